@@ -1,16 +1,16 @@
-"""glla: linear algebra on the GPU through nothing but OpenGL 3.3 fragment shaders.
+"""glla: linear algebra on the GPU with OpenGL 3.3 fragment shaders only.
 
-The way of ``glla.matmul(A, B)`` from the call to the draw, and the file to read for each step:
+The stages of ``glla.matmul(A, B)`` from the call to the draw, and the file of each:
 
-1.  ``linalg/products.py``, imported when first used: the function looks at its operands (``linalg/operands.py``).
-2.  ``linalg/routes.py``: small matrices go together in one plan, others one by one, what does not fit in tiles.
-3.  ``operations/matmul.py``: `choose` picks the variant by shapes and limits, `plan` writes its passes into a draft.
+1.  ``linalg/products.py``, imported when first used: the function checks its operands (``linalg/operands.py``).
+2.  ``linalg/routes.py``: batches of small matrices run in one plan, others one by one, too large ones in tiles.
+3.  ``operations/matmul.py``: `choose` picks the variant by shapes and limits, `plan` adds its passes to a draft.
 4.  ``passes/draft.py``, ``passes/plan.py``: a plan is a list of steps over named slots; ``print(glla.plan(...))``.
-5.  ``passes/check.py``: what OpenGL would not find is found here, before the plan runs for the first time.
-6.  ``gl/composed.py``: a plan of plans is walked through: upload, pack, multiply, unpack, read back.
+5.  ``passes/check.py``: errors that OpenGL would not report are found here, before the first run of the plan.
+6.  ``gl/composed.py``: the steps of a plan of plans are run: upload, pack, multiply, unpack, read back.
 7.  ``gl/prepare.py``, ``gl/programs.py``, ``gl/pool.py``: shaders are compiled once, textures come from a pool.
 8.  ``shaders/matmul/inner_product.frag``: a fragment sums 2x2 products over the inner dimension for its texel of C.
-9.  ``gl/runner.py``: one call of glDrawArrays (``gl/calls.py``) for each pass; nothing waits before the read-back.
+9.  ``gl/runner.py``: one call of glDrawArrays (``gl/calls.py``) for each pass; the first wait is the read-back.
 10. ``linalg/products.py``: the array is checked for overflow and returned.
 """
 
@@ -66,7 +66,7 @@ PLACES = {
     "trace": "glla.tracing:trace",
     "unregister": "glla.linalg.registering:unregister",
 }
-"""Names that are imported when they are first used, each with its place: no program needs all of them."""
+"""Names that are imported when they are first used, each with its module: no program needs all of them."""
 
 __getattr__, __dir__ = attach(__name__, PLACES)
 

@@ -25,7 +25,7 @@ from glla.lab.machine import version_of
 from glla.lab.plain import plain
 
 PACKAGES = ("numpy", "moderngl", "glfw")
-"""Distributions that glla needs."""
+"""Distributions that glla requires."""
 
 SMALLEST_DEMO, LARGE_DEMO = 8, 512
 DEMOS = {"operations": "demo.png", "restoration": "restoration.png", "windows": "windows.png", "water": "water.gif"}
@@ -42,12 +42,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        By default those of the process.
+        By default the arguments of the process.
 
     Returns
     -------
     int
-        Exit status: 0 when all is well, 1 when something failed, 2 for wrong usage, 130 when interrupted.
+        Exit status: 0 for success, 1 for a failure, 2 for wrong usage, 130 when interrupted.
     """
     with _streams():
         return _run(arguments)
@@ -55,9 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _streams() -> Iterator[None]:
-    """Let every text be printed, as escape sequences what a stream's encoding does not have.
+    """Make every text printable: characters outside a stream's encoding become escape sequences.
 
-    Nothing takes the place of streams that are closed (``>&-``): Python has none, and would fail to print.
+    Closed streams (``>&-``) have no replacement: Python has none, and would fail to print.
     """
     with ExitStack() as stack:
         if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
@@ -76,7 +76,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         status: int = options.command(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would flush again at its end, into the same broken pipe.
+        # The reader of our output has closed the pipe. Python would flush again at its end, into the same broken pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
@@ -95,7 +95,7 @@ def _failure(message: str) -> int:
     return 1
 
 
-# -- what can be asked for --------------------------------------------------------------------------------------------
+# -- arguments ---------------------------------------------------------------------------------------------------------
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -146,7 +146,7 @@ def _add_demos(commands: Any) -> None:
 
 
 def _add_rates(commands: Any) -> None:
-    """Add what says how fast the device is, and how fast solvers converge."""
+    """Add the commands that measure the device's speed, and the convergence of solvers."""
     ceilings = commands.add_parser("ceilings", help="how fast the device can be at most: arithmetic, memory, draws")
     ceilings.add_argument("--json", action="store_true", help="print JSON instead of a table")
     ceilings.add_argument("--quick", action="store_true", help="less work and fewer repeats")
@@ -164,7 +164,7 @@ def _add_rates(commands: Any) -> None:
 
 
 def _add_choices(commands: Any) -> None:
-    """Add what looks at variants, and at pivots."""
+    """Add the commands that compare variants, and pivots."""
     variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
     variants.add_argument(
         "operation", nargs="*", metavar="OPERATION", help=_operations("those with variants of their own")
@@ -264,7 +264,7 @@ def _add_compare(commands: Any) -> None:
 
 
 def _add_seeds(commands: Any) -> None:
-    """Add what shows sources of algorithms at work: formulas that lose digits, sweeps that want many more."""
+    """Add the commands that demonstrate sources of algorithms: cancellation in formulas, and slow sweeps."""
     adjugate = commands.add_parser(
         "adjugate", help="the adjugate formula beside pivoted elimination, on covariances of a photograph"
     )
@@ -304,7 +304,7 @@ def _add_device_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _operations(default: str = "") -> str:
-    """Name all operations, for the help of an option."""
+    """List all operations, for the help of an option."""
     from glla.operations import OPERATIONS
 
     return f"{', '.join(OPERATIONS)}{f' ({default})' if default else ''}"
@@ -402,7 +402,7 @@ def _life(options: argparse.Namespace) -> int:
     with _open(options) as device:
         pictures, right = examples.life(device, options.size, options.seed)
         print(f"{device.info.renderer}: every cell {'is' if right else 'is NOT'} as NumPy has it")
-    examples.draw(options.output, pictures, dpi=160)  # a cell is larger than a pixel then
+    examples.draw(options.output, pictures, dpi=160)  # so that a cell is larger than a pixel
     print(f"written: {options.output}")
     return 0 if right else 1
 
@@ -470,7 +470,7 @@ def _tune(options: argparse.Namespace) -> int:
     from glla.lab import progress, tuning
 
     for name in options.operation:
-        files.variants(name)  # raises, before a device is made
+        files.variants(name)  # raises before a device is made
     with _open(options) as device:
         renderer = device.info.renderer
         file = tuning.destination(renderer, options.out)
@@ -652,7 +652,7 @@ def _pivoting(options: argparse.Namespace) -> int:
     if options.data:
         chosen |= pivoting.real_matrices(options.data)
     for path in filter(None, (options.json, options.plot)):
-        path.open("ab").close()  # whether it can be written, before the work is done
+        path.open("ab").close()  # check that it can be written, before the work is done
     with _open(options) as device:
         with progress.shown("factoring") as say:
             records = pivoting.pivoting_study(given=chosen, device=device, progress=say)
@@ -730,7 +730,7 @@ def _info(options: argparse.Namespace) -> int:
 
 
 def _report(device: Device) -> dict[str, Any]:
-    """All that `glla info` tells, as plain data."""
+    """Return the report of `glla info` as plain data."""
     findings = examine(device)
     info, stats = device.info, device.stats()
     return {
@@ -776,7 +776,7 @@ def _report(device: Device) -> dict[str, Any]:
 
 
 def _limits(device: Device) -> dict[str, dict[str, Any]]:
-    """Every limit that matters, with its unit."""
+    """Return all relevant limits, with their units."""
     info, limits = device.info, device.limits
     rows: list[tuple[str, Any, str]] = [
         ("texture_side", limits.texture_size, "texels"),
@@ -816,7 +816,7 @@ def _versions() -> dict[str, str]:
 
 
 def _text(report: dict[str, Any]) -> str:
-    """Write the report as aligned text."""
+    """Format the report as aligned text."""
     parts = []
     for title, rows in _sections(report).items():
         parts.append("\n".join([title, *(f"  {name.replace('_', ' '):{NAME_WIDTH}}{value}" for name, value in rows)]))

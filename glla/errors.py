@@ -1,4 +1,4 @@
-"""Every exception that glla raises, and how a message is worded.
+"""Every exception of glla, and the wording of messages.
 
 A message reads *function: rule, got values; what to do*, for example
 ``matmul: inner dimensions must agree, got A (3, 4) and B (5, 2)``. Each class is also the standard
@@ -31,11 +31,11 @@ class ShapeError(GllaError, np.linalg.LinAlgError, ValueError):
 
 
 class DTypeError(GllaError, TypeError):
-    """An operand holds values that float32 textures cannot stand for (complex, object, text)."""
+    """An operand holds values that float32 textures cannot represent (complex, object, text)."""
 
 
 class UnsupportedError(GllaError, TypeError):
-    """A function of NumPy, or an option of it, that does not run on the device; the message names the way out."""
+    """A function of NumPy, or an option of it, that does not run on the device; the message names an alternative."""
 
 
 class IndexingError(GllaError, IndexError):
@@ -43,31 +43,31 @@ class IndexingError(GllaError, IndexError):
 
 
 class PlaceError(ShapeError, IndexingError):
-    """The number of a slice is none of those that a dimension has: NumPy's IndexError."""
+    """An index of a slice is outside its dimension: NumPy's IndexError."""
 
 
 class OptionError(GllaError, ValueError):
-    """An option has a value that is none of those it can take; the message lists them."""
+    """An option has an invalid value; the message lists the valid ones."""
 
 
 class OptionTypeError(OptionError, TypeError):
-    """An option is of a type that it cannot have, such as a float where NumPy, too, insists on an integer."""
+    """An option has an invalid type, such as a float where NumPy, too, requires an integer."""
 
 
 class AxisError(OptionError, np.exceptions.AxisError):
-    """An axis is none of those that an array has."""
+    """An axis is outside the array's dimensions."""
 
 
 class NonFiniteError(GllaError, ValueError):
-    """A NaN or an infinity stands where a finite float32 is needed, or a result is too large or small for float32."""
+    """A NaN or an infinity where a finite float32 is needed, or a result too large or too small for float32."""
 
 
 class ReleasedError(GllaError, RuntimeError):
-    """A device, or something that lives on it, is used after it was released."""
+    """A device, or an object on it, is used after it was released."""
 
 
 class DeviceMismatchError(GllaError, ValueError):
-    """Operands live on different devices."""
+    """Operands are on different devices."""
 
 
 class ThreadError(GllaError, RuntimeError):
@@ -75,11 +75,11 @@ class ThreadError(GllaError, RuntimeError):
 
 
 class GrowthWarning(UserWarning):
-    """Entries grew so much in a factorisation that the factors miss their bound; the message gives both figures."""
+    """Entries grew so much in a factorisation that the factors miss their bound; the message has both numbers."""
 
 
 class ThreadWarning(UserWarning):
-    """A second thread gets a default device of its own; the message says how threads share one."""
+    """A second thread gets its own default device; the message tells how threads share one."""
 
 
 class DampingWarning(UserWarning):
@@ -87,34 +87,34 @@ class DampingWarning(UserWarning):
 
 
 class TuningWarning(UserWarning):
-    """A file that `glla tune` wrote is ignored; the message says which, and why."""
+    """A file of `glla tune` is ignored; the message has its name and the reason."""
 
 
 class PlanError(GllaError, ValueError):
-    """A plan breaks a rule of `glla.passes.Plan.check`: a mistake of ours, found before GL sees it."""
+    """A plan breaks a rule of `glla.passes.Plan.check`: a bug of ours, found before GL sees it."""
 
 
 class TraceError(GllaError, RuntimeError):
-    """A trace begins while another one runs in its thread, or cannot be shown as was asked."""
+    """A trace begins while another one runs in its thread, or cannot be shown in the requested form."""
 
 
 class DeviceError(GllaError, RuntimeError):
-    """The GPU, its driver, or the way to it, failed."""
+    """The GPU, its driver, or the connection to it failed."""
 
 
 class ContextError(DeviceError):
-    """No OpenGL 3.3 context could be made; the message lists every attempt and what mends it."""
+    """No OpenGL 3.3 context could be made; the message lists every attempt, and a remedy."""
 
 
 class LimitError(DeviceError):
-    """More was asked of the device than it allows.
+    """A request exceeds a limit of the device.
 
     Parameters
     ----------
     message : str
-        What was asked, in words.
+        The request, as a sentence.
     asked, allowed : int
-        The two figures, in the unit that the message names.
+        The two numbers, in the unit of the message.
     """
 
     def __init__(self, message: str, asked: int, allowed: int) -> None:
@@ -123,16 +123,16 @@ class LimitError(DeviceError):
         self.allowed = allowed
 
     def __reduce__(self) -> tuple[type[LimitError], tuple[str, int, int]]:
-        """Pickle with both figures: a pool of processes passes errors on so."""
+        """Pickle with both numbers, as a pool of processes does with errors."""
         return type(self), (str(self), self.asked, self.allowed)
 
 
 class ShaderError(DeviceError):
-    """A shader does not resolve, compile or link; the message gives file, line, source and the driver's text."""
+    """A shader does not resolve, compile or link; the message has file, line, source and the driver's text."""
 
 
 class OutOfMemoryError(DeviceError, MemoryError):
-    """The device, or the cap set on it, has no room for an allocation."""
+    """The device, or the limit set on it, has no memory for an allocation."""
 
 
 class SingularMatrixError(GllaError, np.linalg.LinAlgError):
@@ -145,14 +145,14 @@ class NotPositiveDefiniteError(GllaError, np.linalg.LinAlgError):
     Attributes
     ----------
     pivot : float or None
-        The first pivot that is not above zero, where it is known: NaN or infinite only of a matrix that holds such.
+        The first pivot that is not positive, if known: NaN or infinite only for a matrix with such entries.
     """
 
     pivot: float | None = None
 
 
 class CoprocessorError(GllaError, RuntimeError):
-    """The queue of a coprocessor is closed, its thread has ended, or what an operation needed was cancelled."""
+    """The queue of a coprocessor is closed, its thread has ended, or an operand of the operation was cancelled."""
 
 
 class ClusterError(GllaError, RuntimeError):
@@ -160,19 +160,19 @@ class ClusterError(GllaError, RuntimeError):
 
 
 class AbandonedError(GllaError, RuntimeError):
-    """A plan was abandoned between two of its passes, as `Device.interrupt` asked for."""
+    """A plan was stopped between two of its passes by `Device.interrupt`."""
 
 
 class ConvergenceError(GllaError, np.linalg.LinAlgError):
-    """An iteration stopped before it reached the accuracy that was asked for."""
+    """An iteration stopped before it reached the requested accuracy."""
 
 
 class DryCellError(GllaError, ArithmeticError):
-    """A cell of a simulation has no water left, so that its equations say nothing any more."""
+    """A cell of a simulation has no water left, so its equations are no longer valid."""
 
 
 def one_of(what: str, value: T, allowed: Iterable[object]) -> T:
-    """Give an option back, or say which values it may have.
+    """Return an option, or raise with its valid values.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def one_of(what: str, value: T, allowed: Iterable[object]) -> T:
 
 
 def integer(function: str, name: str, value: Any) -> int:
-    """Turn an option into an int, or say that it must be an integer.
+    """Convert an option to an int, or raise if it is not an integer.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def integer(function: str, name: str, value: Any) -> int:
 
 
 def real(function: str, name: str, value: Any) -> float:
-    """Turn an option into a float, or say that it must be a number.
+    """Convert an option to a float, or raise if it is not a number.
 
     Examples
     --------

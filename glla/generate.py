@@ -1,13 +1,13 @@
-"""Writes the files that follow from the public functions, so that type checkers and editors know all names and types.
+"""Generator of the files that follow from the public functions, for type checkers and editors.
 
     python -m glla.generate
 
-`glla.linalg.public` lists every function that `glla.registry.public` decorates in a module of `glla.linalg`; beside
-it lies a stub with its overloads. Another stub has the methods of a coprocessor, see `glla.queue.methods`. A test
-compares all three with what this writes.
+`glla.linalg.public` lists every function that `glla.registry.public` decorates in a module of `glla.linalg`; its stub
+has their overloads. Another stub has the methods of a coprocessor, see `glla.queue.methods`. A test compares all three
+files with the generator's output.
 
-The overloads follow from the annotation of what a function returns, ``Matrix | Array``: members of the union that name
-`RESIDENT` are for calls with a Matrix among the operands, the others for calls with arrays alone, a `NUMBER` for both,
+The overloads follow from the annotation of the returned value, ``Matrix | Array``: members of the union that name
+`RESIDENT` are for calls with a Matrix among the operands, the others for calls with arrays only, a `NUMBER` for both,
 `FLAGS` for calls with that option. Operands are the parameters without a default.
 """
 
@@ -31,19 +31,19 @@ FUNCTIONS = Path(__file__).parent / "linalg" / "public.py"
 STUB = FUNCTIONS.with_suffix(".pyi")
 
 RESIDENT = "Matrix"
-"""How annotations call an array on a device."""
+"""Annotation of an array on a device."""
 
 NUMBER = "np.float32"
-"""How annotations call what one matrix gives, and a stack an array of: it is for calls of either kind."""
+"""Annotation of a result that is a number for one matrix and an array for a batch: for calls of either kind."""
 
 FLAGS = {"refine": "RefinedSolution"}
-"""Options that, when True, change what is returned to this member of the annotation."""
+"""Options that, when True, change the returned type to this member of the annotation."""
 
 NOTE = "Written by ``python -m glla.generate``; do not edit."
 
 
 def public() -> dict[str, Callable[..., Any]]:
-    """The functions that are decorated in modules of `glla.linalg`, by name."""
+    """Return the functions that are decorated in modules of `glla.linalg`, by name."""
     for found in iter_modules(linalg.__path__, f"{linalg.__name__}."):
         import_module(found.name)
     own = {name: one.function for name, one in PUBLIC.items()}
@@ -55,14 +55,14 @@ def public() -> dict[str, Callable[..., Any]]:
 
 @dataclass(frozen=True)
 class Overload:
-    """One way to call a function: what its parameters are, and what it returns.
+    """One signature of a function: the types of its parameters, and of its result.
 
     Attributes
     ----------
     types : dict of str to str
-        Of those parameters that are other than in the function itself.
+        Types of the parameters that differ from the function's own.
     returns : str
-        What it gives.
+        Type of the result.
     flag : str
         An option that has no default here.
     """
@@ -73,7 +73,7 @@ class Overload:
 
 
 def overloads(function: Callable[..., Any]) -> Iterator[Overload]:
-    """Give the ways to call a function, the most special one first."""
+    """Yield the signatures of a function, the most specific one first."""
     operands = _operands(function)
     members = _members(inspect.signature(function).return_annotation)
     flags = [name for name in inspect.signature(function).parameters if name in FLAGS]
@@ -101,7 +101,7 @@ def _operands(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def _with(kind: str, annotation: str) -> list[str]:
-    """Annotations of an operand that is of a kind, or of a pair whose first member is."""
+    """Annotations of an operand of a kind, or of a pair whose first member is of it."""
     pair = annotation.startswith("tuple[")
     return [kind, annotation.replace("Any", kind, 1)] if pair else [kind]
 
@@ -123,12 +123,12 @@ def _members(annotation: str) -> list[str]:
 
 
 def _names(annotation: str) -> set[str]:
-    """Names in an annotation: of ``np.float32`` it is ``np``."""
+    """Names in an annotation: for ``np.float32`` it is ``np``."""
     return {node.id for node in ast.walk(ast.parse(annotation, mode="eval")) if isinstance(node, ast.Name)}
 
 
 def _origin(function: Callable[..., Any], name: str) -> str:
-    """The line that imports a name as the module of a function does."""
+    """Import statement of a name, as in the module of a function."""
     module = function.__module__
     for node in ast.walk(ast.parse(inspect.getsource(import_module(module)))):
         for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
@@ -152,7 +152,7 @@ def functions() -> str:
 
 
 def stub() -> str:
-    """Text of the stub of `glla.linalg.public`: an overload a line, so that those of a function stand side by side."""
+    """Text of the stub of `glla.linalg.public`: an overload per line, so that those of a function are adjacent."""
     lines = {"from typing import TypeVar, overload", "from glla.registry import Overriding"}
     text = ""
     for name, function in public().items():
@@ -178,7 +178,7 @@ def _annotations(function: Callable[..., Any], one: Overload) -> list[str]:
 
 
 def _declared(function: Callable[..., Any], one: Overload) -> list[str]:
-    """Parameters of a stub."""
+    """Parameters in a stub."""
     declared: list[str] = []
     for each in inspect.signature(function).parameters.values():
         if each.kind is each.KEYWORD_ONLY and "*" not in declared:
@@ -193,7 +193,7 @@ def _declared(function: Callable[..., Any], one: Overload) -> list[str]:
 
 
 def methods() -> str:
-    """Text of the stub of `glla.queue.methods`, an overload a line likewise."""
+    """Text of the stub of `glla.queue.methods`, an overload per line."""
     offered = {name: function for name, function in public().items() if PUBLIC[name].coprocessor}
     lines = {
         "from collections.abc import Callable, Mapping",
@@ -216,7 +216,7 @@ def methods() -> str:
 
 
 def _queued(function: Callable[..., Any]) -> list[Overload]:
-    """Ways to queue a function, whose results are read back: what it gives for arrays."""
+    """Signatures of a queued function: its results for arrays, because they are read back."""
     ways = [one for one in overloads(function) if one.returns != "Given" and RESIDENT not in _names(one.returns)]
     if len(ways) == 1:
         return ways
@@ -228,12 +228,12 @@ def _queued(function: Callable[..., Any]) -> list[Overload]:
 
 
 def _literal(value: object) -> str:
-    """Write a default as ruff does."""
+    """Format a default as ruff does."""
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def _sorted_imports(lines: set[str]) -> str:
-    """Put imports together and in order, as ruff does: Python's own, NumPy's, glla's."""
+    """Join and sort imports as ruff does: Python's own, NumPy's, glla's."""
     modules: dict[str, set[str]] = {}
     for line in lines:
         module, _, names = line.removeprefix("from ").partition(" import ")
@@ -249,12 +249,12 @@ def _sorted_imports(lines: set[str]) -> str:
 
 
 def _place(name: str) -> tuple[int, str]:
-    """Where a name stands in an import: constants, classes, functions."""
+    """Sort key of a name in an import: constants, classes, functions."""
     return (0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2), name
 
 
 FILES = {METHODS: methods, FUNCTIONS: functions, STUB: stub}
-"""Each file that is written, and what makes its text."""
+"""Generated files, each with the function that makes its text."""
 
 if __name__ == "__main__":
     for file, text in FILES.items():

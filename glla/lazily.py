@@ -1,4 +1,4 @@
-"""Names of a module that are imported when they are first used: importing the module does not import their files."""
+"""Lazy imports: names of a module whose files are imported when they are first used."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 
 
 def attach(module: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make ``__getattr__`` and ``__dir__`` of a module (PEP 562) that import names when they are first used.
+    """Return ``__getattr__`` and ``__dir__`` of a module (PEP 562) that import names when they are first used.
 
     Parameters
     ----------
     module : str
         Its ``__name__``.
     places : mapping of str to str
-        Where each name is: ``"module:name"``, or ``"module"`` for a module.
+        Location of each name: ``"module:name"``, or ``"module"`` for a module.
 
     Returns
     -------
     tuple
-        ``__getattr__``, ``__dir__``. A name that was found stays in the module: the second use costs nothing more.
+        ``__getattr__``, ``__dir__``. A name that was found is stored in the module: the second use costs nothing more.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The only way up: what rooms above announce to those below, which cannot import them; and what is public.
+"""Registration from rooms above for rooms below, which cannot import them; and the list of public functions.
 
-* A room above announces a function under a name, a room below asks for it by that name: `announce`, `announced`.
-* A class of a room above takes calls of public functions over: `delegating`, `overrides`.
-* A public function enters NumPy, the array API and the coprocessor by its decorator: `public`, `PUBLIC`.
+* A room above registers a function under a name, a room below requests it by that name: `announce`, `announced`.
+* A class of a room above can override public functions for its instances: `delegating`, `overrides`.
+* A public function is added to NumPy, the array API and the coprocessor by its decorator: `public`, `PUBLIC`.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ _announced: dict[str, Any] = {}
 
 
 def announce(name: str, thing: Any) -> None:
-    """Make a function, or a module, known to the rooms below.
+    """Register a function, or a module, for the rooms below.
 
     Parameters
     ----------
     name : str
         A key of `ANNOUNCEMENTS`.
     thing : object
-        `announced` gives it from now on.
+        Returned by `announced` from now on.
     """
     _announced[name] = thing
 
 
 def announced(name: str) -> Any:
-    """Give what a room above has announced; its module is imported where that has not happened yet.
+    """Return a registered function or module; its module is imported if need be.
 
     Raises
     ------
@@ -77,18 +77,18 @@ def announced(name: str) -> Any:
     return _announced[name]
 
 
-# -- operands that take calls over ------------------------------------------------------------------------------------
+# -- operands that override calls -------------------------------------------------------------------------------------
 
 
 class Overriding(Protocol[Given]):
-    """An operand that takes calls over, for type checkers: the call gives what its ``__glla_function__`` gives."""
+    """An operand that overrides calls, for type checkers: the call returns the result of its ``__glla_function__``."""
 
     def __glla_function__(self, name: str, function: Any, args: Any, kwargs: Any, /) -> Given:
-        """Do what a public function was asked for."""
+        """Implement a call of a public function."""
 
 
 def overrides(operand: object) -> Callable[..., Any] | None:
-    """Give the ``__glla_function__`` of an operand, None for those that have none (arrays, matrices, numbers).
+    """Return the ``__glla_function__`` of an operand, None for those that have none (arrays, matrices, numbers).
 
     Examples
     --------
@@ -99,15 +99,15 @@ def overrides(operand: object) -> Callable[..., Any] | None:
 
 
 def delegating(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let a public function hand its call to the first operand that overrides it.
+    """Wrap a public function: its call is passed to the first operand that overrides it.
 
-    A class that stands above `glla.linalg`, such as a pending result, has a static or class method
-    ``__glla_function__(name, function, args, kwargs)``. A public function of glla that finds such an operand among its
-    arguments calls that method in place of itself, and the operators of a `glla.Matrix` return NotImplemented beside
-    one, so that its reflected operator runs. It is what ``__array_function__`` is to NumPy.
+    A class above `glla.linalg`, such as a pending result, has a static or class method ``__glla_function__(name,
+    function, args, kwargs)``. A public function of glla that finds such an operand among its arguments calls that
+    method instead of itself, and the operators of a `glla.Matrix` return NotImplemented, so that the operand's
+    reflected operator runs. It corresponds to NumPy's ``__array_function__``.
 
     Operands are the arguments, and the members of an argument that is a tuple (such as ``(lu, piv)``). The override
-    gets the function's name, the function itself without this decoration, and the arguments as they came.
+    gets the function's name, the function itself without this decoration, and the original arguments.
 
     Examples
     --------
@@ -140,12 +140,12 @@ def delegating(function: Callable[Parameters, Result]) -> Callable[Parameters, R
 
 @dataclass(frozen=True)
 class Public:
-    """A public function, and where it is offered beside `glla` itself.
+    """A public function, and its other names besides that in `glla` itself.
 
     Attributes
     ----------
     function : callable
-        As the user sees it: `delegating`.
+        The function for users: `delegating`.
     numpy : str or None
         NumPy's function that it implements for a `glla.Matrix`: ``"linalg.cholesky"``.
     namespace : str or None
@@ -163,7 +163,7 @@ class Public:
     coprocessor: bool = True
 
     def implements(self, function: Any) -> bool:
-        """Whether it stands for this function of NumPy."""
+        """Whether it implements this function of NumPy."""
         return self.numpy is not None and attrgetter(self.numpy)(np) is function
 
 
@@ -174,29 +174,29 @@ PUBLIC: dict[str, Public] = {}
 def public(
     *, numpy: str | None = None, namespace: str | None = None, options: tuple[str, ...] = (), coprocessor: bool = True
 ) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Make a function public: one decorator in place of an entry in each room above.
+    """Decorate a public function: one decorator in place of an entry in each room above.
 
     Parameters
     ----------
     numpy : str, optional
         NumPy's function that it implements, below ``numpy``: ``"linalg.inv"`` makes ``numpy.linalg.inv(A)`` of a
-        `glla.Matrix` call it, with the arguments as they came. Options of NumPy's that it does not have are accepted
-        at their defaults. An implementation written by hand in `glla.interop.numpy` comes first.
+        `glla.Matrix` call it, with the same arguments. Options of NumPy's that it lacks are accepted with their
+        defaults. An implementation in `glla.interop.numpy` takes precedence.
     namespace : str, optional
         Its name in the extension ``linalg`` of the array API, where its operands (parameters without a default) become
-        positional-only ``x``, or ``x1, x2``, and numbers become arrays without dimensions. A function written by hand
-        in `glla.interop.namespace.linalg` comes first.
+        positional-only ``x``, or ``x1, x2``, and numbers become arrays without dimensions. A function in
+        `glla.interop.namespace.linalg` takes precedence.
     options : tuple of str
-        Names of its options (parameters with a default) that the array API's function has too; they become
-        keyword-only there. Options of glla's own, such as ``device``, are not offered.
+        Names of its options (parameters with a default) that the array API's function has too; they become keyword-only
+        there. Options of glla's own, such as ``device``, are not available there.
     coprocessor : bool
-        Whether `glla.Coprocessor` offers it.
+        `glla.Coprocessor` has a method of its name.
 
     Returns
     -------
     callable
-        A decorator. The function that it gives is `delegating`, with the name, the signature and the docstring of the
-        decorated one, and stands in `PUBLIC`.
+        A decorator. It returns the function as `delegating`, with the name, the signature and the docstring of the
+        decorated one, and adds it to `PUBLIC`.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def public(
     (6, False)
     """
     if numpy is not None:
-        attrgetter(numpy)(np)  # raises for a misspelt name, here and not in some later call
+        attrgetter(numpy)(np)  # raises for a misspelt name at once, not in a later call
 
     def register(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         call = delegating(function)

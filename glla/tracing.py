@@ -1,6 +1,6 @@
-"""`glla.trace`: the recorder, with its records written as films, pages and time lines.
+"""`glla.trace`: the recorder, with export of its records as films, pages and time lines.
 
-The writers are the laboratory's, which is why this stands above it.
+The exporters belong to the laboratory, so this module is above it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from glla.passes.text.html import MOST_LINES, folded, left_out, line, table
 
 
 class Trace(Recorder):
-    """What `trace` returns: a `Recorder` that can save what it holds, and may look at one device alone."""
+    """The result of `trace`: a `Recorder` that can be saved, and may be limited to one device."""
 
     def __init__(self, *, values: bool = False, limit: int = LIMIT, device: Device | None = None) -> None:
         super().__init__(values=values, limit=limit)
@@ -28,7 +28,7 @@ class Trace(Recorder):
     def watch(
         self, device: Watched, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
     ) -> None:
-        """Run a plan and record its passes, unless another device is looked at: for the device."""
+        """Run a plan and record its passes, unless on another device than the traced one; called by the device."""
         if self.device in (None, device):
             super().watch(device, plan, textures, draws)
             return
@@ -38,7 +38,7 @@ class Trace(Recorder):
     def watch_parts(
         self, device: Watched, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
     ) -> None:
-        """Run a plan of plans and record the host's steps, unless another device is looked at: for the device."""
+        """Run a plan of plans and record the host's steps, unless on another device; called by the device."""
         if self.device in (None, device):
             super().watch_parts(device, plan, values, parts)
             return
@@ -46,7 +46,7 @@ class Trace(Recorder):
             part()
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook: a table of the passes of each plan, which folds; of long ones the beginning."""
+        """Show it in a notebook: a folding table of the passes of each plan; long ones are truncated."""
         runs = [list(group) for _, group in groupby(self.passes, key=attrgetter("run"))]
         shown = runs[:MOST_LINES]
         share = MOST_LINES // max(1, len(shown))
@@ -56,15 +56,15 @@ class Trace(Recorder):
         return line(repr(self).strip("<>")) + "".join(parts) + more + (line(beyond) if self.dropped else "")
 
     def save(self, path: str | Path) -> None:
-        """Write the passes into a file, in the format that its suffix names.
+        """Write the passes to a file, in the format of its suffix.
 
         Parameters
         ----------
         path : str or Path
             ``.json``: the Chrome trace event format, for Perfetto (https://ui.perfetto.dev) or ``about:tracing``.
-            ``.gif``: a film, one picture for each pass, of what it reads and what it draws. ``.html``: a page in one
-            file with the same pictures, the shaders, and what they do. The last two need ``trace(values=True)`` and
-            the extra ``glla[lab]``.
+            ``.gif``: a film, one picture for each pass, of its inputs and outputs. ``.html``: a page in one file with
+            the same pictures, the shaders, and explanations. The last two need ``trace(values=True)`` and the extra
+            ``glla[lab]``.
 
         Raises
         ------
@@ -99,16 +99,16 @@ def _rows(run: Sequence[TracedPass], lines: int) -> str:
 
 
 def trace(*, values: bool = False, limit: int = LIMIT, device: DeviceLike | None = None) -> Trace:
-    """Record every render pass that runs inside a ``with`` block, whichever function of glla runs it.
+    """Record every render pass that runs inside a ``with`` block.
 
     Parameters
     ----------
     values : bool
-        Keep what each pass reads and draws, too: each texture is read back after each pass that draws to it.
+        Keep the inputs and outputs of each pass, too: each texture is read back after each pass that draws to it.
     limit : int
-        Bytes to keep at most (256 MiB). Passes beyond it run, and are counted in ``dropped``.
+        Bytes to keep at most (256 MiB). Later passes run, and are counted in ``dropped``.
     device : Device, str or int, optional
-        Record this one alone, or the one of this name (see `glla.gl.named_device`); by default all of this thread.
+        Record only this one, or the one of this name (see `glla.gl.named_device`); by default all of this thread.
 
     Returns
     -------
@@ -119,17 +119,17 @@ def trace(*, values: bool = False, limit: int = LIMIT, device: DeviceLike | None
     Raises
     ------
     TraceError
-        Another trace runs in this thread, or this one has served.
+        Another trace runs in this thread, or this one was used before.
     OptionError
-        A limit of 0 bytes; no such name of a device.
+        A limit of 0 bytes; an invalid name of a device.
     ContextError
-        The device that is named does not open.
+        The named device does not open.
 
     Notes
     -----
-    The results are the same bit for bit, and nothing is paid while no trace runs. Inside, a software rasteriser is
-    waited for after each pass, whose wall time then is its own; a GPU is waited for once a plan, for its time stamps.
-    The first run of a plan compiles: run it once before, where times matter. Only the devices of this thread are seen.
+    The results are the same bit for bit, and there is no cost while no trace runs. Inside, the host waits for a
+    software rasteriser after each pass, so wall times are those of passes; for a GPU once a plan, for its time stamps.
+    The first run of a plan compiles: run it once before, if times matter. Other threads' devices are not recorded.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Applications: what a user does with the operations, whole tasks from the sources that glla grew from.
+"""Applications of the operations: whole tasks from the sources that glla grew from.
 
-Nothing here needs more than the core. `glla.lab` draws what they do: ``glla demo restoration``, ``glla demo windows``.
+Nothing here needs more than the core. `glla.lab` draws them: ``glla demo restoration``, ``glla demo windows``.
 """
 
 from glla.applications.restoration import restore

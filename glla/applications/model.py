@@ -1,4 +1,4 @@
-"""The linear model of a degraded image, and what is made of it on a device: its matrix, products, normal equations."""
+"""The linear model of a degraded image, with its matrix, products and normal equations on a device."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from glla.passes import Plan
 Float64 = NDArray[np.float64]
 Index = tuple[int, int]
 Images = list[Matrix]
-"""Images of one shape: the channels of one in colours."""
+"""Images of one shape: the channels of a colour image."""
 
 ROUNDOFF = 2.0**-24
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """How the image came about: g[i] = sum over t of kernel[t] f[i + t - centre].
+    """Model of the degradation: g[i] = sum over t of kernel[t] f[i + t - centre].
 
     Attributes
     ----------
@@ -34,11 +34,11 @@ class Model:
     kernel : ndarray of float32
         The weights.
     centre : tuple of int
-        Which of them is that of the pixel itself.
+        Index of the weight of the pixel itself.
     balance : float
-        Tikhonov's weight.
+        Tikhonov's regularisation weight.
     device : Device
-        Where it is computed.
+        The device of the computation.
     """
 
     shape: Index
@@ -49,12 +49,12 @@ class Model:
 
     @property
     def pixels(self) -> int:
-        """Unknowns."""
+        """Number of unknowns."""
         return self.shape[0] * self.shape[1]
 
     @property
     def terms(self) -> tuple[Index, Index, Index]:
-        """What plans are made for: rows and columns of the image and of the kernel, and the centre."""
+        """Parameters of plans: rows and columns of the image and of the kernel, and the centre."""
         rows, columns = self.kernel.shape
         return self.shape, (rows, columns), self.centre
 
@@ -64,22 +64,22 @@ class Model:
 
     @property
     def diagonals(self) -> int:
-        """Diagonals of H^T H from its own down to the last one that is not zero."""
+        """Diagonals of H^T H from the main one down to the last one that is not zero."""
         return restoration.diagonals(*self.terms[:2])
 
     @property
     def turned(self) -> Model:
-        """The same for transposed images."""
+        """The model of transposed images."""
         (m, n), (i, j) = self.shape, self.centre
         return replace(self, shape=(n, m), kernel=np.ascontiguousarray(self.kernel.T), centre=(j, i))
 
     def columns(self, images: Images) -> Matrix:
-        """Lay images as columns of pixels side by side."""
+        """Join images as columns of pixels."""
         columns: Any = [image.reshape(self.pixels, 1) for image in images]
         return columns[0] if len(images) == 1 else np.concatenate(columns, axis=1)  # type: ignore[return-value]
 
     def images(self, columns: Any) -> Images:
-        """Take such columns apart."""
+        """Split such columns into images."""
         return [columns[:, k].reshape(*self.shape) for k in range(columns.shape[1])]
 
     def system(self) -> Matrix:
@@ -95,11 +95,11 @@ class Model:
         return self._run(restoration.normal_band(*self.terms, self.balance))
 
     def applied(self, images: Matrix, adjoint: bool = False) -> Matrix:
-        """Give H F, or H^T F, without H."""
+        """Compute H F, or H^T F, without H."""
         return self._run(restoration.apply(*self.terms, images.shape[1], adjoint), F=images)
 
     def factors(self) -> tuple[Float64, Float64] | None:
-        """Give v and w of a kernel that is v w^T to the last bit of float32, or None."""
+        """Return v and w of a kernel that is v w^T to the last bit of float32, or None."""
         u, s, vh = np.linalg.svd(self.kernel.astype(np.float64))
         if len(s) > 1 and s[1] > 4 * ROUNDOFF * s[0]:
             return None

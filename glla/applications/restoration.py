@@ -1,11 +1,11 @@
-"""Restoring degraded images: the least squares solution of g = H f, with Tikhonov's weight for what noise would ruin.
+"""Restoration of degraded images: the regularised (Tikhonov) least squares solution of g = H f.
 
 Every pixel of a degraded image g is a weighted sum of the pixels around it in f: the weights are the point spread
-function, and beyond the border f is zero. `restore` gives the f that minimises norm(H f - g)^2 + balance norm(f)^2,
+function, and beyond the border f is zero. `restore` returns the f that minimises norm(H f - g)^2 + balance norm(f)^2,
 
     f = (H^T H + balance I)^-1 H^T g.
 
-The author makes H, of as many rows and columns as there are pixels, and inverts. The fast ways need no H.
+The author forms H, of as many rows and columns as there are pixels, and inverts. The fast variants need no H.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from glla.registry import delegating
 from glla.sparse.linalg import LinearOperator, cg
 
 SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), chapter 6'
-"""Where the author's variant comes from."""
+"""Source of the author's variant."""
 
 VARIANTS = {
     "inverse": Variant("the matrix H, H^T H + balance I, its explicit inverse, and three products", SEED),
@@ -59,8 +59,8 @@ VARIANTS = {
 }
 
 RESIDUAL, WORST_RESIDUAL = 1e-6, 1e-4
-"""Conjugate gradients end at the first residual; the second is the largest that is accepted, where float32 holds no
-better solution. Each is the norm of the true residual of the normal equations over that of their right-hand side."""
+"""Residual at which conjugate gradients end, and largest one that is accepted if float32 holds no better solution. Each
+is the norm of the true residual of the normal equations over that of their right-hand side."""
 
 MOST_ITERATIONS = 5000
 
@@ -69,18 +69,18 @@ PROMISED, MOST_CORRECTIONS = 30.0, 8
 
 MODELS = ("convolve", "correlate")
 WIDE = 4
-"""Least ratio of pixels to diagonals of H^T H at which the matrix is factored as a band. A guess."""
+"""Ratio of pixels to diagonals of H^T H from which the matrix is factored as a band. A guess."""
 
 NEAR_ONE = 20
-"""A PSF, or an image, whose largest element is between 2^-20 and 2^20 is taken as it is; any other is scaled by a power
-of two."""
+"""A PSF, or an image, whose largest element is between 2^-20 and 2^20 is not scaled; any other is scaled by a power of
+two."""
 
 
 # -- the variants -----------------------------------------------------------------------------------------------------
 
 
 def _inverse(model: Model, images: Images, as_printed: bool = False) -> Images:
-    """Invert, and multiply: as the author does it, who prints H H^T where H^T H belongs."""
+    """Invert, and multiply, as the author does, who prints H H^T instead of H^T H."""
     _must_fit(model)
     h = model.system()
     normal = h @ h.T if as_printed else h.T @ h
@@ -92,9 +92,9 @@ def _inverse(model: Model, images: Images, as_printed: bool = False) -> Images:
 
 
 def _corrected(model: Model, normal: Matrix, inverse: Matrix, right: Matrix, f: Matrix) -> Matrix:
-    """Correct what an explicit inverse gives until its residual keeps the bound of the other variants.
+    """Correct the solution by the explicit inverse until its residual meets the bound of the other variants.
 
-    A product with an inverse loses as many digits as the condition number has; its corrections bring them back.
+    A product with an inverse loses as many digits as the condition number has; the corrections restore them.
     """
     of_normal, of_right = abs(normal).sum(axis=1).max(), abs(right).max(axis=0)
     for _ in range(MOST_CORRECTIONS + 1):
@@ -119,7 +119,7 @@ def _cholesky(model: Model, images: Images) -> Images:
 
 
 def _banded(model: Model, images: Images) -> Images:
-    """Factor the band: in a picture of 64 x 64, 131 diagonals of 4096. Pixels go along the shorter side."""
+    """Factor the band: for a picture of 64 x 64, 131 diagonals of 4096. Pixels are numbered along the shorter side."""
     if model.turned.diagonals < model.diagonals:
         return [image.T for image in _banded(model.turned, [image.T for image in images])]
     _must_fit(model)
@@ -147,15 +147,15 @@ def _cg(model: Model, images: Images) -> Images:
 
 
 def _must_be_regular(model: Model, normal: LinearOperator) -> None:
-    """Raise NotPositiveDefiniteError where the normal equations are singular to float32, as the other variants do.
+    """Raise NotPositiveDefiniteError if the normal equations are singular to float32, as the other variants do.
 
-    An image may lie where a singular matrix has solutions; random numbers do not, so that no iteration solves for them.
+    An image may be in the range of a singular matrix; random numbers are not, so no iteration solves for them.
     """
     norm = float(np.sum(np.abs(model.kernel.astype(np.float64)))) ** 2 + model.balance  # at least that of the matrix
     if model.balance >= 4 * ROUNDOFF * norm:
         return
     probe = asarray(np.random.default_rng(0).standard_normal(model.pixels), device=model.device)
-    goal = 1 / (8 * np.sqrt(model.pixels))  # an eighth of what stands on a vector that the matrix extinguishes
+    goal = 1 / (8 * np.sqrt(model.pixels))  # an eighth of a random vector's part in the null space
     f, info = cg(normal, probe, rtol=goal, maxiter=MOST_ITERATIONS)
     if info and not _norm(probe - normal @ f) <= goal * _norm(probe):
         raise NotPositiveDefiniteError("restore: conjugate gradients find no solution for random numbers")
@@ -166,7 +166,7 @@ def _norm(x: Matrix) -> float:
 
 
 def _accept(model: Model, info: int, residual: float, of: float) -> None:
-    """Raise where an iteration has not come near enough to be of use."""
+    """Raise if an iteration has not come close enough to be useful."""
     if info < 0:
         raise NotPositiveDefiniteError("restore: conjugate gradients broke down")
     if not residual <= WORST_RESIDUAL * of:
@@ -177,7 +177,7 @@ def _accept(model: Model, info: int, residual: float, of: float) -> None:
 
 
 def _separable(model: Model, images: Images) -> Images:
-    """With kernel = v w^T, G = V F W^T: V and W are of the order of a side, and not of the pixels."""
+    """Solve G = V F W^T for kernel = v w^T: V and W are of the order of a side, not of the number of pixels."""
     factors = model.factors()
     if factors is None:
         raise OptionError(
@@ -191,20 +191,20 @@ def _separable(model: Model, images: Images) -> Images:
 
 
 def _band(weights: Float64, centre: int, side: int) -> Float64:
-    """Make the matrix whose row i has the weights around place i."""
+    """Make the matrix whose row i has the weights around index i."""
     i = np.arange(side)
     t = i - i[:, np.newaxis] + centre
     return np.where((t >= 0) & (t < len(weights)), weights[np.clip(t, 0, len(weights) - 1)], 0.0)
 
 
 def _unweighted(model: Model, v: Float64, w: Float64) -> Callable[[Matrix], Matrix]:
-    """F = V^-1 G W^-T, two systems with many right-hand sides."""
+    """Solve F = V^-1 G W^-T, two systems with many right-hand sides."""
     left, right = (asarray(one, device=model.device) for one in (v, w))
     return lambda g: linalg.solve(right, linalg.solve(left, g).T).T
 
 
 def _weighted(model: Model, v: Float64, w: Float64) -> Callable[[Matrix], Matrix]:
-    """By the singular values s_i t_j of H: those of V times those of W, found on the host, where they take no time."""
+    """Solve by the singular values s_i t_j of H: those of V times those of W, computed on the host, which is fast."""
     (vu, vs, vz), (wu, ws, wz) = np.linalg.svd(v), np.linalg.svd(w)
     products = np.outer(vs, ws)
     gains = products / (products**2 + model.balance)
@@ -227,11 +227,12 @@ _SOLVERS: dict[str, Callable[..., Images]] = {
 
 
 def choose(model: Model) -> str:
-    """Pick the variant: `separable` where the PSF is of rank 1, else `banded`, `cholesky` for a PSF that is wide.
+    """Choose the variant: `separable` for a PSF of rank 1, else `banded`, or `cholesky` for a wide PSF.
 
     `cg` for images with more pixels than a texture has rows.
 
-    A band of half of the diagonals is as much work as the whole matrix, p w^2 beside p^3 / 3, in smaller blocks.
+    A band of half of the diagonals needs as many operations as the whole matrix, p w^2 beside p^3 / 3, in smaller
+    blocks.
     """
     if model.factors() is not None:
         return "separable"
@@ -257,8 +258,8 @@ def restore(
 ) -> Matrix | Array:
     """Restore an image that was blurred, or sharpened, by a known point spread function.
 
-    Gives the f that minimises norm(H f - g)^2 + balance norm(f)^2, with f zero beyond the border: another assumption
-    than that of Fourier methods, for which the image goes on at its opposite side.
+    Returns the f that minimises norm(H f - g)^2 + balance norm(f)^2, with f zero beyond the border, unlike Fourier
+    methods, which assume a periodic image.
 
     Parameters
     ----------
@@ -268,15 +269,15 @@ def restore(
         Weights of a pixel's neighbours, no more rows and columns than the image. The centre is (a // 2, b // 2).
     balance : float
         Tikhonov's weight, at least 0, in units of the squared singular values of H, of which the largest is about
-        sum(psf)^2. Without noise 0 or little is best; noise wants more.
+        sum(psf)^2. Without noise 0 or a small value is best; noise needs more.
     variant : str, optional
         A key of `VARIANTS`; by default that of `choose`.
     model : {"convolve", "correlate"}
-        How the PSF degrades an image: as ``scipy.ndimage.convolve(f, psf, mode="constant")``, or as ``correlate``. They
-        are the same for a PSF that is symmetric about its centre.
+        Degradation by the PSF: as ``scipy.ndimage.convolve(f, psf, mode="constant")``, or as ``correlate``. They are
+        the same for a PSF that is symmetric about its centre.
     as_printed : bool
-        With variant ``inverse`` the formula that the source prints, (H H^T + balance I)^-1 H^T g. It is right for a
-        symmetric H only, and far off for others.
+        With variant ``inverse`` use the formula of the source, (H H^T + balance I)^-1 H^T g. It is correct for a
+        symmetric H only.
     device
         As in `glla.matmul`.
 
@@ -288,19 +289,19 @@ def restore(
     Raises
     ------
     NotPositiveDefiniteError
-        H^T H + balance I is singular to float32: a larger balance mends it. ``cg`` solves for random numbers to learn
-        it, where balance is below 2^-22 of sum(abs(psf))^2.
+        H^T H + balance I is singular to float32; use a larger balance. ``cg`` detects it by solving for random numbers,
+        if balance is below 2^-22 of sum(abs(psf))^2.
     ConvergenceError
-        ``cg`` came to no solution, or ``inverse`` to none with a small residual.
+        ``cg`` did not converge, or ``inverse`` did not reach a small residual.
     ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
-        As elsewhere; the PSF is larger than the image; unknown variant or model; ``separable`` with a PSF that is none;
-        a channel is too large for float32, or so small that float32 keeps less of it than the bound below.
+        As elsewhere; the PSF is larger than the image; unknown variant or model; ``separable`` with another PSF; a
+        channel is too large for float32, or so small that float32 holds it less accurately than the bound below.
 
     Notes
     -----
-    Error: ``cholesky``, ``banded``, ``cg`` and ``inverse``, which corrects its solution where need be, keep
+    Error: ``cholesky``, ``banded``, ``cg`` and ``inverse``, which corrects its solution if need be, keep
     norm(H^T g - N f) / ((norm(N) norm(f) + norm(H^T g)) p u) < 30 for N = H^T H + balance I and p = m n pixels,
-    u = 2^-24. ``separable`` loses as many digits more as H's condition number has. Cost in flop: ``inverse``
+    u = 2^-24. ``separable`` loses as many further digits as H's condition number has. Cost in flop: ``inverse``
     2 p^3 + 8/3 p^3 + 2 p^3, ``cholesky`` p^3 / 3, ``banded`` p w^2 for w = (a - 1) n + b - 1 or (b - 1) m + a - 1,
     ``cg`` 4 a b p an iteration, of two passes and those of `glla.sparse.linalg.cg`; ``separable`` about
     4 m n (m + n). Source: "Linear algebra on GPUs: applications in image restoration" (2012), chapter 6, corrected.
@@ -347,7 +348,7 @@ def _scaled_back(result: Matrix, exponent: int) -> Array:
 
 
 def _model(weights: Array, exponent: int, value: Any, balance: float, model: str, device: Device) -> Model:
-    """See convolution as correlation with the turned PSF; and bring its weights near 1, which rounds nothing."""
+    """Convert convolution to correlation with the rotated PSF; and scale its weights to near 1, which is exact."""
     centre = [side // 2 for side in weights.shape]
     if model == "convolve":
         weights, centre = weights[::-1, ::-1], [side - 1 - c for side, c in zip(weights.shape, centre, strict=True)]
@@ -363,7 +364,7 @@ def _model(weights: Array, exponent: int, value: Any, balance: float, model: str
 
 
 def _largest(name: str, value: Any) -> float:
-    """Give the largest magnitude; raise where it is not finite, as it may be of an Array. Synchronises for one."""
+    """Return the largest magnitude; raise if it is not finite, as it may be for an Array. Synchronises for an Array."""
     largest = float(abs(value).max())
     if not np.isfinite(largest):
         raise NonFiniteError(f"restore: {name} must not hold NaN or infinity, got an Array that does")
@@ -381,7 +382,7 @@ def _scaled(value: Any, exponent: int) -> Any:
     if not exponent:
         return value
     if isinstance(value, Matrix):
-        half = exponent // 2  # the whole may not fit float32
+        half = exponent // 2  # the whole power may not fit float32
         return value * np.float32(2.0**half) * np.float32(2.0 ** (exponent - half))
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(value.astype(np.float64), exponent).astype(np.float32)
@@ -408,7 +409,7 @@ def _checked_balance(balance: Any) -> float:
 
 
 def _must_fit(model: Model) -> None:
-    """Raise LimitError where a matrix with a row for each pixel exceeds a texture."""
+    """Raise LimitError if a matrix with a row for each pixel exceeds a texture."""
     most = 2 * model.device.limits.texture_size
     if model.pixels > most:
         raise LimitError(
@@ -420,7 +421,7 @@ def _must_fit(model: Model) -> None:
 
 
 def _must_be_narrow(model: Model) -> None:
-    """Raise LimitError where a fragment would have to sum over too many weights."""
+    """Raise LimitError if a fragment would have to sum over too many weights."""
     rows, columns = model.kernel.shape
     if restoration.too_wide((rows, columns)):
         raise LimitError(
@@ -433,7 +434,7 @@ def _must_be_narrow(model: Model) -> None:
 
 @contextmanager
 def _explained(balance: float) -> Iterator[None]:
-    """Say what mends a system that is singular to float32."""
+    """Add a remedy to the error of a system that is singular to float32."""
     try:
         yield
     except (NotPositiveDefiniteError, SingularMatrixError) as error:

@@ -1,4 +1,4 @@
-"""Shallow water: waves, tides and seiches in a basin, simulated where its state lies."""
+"""Shallow water: waves, tides and seiches in a basin, simulated on the device."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from glla.operations.tridiagonal import VARIANTS
 from glla.passes import Plan
 
 SCHEMES = ("adi", "semi_implicit")
-"""Ways to make a step."""
+"""Time stepping schemes."""
 
 SPLITTINGS = ("xy", "yx", "alternate")
-"""Orders of the half steps of "adi": x first, as the thesis has it, y first, or in turns."""
+"""Orders of the half steps of "adi": x first, as in the thesis, y first, or alternating."""
 
 DAMPED_TO = 20.0
-"""Courant number from which "adi" leaves the shortest waves 99.5 % of their amplitude in a step."""
+"""Courant number from which "adi" keeps 99.5 % of the amplitude of the shortest waves in a step."""
 
 
 class ShallowWater:
@@ -40,44 +40,44 @@ class ShallowWater:
     Parameters
     ----------
     depth : array_like or Matrix, shape (nx, ny)
-        Depth of the still water in each cell, in m; the first index goes along x.
+        Depth of the still water in each cell, in m; the first index is along x.
     spacing : float or (float, float)
-        Of the cells along x and y, in m.
+        Size of the cells along x and y, in m.
     dt : float
-        Of a step, in s.
+        Time step, in s.
     chezy : float
         Chezy's coefficient of friction, in m^(1/2)/s; infinite for none.
     gravity : float
-        In m/s^2.
+        Gravitational acceleration, in m/s^2.
     convection : bool
-        The flow carries its velocity, by streamlines that are followed back.
+        Include convection of momentum, along streamlines that are traced back.
     scheme : {"adi", "semi_implicit"}
-        Two half steps of tridiagonal systems, x and then y, as the thesis has it; or one five-point system for all
-        cells, by conjugate gradients: the choice for rough data.
+        Two half steps of tridiagonal systems, x and then y, as in the thesis; or one five-point system for all cells,
+        by conjugate gradients: the choice for rough data.
     theta : float
-        Of "semi_implicit": weight of the new time level, from 0.5 (second order in time, undamped) to 1 (first order).
+        For "semi_implicit": weight of the new time level, from 0.5 (second order in time, undamped) to 1 (first order).
         0.6 is robust.
     splitting : {"xy", "yx", "alternate"}
-        Of "adi": x first in every step, or y, or in turns, which makes symmetric waves nearly symmetric.
+        For "adi": x first in every step, or y, or alternating, which keeps symmetric waves nearly symmetric.
     periodic : (bool, bool)
-        Whether the ends of x, and of y, are joined; otherwise they are closed walls, along which the water slips.
+        The ends of x, and of y, are joined; otherwise they are closed walls, along which the water slips.
     tide : (str, callable), optional
-        A side, one of "west" (i = 0), "east", "south" (j = 0), "north", whose cells have the elevation that
-        the function gives for a time in s.
+        A side, one of "west" (i = 0), "east", "south" (j = 0), "north", and the elevation of its cells as a function of
+        the time in s.
     coriolis : float
         The Coriolis parameter f, in 1/s.
     wind : (float, float)
         Stress of the wind over the density of water along x and y, in m^2/s^2.
     pieces : int
-        Straight pieces of a streamline, from 1 to 8.
+        Straight segments of a streamline, from 1 to 8.
     tolerance : float
-        Of the conjugate gradients of "semi_implicit", relative to the right side.
+        Tolerance of the conjugate gradients of "semi_implicit", relative to the right side.
     variant : str
-        Of the tridiagonal systems of "adi", a key of `glla.operations.tridiagonal.VARIANTS`.
+        Variant of the tridiagonal systems of "adi", a key of `glla.operations.tridiagonal.VARIANTS`.
     check_every : int
-        Steps from one look of the host at the depths to the next. When it looks changes no result.
+        Steps between checks of the depths by the host. It does not change the results.
     device : Device, int or str, optional
-        Where; by default that of `depth`, or the default device.
+        The device; by default that of `depth`, or the default device.
 
     Attributes
     ----------
@@ -94,30 +94,30 @@ class ShallowWater:
     Raises
     ------
     DryCellError
-        The depth of a cell is not above zero: names the first such cell and its step. Raised by a later `step`, or as
-        the fields are looked at.
+        The depth of a cell is not above zero; the first such cell and its step are named. Raised by a later `step`, or
+        when a field is read.
     ShapeError, DTypeError, NonFiniteError, OptionError, LimitError
-        Fields do not fit together; numbers are out of their ranges; too many cells.
+        Fields do not fit together; numbers outside their ranges; too many cells.
 
     Notes
     -----
     *Equations.* In u, v and z, with depth H = h + z: u_t + u u_x + v u_y = -g z_x - gamma u + f v + wind_x / H, v
     likewise, and z_t + (H u)_x + (H v)_y = 0; gamma = g sqrt(u^2 + v^2) / (C^2 H). Water is conserved, with "adi" to
-    about C^2 2^-24 of what is displaced, C the Courant number. Momentum is not: **bores are wrong**. The front of a dam
-    break over wet ground is 5 % slow and does not converge. Cells never fall dry: one that does is an error.
+    about C^2 2^-24 of the displaced volume, C the Courant number. Momentum is not: **bores are wrong**. The front of a
+    dam break over wet ground is 5 % slow and does not converge. Cells cannot fall dry: that is an error.
 
-    *Accuracy.* "adi" is of first order in time and damps: with s = (w dt)^2 / 2 a wave of frequency w along x, or y, is
-    smaller by (1 + s)^(-1/2) after each step, up to w dt = 4. Beyond, it changes its sign with each step and is smaller
-    by (s - 2 + (s (s - 8))^(1/2)) / (2 (1 + s)) alone, about 1 - 8 / (w dt)^2. Of the shortest waves of the grid, two
-    cells long, w dt is twice the Courant number: those lose most at 2, and 0.5 % at 20. "semi_implicit" with
-    theta = 0.5 is of second order. Convection is of first order.
+    *Accuracy.* "adi" is of first order in time and damps: with s = (w dt)^2 / 2 the amplitude of a wave of frequency w
+    along x, or y, is multiplied by (1 + s)^(-1/2) in each step, up to w dt = 4. Beyond, its sign alternates, and it is
+    multiplied by (s - 2 + (s (s - 8))^(1/2)) / (2 (1 + s)), about 1 - 8 / (w dt)^2. For the shortest waves of the grid,
+    two cells long, w dt is twice the Courant number: they lose most at 2, and 0.5 % at 20. "semi_implicit" with theta =
+    0.5 is of second order. Convection is of first order.
 
-    *Stability* is that of small amplitudes, at any step. Depths are explicit, so rough data may blow up at Courant
-    numbers of 20 and more with "adi": white noise of a tenth of the depth does. "semi_implicit" with theta = 0.6 stood
-    the same at 60.
+    *Stability* holds for small amplitudes, at any step. Depths are explicit, so rough data may blow up at Courant
+    numbers of 20 and more with "adi": white noise of a tenth of the depth does. "semi_implicit" with theta = 0.6 was
+    stable for the same data at 60.
 
     *Cost.* "adi" 4 log2(n) + 14 passes a step, without a read-back. "semi_implicit" 8 and more, and 5 or 6 for each
-    iteration, of which there are as many as the Courant number, about; it waits for the device at each step.
+    iteration, of which there are about as many as the Courant number; it waits for the device at each step.
 
     Sources: Brodtkorb, "A MATLAB Interface to the GPU" (2007), chapter 5; Casulli 1990; Casulli and Cattani 1994.
 
@@ -220,7 +220,7 @@ class ShallowWater:
         self._begin(zeros["z"], zeros["u"], zeros["v"])
 
     def _warn_of_waves(self) -> None:
-        """Warn where alternating directions hardly damp waves of two cells."""
+        """Warn if "adi" hardly damps waves of two cells."""
         sides = zip(self._water.cells, self._water.spacing, strict=True)
         least = min((spacing for count, spacing in sides if count > 1), default=inf)
         courant = self._speed() * self._water.dt / least
@@ -235,7 +235,7 @@ class ShallowWater:
     # -- the state ----------------------------------------------------------------------------------------------------
 
     def set(self, z: Any = None, u: Any = None, v: Any = None) -> None:
-        """Set fields; what is left out stays as it is.
+        """Set fields; omitted ones keep their values.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ class ShallowWater:
         self._begin(fields["z"], fields["u"], fields["v"])
 
     def _still(self, name: str, field: Array, axis: int, number: bool) -> None:
-        """Have no water pass the walls."""
+        """Raise for a velocity through a wall."""
         walls = np.moveaxis(field, axis, 0)[[0, -1]]
         if walls.any() and not number:
             raise OptionError(f"ShallowWater: {name} must be zero on the closed walls, its first and last faces")
@@ -292,7 +292,7 @@ class ShallowWater:
 
     @property
     def z(self) -> Matrix:
-        """Elevation, (nx, ny), in m, on the device. Synchronises, to look at the depths."""
+        """Elevation, (nx, ny), in m, on the device. Synchronises, to check the depths."""
         return self._field("z")
 
     @property
@@ -316,12 +316,12 @@ class ShallowWater:
         return Matrix(self._device, field, self._water.shape(name))
 
     def volume(self) -> float:
-        """Water in the basin, in m^3, added up in float64 on the host. Synchronises."""
+        """Volume of water in the basin, in m^3, summed in float64 on the host. Synchronises."""
         dx, dy = self._water.spacing
         return float((self._h.astype(np.float64) + self.z.numpy().astype(np.float64)).sum() * dx * dy)
 
     def courant(self) -> float:
-        """Cells that the fastest gravity wave over still water passes in a step."""
+        """Courant number: cells that the fastest gravity wave over still water passes in a step."""
         return self._speed() * self._water.dt / min(self._water.spacing)
 
     def _speed(self) -> float:
@@ -336,7 +336,7 @@ class ShallowWater:
         zoom : int
             Texels for a cell, across and down.
         slope : float
-            Difference of neighbouring cells, in m, that turns the light by half.
+            Difference of neighbouring cells, in m, that halves the light.
         crest : float
             Elevation, in m, that is white.
 
@@ -350,19 +350,19 @@ class ShallowWater:
         return self._device.run(plan, state=self._state)["colour"]
 
     def picture(self, zoom: int = 1, slope: float = 0.06, crest: float = 1.5) -> NDArray[np.uint8]:
-        """Give `paint` as an array, (ny zoom, nx zoom, 3), x across and y upwards. Synchronises."""
+        """Return `paint` as an array, (ny zoom, nx zoom, 3), x across and y upwards. Synchronises."""
         colours = self._device.read(self.paint(zoom, slope, crest))[::-1, :, :3]
         return np.asarray(np.round(255 * colours).astype(np.uint8))
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:
-        """Make n steps. With "adi" does not synchronise, but for a look at the depths of the last look but one.
+        """Make n steps. With "adi" does not synchronise, except for the depth record of the check before last.
 
         Raises
         ------
         DryCellError
-            A cell fell dry: which, and in which step.
+            A cell fell dry; the cell and the step are named.
         """
         for _ in range(_within("n", integer("ShallowWater.step", "n", n), 0, 10**9)):
             if self._dry:
@@ -399,7 +399,7 @@ class ShallowWater:
         return given
 
     def _look(self, record: NDArray[np.float32]) -> None:
-        """Raise for a record that says dry."""
+        """Raise for a record with a dry cell."""
         (depth, i), (j, step) = record.tolist()
         if not depth > 0:
             words = "is not finite" if not isfinite(depth) else f"is {depth:.4g} m"

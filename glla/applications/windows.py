@@ -1,4 +1,4 @@
-"""The squares of all windows of an image, added up where the windows came from."""
+"""The squares of all windows of an image, summed at the positions of the windows."""
 
 from __future__ import annotations
 
@@ -31,51 +31,43 @@ def window_squares(
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Matrix | Array | NDArray[np.uint16]:
-    """Sum the matrix squares of all w x w windows of an image, each added where the window lies.
+    """Sum the matrix squares of all w x w windows of an image, each at the position of its window.
 
-    C[i, j] = sum over all windows W that hold (i, j), of (W @ W)[i - top, j - left].
+    C[i, j] = sum over all windows W that contain (i, j), of (W @ W)[i - top, j - left].
 
     Parameters
     ----------
     image : array_like or Array, shape (m, n)
-        Real numbers, m, n >= w. A colour image goes channel by channel.
+        Real numbers, m, n >= w. The channels of a colour image are separate images.
     w : int
         Rows and columns of a window; at most 255, with `gather` 38.
     limit : float or None
-        The final sums are cut to [0, limit]; None leaves them as they are. For images without negative elements it
-        makes no difference whether products, squares or sums are cut.
-    variant : str, optional
-        A key of `glla.operations.window_squares.VARIANTS`; by default ``separable``.
-    device, check_finite
-        As in `glla.matmul`.
+        Clip the sums to [0, limit], unless None. For images without negative elements clipping products or squares
+        gives the same result.
+    variant, device, check_finite
+        As in `glla.matmul`; a key of `glla.operations.window_squares.VARIANTS`, by default ``separable``.
 
     Returns
     -------
     ndarray, shape (m, n), or Array
-        float32; of images of uint8 and uint16, with a whole limit up to 65535, uint16. An Array for an Array, without
-        waiting for the device.
+        float32; for uint8 and uint16, with a whole limit up to 65535, uint16. For an Array an Array, unsynchronised.
 
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError
-        The image is smaller than a window, or has other than two dimensions; is not real; is not finite, or a sum
-        exceeds float32 where there is no limit.
+        The image is smaller than a window; not two-dimensional, real, finite; or a sum without limit is not finite.
     OptionError, LimitError
-        Unknown variant, `w` below 1, `limit` below 0; a window that is too large for the variant, an image that is
-        larger than a texture.
+        Unknown variant, `w` below 1, `limit` below 0; a window too large for the variant, an image too large.
 
     Notes
     -----
     Error: abs(C - C^) <= (w^2 + 2 w) u times the same sum of magnitudes, u = 2^-24. Exact for integers while sums stay
-    below 2^24; with a limit up to 2^24 - 1 exact for all images of 16-bit levels, as larger sums cannot come out below
-    it. Cost: ``separable`` one pass, about 4 w^2 + 8 w additions for four elements; ``gather`` one pass of 2 w^3 flop
-    an element; ``frames`` a pass for each of m - w + 1 rows of windows. Source: "Dense matrix multiplication"
-    (aksoyyusuf, CUDA).
+    below 2^24; with a limit up to 2^24 - 1 exact for all images of 16-bit levels, as larger sums stay above it. Cost:
+    ``separable`` one pass, about 4 w^2 + 8 w additions for four elements; ``gather`` one pass of 2 w^3 flop an element;
+    ``frames`` a pass for each of m - w + 1 rows of windows. Source: "Dense matrix multiplication" (aksoyyusuf, CUDA).
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from glla.applications import window_squares
     >>> window_squares(np.ones((6, 7), np.uint8))[:3]
     array([[ 5, 10, 15, 15, 15, 10,  5],
            [10, 20, 30, 30, 30, 20, 10],

@@ -1,6 +1,6 @@
 """Element-wise functions and products of values on a device. None of them synchronises.
 
-A matrix of float32 stays packed, and so does what stands beside it; everything else lies wrapped.
+A float32 matrix stays packed, and so do operands that broadcast to it; everything else has the linear layout.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from glla.operations.wrapped import elementwise as strided
 from glla.operations.wrapped import product as products
 
 COUNTS = frozenset(("power", "floor_divide", "remainder", "square", "bitwise_left_shift", "bitwise_right_shift"))
-"""Functions that take bool for the integers 0 and 1: NumPy gives int8, to which int32 is the nearest that there is."""
+"""Functions that convert bool to the integers 0 and 1: NumPy returns int8, to which int32 is the nearest type here."""
 
 OF_TRUTHS = {"add": "logical_or", "multiply": "logical_and"}
-"""Functions that are others of bool, as NumPy has it."""
+"""Functions and their equivalents for bool, as in NumPy."""
 
 NOT_OF_TRUTHS = frozenset(("subtract", "negative", "positive", "sign"))
-"""Functions that bool does not have, as NumPy has it."""
+"""Functions that are undefined for bool, as in NumPy."""
 
 PLAIN = frozenset(elementwise.BINARY) - elementwise.TRUTHS
-"""Functions of two packed matrices whose result is one."""
+"""Functions of two packed matrices whose result is a packed matrix."""
 
 
 def operand_dtype(name: str, *dtypes: str) -> str:
-    """Type that a function computes in.
+    """Type in which a function computes.
 
     >>> operand_dtype("sqrt", "int32"), operand_dtype("add", "bool", "bool")
     ('float32', 'bool')
@@ -72,7 +72,7 @@ def spread(a: Resident, shape: Shape, name: str = "positive") -> Resident:
 
 
 def broadcast(a: Resident, shape: Shape) -> Resident:
-    """Broadcast a value: a view of a wrapped one, one pass for a packed matrix."""
+    """Broadcast a value: a view in the linear layout, one pass for a packed matrix."""
     broadcast_shape("broadcast_to", a.shape, shape)
     if len(a.shape) > len(shape) or broadcast_shape("broadcast_to", a.shape, shape) != shape:
         raise ShapeError(f"broadcast_to: {a.shape} does not broadcast to {shape}")
@@ -110,7 +110,7 @@ def binary(name: str, a: Resident, b: Resident) -> Resident:
 
 
 def where(condition: Resident, a: Resident, b: Resident) -> Resident:
-    """Choose elements: those of `a` where the condition holds, else those of `b`."""
+    """Select elements: of `a` where the condition holds, else of `b`."""
     same_device("where", condition, a, b)
     shape = broadcast_shape("where", condition.shape, a.shape, b.shape)
     dtype = promoted(a.dtype, b.dtype)
@@ -118,7 +118,7 @@ def where(condition: Resident, a: Resident, b: Resident) -> Resident:
 
 
 def clip(a: Resident, low: Resident, high: Resident) -> Resident:
-    """Keep elements between two bounds, in the type of `a`; NaN wins."""
+    """Clip elements to two bounds, in the type of `a`; NaN propagates."""
     same_device("clip", a, low, high)
     shape = broadcast_shape("clip", a.shape, low.shape, high.shape)
     dtype = promoted(a.dtype, low.dtype, high.dtype)
@@ -141,10 +141,10 @@ def _ternary(name: str, shape: Shape, dtype: str, condition: Resident | None, *o
 
 
 def _as_matrix(a: Resident) -> Resident:
-    """Give an operand of at most two dimensions as a packed matrix: a vector is a row."""
+    """Return an operand of at most two dimensions as a packed matrix: a vector is a row."""
     if a.view is None:
         return a
-    if a.view is NUMBER:  # a single element lies alike
+    if a.view is NUMBER:  # a single element has the same texel in both layouts
         return Resident(a.device, a.stored, (1, 1))
     return lying.packed("array", lying.reshaped(a, (1,) * (2 - a.ndim) + a.shape))
 
@@ -152,7 +152,7 @@ def _as_matrix(a: Resident) -> Resident:
 def product(
     function: str, a: Resident, b: Resident, variant: str | None = None, onto: Resident | None = None
 ) -> Resident:
-    """Multiply matrices, vectors or stacks, as `numpy.matmul` does: of bool it tells whether any product is true.
+    """Multiply matrices, vectors or batches, as `numpy.matmul` does: for bool an or of ands.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def _packed_product(a: Resident, b: Resident, variant: str | None, onto: Residen
 
 
 def _products(a: Resident, b: Resident, shape: Shape, dtype: str) -> Resident:
-    """Multiply stacks, integers, and matrices that are longer than a texture."""
+    """Multiply batches, integers, and matrices that are longer than a texture."""
     device = a.device
     if 0 in shape or not a.shape[-1]:
         return from_array(np.zeros(shape, dtype=dtype), device)
@@ -211,14 +211,14 @@ def _products(a: Resident, b: Resident, shape: Shape, dtype: str) -> Resident:
 
 
 def same_device(function: str, *values: Resident) -> None:
-    """Raise unless all live on one device."""
+    """Raise unless all values are on one device."""
     first = values[0].device
     if any(value.device is not first for value in values):
         raise DeviceMismatchError(f"{function}: operands must live on one device; pass numpy() of one of them")
 
 
 def broadcast_shape(function: str, *shapes: Shape) -> Shape:
-    """Shape that arrays broadcast to.
+    """Shape to which arrays broadcast.
 
     >>> broadcast_shape("add", (3, 1), (1, 4))
     (3, 4)

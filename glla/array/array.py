@@ -1,4 +1,4 @@
-"""Array: numbers that live on a device; and how one is made."""
+"""Array: numbers on a device; and `asarray`, which makes one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DESCRIPTION = {
     "device": "A.to_device(device) is an Array on another device",
     **dict.fromkeys(("T", "mT", "ndim", "size", "itemsize", "nbytes", "value", "form", "texture"), NEW),
 }
-"""Attributes that describe an Array and cannot be changed, each with the way to an Array that has another."""
+"""Attributes that describe an Array and cannot be changed, each with a way to obtain an Array that differs in it."""
 
 _set = object.__setattr__
 
@@ -49,52 +49,43 @@ _set = object.__setattr__
 class Array:
     """An array on a device, of any number of dimensions: float32, int32 or bool.
 
-    Make one with `asarray`. Functions of glla take it wherever they take an array, and give an Array back, so that a
-    chain of operations stays on the device. Dropping the last reference gives the texture back, from any thread.
-    `glla.Matrix` is another name of this class.
+    Make one with `asarray`. Functions of glla take it in place of any array, and then return Arrays, so that a chain of
+    operations stays on the device. Dropping the last reference releases the texture, from any thread. `glla.Matrix` is
+    another name of this class.
 
     Parameters
     ----------
-    device : Device
-        Where it lives.
-    texture : Texture or None
-        Packed storage of a matrix; None for an empty matrix.
-    shape : tuple of int
-        Rows and columns.
+    device, texture, shape : Device, Texture or None, tuple of int
+        Of a packed matrix: the device, its texture (None for an empty matrix), rows and columns.
 
     Notes
     -----
-    *Layout.* A matrix of float32 lies packed, four elements of a 2 x 2 block to a texel, as long as it fits a texture.
-    Everything else (vectors, numbers, stacks, matrices longer than a texture, int32, bool) lies wrapped: four elements
-    of a row to a texel, up to 10^9 elements. See `glla.passes.layout`. What needs the other layout writes it by one
-    pass.
-
-    *To the host.* Nothing is read back unless it is asked for: by `numpy`, `item`, `tolist`, ``float(A)``, ``if A``,
-    printing a number. Reading back synchronises.
-
-    *Operators.* ``+ - * / // % **``, comparisons, and ``& | ^ << >> ~`` of integers go element by element, with NumPy's
-    broadcasting, beside arrays and numbers; ``@`` is the product. Comparisons give Arrays of bool; so an Array has no
-    hash. Beside NumPy's arrays an Array wins: the result is an Array. Integers of the host beside int32 or bool must
-    fit int32; other operands are rounded to float32 first, which finite numbers must fit. int32 and float32 give
-    float32; int32 arithmetic wraps around, as C's does, and a negative power of an int32 is cut
-    off to 0, 1 or -1. Of bool ``+`` is or, ``*`` is and, and ``@`` an or of ands; ``//``, ``%`` and ``**`` give int32,
-    in place of NumPy's int8; ``-`` raises DTypeError.
-
-    *Values.* A texture that holds a result is never drawn to again. ``A.T``, ``A[1:3]`` of a wrapped array, a reshape
-    and ``A.copy()`` cost nothing, as they share the texture, and what changes an Array (``A += B``, ``A[1:3] = B``)
-    draws a new texture and keeps it: no other Array changes, neither ``A.T`` nor a copy made before. That is where it
-    differs from NumPy's views.
-
-    *Infinities.* Arithmetic follows IEEE 754, as NumPy's does, and nothing waits for the device just to look at a
-    result: a value that leaves float32's range becomes infinite, and 0 / 0 is NaN. ``numpy(check_finite=True)`` raises
-    NonFiniteError then, and so do functions that factor or solve. `asarray` refuses NaN and infinity unless it is
-    called with ``check_finite=False``.
-
-    *Errors.* ``+ - *`` round once: u = 2^-24 relative. ``/`` and sqrt are the driver's, for which GLSL 3.30 promises
-    nothing; ``glla info`` shows what was measured. exp and log stay within 4 u where the compiler keeps the order of
-    operations; other functions within `glla.operations.wrapped.elementwise.BOUNDS`. Powers with whole exponents up to
-    256 are products: abs(b) u, and exact where the products are; others 6 u + 4 u abs(b log(a)). Sums: see `sum`.
-    Denormals may count as zero.
+    - *Layout.* A float32 matrix that fits a texture is packed, the four elements of a 2 x 2 block to a texel.
+      Everything else (vectors, numbers, batches, longer matrices, int32, bool) has the linear layout: four elements in
+      C order to a texel, up to 10^9 elements. See `glla.passes.layout`. A function that needs the other layout converts
+      by one pass.
+    - *To the host.* Only `numpy`, `item`, `tolist`, ``float(A)``, ``if A`` and printing a number read back, and
+      synchronise.
+    - *Operators.* ``+ - * / // % **``, comparisons, and ``& | ^ << >> ~`` of integers are element-wise, with NumPy's
+      broadcasting, also with arrays and numbers of the host; ``@`` is the product. Comparisons return Arrays of bool;
+      so an Array has no hash. With NumPy's arrays the result is an Array. Integers of the host combined with int32 or
+      bool must fit int32; other operands are rounded to float32 first, which finite numbers must fit. int32 and float32
+      give float32; int32 arithmetic wraps around, as C's does, and a negative power of an int32 is truncated to 0, 1 or
+      -1. For bool ``+`` is or, ``*`` is and, and ``@`` an or of ands; ``//``, ``%`` and ``**`` give int32, in place of
+      NumPy's int8; ``-`` raises DTypeError.
+    - *Values.* A texture that holds a result is never drawn to again. ``A.T``, ``A[1:3]`` in the linear layout, a
+      reshape and ``A.copy()`` cost nothing, as they share the texture. A change of an Array (``A += B``, ``A[1:3] =
+      B``) draws a new texture: no other Array changes, neither ``A.T`` nor an earlier copy. NumPy's views differ in
+      this.
+    - *Infinities.* Arithmetic follows IEEE 754, as NumPy's does, and no result is inspected: a value outside float32's
+      range becomes infinite, and 0 / 0 is NaN. ``numpy(check_finite=True)`` raises NonFiniteError then, and so do
+      functions that factor or solve. `asarray` refuses NaN and infinity unless it is called with
+      ``check_finite=False``.
+    - *Errors.* ``+ - *`` round once: u = 2^-24 relative. ``/`` and sqrt are the driver's, for which GLSL 3.30 promises
+      nothing; ``glla info`` shows measured errors. exp and log stay within 4 u where the compiler keeps the order of
+      operations; other functions within `glla.operations.wrapped.elementwise.BOUNDS`. Powers with whole exponents up to
+      256 are products: abs(b) u, and exact where the products are; others 6 u + 4 u abs(b log(a)). Sums: see `sum`.
+      Denormals may count as zero.
 
     Examples
     --------
@@ -102,9 +93,6 @@ class Array:
     >>> (2 * A - A.T).numpy()
     array([[1., 1.],
            [4., 4.]], dtype=float32)
-    >>> A[:, 1:].numpy()
-    array([[2.],
-           [4.]], dtype=float32)
     >>> A.sum(axis=0).numpy(), float(A.sum())
     (array([4., 6.], dtype=float32), 10.0)
     """
@@ -120,32 +108,32 @@ class Array:
 
     @classmethod
     def _of(cls, value: Resident) -> Array:
-        """Make an Array of a value."""
+        """Make an Array from a value."""
         array = cls.__new__(cls)
         array._hold(value)
         return array
 
     def _hold(self, value: Resident) -> None:
-        """Begin with a value; past `__setattr__`, which refuses to change what describes it."""
+        """Set the first value; past `__setattr__`, which refuses to change descriptive attributes."""
         _set(self, "device", value.device)
         _set(self, "shape", value.shape)
         _set(self, "_value", value)
 
     @property
     def value(self) -> Resident:
-        """Its value now; never changes, even if the Array does."""
+        """Its current value, which never changes, even if the Array does."""
         if self._value is None:
             raise ReleasedError("Array: is used after it was released; keep it until its last use is done")
         return self._value
 
     @property
     def form(self) -> Form:
-        """What is known of it without its values; plans are made for it."""
+        """Its shape, dtype and layout, for which plans are made."""
         return self.value.form
 
     @property
     def texture(self) -> Texture:
-        """Texture that holds all of it in order, for `Device.run`; what lies otherwise is written out first, once."""
+        """Texture with all elements in order, for `Device.run`; another layout or view is converted first, once."""
         value = self.value
         self._value = value.settled() if value.packed else lying.whole(value)
         return self._value.texture
@@ -153,7 +141,7 @@ class Array:
     # -- what it is ---------------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse to change what describes the array: its texture would not follow."""
+        """Refuse to change descriptive attributes: the texture would not follow."""
         self._refuse_change(name)
         object.__setattr__(self, name, value)
 
@@ -177,7 +165,7 @@ class Array:
 
     @property
     def size(self) -> int:
-        """Elements."""
+        """Number of elements."""
         return int(np.prod(self.shape, dtype=np.int64))
 
     @property
@@ -206,15 +194,15 @@ class Array:
         return format(self.item(), how) if how and not self.shape else format(repr(self), how)
 
     def _repr_html_(self) -> str:
-        """Show its corners in a notebook. Reads them back, a few texels: synchronises."""
+        """Show its corners in a notebook. Reads back a few texels: synchronises."""
         return html.of_array(self)
 
     # -- life ---------------------------------------------------------------------------------------------------
 
     def release(self) -> None:
-        """Let go of the texture now; a second call does nothing.
+        """Release the texture now; a second call does nothing.
 
-        The texture goes back unless another Array, such as a transpose or a copy, shares it.
+        The texture stays alive if another Array, such as a transpose or a copy, shares it.
         """
         self._value = None
 
@@ -227,7 +215,7 @@ class Array:
         self.release()
 
     def copy(self) -> Array:
-        """Make another Array of the same value. They share a texture until one of them is changed."""
+        """Return another Array of the same value. They share a texture until one of them is changed."""
         return Array._of(self.value)
 
     def __copy__(self) -> Array:
@@ -276,15 +264,15 @@ class Array:
         return dlpack.export(self.numpy, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Say where the export is: on the CPU, (1, 0)."""
+        """Return DLPack's device of the export: the CPU, (1, 0)."""
         return dlpack.CPU
 
     def tolist(self) -> Any:
-        """Read it back as nested lists, or as a number. Synchronises."""
+        """Read back as nested lists, or as a number. Synchronises."""
         return self.numpy().tolist()
 
     def item(self, *place: int) -> Any:
-        """Read one element as Python's number: the only one, or that at a place. Synchronises.
+        """Read one element as a Python number: the only one, or the one at an index. Synchronises.
 
         Examples
         --------
@@ -326,8 +314,8 @@ class Array:
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the first dimension.
 
-        The matrices of a stack are Arrays, which stay; the rows of a matrix are NumPy's, and so are the numbers of a
-        vector: all is read back at once.
+        The matrices of a batch are Arrays on the device; the rows of a matrix are NumPy's, and so are the numbers of a
+        vector: all are read back at once.
         """
         if not self.shape:
             raise TypeError("Array: a number cannot be iterated over")
@@ -340,14 +328,15 @@ class Array:
     # -- type, shape and order of the elements --------------------------------------------------------------------
 
     def astype(self, dtype: Any, *, copy: bool = True) -> Array:
-        """Give an Array of another type. One pass, or none.
+        """Convert to another type. One pass, or none.
 
         Parameters
         ----------
         dtype : dtype
-            float32, int32 or bool. A float is cut off towards zero to be an int32, and -2^31 where it does not fit.
+            float32, int32 or bool. A float is truncated towards zero to an int32, and becomes -2^31 where it does not
+            fit.
         copy : bool
-            Give another Array even if nothing changes.
+            Return another Array even if nothing changes.
 
         Raises
         ------
@@ -370,22 +359,22 @@ class Array:
 
     @property
     def T(self) -> Array:
-        """Its transpose, which shares the texture: the dimensions in the opposite order.
+        """Its transpose, with the dimensions in the opposite order, on the same texture.
 
-        Element-wise functions, reductions, blocks and the product ``inner_product`` read it as it is. Others have it
-        written out first, by one pass.
+        Element-wise functions, reductions, blocks and the product ``inner_product`` read it directly. Other functions
+        have it written out first, by one pass.
         """
         return Array._of(self.value.transpose)
 
     @property
     def mT(self) -> Array:
-        """Each matrix of a stack transposed; it shares the texture."""
+        """Transpose of each matrix of a batch; it shares the texture."""
         if self.ndim < 2:
             raise ShapeError(f"mT: a matrix has two dimensions at least, got shape {self.shape}")
         return self.swapaxes(-1, -2)
 
     def transpose(self, *axes: Any) -> Array:
-        """Put the dimensions in another order, as `numpy.ndarray.transpose`; in the opposite one by default."""
+        """Permute the dimensions, as `numpy.ndarray.transpose`; reverse them by default."""
         if not axes or axes[0] is None:
             return self.T
         order = axes if len(axes) > 1 or np.ndim(axes[0]) == 0 else axes[0]
@@ -399,7 +388,7 @@ class Array:
         return Array._of(shaping.permute("swapaxes", self.value, tuple(order)))
 
     def reshape(self, *shape: Any) -> Array:
-        """Give it another shape, in C order; -1 stands for whatever is left. One pass at most.
+        """Return an array of another shape, in C order; -1 means the remaining length. One pass at most.
 
         Examples
         --------
@@ -411,30 +400,30 @@ class Array:
         return Array._of(shaping.reshape(self.value, lengths))
 
     def ravel(self) -> Array:
-        """Give all elements as a vector, in C order."""
+        """Return all elements as a vector, in C order."""
         return self.reshape(-1)
 
     def flatten(self) -> Array:
-        """Give all elements as a vector, in C order."""
+        """Return all elements as a vector, in C order."""
         return self.reshape(-1)
 
     def squeeze(self, axis: Any = None) -> Array:
-        """Leave dimensions of length 1 out: all of them, or those that are named."""
+        """Remove dimensions of length 1: all of them, or the given ones."""
         return Array._of(shaping.squeeze(self.value, axis))
 
     def __getitem__(self, index: Any) -> Array:
-        """Take elements, as NumPy's indexing does.
+        """Return elements, as NumPy's indexing does.
 
-        Integers, slices, None and ``...`` give an Array by one pass at most, without synchronising. Arrays of bool
-        and of integers choose elements; a mask is read back first, as it decides the shape.
+        Integers, slices, None and ``...`` return an Array by one pass at most, without synchronising. Arrays of bool
+        and of integers select elements; a mask is read back first, because it decides the shape.
         """
         return Array._of(blocks.take(self.value, blocks.plain(index)))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Put a number, an array or an Array into elements, to which it broadcasts. One pass over the whole array.
+        """Assign a number, an array or an Array, which broadcasts, to elements. One pass over the whole array.
 
-        A float is cut off to be an int32. A number of the host that does not fit raises DTypeError of int32, of which
-        NaN and infinity are none, and NonFiniteError of float32.
+        A float is truncated to an int32. A number of the host that does not fit raises DTypeError for int32, as NaN and
+        infinity do, and NonFiniteError for float32.
         """
         operand = value_of(value)
         if not isinstance(operand, Resident):
@@ -442,14 +431,14 @@ class Array:
         self._value = blocks.put(self.value, blocks.plain(index), operand)
 
     def take(self, indices: Any, axis: int | None = None) -> Array:
-        """Take slices by their numbers along a dimension, or elements of the whole, as `numpy.take`.
+        """Return slices at indices along a dimension, or elements of the flat array, as `numpy.take`.
 
-        Synchronises if the numbers lie on the device: their range is read back.
+        Synchronises if the indices are on the device: their range is read back.
         """
         return Array._of(shaping.take(self.value, value_of(indices), axis))
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-        """Diagonals of the matrices that two dimensions make, as `numpy.diagonal`: along the last dimension.
+        """Diagonals of the matrices of two dimensions, as `numpy.diagonal`: along the last dimension.
 
         Examples
         --------
@@ -466,11 +455,11 @@ class Array:
         Parameters
         ----------
         axis : None, int or tuple of int
-            What is summed over; counting from the end if negative.
+            Dimensions to sum over; negative ones count from the end.
         dtype : dtype, optional
-            float32 or int32. By default that of the elements; bool counts as int32, and int32 wraps around.
+            float32 or int32. By default the type of the elements; bool counts as int32, and int32 wraps around.
         keepdims : bool
-            Keep the dimensions that are summed over, with length 1.
+            Keep the summed dimensions, with length 1.
 
         Returns
         -------
@@ -501,7 +490,7 @@ class Array:
     def max(self, axis: Any = None, *, keepdims: bool = False) -> Array:
         """Largest element of all, or over some dimensions, as `numpy.max`; see `sum`.
 
-        Exact. NaN if one of them is. An empty array raises ShapeError.
+        Exact. NaN if an element is NaN. An empty array raises ShapeError.
 
         Examples
         --------
@@ -529,15 +518,15 @@ class Array:
         return self._reduced("any", axis, keepdims)
 
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
-        """Place of the first largest element, of all in C order or along a dimension; NaN is the largest. int32."""
+        """Index of the first largest element, of all in C order or along a dimension; NaN is the largest. int32."""
         return self._reduced("argmax", axis, keepdims)
 
     def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
-        """Place of the first smallest element, see `argmax`; NaN is the smallest."""
+        """Index of the first smallest element, see `argmax`; NaN is the smallest."""
         return self._reduced("argmin", axis, keepdims)
 
     def mean(self, axis: Any = None, *, keepdims: bool = False) -> Array:
-        """Mean of all elements, or over some dimensions, as `numpy.mean`; float32, see `sum`. That of nothing is NaN.
+        """Mean of all elements, or over some dimensions, as `numpy.mean`; float32, see `sum`. NaN if there are none.
 
         Examples
         --------
@@ -554,11 +543,11 @@ class Array:
         axis, keepdims
             As in `sum`.
         ddof : float
-            Squares of what is left when the mean is taken away are divided by the count less this number.
+            The sum of squared differences from the mean is divided by the count less this number.
 
         Notes
         -----
-        The mean is taken away first. Error: relative (2 d + 4) u where the mean is exact, d as in `sum`.
+        The mean is subtracted first. Error: relative (2 d + 4) u where the mean is exact, d as in `sum`.
         """
         return Array._of(reductions.variance(self.value, axis, ddof, keepdims))
 
@@ -573,7 +562,7 @@ class Array:
         return Array._of(arithmetic.unary("sqrt", reductions.variance(self.value, axis, ddof, keepdims)))
 
     def cumsum(self, axis: int | None = None) -> Array:
-        """Sums of the first, the first two, ... elements along a dimension, as `numpy.cumsum`."""
+        """Cumulative sums along a dimension, as `numpy.cumsum`."""
         return Array._of(reductions.cumulative("sum", self.value, axis))
 
     def norm(self, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> Array:
@@ -582,9 +571,9 @@ class Array:
         Parameters
         ----------
         ord : {None, 'fro', 1, -1, inf, -inf}, or {None, 0, 1, 2, inf, -inf} of vectors
-            Frobenius' norm by default; largest (smallest) column sum, row sum. Others need singular values.
+            Default: Frobenius norm; otherwise largest (smallest) column sum, row sum. Others need singular values.
         axis : None, int or pair of int
-            Norms of vectors along it, Euclidean ones by default; or of matrices.
+            One dimension for norms of vectors, Euclidean by default; two for norms of matrices.
         keepdims : bool
             Keep the dimensions, with length 1.
 
@@ -595,8 +584,8 @@ class Array:
 
         Notes
         -----
-        Squares are summed of elements scaled by a power of two, so that the norm overflows only if it does not fit.
-        Error: relative (d + 8) u, d as in `sum`.
+        Elements are scaled by a power of two before they are squared, so that the norm overflows only if it does not
+        fit. Error: relative (d + 8) u, d as in `sum`.
 
         Examples
         --------
@@ -611,8 +600,8 @@ class Array:
         Parameters
         ----------
         ord : None or number
-            Euclidean by default; inf and -inf are the largest and the least magnitude. Any number but 0, 1, 2, inf and
-            -inf takes powers, which GPUs round to some 1e-6.
+            Euclidean by default; inf and -inf are the largest and the smallest magnitude. Any number but 0, 1, 2, inf
+            and -inf uses powers, which GPUs round to some 1e-6.
         axis, keepdims
             As in `sum`.
 
@@ -624,7 +613,7 @@ class Array:
         return Array._of(reductions.vector_norm(self.value, ord, axis, keepdims))
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-        """Sums of the diagonals of the matrices that two dimensions make, as `numpy.trace`. Error as of `sum`.
+        """Sums of the diagonals of the matrices of two dimensions, as `numpy.trace`. Error as in `sum`.
 
         Examples
         --------
@@ -642,13 +631,13 @@ class Array:
             product: Array = self @ other
             return product
         right = Array._of(operators.beside_each_other("dot", self.value, value_of(other))[1])
-        first = right.transpose((right.ndim - 2, *range(right.ndim - 2), right.ndim - 1))  # what is summed over
+        first = right.transpose((right.ndim - 2, *range(right.ndim - 2), right.ndim - 1))  # the summed dimension
         rows, columns = prod(self.shape[:-1]), prod(first.shape[1:])
         flat: Array = self.reshape(rows, self.shape[-1]) @ first.reshape(first.shape[0], columns)
         return flat.reshape((*self.shape[:-1], *first.shape[1:]))
 
     def round(self, decimals: int = 0) -> Array:
-        """Nearest numbers of some decimal places, the even one of two: scaled in float32, as `numpy.round`.
+        """Round to decimal places, ties to even: scaled in float32, as `numpy.round`.
 
         Examples
         --------
@@ -669,7 +658,7 @@ class Array:
         return self.round(digits)
 
     def clip(self, min: Any = None, max: Any = None) -> Array:
-        """Keep elements between two bounds, which broadcast; of integers an int beyond int32 may be one."""
+        """Clip elements to two bounds, which broadcast; for integers a bound may be an int beyond int32."""
         whole = self.value.dtype == "int32"
         lower = min is not None and not (whole and type(min) is int and min < -(2**31))
         upper = max is not None and not (whole and type(max) is int and max >= 2**31)
@@ -838,7 +827,7 @@ class Array:
     __hash__ = None  # type: ignore[assignment]  # == goes element by element
 
     def _become(self, name: str, other: Any) -> Array:
-        """Compute in place: take over the result's value."""
+        """Compute in place: replace the value by the result's."""
         result = _apply(name, self, other)
         return result if result is NotImplemented else self._take_over(name, result)
 
@@ -885,7 +874,7 @@ class Array:
         return dispatch.call(function, args, kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """Give the namespace of the array API, `glla.array_api`."""
+        """Return the namespace of the array API, `glla.array_api`."""
         namespace = registry.announced("namespace")
         known = namespace.__array_api_version__
         if api_version is not None and api_version > known:
@@ -893,14 +882,14 @@ class Array:
         return namespace
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
-        """Copy it to another device, through the host; to its own, give itself. The array API's name for it.
+        """Copy to another device, through the host; to its own, return itself. The array API's name for it.
 
         Parameters
         ----------
         device : Device, str or int
-            Where to, or its name (see `glla.gl.named_device`).
+            The target, or its name (see `glla.gl.named_device`).
         stream : None
-            There are none.
+            Must be None.
         """
         if stream is not None:
             raise OptionError(f"to_device: there are no streams, got {stream!r}")
@@ -913,7 +902,7 @@ Matrix = Array
 
 
 def value_of(operand: Any) -> Any:
-    """Give the value of an Array; anything else as it is."""
+    """Return the value of an Array; anything else as it is."""
     return operand.value if isinstance(operand, Array) else operand
 
 
@@ -926,7 +915,7 @@ def _apply(name: str, *operands: Any) -> Array:
 
 
 def _comparison(name: str, a: Array, b: Any) -> Array:
-    """Compare; an operand that is not of numbers is left to Python, which compares identities."""
+    """Compare; an operand without numbers is left to Python, which compares identities."""
     try:
         return _apply(name, a, b)
     except DTypeError:
@@ -942,14 +931,14 @@ def _from_pickle(array: NDArray[Any]) -> Array:
 
 @delegating
 def asarray(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, check_finite: bool = True) -> Array:
-    """Put an array onto a device.
+    """Copy an array to a device.
 
     Parameters
     ----------
     value : array_like
         Real numbers, of any number of dimensions; an `Array` is returned as it is.
     device : Device, str or int, optional
-        Or its name, see `glla.gl.named_device`. By default the default device of this thread.
+        The target, or its name, see `glla.gl.named_device`. By default the default device of this thread.
     dtype : dtype, optional
         float32 by default, whatever the type of `value`; int32; or bool.
     check_finite : bool
@@ -997,7 +986,7 @@ def asarray(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, 
 
 
 def upload(array: NDArray[Any], device: Device) -> Array:
-    """Put an array of float32, int32 or bool onto a device, unchecked."""
+    """Copy an array of float32, int32 or bool to a device, unchecked."""
     return Array._of(from_array(array, device))
 
 
@@ -1014,7 +1003,7 @@ def product(function: str, a: Array, b: Array, variant: str | None = None, onto:
     function : str
         Name of the public function, for the messages.
     a, b : Array
-        m x k and k x n, or what `numpy.matmul` takes.
+        m x k and k x n, or any shapes of `numpy.matmul`.
     variant : str, optional
         A key of `glla.operations.matmul.VARIANTS`; by default `glla.operations.matmul.choose` decides.
     onto : Array, optional

@@ -1,7 +1,7 @@
 """Blocks of values on a device, by NumPy's indices; and diagonals.
 
-Integers, slices, None and ... make another view of a wrapped array and no pass, and one pass for a packed matrix.
-Arrays of integers choose elements by their places, which are counted on the host; a mask is read back first.
+Integers, slices, None and ... make a view without a pass in the linear layout, and one pass for a packed matrix. For
+arrays of integers the flat indices of the elements are computed on the host; a mask is read back first.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from glla.operations.wrapped import move
 from glla.operations.wrapped.view import View
 
 Place = tuple[int, int]
-"""A row and a column, or how many of them."""
+"""Row and column, or a number of rows and of columns."""
 
 Places = tuple[Any, ...]
-"""An index of NumPy's, a member for each dimension or None for a new one."""
+"""An index of NumPy's, a part for each dimension or None for a new one."""
 
 
 def plain(index: Any) -> Places:
-    """Turn an index into a tuple of integers, slices, None, ``...`` and arrays of the host.
+    """Convert an index to a tuple of integers, slices, None, ``...`` and arrays of the host.
 
     Raises
     ------
     IndexingError
-        A member is none of these.
+        A part is none of these.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def is_basic(index: Places) -> bool:
 
 
 def seen(view: View, index: Places) -> View:
-    """View that a basic index takes.
+    """View of a basic index.
 
     Raises
     ------
@@ -90,24 +90,24 @@ def seen(view: View, index: Places) -> View:
 
 
 def _region(shape: Shape, dtype: str, index: Places) -> View:
-    """View that a basic index takes of a whole array; the same one for the same index, as slicing it takes a while."""
+    """View of a basic index into a whole array; cached, as slicing takes a while."""
     frozen = tuple((part.start, part.stop, part.step) if isinstance(part, slice) else part for part in index)
     return _remembered(shape, dtype, frozen)
 
 
 @lru_cache(maxsize=1024)
 def _remembered(shape: Shape, dtype: str, frozen: tuple[Any, ...]) -> View:
-    """See `_region`; slices, which have no hash, as tuples."""
+    """See `_region`; slices, which have no hash, are tuples here."""
     return seen(View.of(shape, dtype), tuple(slice(*part) if isinstance(part, tuple) else part for part in frozen))
 
 
 def take(a: Resident, index: Places) -> Resident:
-    """Take elements out of an array."""
+    """Return elements of an array."""
     return basic(a, index) if is_basic(index) else _chosen(a, index)
 
 
 def basic(a: Resident, index: Places) -> Resident:
-    """Take a block: a view, or one pass for a packed matrix."""
+    """Return a block: a view, or one pass for a packed matrix."""
     block = _region(a.shape, a.dtype, index)
     if block.count == 0:
         return lying.best(Resident.wrapped(a.device, None, block.shape, a.dtype))
@@ -124,9 +124,9 @@ def basic(a: Resident, index: Places) -> Resident:
 
 
 def _lines(block: View, columns: int) -> tuple[Place, Place, Place]:
-    """Rows and columns that a block takes from a matrix: how many, the first ones, and the steps.
+    """Rows and columns of a block of a matrix: their number, the first ones, and the steps.
 
-    Of the dimensions of a basic index one steps along the rows at most, and one along the columns.
+    At most one dimension of a basic index steps along the rows, and one along the columns.
     """
     count, step = [1, 1], [1, 1]
     for length, stride in zip(block.shape, block.strides, strict=True):
@@ -137,7 +137,7 @@ def _lines(block: View, columns: int) -> tuple[Place, Place, Place]:
 
 
 def _gathered(a: Resident, shape: Place, origin: Place, down: Place, right: Place) -> Resident:
-    """Gather from a packed matrix; places in a texture that holds the transpose are those of the matrix, turned."""
+    """Gather from a packed matrix; for a transposed texture rows and columns are exchanged."""
     source = a.matrix
     if a.transposed:
         source, origin, down, right = source[::-1], origin[::-1], down[::-1], right[::-1]
@@ -146,7 +146,7 @@ def _gathered(a: Resident, shape: Place, origin: Place, down: Place, right: Plac
 
 
 def _chosen(a: Resident, index: Places) -> Resident:
-    """Take elements by arrays of integers or bool: their places in C order are counted on the host."""
+    """Return elements selected by arrays of integers or bool: their flat indices are computed on the host."""
     along = _along(a.shape, index)
     if along is not None:
         axis, numbers = along
@@ -164,7 +164,7 @@ def _chosen(a: Resident, index: Places) -> Resident:
 
 
 def _along(shape: Shape, index: Places) -> tuple[int, NDArray[np.int32]] | None:
-    """Dimension and numbers of the slices that an index of one array takes along it; None for other indices.
+    """Dimension, and indices of slices along it, of an index with one array; None for other indices.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def _along(shape: Shape, index: Places) -> tuple[int, NDArray[np.int32]] | None:
 
 
 def _places(shape: Shape, index: Places) -> NDArray[np.int32]:
-    """Place in C order of each element that an index takes.
+    """Flat index, in C order, of each element that an index selects.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def _places(shape: Shape, index: Places) -> NDArray[np.int32]:
 
 
 def put(a: Resident, index: Places, b: Resident) -> Resident:
-    """Copy an array with B, which broadcasts to the block, put into it, in one pass over all of it."""
+    """Copy an array, with B, which broadcasts, in place of a block, in one pass over all of it."""
     arithmetic.same_device("Array", a, b)
     if not is_basic(index):
         return _put_chosen(a, index, b)
@@ -220,9 +220,9 @@ def put(a: Resident, index: Places, b: Resident) -> Resident:
 
 
 def _put_chosen(a: Resident, index: Places, b: Resident) -> Resident:
-    """Put B where arrays of integers or bool say: slices by their numbers along a dimension, else elements by places.
+    """Assign B where arrays of integers or bool select: slices along a dimension, or single elements.
 
-    What goes to the device beside B is a number for each slice along that dimension, or for each element.
+    Besides B one number is uploaded for each slice along that dimension, or for each element.
     """
     along = _along(a.shape, index)
     axis, places = (0, _places(a.shape, index)) if along is None else along
@@ -232,7 +232,7 @@ def _put_chosen(a: Resident, index: Places, b: Resident) -> Resident:
     b = _fitting(b, shape)
     if 0 in shape:
         return a
-    chosen = np.full(lines[axis], -1, dtype=np.int32)  # for each of A, which one of B takes its place
+    chosen = np.full(lines[axis], -1, dtype=np.int32)  # for each slice of A the slice of B that replaces it
     chosen[places.reshape(-1)] = np.arange(places.size, dtype=np.int32)
     source, zero = (from_array(one, a.device) for one in (chosen, np.zeros((), dtype=np.int32)))
     target, (value, view) = lying.whole(a), lying.view_of(lying.as_type(b, a.dtype))
@@ -247,9 +247,9 @@ def _put_chosen(a: Resident, index: Places, b: Resident) -> Resident:
 
 
 def _fitting(b: Resident, shape: Shape) -> Resident:
-    """Drop leading dimensions of length 1 that a block does not have, as NumPy does, and see that the rest fits.
+    """Drop leading dimensions of length 1 that a block does not have, as NumPy does, and check the shape.
 
-    A column may go into a block of one dimension as well, which NumPy refuses: it is a vector of a matrix.
+    A column may also be assigned to a block of one dimension, which NumPy refuses: it is a vector of a matrix.
     """
     if len(shape) == 1 and b.shape == (*shape, 1):
         return lying.reshaped(b, shape)
@@ -264,7 +264,7 @@ def _fitting(b: Resident, shape: Shape) -> Resident:
 
 
 def _put_matrix(a: Resident, region: View, b: Resident) -> Resident:
-    """Put B into a block of a packed matrix."""
+    """Assign B to a block of a packed matrix."""
     count, origin, step = _lines(region, a.shape[1])
     if not (b.packed and region.shape == count):
         source, view = lying.view_of(lying.as_type(b, "float32"))
@@ -274,7 +274,7 @@ def _put_matrix(a: Resident, region: View, b: Resident) -> Resident:
 
 
 def diagonal(a: Resident, offset: int = 0) -> Resident:
-    """Take the diagonal of each matrix; `offset` counts columns to the right of the main one."""
+    """Return the diagonal of each matrix; `offset` counts columns to the right of the main one."""
     offset = integer("diagonal", "offset", offset)
     if a.ndim < 2:
         raise ShapeError(f"diagonal: A must have two dimensions at least, got shape {a.shape}")

@@ -1,6 +1,6 @@
-"""Comparisons that are exact: of int32 beside floats, and beside integers of the host that are no int32.
+"""Exact comparisons of int32 with floats, and with integers of the host outside int32.
 
-float32 does not hold every int32, so that neither operand may be rounded to the type of the other.
+float32 does not hold every int32, so neither operand may be rounded to the type of the other.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ MIRRORED = {
     "less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal",
     "equal": "equal", "not_equal": "not_equal",
 }  # fmt: skip
-"""Comparisons, each with the one that says the same of exchanged operands."""
+"""Comparisons, each with its equivalent for exchanged operands."""
 
 UP = frozenset(("less", "greater_equal"))
-"""Comparisons that an integer and a number have as the integer and the next integer above have it."""
+"""Comparisons of an integer with a number that are the same with the number rounded up."""
 
 LEAST, PAST = np.float64(-(2**31)), np.float64(2**31)
-"""The least int32, and the integer behind the largest; of a wide type, so that narrow ones are compared in it."""
+"""The least int32, and the integer above the largest; of a wide type, so that narrow types are compared in it."""
 
 
 def host(function: str, name: str, value: Any) -> NDArray[Any]:
-    """Take a value of the host exactly; of a Python int beyond 64 bits the nearest float, or infinity.
+    """Convert a value of the host exactly; a Python int beyond 64 bits to the nearest float, or infinity.
 
     >>> host("doc", "a", 10**400)
     array(inf)
@@ -43,7 +43,7 @@ def host(function: str, name: str, value: Any) -> NDArray[Any]:
 
 
 def compare(name: str, a: Any, b: Any) -> Resident:
-    """Compare two operands, one of which is a value on a device. Beside float32 numbers of the host are rounded to it.
+    """Compare two operands, one of them a value on a device. With float32, numbers of the host are rounded to it.
 
     Parameters
     ----------
@@ -69,12 +69,12 @@ def _beside_host(name: str, a: Resident, b: NDArray[Any]) -> Resident:
     found = binary(name, a, from_array(_as_int32(whole, fits), a.device))
     if np.all(fits):
         return found
-    everywhere = np.asarray(getattr(np, name)(0, b))  # what is no int32 compares with all of them alike
+    everywhere = np.asarray(getattr(np, name)(0, b))  # a number outside int32 compares alike with all of them
     return where(from_array(np.asarray(fits), a.device), found, from_array(everywhere, a.device))
 
 
 def _whole(up: bool, b: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Round numbers of the host to integers, and tell which are int32 then: NaN is none."""
+    """Round numbers of the host to integers, with a mask of those that are int32; NaN is not."""
     with np.errstate(invalid="ignore"):  # float16's NaN
         whole = b if b.dtype.kind in "biu" else np.ceil(b) if up else np.floor(b)
     return whole, (whole >= LEAST) & (whole < PAST)
@@ -95,9 +95,9 @@ def distance(function: str, a: Any, b: Any) -> tuple[Resident, Resident]:
 
 
 def difference(function: str, a: Any, b: Any) -> Resident:
-    """Subtract in float32, but of int32 what its rounding leaves out, too: the sign is exact, and so is zero.
+    """Subtract in float32; for int32 with the remainder of its rounding: the sign is exact, and so is zero.
 
-    Of two operands one is a value on a device; beside float32 a number of the host is rounded to it.
+    One of the operands is a value on a device; with float32, a number of the host is rounded to it.
     """
     beside = a if isinstance(a, Resident) else b
     (left, rest), (right, other) = (_parts(function, name, one, beside) for name, one in (("A", a), ("B", b)))
@@ -107,7 +107,7 @@ def difference(function: str, a: Any, b: Any) -> Resident:
 
 
 def _parts(function: str, name: str, a: Any, beside: Resident) -> tuple[Resident, Resident | None]:
-    """Give the nearest float32, and what is left then, which float32 holds; None for nothing."""
+    """Return the nearest float32, and the remainder, which float32 holds; None for no remainder."""
     if isinstance(a, Resident):
         near = lying.as_type(a, "float32")
         if a.dtype != "int32":
@@ -123,13 +123,13 @@ def _parts(function: str, name: str, a: Any, beside: Resident) -> tuple[Resident
     return from_array(close, beside.device), from_array(left, beside.device) if left.any() else None
 
 
-# -- places -----------------------------------------------------------------------------------------------------------
+# -- indices ----------------------------------------------------------------------------------------------------------
 
 
 def search(line: Any, numbers: Any, right: bool) -> Resident:
-    """Places in a sorted vector where numbers would be put in, before or behind their equals; int32.
+    """Insertion indices of numbers in a sorted vector, before or behind equal elements; int32.
 
-    One of both is a value on a device; beside float32 numbers of the host are rounded to it.
+    One of both is a value on a device; with float32, numbers of the host are rounded to it.
     """
     if not isinstance(line, Resident):
         return _in_host(host("searchsorted", "A", line), numbers, right)
@@ -142,7 +142,7 @@ def search(line: Any, numbers: Any, right: bool) -> Resident:
         before, behind = (_search(line, near, side) for side in (False, True))
         if rest is None:
             return behind if right else before
-        zero = from_scalar(0, line.device)  # no float32 lies between an int32 and the nearest one
+        zero = from_scalar(0, line.device)  # there is no float32 between an int32 and the nearest float32
         if right:
             return where(binary("less", rest, zero), before, behind)
         return where(binary("greater", rest, zero), behind, before)
@@ -152,7 +152,7 @@ def search(line: Any, numbers: Any, right: bool) -> Resident:
 
 
 def _whole_numbers(numbers: Any, up: bool, device: Device) -> tuple[Resident, Resident, Resident]:
-    """Round numbers to int32; tell which are none, and which of them are below all: NaN is above."""
+    """Round numbers to int32; with masks of those outside it, and below it: NaN counts as above."""
     if not isinstance(numbers, Resident):
         exact = host("searchsorted", "B", numbers)
         whole, fits = _whole(up, exact)
@@ -165,7 +165,7 @@ def _whole_numbers(numbers: Any, up: bool, device: Device) -> tuple[Resident, Re
 
 
 def _in_host(line: NDArray[Any], numbers: Resident, right: bool) -> Resident:
-    """Search a vector of the host: what is no int32 is left out of it, as it stands at both ends."""
+    """Search a vector of the host without its elements outside int32, which are at both ends."""
     if numbers.dtype == "float32" or line.ndim != 1:
         return _search(as_resident("searchsorted", "A", line, numbers.device), numbers, right)
     whole, fits = _whole(right, line)

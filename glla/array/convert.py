@@ -1,6 +1,6 @@
-"""From what a user passes to arrays that a device can take; and messages about values that do not fit.
+"""Conversion of user arguments to arrays that a device can take; and messages about unfit values.
 
-Nothing here knows a device's memory: `glla.array.value` puts the arrays there.
+This module knows no device memory: `glla.array.value` uploads the arrays.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from glla.errors import DTypeError, NonFiniteError, ShapeError
 from glla.gl import Device, DeviceLike, named_device
-
-Array = NDArray[np.float32]
+from glla.operations.record import Array as Array
 
 LARGEST = float(np.finfo(np.float32).max)
 """Largest finite float32, about 3.4e38."""
@@ -25,7 +24,7 @@ RANK = {"bool": 0, "int32": 1, "float32": 2}
 
 
 def promoted(*dtypes: str) -> str:
-    """Type that holds the elements of all.
+    """Type that holds the elements of all types.
 
     >>> promoted("int32", "bool"), promoted("int32", "float32")
     ('int32', 'float32')
@@ -34,7 +33,7 @@ def promoted(*dtypes: str) -> str:
 
 
 def dtype_of(function: str, name: str, value: Any) -> str:
-    """Type that a value of the host has on a device by itself: bool, int32 for integers of any width, else float32.
+    """Default type of a host value on a device: bool, int32 for integers of any width, else float32.
 
     >>> dtype_of("doc", "a", 2**70), dtype_of("doc", "a", True), dtype_of("doc", "a", [0.5])
     ('int32', 'bool', 'float32')
@@ -44,12 +43,12 @@ def dtype_of(function: str, name: str, value: Any) -> str:
 
 
 def as_dtype(function: str, name: str, value: Any, dtype: str) -> NDArray[Any]:
-    """Convert an array_like to a type of a device's, as NumPy's assignment does: a float is cut off to be an int32.
+    """Convert an array_like to a device's type, as NumPy's assignment does: a float is truncated to an int32.
 
     Raises
     ------
     DTypeError
-        No real numbers; or one of them does not fit int32, as NaN and infinity do not.
+        Not real numbers; or a number outside int32, as NaN and infinity are.
     NonFiniteError
         A finite number does not fit float32.
     ShapeError
@@ -83,7 +82,7 @@ def _as_float(function: str, name: str, value: int) -> float:
 
 
 def as_float32(function: str, name: str, value: Any, check_finite: bool = True) -> Array:
-    """Convert an array_like to float32, or say why it cannot be.
+    """Convert an array_like to float32, or raise with the reason.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def as_float32(function: str, name: str, value: Any, check_finite: bool = True) 
     Returns
     -------
     ndarray of float32
-        The array itself where it is float32 in native byte order already.
+        The array itself if it is float32 in native byte order.
 
     Raises
     ------
@@ -122,7 +121,7 @@ def as_float32(function: str, name: str, value: Any, check_finite: bool = True) 
 
 
 def within_float32(function: str, name: str, value: Any) -> Array:
-    """Convert as `as_float32` does, but let NaN and infinity through where they stand in the input.
+    """Convert like `as_float32`, but accept NaN and infinity in the input.
 
     >>> within_float32("doc", "a", [np.inf, 1])
     array([inf,  1.], dtype=float32)
@@ -141,7 +140,7 @@ def _too_large(function: str, name: str, found: object) -> NonFiniteError:
 
 
 def float32_of(array: NDArray[Any]) -> Array:
-    """Round to float32; what does not fit becomes infinite.
+    """Round to float32; numbers beyond its range become infinite.
 
     >>> float32_of(np.array([0.5, 1e300]))
     array([0.5, inf], dtype=float32)
@@ -171,7 +170,7 @@ def as_real(function: str, name: str, value: Any) -> NDArray[Any]:
 
 
 def _unfit(name: str, value: Any, array: NDArray[Any]) -> str:
-    """Describe a value that is not of real numbers, and say what to do."""
+    """Describe a value that has no real numbers, with a remedy."""
     if array.dtype.kind == "c":
         return f"dtype {array.dtype}; pass its real and imaginary parts by themselves"
     if array.dtype.kind != "O":
@@ -187,7 +186,7 @@ def _unfit(name: str, value: Any, array: NDArray[Any]) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Name the type of a value that is no number: "a dict"."""
+    """Name the type of a value that is not a number: "a dict"."""
     if value is None:
         return "None"
     name = f"{'sparse ' if hasattr(value, 'toarray') else ''}{type(value).__name__}"
@@ -195,7 +194,7 @@ def _kind(value: Any) -> str:
 
 
 def _remedy(name: str, value: Any) -> str:
-    """Say what to pass in place of a value that NumPy takes for an object."""
+    """Suggest an argument in place of a value that NumPy takes for an object."""
     if hasattr(value, "toarray"):  # SciPy's sparse matrices and arrays, and others that follow them
         return f"pass {name}.toarray()"
     if isinstance(value, Mapping):
@@ -208,12 +207,12 @@ def _remedy(name: str, value: Any) -> str:
 
 
 def is_one_of(value: Any, names: Iterable[str]) -> bool:
-    """Tell whether an option is one of some names; a value that is no string is none of them."""
+    """Whether an option is one of some names; a value that is not a string is not."""
     return isinstance(value, str) and value in names
 
 
 def checked_device(function: str, device: DeviceLike | None) -> Device | None:
-    """Give the device that the argument ``device`` of a public function stands for; None stays None.
+    """Return the device that the argument ``device`` of a public function means; None stays None.
 
     Raises
     ------
@@ -233,7 +232,7 @@ def refuse_nonfinite(function: str, name: str, array: NDArray[Any]) -> None:
 
 
 def all_finite(array: Array) -> bool:
-    """Tell whether all entries are finite. One sum decides nearly always, as NaN and infinity survive it."""
+    """Whether all entries are finite. One sum decides nearly always, as NaN and infinity survive it."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.sum(array)
     return bool(np.isfinite(total)) or bool(np.isfinite(array).all())
@@ -250,7 +249,7 @@ def finite_result(function: str, result: Array, check_finite: bool) -> Array:
 
 
 def _first_bad(array: NDArray[Any], shown: NDArray[Any] | None = None) -> str:
-    """Name the first entry that is not finite, and its place; its value as `shown` has it."""
+    """Describe the first entry that is not finite, with its index; its value is taken from `shown`."""
     where = np.argwhere(~np.isfinite(array))[0]
     position = tuple(int(i) for i in where)
     return f"{(array if shown is None else shown)[position]!s} at {position}"

@@ -1,9 +1,9 @@
-"""NumPy's protocols: which functions of NumPy run on the device, and with which arguments.
+"""NumPy's protocols: the functions of NumPy that run on the device, and their arguments.
 
-``Array.__array_ufunc__`` (NEP 13) asks `universal` for the function of glla that a universal function stands for.
-``Array.__array_function__`` (NEP 18) hands other calls to `call`. Their implementations stand above, in
-`glla.interop.numpy`, which announces where to find them. A function or an option that does not run on the device
-raises UnsupportedError: nothing is copied to the host in silence.
+``Array.__array_ufunc__`` (NEP 13) asks `universal` for glla's counterpart of a universal function.
+``Array.__array_function__`` (NEP 18) passes other calls to `call`. Their implementations are in `glla.interop.numpy`,
+which registers them. A function or an option that does not run on the device raises UnsupportedError: nothing is
+silently copied to the host.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NUMPYS = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "asinh": "arcsinh", "acosh": "arccosh",
     "atanh": "arctanh",
 }  # fmt: skip
-"""NumPy's names of functions that have another one here."""
+"""NumPy's names of functions that have another name here."""
 
 UFUNCS: dict[np.ufunc, str] = {
     found: name
@@ -39,20 +39,20 @@ FOLDS: dict[np.ufunc, str] = {
 """Universal functions whose ``reduce`` runs on the device, by the names of the reductions."""
 
 UFUNC_DEFAULTS: dict[str, Any] = {"dtype": None, "where": True}
-"""Options of universal functions that are accepted if they have these values, their defaults."""
+"""Options of universal functions that are accepted with these values only, their defaults."""
 
 
 def universal(ufunc: np.ufunc, method: str, options: Mapping[str, Any], out: bool) -> str:
-    """Name of the function of glla, or of the reduction, that a call of a universal function stands for.
+    """Name of glla's function, or reduction, for a call of a universal function.
 
     Parameters
     ----------
     ufunc, method
-        As ``__array_ufunc__`` gets them.
+        As passed to ``__array_ufunc__``.
     options : mapping
         Keyword arguments other than ``out``.
     out : bool
-        The result goes into an Array.
+        The result is written to an Array.
 
     Raises
     ------
@@ -79,12 +79,12 @@ def universal(ufunc: np.ufunc, method: str, options: Mapping[str, Any], out: boo
 def call(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Call the implementation of one of NumPy's functions.
 
-    Options that the implementation does not have are accepted if they have NumPy's default.
+    Options that the implementation lacks are accepted with NumPy's default.
 
     Raises
     ------
     UnsupportedError
-        It has no implementation, or not with these arguments.
+        No implementation, or not with these arguments.
     """
     name = f"{function.__module__}.{function.__name__}"
     implementation = registry.announced("numpy")(function)
@@ -101,13 +101,13 @@ def call(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any
 def _bound(
     signature: inspect.Signature, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> inspect.BoundArguments:
-    """Match a call of NumPy's function to a signature that has fewer options."""
+    """Bind a call of NumPy's function to a signature that has fewer options."""
     try:
         return signature.bind(*args, **kwargs)
     except TypeError as error:
         try:
             theirs = inspect.signature(function)
-        except ValueError:  # before 2.4 NumPy's functions in C did not say
+        except ValueError:  # before 2.4 NumPy's functions in C have no signature
             raise error from None
     given = theirs.bind(*args, **kwargs)
     for name in given.arguments.keys() - signature.parameters.keys():

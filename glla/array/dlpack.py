@@ -1,6 +1,6 @@
 """DLPack's export of a value on a device: a copy on the host.
 
-It stays below `glla.Array`, whose method ``__dlpack__`` calls it; the import, `glla.interop.dlpack`, stands above.
+It is below `glla.Array`, whose method ``__dlpack__`` calls it; the import is in `glla.interop.dlpack`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ def export(
     dl_device: tuple[int, int] | None,
     copy: bool | None,
 ) -> Any:
-    """Export what `read` gives as a capsule, or raise the BufferError that the protocol asks for.
+    """Export the result of `read` as a capsule, or raise the BufferError that the protocol asks for.
 
     Parameters
     ----------
     read : callable
         Reads the value back.
     stream, max_version, dl_device, copy
-        As ``__dlpack__`` gets them.
+        As passed to ``__dlpack__``.
     """
     if copy is False:
         raise BufferError("Array: DLPack gets a copy on the host; use copy=None or copy=True")

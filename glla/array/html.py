@@ -1,7 +1,7 @@
-"""What a notebook shows of an array: what it is, where it lives, and the corners of its values.
+"""Notebook display of an array: its type, its device, and the corners of its values.
 
 Only the corners are read back, at most `EDGE` elements from each end of a side: four blocks of some texels each,
-whatever the size. They are read with slices, so that this knows nothing of how values lie in textures.
+whatever the size. They are read with slices, so this module is independent of layouts.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from glla.errors import GllaError
 from glla.passes.text.html import line, table
 
 EDGE = 3
-"""Rows, or columns, that are shown at each end of a side."""
+"""Rows, or columns, shown at each end of a side."""
 
 
 class Shown(Protocol):
-    """What is shown: an array on a device, or one of NumPy's."""
+    """The interface used here: an array on a device, or NumPy's."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Elements on each side."""
+        """Lengths of the dimensions."""
 
     def __getitem__(self, index: Any, /) -> Any:
-        """Take a block."""
+        """Return a block."""
 
 
 def of_array(array: Shown) -> str:
-    """Show an array on a device: its name in words, and its corners.
+    """Display an array on a device: its description, and its corners.
 
-    Reads the corners back, which synchronises. Where they cannot be read, after the array or its device was released
-    or in another thread, the markup says why in their place.
+    Reads the corners back, which synchronises. Where they cannot be read, after the array or its device was released or
+    in another thread, the reason is shown instead.
     """
     name = ""
     try:
@@ -44,13 +44,13 @@ def of_array(array: Shown) -> str:
 
 
 def of_host(array: NDArray[Any]) -> str:
-    """Show an array of NumPy's in the same way."""
+    """Display an array of NumPy's in the same way."""
     sides = " x ".join(map(str, array.shape))
     return line(f"numpy.ndarray {sides or 'scalar'} {array.dtype}") + corners(array)
 
 
 def corners(array: Shown) -> str:
-    """Show the corners of the last two dimensions, of the first matrix where there are more."""
+    """Format the corners of the last two dimensions, of the first matrix if there are more."""
     shape = array.shape
     if 0 in shape:
         return line(f"no elements, shape {shape}")
@@ -63,7 +63,7 @@ def corners(array: Shown) -> str:
 
 
 def _frame(array: Shown, lead: tuple[slice, ...], sides: tuple[int, ...]) -> list[list[str]]:
-    """Read the corners and write them as texts, with dots between them."""
+    """Read the corners and format them, with dots between them."""
     rows, columns = (_ends(side) for side in sides)
     lines: list[list[str]] = []
     for down in rows:
@@ -81,7 +81,7 @@ def _ends(side: int) -> tuple[slice, ...]:
 
 
 def _read(array: Shown, block: tuple[slice, ...]) -> NDArray[Any]:
-    """Read a block as a matrix; of an array of fewer dimensions than two it is the last ones that count."""
+    """Read a block as a matrix; with fewer than two dimensions the last ones count."""
     taken: Any = array[block[max(0, len(block) - len(array.shape)) :]] if array.shape else array
     values = np.asarray(taken if isinstance(taken, np.ndarray | np.generic) else taken.numpy())
     height, width = (one.stop - one.start for one in block[-2:])
@@ -94,7 +94,7 @@ def _joined(parts: tuple[list[str], ...]) -> list[str]:
 
 
 def _number(value: Any) -> str:
-    """Write an element as NumPy does, with up to six digits: a whole number of floats ends in a point.
+    """Format an element as NumPy does, with up to six digits: a whole float ends in a point.
 
     Examples
     --------

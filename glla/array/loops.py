@@ -1,4 +1,4 @@
-"""Loops on arrays: operands go to the device, results stay there."""
+"""Loops on arrays: operands are uploaded, results stay on the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From one layout to another: packed matrices to wrapped arrays and back, and copies of views. None synchronises."""
+"""Conversion between layouts: packed to linear (wrapped) and back, and copies of views. None synchronises."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from glla.passes import Plan
 
 
 def view_of(a: Resident) -> tuple[Resident, View]:
-    """Give a value as it lies wrapped, and its view; a packed matrix is written out by one pass."""
+    """Return a value in the linear layout, and its view; a packed matrix is converted by one pass."""
     lying = wrapped(a)
     assert lying.view is not None
     return lying, lying.view
 
 
 def wrapped(a: Resident) -> Resident:
-    """Give a value as it lies wrapped."""
+    """Return a value in the linear layout."""
     if a.view is not None:
         return a
-    if a.stored is None or a.size == 1:  # a single element lies alike
+    if a.stored is None or a.size == 1:  # a single element has the same texel in both layouts
         return Resident.wrapped(a.device, a.stored, a.shape, "float32")
     return taken(a, a.matrix)
 
@@ -34,7 +34,7 @@ def taken(
     down: tuple[int, int] = (1, 0),
     right: tuple[int, int] = (0, 1),
 ) -> Resident:
-    """Take a block out of a packed matrix, wrapped: result[i, j] = A[origin + i down + j right]."""
+    """Copy a block of a packed matrix to the linear layout: result[i, j] = A[origin + i down + j right]."""
     source = a.matrix
     if a.transposed:  # places in the texture are those of the matrix, turned round
         source, origin, down, right = source[::-1], origin[::-1], down[::-1], right[::-1]
@@ -43,7 +43,7 @@ def taken(
 
 
 def whole(a: Resident) -> Resident:
-    """Give a wrapped value whose elements are all of its texture, in C order: itself, or a copy by one pass."""
+    """Return a linear value that is its whole texture, in C order: itself, or a copy by one pass."""
     lying, view = view_of(a)
     if view.whole or lying.stored is None:
         return lying
@@ -51,7 +51,7 @@ def whole(a: Resident) -> Resident:
 
 
 def packed(function: str, a: Resident) -> Resident:
-    """Give a matrix as it lies packed: float32, its texture as it is or written by one pass.
+    """Return a matrix in the packed layout: float32, with its own texture or converted by one pass.
 
     Raises
     ------
@@ -70,13 +70,13 @@ def packed(function: str, a: Resident) -> Resident:
             max(a.shape),
             most,
         )
-    if a.stored is None or (a.size == 1 and a.view.whole):  # a single element lies alike
+    if a.stored is None or (a.size == 1 and a.view.whole):  # a single element has the same texel in both layouts
         return Resident(a.device, a.stored, a.shape)
     return run(a.device, move.pack(a.view, a.device.limits.texture_size), A=a)["packed"]
 
 
 def as_type(a: Resident, dtype: str) -> Resident:
-    """Give a value with elements of another type: itself, or a copy by one pass."""
+    """Return a value with elements of another type: itself, or a copy by one pass."""
     if a.dtype == dtype:
         return a
     lying, view = view_of(a)
@@ -86,18 +86,18 @@ def as_type(a: Resident, dtype: str) -> Resident:
 
 
 def best(a: Resident) -> Resident:
-    """Give a value in the layout that arrays of its shape and type have: packed, if it can be."""
+    """Return a value in the default layout of its shape and type: packed, if it can be."""
     return packed("array", a) if not a.packed and packs(a.shape, a.dtype, a.device) else a
 
 
 def made(beside: Resident, plan: Plan, shape: Shape, dtype: str, **operands: Resident) -> Resident:
-    """Run a plan that has one result, a whole wrapped array of this shape and type."""
+    """Run a plan that has one result, a whole linear array of this shape and type."""
     (texture,) = beside.device.run(plan, **{name: value.texture for name, value in operands.items()}).values()
     return Resident.wrapped(beside.device, texture, shape, dtype)
 
 
 def reshaped(a: Resident, shape: Shape) -> Resident:
-    """Give a value another shape, in C order; one pass where its elements do not lie so."""
+    """Reshape a value, in C order; one pass where its elements are in another order."""
     if shape == a.shape:
         return a
     lying, view = view_of(a)

@@ -1,7 +1,7 @@
-"""Operators: functions of values on a device beside numbers and arrays of the host.
+"""Operators: functions of values on a device combined with numbers and arrays of the host.
 
 The operators of a `glla.Array` and NumPy's universal functions end here. At least one operand is a value on a device;
-the others are put onto that device.
+the others are copied to that device.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from glla.registry import overrides
 
 
 def brings_operators(operand: Any) -> bool:
-    """Whether an operand's own operators come first: a pending result, or a class that opts out of NumPy's (NEP 13)."""
+    """Whether an operand's own operators take precedence: a pending result, or a class that opts out (NEP 13)."""
     return overrides(operand) is not None or getattr(type(operand), "__array_ufunc__", ...) is None
 
 
@@ -27,7 +27,7 @@ def apply(name: str, *operands: Any) -> Resident:
         return arithmetic.unary(name, operands[0])
     if name in comparisons.MIRRORED:
         return comparisons.compare(name, *operands)
-    if name.startswith("logical"):  # the truth of a number of the host is its own, not that of what it is rounded to
+    if name.startswith("logical"):  # the truth of a number of the host is that of the number before rounding
         operands = tuple(
             one if isinstance(one, Resident) else comparisons.host(name, letter, one).astype(bool)
             for letter, one in zip("AB", operands, strict=True)
@@ -37,12 +37,12 @@ def apply(name: str, *operands: Any) -> Resident:
 
 
 def beside_each_other(name: str, *operands: Any, device: Device | None = None) -> list[Resident]:
-    """Put operands onto the device of the one that is a value; all of the host are kept in the type that holds all.
+    """Copy operands to the device of the one that is a value; if none is, they keep the type that holds all.
 
     Parameters
     ----------
     device : Device, optional
-        Where to, if none of them is a value.
+        Target device, if none of them is a value.
     """
     values = [one for one in operands if isinstance(one, Resident)]
     if len(values) == len(operands):

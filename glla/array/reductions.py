@@ -1,6 +1,6 @@
-"""Reductions of values on a device: sums, extremes, places, norms, moments. None of them synchronises.
+"""Reductions of values on a device: sums, extremes, indices, norms, moments. None of them synchronises.
 
-A packed matrix is reduced as it lies, over both dimensions or one; everything else by the plans of wrapped arrays.
+A packed matrix is reduced directly, over both dimensions or one; everything else by the plans of the linear layout.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from glla.operations.wrapped import fold as folds
 from glla.operations.wrapped import scan
 
 NEEDS_ELEMENTS = ("max", "min", "argmax", "argmin", "max_magnitude", "min_magnitude")
-"""Reductions that a line without elements does not have."""
+"""Reductions that need at least one element."""
 
 
 def place(function: str, axis: Any, ndim: int) -> int:
@@ -71,7 +71,7 @@ def reduced(operation: str, a: Resident, axis: Any = None, keepdims: bool = Fals
     Raises
     ------
     ShapeError
-        A line without elements has no extremes.
+        A maximum or minimum over no elements.
     """
     places_ = operation in folds.PLACES
     if places_ and isinstance(axis, tuple):
@@ -121,7 +121,7 @@ def fold(operation: str, a: Resident, axis: int | None = None) -> Resident:
 
 
 def cumulative(operation: str, a: Resident, axis: Any, include_initial: bool = False) -> Resident:
-    """Sums or products of the first, the first two, ... elements along a dimension; of all in C order if it is None."""
+    """Cumulative sums or products along a dimension; of all elements in C order if it is None."""
     if axis is None:
         a, axis = lying.reshaped(a, (a.size,)), 0
     at = place(f"cumulative_{operation}", axis, a.ndim)
@@ -145,7 +145,7 @@ def mean(a: Resident, axis: Any = None, keepdims: bool = False) -> Resident:
 
 
 def variance(a: Resident, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Resident:
-    """Mean of the squares of what is left when the mean is taken away, as float32; see `glla.Array.var`."""
+    """Mean squared difference from the mean, as float32; see `glla.Array.var`."""
     count = _count("var", a, axis)
     left = arithmetic.binary("subtract", lying.as_type(a, "float32"), mean(a, axis, keepdims=True))
     total = reduced("sum", arithmetic.unary("square", left), axis, keepdims)
@@ -158,7 +158,7 @@ def _count(function: str, a: Resident, axis: Any) -> int:
 
 
 def number(value: float, beside: Resident) -> Resident:
-    """Put a float32 onto the device of an array, without dimensions."""
+    """Copy a float32 number to the device of an array, without dimensions."""
     return from_array(np.asarray(value, dtype=np.float32), beside.device)
 
 
@@ -214,7 +214,7 @@ def vector_norm(a: Resident, order: Any, axis: Any, keepdims: bool) -> Resident:
 
 
 def _of_powers(a: Resident, order: float, axis: Any, keepdims: bool) -> Resident:
-    """Root of the sum of powers; of magnitudes beside the largest, or the least, so that no power overflows."""
+    """Root of the sum of powers; magnitudes are divided by the largest, or the smallest, so that no power overflows."""
     sizes = arithmetic.unary("absolute", a)
     exponents = number(order, a), number(1.0 / order, a)
     if not a.size:

@@ -1,6 +1,6 @@
-"""Other shapes and orders of values on a device. Views where that can be, else one pass.
+"""Shapes and orders of values on a device: views where possible, else one pass.
 
-None synchronises, but for numbers of slices that lie on a device: their range is read back.
+None synchronises, except for indices on a device: their range is read back.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from glla.operations.wrapped import move, order
 
 
 def permute(function: str, a: Resident, axes: Sequence[Any]) -> Resident:
-    """Put the dimensions in another order; the texture stays."""
+    """Permute the dimensions; the texture stays."""
     order_ = tuple(place(function, axis, a.ndim) for axis in axes)
     if sorted(order_) != list(range(a.ndim)):
         raise OptionError(f"{function}: axes must name each of {a.ndim} dimensions once, got {tuple(axes)!r}")
@@ -34,7 +34,7 @@ def permute(function: str, a: Resident, axes: Sequence[Any]) -> Resident:
 
 
 def to_the_end(function: str, a: Resident, axis1: Any, axis2: Any) -> Resident:
-    """Move two dimensions behind all others."""
+    """Move two dimensions to the end."""
     if a.ndim < 2:
         return a
     last = places(function, (axis1, axis2), a.ndim)
@@ -42,7 +42,7 @@ def to_the_end(function: str, a: Resident, axis1: Any, axis2: Any) -> Resident:
 
 
 def reshape(a: Resident, shape: Sequence[Any]) -> Resident:
-    """Give an array another shape, in C order; one length may be -1."""
+    """Reshape an array, in C order; one length may be -1."""
     lengths = [integer("reshape", "a length", length) for length in shape]
     known = prod(length for length in lengths if length != -1)
     if lengths.count(-1) == 1 and known and a.size % known == 0:
@@ -53,7 +53,7 @@ def reshape(a: Resident, shape: Sequence[Any]) -> Resident:
 
 
 def squeeze(a: Resident, axis: Any) -> Resident:
-    """Leave dimensions of length 1 out."""
+    """Remove dimensions of length 1."""
     dropped = (
         [number for number, length in enumerate(a.shape) if length == 1]
         if axis is None
@@ -65,7 +65,7 @@ def squeeze(a: Resident, axis: Any) -> Resident:
 
 
 def expand_dims(a: Resident, axis: Any) -> Resident:
-    """Add dimensions of length 1, at these places of the result."""
+    """Add dimensions of length 1, at these positions of the result."""
     axes = axis if isinstance(axis, tuple) else (axis,)
     at = places("expand_dims", axes, a.ndim + len(axes))
     lengths = iter(a.shape)
@@ -117,7 +117,7 @@ def stack(function: str, arrays: Sequence[Resident], axis: int) -> Resident:
 
 
 def take(a: Resident, indices: Any, axis: int | None) -> Resident:
-    """Take slices by their numbers along a dimension; elements of the whole if it is None."""
+    """Return slices at indices along a dimension; elements of the flat array if it is None."""
     if axis is None:
         a, axis = lying.reshaped(a, (a.size,)), 0
     at = place("take", axis, a.ndim)
@@ -125,7 +125,7 @@ def take(a: Resident, indices: Any, axis: int | None) -> Resident:
 
 
 def taken(a: Resident, chosen: Resident, at: int) -> Resident:
-    """Take slices by their numbers along a dimension, which are in range."""
+    """Return slices at indices along a dimension; the indices are in range."""
     shape = (*a.shape[:at], *chosen.shape, *a.shape[at + 1 :])
     if 0 in shape:
         return lying.best(Resident.wrapped(a.device, None, shape, a.dtype))
@@ -136,7 +136,7 @@ def taken(a: Resident, chosen: Resident, at: int) -> Resident:
 
 
 def take_along_axis(a: Resident, indices: Any, axis: int) -> Resident:
-    """Take elements by their numbers along a dimension, for each line of the others."""
+    """Return elements at indices along a dimension, for each line of the others."""
     at = place("take_along_axis", axis, a.ndim)
     chosen = as_places("take_along_axis", indices, a, a.shape[at])
     if chosen.ndim != a.ndim:
@@ -153,16 +153,16 @@ def take_along_axis(a: Resident, indices: Any, axis: int) -> Resident:
 
 
 def as_places(function: str, indices: Any, beside: Resident, length: int) -> Resident:
-    """Put numbers of slices onto a device as int32; they must be in range, and may be negative.
+    """Copy indices to a device as int32; they must be in range, and may be negative.
 
-    Of those on the device the least and the largest are read back: that synchronises.
+    Of indices on the device the smallest and the largest are read back: that synchronises.
 
     Raises
     ------
     PlaceError
-        One is out of range.
+        An index is out of range.
     DTypeError
-        They are no integers.
+        They are not integers.
     """
     if not isinstance(indices, Resident):
         places = host_places(function, indices, length)
@@ -177,7 +177,7 @@ def as_places(function: str, indices: Any, beside: Resident, length: int) -> Res
 
 
 def host_places(function: str, indices: Any, length: int) -> NDArray[Any]:
-    """Numbers of slices in an array of the host, counted from the front; see `as_places`."""
+    """Indices of slices of an array of the host, counted from the front; see `as_places`."""
     array = as_real(function, "indices", indices)
     if array.size == 0:
         return array.astype(np.int32)
@@ -193,7 +193,7 @@ def _must_be_in_range(function: str, least: int, largest: int, length: int) -> N
 
 
 def roll(a: Resident, shift: int, axis: int) -> Resident:
-    """Move elements along a dimension, round the end."""
+    """Move elements along a dimension, cyclically."""
     if a.size == 0:
         return a
     source, view = lying.view_of(a)
@@ -202,19 +202,19 @@ def roll(a: Resident, shift: int, axis: int) -> Resident:
 
 
 def triangle(a: Resident, upper: bool, offset: int) -> Resident:
-    """Keep the triangle on one side of a diagonal, with it; zeros elsewhere."""
+    """Keep the triangle on one side of a diagonal, with the diagonal; zeros elsewhere."""
     if a.ndim < 2:
         raise ShapeError(f"{'triu' if upper else 'tril'}: needs two dimensions at least, got shape {a.shape}")
     if a.size == 0:
         return a
     source, view = lying.view_of(a)
-    offset = max(-a.shape[-2], min(offset, a.shape[-1]))  # beyond the corners nothing changes
+    offset = max(-a.shape[-2], min(offset, a.shape[-1]))  # beyond the corners the result is the same
     plan = move.triangle(view, upper, offset, a.device.limits.texture_size)
     return lying.best(lying.made(source, plan, a.shape, a.dtype, A=source))
 
 
 def sort(a: Resident, axis: int, descending: bool, numbers: bool) -> Resident:
-    """Sort along a dimension; give the elements, or their numbers before. Equal ones stay in their order."""
+    """Sort along a dimension, stably; return the elements, or their indices."""
     at = place("sort", axis, a.ndim)
     dtype = "int32" if numbers else a.dtype
     if a.size == 0:

@@ -1,4 +1,4 @@
-"""Operands of plans that users run: numbers and arrays, put onto a device as a slot has them."""
+"""Operands of users' plans: numbers and arrays, copied to a device in the layout of a slot."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ LARGEST_INT = np.iinfo(np.int32)
 def as_slot(
     function: str, name: str, value: Any, slot: Storage, device: Device, check_finite: bool = False, place: str = ""
 ) -> Texture:
-    """Put an operand onto a device as its slot has it, which says the layout; what is empty is a texel of zeros.
+    """Copy an operand to a device in the layout of its slot; an empty one is a texel of zeros.
 
-    A number stands for a 1 x 1 matrix, a vector for a column, where a packed matrix is asked for. A wrapped slot takes
-    an array of any shape that has as many elements.
+    For a packed slot a number is a 1 x 1 matrix, a vector a column. A linear slot takes an array of any shape with as
+    many elements.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def as_slot(
     Raises
     ------
     ShapeError, DTypeError
-        It has another shape or type than the slot.
+        Its shape or type differs from the slot's.
     """
     layout = slot.layout
     assert layout is not None
@@ -53,12 +53,12 @@ def as_slot(
 
 
 def empty(slot: Storage, device: Device) -> Texture:
-    """Texture of an array without elements, which is zero: GL knows no empty one."""
+    """Texture of an empty array, one texel of zeros: GL has no empty texture."""
     return device.write_texels(np.zeros((slot.height, slot.width, slot.channels), dtype=slot.dtype))
 
 
 def as_int32(function: str, name: str, value: Any, place: str = "for this plan") -> NDArray[Any]:
-    """Take an array_like of integers that fit int32, or of bool; nothing is rounded.
+    """Convert an array_like of integers that fit int32, or of bool; nothing is rounded.
 
     >>> as_int32("doc", "a", [True, False]).dtype
     dtype('int32')

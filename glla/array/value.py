@@ -1,13 +1,12 @@
 """Resident: the value of an array on a device.
 
-A `glla.Array` can be changed (``A += B``), a Resident never changes. An Array holds one at a time and gets a new one
-when it changes. So functions of values need no copies, and whoever holds a value keeps it.
+A `glla.Array` can be changed (``A += B``), a Resident never changes. An Array refers to one at a time, and to a new one
+when it changes. So functions of values need no copies.
 
-A value lies in one of two layouts (see `glla.passes.layout`):
+A value has one of two layouts (see `glla.passes.layout`):
 
-packed     a matrix of float32, two by two elements to a texel, if it fits a texture; or the transpose of one
-wrapped    everything else: four elements to a texel, in a row that is broken into lines; and any view of such a row, as
-           NumPy's strides describe it
+packed     a float32 matrix that fits a texture, four elements of a 2 x 2 block to a texel; or its transpose
+wrapped    linear: everything else, four elements in C order to a texel; and any strided view of such a texture
 """
 
 from __future__ import annotations
@@ -40,20 +39,20 @@ class Resident:
     """An array on a device.
 
     It never changes: no pass draws to a texture that holds a result. So a copy is another reference to the same
-    texture. The texture goes back to its pool with the last reference.
+    texture, which returns to its pool with the last reference.
 
     Attributes
     ----------
     device : Device
-        Where it lives.
+        The device of its memory.
     stored : Texture or None
-        Where its elements are; None if it has none.
+        Texture of its elements; None if it has none.
     shape : tuple of int
         Lengths of its dimensions.
     transposed : bool
-        Packed, and the texture holds the transpose.
+        The layout is packed, and the texture holds the transpose.
     view : View or None
-        Which elements of the texture they are, if it lies wrapped; None for a packed matrix.
+        Selection of its elements in the texture, if the layout is linear; None for a packed matrix.
     """
 
     device: Device
@@ -64,14 +63,14 @@ class Resident:
 
     @staticmethod
     def lying(device: Device, texture: Texture, layout: Layout) -> Resident:
-        """Value that lies in a texture in this layout."""
+        """Value in a texture with this layout."""
         if isinstance(layout, Packed):
             return Resident(device, None if 0 in layout.shape else texture, layout.shape)
         return Resident.wrapped(device, None if 0 in layout.shape else texture, layout.shape, layout.dtype)
 
     @staticmethod
     def wrapped(device: Device, texture: Texture | None, shape: Sequence[int], dtype: str) -> Resident:
-        """Value that is the whole of a wrapped texture."""
+        """Value that is the whole of a linear texture."""
         return Resident(device, texture, tuple(shape), view=View.of(tuple(shape), dtype))
 
     # -- what it is -------------------------------------------------------------------------------------------------
@@ -83,7 +82,7 @@ class Resident:
 
     @property
     def packed(self) -> bool:
-        """Whether it lies packed."""
+        """Whether the layout is packed."""
         return self.view is None
 
     @property
@@ -93,28 +92,28 @@ class Resident:
 
     @property
     def size(self) -> int:
-        """Elements."""
+        """Number of elements."""
         return math.prod(self.shape)
 
     @property
     def matrix(self) -> MatrixShape:
-        """Rows and columns, of a matrix."""
+        """Rows and columns of a matrix."""
         rows, columns = self.shape
         return rows, columns
 
     @property
     def form(self) -> Form:
-        """What is known of it without its values."""
+        """Its shape, dtype and layout: all that a plan may depend on."""
         return _form(self.shape, self.transposed, self.dtype, self.view)
 
     @property
     def texture(self) -> Texture:
-        """Where its elements are, for passes that take it as it lies."""
+        """Texture of its elements, for passes that read its layout."""
         if self.stored is None:
             raise ShapeError(f"Array: an empty array has no texture, got shape {self.shape}")
         return self.stored
 
-    # -- the same texture, seen otherwise ---------------------------------------------------------------------------
+    # -- other views of the same texture ---------------------------------------------------------------------------
 
     @property
     def transpose(self) -> Resident:
@@ -133,14 +132,14 @@ class Resident:
         return rows, columns, int(self.transposed)
 
     def settled(self) -> Resident:
-        """Itself, or, if its packed texture holds the transpose, the same matrix written out by one pass."""
+        """Itself, or, if its packed texture holds the transpose, the matrix written out by one pass."""
         if not self.transposed or self.stored is None:
             return self
         plan = elementwise.unary(self.matrix, "positive", (1, 1, 1))
         return run(self.device, plan, A=self)["result"]
 
     def numpy(self) -> NDArray[Any]:
-        """Read it back as a C-contiguous array. Synchronises."""
+        """Read back as a C-contiguous array. Synchronises."""
         if self.stored is None:
             return np.empty(self.shape, dtype=self.dtype)
         if self.view is None:
@@ -154,7 +153,7 @@ class Resident:
 
 @lru_cache(maxsize=1024)
 def _form(shape: Shape, transposed: bool, dtype: str, view: View | None) -> Form:
-    """Make a form, or find the one made before: every product asks for two, and a plan is found faster by the same."""
+    """Make a form, cached: every product needs two, and a plan is found faster by the same object."""
     return Form(shape, resident=True, transposed=transposed, dtype=dtype, view=view)
 
 
@@ -164,11 +163,11 @@ def run(device: Device, plan: Plan, **operands: Resident) -> dict[str, Resident]
     Parameters
     ----------
     device : Device
-        Where they live.
+        The values' device.
     plan : Plan
-        All of its operands, and its results that are asked for, are textures with a layout.
+        All its operands, and its requested results, are textures with a layout.
     **operands : Resident
-        As their slots have them: a transpose is given as it lies.
+        In the layouts of their slots: a transpose as it is stored.
 
     Returns
     -------
@@ -183,12 +182,12 @@ def run(device: Device, plan: Plan, **operands: Resident) -> dict[str, Resident]
 
 
 def packs(shape: Shape, dtype: str, device: Device) -> bool:
-    """Whether an array lies packed: a matrix of float32 that fits a texture, two by two."""
+    """Whether an array is packed: a float32 matrix that fits a texture, two by two."""
     return len(shape) == 2 and dtype == "float32" and max(shape) <= 2 * device.limits.texture_size
 
 
 def from_array(array: NDArray[Any], device: Device) -> Resident:
-    """Put an array of float32, int32 or bool onto a device, unchecked."""
+    """Copy an array of float32, int32 or bool to a device, unchecked."""
     shape, dtype = array.shape, array.dtype.name
     if packs(shape, dtype, device):
         return Resident(device, device.upload(array) if array.size else None, shape)
@@ -201,20 +200,20 @@ def from_array(array: NDArray[Any], device: Device) -> Resident:
 
 
 def from_scalar(value: float, device: Device) -> Resident:
-    """Put one number onto a device, as an array without dimensions."""
+    """Copy one number to a device, as an array without dimensions."""
     texel = np.zeros((1, 1, 4), dtype=np.float32)
     texel[0, 0, 0] = value
     return Resident(device, device.write_texels(texel), (), view=NUMBER)
 
 
 NUMBER = View.of(())
-"""A number of float32 as it lies wrapped."""
+"""View of a float32 number in the linear layout."""
 
 
 def as_resident(function: str, name: str, operand: Any, device: Device, beside: str = "float32") -> Resident:
-    """Put an operand of an operator onto the device; a value stays as it is. NaN and infinity are let through.
+    """Copy an operand of an operator to the device; a value stays as it is. NaN and infinity are accepted.
 
-    A value of the host is kept in the type that holds it and what it stands beside: integers beside integers stay so.
+    A value of the host keeps the type that holds it and the other operands: integers with integers stay integers.
 
     Parameters
     ----------

@@ -1,14 +1,14 @@
-"""Several processes, on one machine or on many: products, PLU factors and solutions of distributed matrices.
+"""Distributed linear algebra: products, PLU factors and solutions over several processes, on one machine or many.
 
-The way of ``glla.cluster.lu_factor(A)``, and the file to read for each step:
+The stages of ``glla.cluster.lu_factor(A)``, and the file of each:
 
-1. ``layout.py``: which process owns which element.
-2. ``algorithms.py``: what each process does, as a list of steps (``steps.py``); ``checks.py`` proves that it ends,
-   ``model.py`` says when.
-3. ``linalg.py``: the public functions; ``grids.py``: processes, and matrices that are dealt out to them.
-4. ``execute.py``: the steps are done, work by an actor (``factoring.py``, ``columns.py``, ``parts.py``), messages by a
-   channel (``messages.py``) over threads (``threads.py``) or MPI (``mpi.py``), products by an engine (``engines.py``,
-   and ``resident.py`` where a process has whole columns).
+1. ``layout.py``: the owner of each element.
+2. ``algorithms.py``: the steps of each process, as a list (``steps.py``); ``checks.py`` proves that they end,
+   ``model.py`` predicts their times.
+3. ``linalg.py``: the public functions; ``grids.py``: grids of processes, and distributed matrices.
+4. ``execute.py``: execution, work by an actor (``factoring.py``, ``columns.py``, ``parts.py``), messages by
+   a channel (``messages.py``) over threads (``threads.py``) or MPI (``mpi.py``), products by an engine (``engines.py``,
+   and ``resident.py`` for whole columns).
 """
 
 from glla.cluster.algorithms import VARIANTS, plan

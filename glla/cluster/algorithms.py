@@ -1,27 +1,27 @@
-"""The global algorithms, rank by rank: which steps a process does, with which messages. No values, no MPI.
+"""The distributed algorithms, rank by rank: the steps and messages of each process. No values, no MPI.
 
 PLU of an m x n matrix, right-looking, in block columns of nb (ScaLAPACK's pdgetrf; tournament pivoting as in CALU:
-Grigori, Demmel, Xiang 2011). K is the number of the block column, b its width; process (pk, qk) owns the block of the
-diagonal::
+Grigori, Demmel, Xiang 2011). K is the number of the block column, b its width; process (pk, qk) owns the diagonal
+block::
 
-    panel      process column qk: find b pivot rows among all rows left, give the first row that is to be exchanged
-               to everyone in the column, then L = A U^-1 of the own rows
-    spread     L, and which rows are exchanged, goes along the process rows
-    exchange   process columns: the pivot rows go to process row pk, which finds U = L^-1 A; U and the rows that stood
-               in their place go down the column
+    panel      process column qk: find b pivot rows among all remaining rows, send them, with their factored
+               block and the rows that they replace, to the column, then L = A U^-1 of the own rows
+    spread     L and the row exchanges are sent along the process rows
+    exchange   process columns: the pivot rows go to process row pk, which computes U = L^-1 A; U and the replaced
+               rows are sent down the column
     update     A := A - L U on the engine, the columns of panel K + 1 first; with look-ahead 1 the host finds the
-               pivots of panel K + 1 while the engine does the other columns
+               pivots of panel K + 1 while the engine updates the other columns
 
-With one process row nothing but L travels, and rows stay with the engine (`ColumnPLU`)::
+With one process row only L is sent, and rows stay on the engine (`ColumnPLU`)::
 
     panel      its process: L by partial pivoting
-    spread     L, the block of the diagonal, and which rows are exchanged, go to all
-    exchange   rows change places on the engine, which finds U = L^-1 A; the host fetches U later
-    update     as above; meanwhile the host puts L and U into place
+    spread     L, the diagonal block and the row exchanges are sent to all
+    exchange   rows are exchanged on the engine, which computes U = L^-1 A; the host reads U back later
+    update     as above; meanwhile the host stores L and U
 
-Sizes of messages depend on shapes alone, never on where the pivots are: a run sends the bytes that the plan prints.
-Every broadcast is a binomial tree of messages that are written out here, not MPI_Ibcast: they can be counted, checked,
-simulated, and waited for with a limit of time.
+Sizes of messages depend on shapes only, never on the pivots: a run sends exactly the bytes of the plan. Every broadcast
+is a binomial tree of messages that are written out here, not MPI_Ibcast: they can be counted, checked, simulated, and
+waited for with a timeout.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ VARIANTS = {
     "partial": "every panel is gathered by one process, which pivots partially: LAPACK's pivots",
     "local": "rows of the pivot's process alone (Brodtkorb, Saetra and Fladby 2007): unstable, may break down",
 }
-"""Ways to find pivots, by name."""
+"""Pivoting variants, by name."""
 
 FLOAT, DOUBLE, INDEX = 4, 8, 8
 """Bytes of a float32, a float64 and an index."""
@@ -46,14 +46,14 @@ FLOAT, DOUBLE, INDEX = 4, 8, 8
 
 @dataclass(frozen=True)
 class Branch:
-    """The place of a process in a binomial tree: whom it hears from, and whom it tells."""
+    """The position of a process in a binomial tree: its parent and its children."""
 
     parent: int | None
     children: tuple[int, ...]
 
 
 def branch(members: Sequence[int], root: int, me: int) -> Branch:
-    """Place of a rank in the tree of a broadcast, or, turned round, of a reduction.
+    """Position of a rank in the tree of a broadcast, or, reversed, of a reduction.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def branch(members: Sequence[int], root: int, me: int) -> Branch:
 
 
 def broadcast(at: Branch, panel: int, name: str, nbytes: int) -> Iterator[Step]:
-    """Hear from the parent, tell the children."""
+    """Receive from the parent, send to the children."""
     if nbytes and at.parent is not None:
         yield Receive(panel, name, at.parent, nbytes)
     if nbytes:
@@ -77,7 +77,7 @@ def broadcast(at: Branch, panel: int, name: str, nbytes: int) -> Iterator[Step]:
 
 
 def reduction(at: Branch, panel: int, name: str, nbytes: Callable[[int | None], int], merge: Work) -> Iterator[Step]:
-    """Hear from the children, merge, tell the parent. `nbytes` is of a child's message, or of one's own (None)."""
+    """Receive from the children, merge, send to the parent. `nbytes` is of a child's message, or of the own (None)."""
     for child in reversed(at.children):
         if nbytes(child):
             yield Receive(panel, name, child, nbytes(child))
@@ -88,7 +88,7 @@ def reduction(at: Branch, panel: int, name: str, nbytes: Callable[[int | None], 
 
 @dataclass(frozen=True)
 class Place:
-    """A process of a grid, and what its neighbours are."""
+    """A process of a grid, and its neighbours."""
 
     layout: Layout
     p: int
@@ -104,22 +104,22 @@ class Place:
         return self.rank_of(self.p, self.q)
 
     def in_row(self, q: int) -> Branch:
-        """Its place in the tree of its process row, with the root in process column `q`."""
+        """Its position in the tree of its process row, with the root in process column `q`."""
         members = [self.rank_of(self.p, one) for one in range(self.layout.grid[1])]
         return branch(members, self.rank_of(self.p, q), self.rank)
 
     def in_column(self, p: int) -> Branch:
-        """Its place in the tree of its process column, with the root in process row `p`."""
+        """Its position in the tree of its process column, with the root in process row `p`."""
         members = [self.rank_of(one, self.q) for one in range(self.layout.grid[0])]
         return branch(members, self.rank_of(p, self.q), self.rank)
 
     def in_grid(self, root: int) -> Branch:
-        """Its place in the tree of all."""
+        """Its position in the tree of all processes."""
         P, Q = self.layout.grid
         return branch(range(P * Q), root, self.rank)
 
     def owner(self, panel: int) -> tuple[int, int]:
-        """Process that owns a block of the diagonal."""
+        """Process that owns a diagonal block."""
         P, Q = self.layout.grid
         return panel % P, panel % Q
 
@@ -144,7 +144,7 @@ class PLU(Place):
     look_ahead: bool = True
 
     def steps(self) -> Iterator[Step]:
-        """Give all steps in order."""
+        """Yield all steps in order."""
         for panel in range(self.layout.panels):
             if panel == 0:
                 yield from self.panel(0)
@@ -160,12 +160,12 @@ class PLU(Place):
         return stop - start, below, right, self.layout.columns_below(start, self.q)
 
     def candidates(self, panel: int, p: int) -> int:
-        """Count the rows that process row `p` offers: b, or as many as it has."""
+        """Count the rows that process row `p` offers: b, or all if it has fewer."""
         start, stop = self.layout.span(panel)
         return min(stop - start, self.layout.rows_from(start, p))
 
     def offered(self, panel: int, rank: int | None = None) -> int:
-        """Count the rows that a rank, and those that it has heard from, offer to its parent: b at most."""
+        """Count the rows that a rank, including its subtree, offers to its parent: b at most."""
         p = self.p if rank is None else rank // self.layout.grid[1]
         start, stop = self.layout.span(panel)
         there = Place(self.layout, p, self.q)
@@ -173,7 +173,7 @@ class PLU(Place):
         return min(stop - start, self.candidates(panel, p) + below)
 
     def panel(self, panel: int) -> Iterator[Step]:
-        """Find the pivots of a panel, and L."""
+        """Find the pivots of a panel, and compute L."""
         pk, qk = self.owner(panel)
         if self.q != qk:
             return
@@ -207,11 +207,11 @@ class PLU(Place):
 
     @property
     def pivoting(self) -> str:
-        """Ways to find pivots, by name."""
+        """Pivoting variant that is executed."""
         return self.variant
 
     def _factors(self, panel: int) -> Iterator[Step]:
-        """Give each process its rows of L, which the one that has pivoted partially knows."""
+        """Send each process its rows of L, from the one that has pivoted partially."""
         (pk, _), (_, stop) = self.owner(panel), self.layout.span(panel)
         b, below, _, _ = self.sizes(panel)
         if self.p != pk and below:
@@ -226,18 +226,18 @@ class PLU(Place):
         return self.offered(panel, rank) * (FLOAT * (stop - start) + INDEX)
 
     def _spread(self, panel: int) -> int:
-        """Bytes of a panel of L, with the pivots, and with the block of the diagonal for those who find U with it."""
+        """Bytes of a panel of L, with the pivots, and with the diagonal block for processes that compute U."""
         b, below, _, _ = self.sizes(panel)
         return INDEX * b + FLOAT * b * (below + (b if self.p == self.owner(panel)[0] else 0))
 
     def spread(self, panel: int) -> Iterator[Step]:
-        """Hear of L, and tell the next ones in the row."""
+        """Receive L, and send it along the row."""
         at = self.in_row(self.owner(panel)[1])
         if at.parent is not None:
             yield from broadcast(at, panel, "L", self._spread(panel))
 
     def exchange(self, panel: int) -> Iterator[Step]:
-        """Exchange rows in the process column, and find U."""
+        """Exchange rows in the process column, and compute U."""
         pk = self.owner(panel)[0]
         b, _, right, left = self.sizes(panel)
         yield Work(panel, "take rows", bus=FLOAT * b * right * (2 if self.p == pk else 1), engine=True)
@@ -271,21 +271,21 @@ class PLU(Place):
 
 @dataclass(frozen=True)
 class ColumnPLU(PLU):
-    """Steps where there is one process row: a process has whole columns, and pivots partially."""
+    """Steps with one process row: a process has whole columns, and pivots partially."""
 
     @property
     def pivoting(self) -> str:
-        """How pivots are found: all rows of a panel are here."""
+        """Pivoting variant that is executed: all rows of a panel are local."""
         return "partial"
 
     def steps(self) -> Iterator[Step]:
-        """Give all steps in order."""
+        """Yield all steps in order."""
         m, n = self.layout.local_shape(self.p, self.q)
         yield Work(0, "load", bus=FLOAT * m * n, engine=True)
         yield from super().steps()
 
     def panel(self, panel: int) -> Iterator[Step]:
-        """Find the pivots of a panel, and L."""
+        """Find the pivots of a panel, and compute L."""
         if self.q != self.owner(panel)[1]:
             return
         b, below, _, _ = self.sizes(panel)
@@ -295,7 +295,7 @@ class ColumnPLU(PLU):
         yield from (Send(panel, "L", child, self._spread(panel)) for child in self.in_row(self.q).children)
 
     def exchange(self, panel: int) -> Iterator[Step]:
-        """Exchange rows on the engine, which has L from then on, and find U."""
+        """Exchange rows on the engine, which has L from then on, and compute U."""
         b, below, right, _ = self.sizes(panel)
         bus = FLOAT * b * (below + b) if right else 0
         yield Work(panel, "exchange rows", flop=b * b * right, bus=bus, engine=True)
@@ -345,7 +345,7 @@ class Product(Place):
     inner: int = 0
 
     def steps(self) -> Iterator[Step]:
-        """Give all steps in order."""
+        """Yield all steps in order."""
         nb, (rows, columns) = self.layout.nb, self.layout.local_shape(self.p, self.q)
         panels = -(-self.inner // nb)
         for panel in range(panels):
@@ -360,7 +360,7 @@ class Product(Place):
         yield Await(panels, "assemble")
 
     def moved(self, panel: int, root: bool) -> Iterator[Step]:
-        """Send the own parts of a panel, which wait for nothing (`root`), or hear of those of others and tell them."""
+        """Send the own parts of a panel, without waiting (`root`), or receive those of others and forward them."""
         (P, Q), (rows, columns) = self.layout.grid, self.layout.local_shape(self.p, self.q)
         b = min(self.layout.nb, self.inner - panel * self.layout.nb)
         for name, at, count in (("A", self.in_row(panel % Q), rows), ("B", self.in_column(panel % P), columns)):
@@ -374,21 +374,21 @@ class Product(Place):
 class Substitution(Place):
     """Steps of a substitution with one triangle of the factors. The right-hand sides are the same on every rank.
 
-    Partial sums of a block of rows are added along its process row, its solution goes to all ranks.
+    Partial sums of a block of rows are added along its process row, its solution is sent to all ranks.
 
     Parameters
     ----------
     columns : int
         Right-hand sides.
     lower : bool
-        With L, from the first block on; else with U, from the last one back.
+        With L, from the first block forwards; else with U, from the last block backwards.
     """
 
     columns: int = 1
     lower: bool = True
 
     def steps(self) -> Iterator[Step]:
-        """Give all steps in order."""
+        """Yield all steps in order."""
         order = range(self.layout.panels)
         for panel in order if self.lower else reversed(order):
             pk, qk = self.owner(panel)
@@ -409,18 +409,18 @@ class Substitution(Place):
 
 @dataclass(frozen=True)
 class Total(Place):
-    """Steps of an array that is added up over all ranks (or of which the largest is taken): up a tree and down.
+    """Steps of an all-reduce of an array, its sum or its maximum: up a tree and down.
 
     Parameters
     ----------
     nbytes : int
-        Of the array.
+        Bytes of the array.
     """
 
     nbytes: int = 0
 
     def steps(self) -> Iterator[Step]:
-        """Give all steps in order."""
+        """Yield all steps in order."""
         at = self.in_grid(0)
         yield from reduction(at, 0, "part", lambda child: self.nbytes, Work(0, "add"))
         yield from broadcast(at, 0, "total", self.nbytes)
@@ -428,16 +428,16 @@ class Total(Place):
 
 @dataclass(frozen=True)
 class Gather(Place):
-    """Steps of a matrix that comes together on one rank, and goes from there to all if they want it.
+    """Steps that gather a matrix on one rank, and optionally broadcast it.
 
     Parameters
     ----------
     root : int
-        Where.
+        The rank.
     itemsize : int
         Bytes of an element.
     to_all : bool
-        Whether all ranks get it.
+        Whether all ranks receive it.
     """
 
     root: int = 0
@@ -445,7 +445,7 @@ class Gather(Place):
     to_all: bool = True
 
     def steps(self) -> Iterator[Step]:
-        """Give all steps in order."""
+        """Yield all steps in order."""
         P, Q = self.layout.grid
         if self.rank == self.root:
             for rank in range(P * Q):
@@ -467,10 +467,10 @@ class Gather(Place):
 
 @dataclass(frozen=True)
 class Scatter(Gather):
-    """Steps of a matrix of one rank that is dealt out to all."""
+    """Steps that scatter a matrix of one rank."""
 
     def steps(self) -> Iterator[Step]:
-        """Give all steps in order."""
+        """Yield all steps in order."""
         P, Q = self.layout.grid
         for rank in range(P * Q) if self.rank == self.root else ():
             if rank != self.root and (nbytes := self._nbytes(rank)):
@@ -481,12 +481,12 @@ class Scatter(Gather):
 
 
 def process(layout: Layout, rank: int) -> tuple[int, int]:
-    """Process of a rank: rows of the grid one after the other."""
+    """Process of a rank, in row-major order."""
     return divmod(rank, layout.grid[1])
 
 
 OPERATIONS = ("plu", "matmul", "solve")
-"""Operations that `plan` knows, by name."""
+"""Operations of `plan`, by name."""
 
 
 def plan(
@@ -499,20 +499,18 @@ def plan(
     look_ahead: bool = True,
     columns: int = 1,
 ) -> Schedule:
-    """Schedule of an operation on a cluster: what each rank does, with bytes and flop. Needs neither MPI nor a GPU.
+    """Schedule of an operation on a cluster: the steps of each rank, with bytes and flop. Needs neither MPI nor a GPU.
 
     Parameters
     ----------
     operation : {"plu", "matmul", "solve"}
-        Of matrices n x n; "solve" is the factorisation and two substitutions.
-    n : int
-        Order.
-    nb : int
-        Rows and columns of a block, even.
+        On n x n matrices; "solve" is the factorisation and two substitutions.
+    n, nb : int
+        Order of the matrices; rows and columns of a block, even.
     grid : (int, int), "PxQ", or int
-        The processes; an int is made into a grid as near to a square as can be.
+        The processes; an int is converted to a grid that is nearly square.
     variant : {"tournament", "partial", "local"}
-        Ways to find pivots, by name.
+        Pivoting variant.
     look_ahead : bool
         Whether the pivots of the next panel are found while the engine updates.
     columns : int
@@ -521,13 +519,12 @@ def plan(
     Returns
     -------
     Schedule
-        Printing it gives every step; `glla.cluster.check` proves that it comes to its end, `glla.cluster.simulate`
-        says when.
+        Print it for every step; `glla.cluster.check` proves that it ends, `glla.cluster.simulate` predicts its times.
 
     Raises
     ------
     OptionError, ShapeError
-        No such operation or variant; sizes that no matrix has.
+        No such operation or variant; invalid sizes.
 
     Examples
     --------

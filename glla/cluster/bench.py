@@ -1,4 +1,4 @@
-"""`glla cluster bench`: what the cluster can do, what that predicts, and how long products and factors really take."""
+"""`glla cluster bench`: the cluster's speed, the predicted times, and the measured times of products and factors."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from glla.cluster.model import Parameters, predict, simulate
 from glla.cluster.steps import Receive, Send
 
 BIG = 1 << 22
-"""Bytes of the message that the network's rate is measured with."""
+"""Bytes of the message that measures the network's bandwidth."""
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-"""Variables that say how many threads BLAS has."""
+"""Environment variables that set the number of BLAS threads."""
 
 STRIP = 1024
-"""Rows that are made float64 at a time."""
+"""Rows that are converted to float64 at a time."""
 
 REPEATS = 5
-"""Measurements of each figure; the best one counts."""
+"""Repetitions of each measurement; the best one counts."""
 
 
 def _best(work: Callable[[], Any]) -> float:
@@ -51,7 +51,7 @@ def _best(work: Callable[[], Any]) -> float:
 
 
 def _ping(grid: Grid, nbytes: int) -> float:
-    """Seconds of a message between ranks 0 and 1."""
+    """Seconds for a message between ranks 0 and 1."""
     data = np.zeros(nbytes, dtype=np.uint8)
 
     def there_and_back() -> None:
@@ -66,14 +66,14 @@ def _ping(grid: Grid, nbytes: int) -> float:
 
 
 def measure(grid: Grid, n: int, nb: int) -> Parameters:
-    """Measure what the ranks can do, all at once; the slowest rank counts. All call it.
+    """Measure the speed of the ranks, all at once; the slowest rank counts. Called by all ranks.
 
     Parameters
     ----------
     grid : Grid
-        Whose.
+        The grid to measure.
     n, nb : int
-        Order of the matrix that is meant, and its blocks: rates depend on them.
+        Order of the intended matrix, and its block size: rates depend on them.
     """
     with grid.operation():
         latency, big = (_ping(grid, 8), _ping(grid, BIG)) if grid.size > 1 else (0.0, 1e-12)
@@ -97,7 +97,7 @@ def measure(grid: Grid, n: int, nb: int) -> Parameters:
 
 @dataclass(frozen=True)
 class _Times:
-    """Seconds of an operation of products, panels and triangles, of a byte on the bus and in memory, of a step."""
+    """Seconds per operation of products, panels and triangles, per byte on the bus and in memory, and per step."""
 
     product: float
     panel: float
@@ -109,7 +109,7 @@ class _Times:
 
 
 def _measured_columns(grid: Grid, n: int, nb: int) -> _Times:
-    """With one process row. Sizes are those of a matrix of which a quarter is factored, as most of the work has."""
+    """Measure with one process row. Sizes are those of a matrix of which a quarter is factored, which is typical."""
     P, Q = grid.shape
     rows, columns = (max(nb, 3 * n // (4 * each) // 2 * 2) for each in (P, Q))
     rng, engine, b = np.random.default_rng(grid.rank), grid.engine, nb
@@ -155,7 +155,7 @@ ISSUED = 3
 
 
 def _issued(engine: Engine, b: int) -> None:
-    """Have the engine do the steps of a panel of a matrix so small that they are nothing but draws."""
+    """Run the engine's steps of a panel of a matrix so small that they consist of draw calls only."""
     held = engine.columns(np.zeros((3 * b, 3 * b), dtype=np.float32))
     upper = held.exchange(np.arange(3 * b), _block(b), np.zeros((b, 2 * b), dtype=np.float32))
     panel = held.split(np.empty((b, 2 * b), dtype=np.float32))
@@ -169,7 +169,7 @@ STEPS_ALONE = 8 * 32
 
 
 def _steps_alone() -> None:
-    """Factor a matrix so small that it is nothing but steps."""
+    """Factor a matrix so small that only the overhead of its steps counts."""
     steps = ColumnPLU(Layout((64, 64), 2, (1, 1)), 0, 0, look_ahead=False)
     actor = ColumnFactoring(steps, np.eye(64, dtype=np.float32), Host())
     execute(Channel(Alone(), 1, 1), steps.steps(), actor)
@@ -186,11 +186,11 @@ def _measured_blocks(grid: Grid, n: int, nb: int) -> _Times:
 
     def update() -> None:
         part.update(left, right)
-        part.rows(wanted[:2]).result()  # which waits
+        part.rows(wanted[:2]).result()  # waits
 
     product = _best(update)
     byte = _best(lambda: part.rows(wanted).result()) / (4 * nb * columns) if grid.engine.asynchronous else 0.0
-    product = max(product - (left.nbytes + right.nbytes) * byte, product / 8)  # their way to the engine is the bus's
+    product = max(product - (left.nbytes + right.nbytes) * byte, product / 8)  # without their transfer to the engine
     return _Times(
         product=product / (2 * rows * nb * columns),
         panel=_best(lambda: _panel(left)) / (rows * nb * nb),
@@ -200,14 +200,14 @@ def _measured_blocks(grid: Grid, n: int, nb: int) -> _Times:
 
 
 def _panel(values: NDArray[np.float32]) -> None:
-    """What a host does with a panel, its way into a message included."""
+    """Do the host's work on a panel, including its packing into a message."""
     factors, order = pivoted(values)
     pack(order, factors[order])
 
 
 def _panel_by_columns(values: NDArray[np.float32]) -> None:
-    """What a host does with a panel that it has by columns, its way into a message included."""
-    part = values.copy()  # as what comes from an engine, it is changed
+    """Do the host's work on a panel stored by columns, including its packing into a message."""
+    part = values.copy()  # it is overwritten, as one from an engine
     np.isfinite(part).all()
     factors, exchanges = pivoted_columns(part)
     pack(exchanges, factors)
@@ -215,12 +215,12 @@ def _panel_by_columns(values: NDArray[np.float32]) -> None:
 
 
 def _block(b: int) -> NDArray[np.float32]:
-    """L and U of a block, by columns, whose multipliers are small and of many digits, as those of most matrices are."""
+    """L and U of a block, by columns, with small multipliers of many digits, as in most matrices."""
     return np.eye(b, dtype=np.float32) + np.triu(np.full((b, b), 0.001, dtype=np.float32), 1)
 
 
 def _exchange(engine: Engine, values: NDArray[np.float32]) -> None:
-    """Solve for rows of U on the engine, which must have them first, and read them back."""
+    """Solve for rows of U on the engine, after uploading them, and read them back."""
     held, b = engine.columns(values), len(values)
     upper = held.exchange(np.arange(b), _block(b), np.empty((b, 0), dtype=np.float32))
     held.update()
@@ -228,7 +228,7 @@ def _exchange(engine: Engine, values: NDArray[np.float32]) -> None:
 
 
 def _triangle(lower: NDArray[np.float32], right: NDArray[np.float32]) -> None:
-    """What a host does to find U: pivot rows are collected, sent, solved with, and sent with those that make room."""
+    """Do the host's work for U: collect and send pivot rows, solve, and send U with the replaced rows."""
     rows = np.zeros_like(right)
     rows[:] = right
     pack(rows)
@@ -236,16 +236,16 @@ def _triangle(lower: NDArray[np.float32], right: NDArray[np.float32]) -> None:
 
 
 def send_all(grid: Grid, n: int, nb: int, variant: str = "tournament") -> None:
-    """Send and receive every message of a factorisation, and compute nothing. All call it.
+    """Send and receive every message of a factorisation, without computing. Called by all ranks.
 
     Parameters
     ----------
     grid : Grid
-        Whose.
+        The grid.
     n, nb : int
         Order and blocks.
     variant : str
-        How pivots are found.
+        Pivoting variant.
     """
     every = factorisation(Layout((n, n), nb, grid.shape), grid.p, grid.q, variant, False).steps()
     messages = [step for step in every if isinstance(step, Send | Receive)]
@@ -259,13 +259,14 @@ def send_all(grid: Grid, n: int, nb: int, variant: str = "tournament") -> None:
 
 
 def own_share(grid: Grid) -> AbstractContextManager[Any]:
-    """Give each rank of a machine its share of the cores for BLAS, which otherwise takes all of them in each rank.
+    """Limit BLAS to each rank's share of the machine's cores; otherwise each rank would use all of them.
 
-    Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before the start. Whoever has set it is obeyed.
+    Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before the start. A value that the user has set is
+    kept.
     """
     if find_spec("threadpoolctl") is None or any(name in os.environ for name in THREADS):
         return nullcontext()
-    import scipy.linalg  # noqa: F401  # has a BLAS of its own, which must be there to be limited
+    import scipy.linalg  # noqa: F401  # has its own BLAS, which must be loaded to be limited
     from threadpoolctl import threadpool_limits
 
     limited: AbstractContextManager[Any]
@@ -279,7 +280,7 @@ def cores() -> int:
 
 
 def hpl_residual(a: DistributedMatrix, x: Any, b: Any) -> float:
-    """HPL's residual, norm(A x - b) / (u (norm(A) norm(x) + norm(b)) n) in infinity norms; 16 passes. All call it."""
+    """HPL's residual, norm(A x - b) / (u (norm(A) norm(x) + norm(b)) n) in infinity norms; 16 passes. Collective."""
     grid, n = a.grid, a.shape[0]
     with grid.operation():
         product, sums = _times(a, x.astype(np.float64)), _times(a, np.ones(n), absolute=True)
@@ -288,7 +289,7 @@ def hpl_residual(a: DistributedMatrix, x: Any, b: Any) -> float:
 
 
 def product_residual(a: DistributedMatrix, b: DistributedMatrix, c: DistributedMatrix) -> float:
-    """Error of C = A B along a vector x of signs, as a multiple of k u abs(A) abs(B) abs(x), 1 is allowed. All call."""
+    """Error of C = A B along a vector x of signs, over k u abs(A) abs(B) abs(x); 1 is allowed. Called by all ranks."""
     grid, k = a.grid, a.shape[1]
     x = np.random.default_rng(2007).choice([-1.0, 1.0], size=b.shape[1])
     with grid.operation():
@@ -309,23 +310,23 @@ def _times(a: DistributedMatrix, x: NDArray[Any], absolute: bool = False) -> NDA
 
 
 def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None]) -> dict[str, Any]:
-    """Measure the ranks, predict, then run a product and a solution; all call it, rank 0 says what comes out.
+    """Measure the ranks, predict, then run a product and a solution; called by all ranks, rank 0 prints.
 
     Parameters
     ----------
     grid : Grid
-        Whose.
+        The grid.
     n, nb : int
         Order and blocks.
     variant : str
-        How pivots are found.
+        Pivoting variant.
     say : callable
         Prints a line.
 
     Returns
     -------
     dict
-        All figures, in SI units; on rank 0, elsewhere without the description of the ranks.
+        All numbers, in SI units; on rank 0, elsewhere without the description of the ranks.
     """
     with grid.operation():
         ranks = [json.loads(text) for text in grid.collect(json.dumps(grid.describe()).encode())]
@@ -349,7 +350,7 @@ def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None])
         say(f"predicted: PLU {closed.seconds:.4g} s by the closed form, {simulated:.4g} s by simulation")
     a = DistributedMatrix.from_function(grid, entries, (n, n), nb)
     b = np.cos(np.arange(n, dtype=np.float64))
-    lu_factor(a, variant=variant)  # compiles, and wakes up
+    lu_factor(a, variant=variant)  # compiles, and warms up
     figures = {}
     for name, work, flop in (
         ("product", lambda: matmul(a, a), 2 * n**3),
@@ -376,7 +377,7 @@ def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None])
 
 
 def entries(i: Any, j: Any) -> NDArray[np.float32]:
-    """Entries in [-1, 1) that look random, by their places: every rank makes its own."""
+    """Pseudorandom entries in [-1, 1) as a function of their indices, so that every rank makes its own."""
     i, j = (np.asarray(one).astype(np.uint32) for one in (i, j))  # products are modulo 2^32
     mixed = i * np.uint32(2654435761) + j * np.uint32(40503)
     mixed += (i ^ j) * np.uint32(97)

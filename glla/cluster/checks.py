@@ -1,7 +1,7 @@
-"""Whether a schedule comes to its end: every message has a receiver, and nobody waits in a circle.
+"""Deadlock check of a schedule: every message has a receiver, and no ranks wait for each other in a cycle.
 
-The ranks are run without values, each until it waits for a message that nobody has sent yet. Where all ranks that are
-not done wait, they wait for ever. The order in which they are run does not matter: a step that can be done stays so.
+The ranks are run without values, each until it waits for a message that is not sent yet. If all unfinished ranks wait,
+there is a deadlock. The order does not matter: a step that can run stays runnable.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ Message = tuple[int, int, str]
 
 
 def check(schedule: Schedule) -> None:
-    """Raise unless every message is received with the size that was sent, and no ranks wait for each other.
+    """Raise unless every message is received with the size that was sent, and there is no deadlock.
 
     Raises
     ------
     PlanError
-        Names the ranks and the messages.
+        The ranks and the messages are named.
 
     Notes
     -----
-    It takes time in proportion to the steps. Ranks exchange messages in the order in which they were sent, as MPI has
-    it for one pair of ranks and one tag.
+    Its time is proportional to the number of steps. Ranks exchange messages in the order of sending, as MPI guarantees
+    for a pair of ranks and a tag.
 
     Examples
     --------
@@ -65,10 +65,10 @@ def _check_ranks(schedule: Schedule) -> None:
 
 
 def _run(ranks: Sequence[Sequence[Step]]) -> tuple[list[int], set[int]]:
-    """Run all ranks as far as they come: the place of each, and those that are not at their end."""
+    """Run all ranks until they are done or blocked; return their positions, and the unfinished ones."""
     places = [0] * len(ranks)
     sent: dict[Message, deque[int]] = {}
-    asks: dict[int, Message] = {}  # the message that a rank waits for
+    asks: dict[int, Message] = {}  # the message for which a rank waits
     waiting: set[int] = set()
     ready = deque(range(len(ranks)))
     while ready:
@@ -88,7 +88,7 @@ def _run(ranks: Sequence[Sequence[Step]]) -> tuple[list[int], set[int]]:
                 if not sent.get(message):
                     waiting.add(rank)
                     if asks.get(rank) != message and step.source in waiting:
-                        ready.append(step.source)  # which may send by a blocking call
+                        ready.append(step.source)  # a blocking send may continue
                     asks[rank] = message
                     break
                 asks.pop(rank, None)
@@ -114,7 +114,7 @@ def _other(step: Step) -> int | None:
 
 
 def _explained(stuck: dict[int, Step]) -> str:
-    """Say who waits for whom: a circle, or for a rank that has come to its end."""
+    """Describe the deadlock: a cycle, or a rank that has ended."""
 
     def says(rank: int) -> str:
         step = stuck[rank]
@@ -134,9 +134,9 @@ def _explained(stuck: dict[int, Step]) -> str:
 
 
 def listing_a1(mended: bool = False) -> Schedule:
-    """Schedule of listing A.1 of the thesis, an example of two processes that wait for each other.
+    """Schedule of listing A.1 of the thesis, an example of two processes that deadlock.
 
-    As it is printed both sends name their own sender as the destination; `mended` sends to the other one. Either way
+    As printed, both sends name their own sender as the destination; `mended` sends to the other process. Either way
     both processes receive first.
     """
     ints = 10 * 4

@@ -1,8 +1,8 @@
-"""PLU of a matrix of which each process has whole columns: what one rank does in each step of `ColumnPLU`.
+"""PLU of a matrix in whole columns: the work of one rank in each step of `ColumnPLU`.
 
-Panels travel and are factored by columns, as LAPACK wants them: an array whose row j is column j of the panel.
-Finished rows and columns go to `packed` while the engine updates what is behind the panel; beside a GPU a thread of
-their own puts them there, and the host goes on to the next panel.
+Panels are sent and factored by columns, as LAPACK stores them: an array whose row j is column j of the panel. Finished
+rows and columns are stored in `packed` while the engine updates the trailing matrix; with a GPU a separate thread
+stores them, and the host continues with the next panel.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from glla.hybrid.cores import own_cores
 F, I64 = np.float32, np.int64
 
 STRIP = 512
-"""Rows that are turned at a time where columns are stored as rows; between two of them messages go on."""
+"""Rows that are transposed at a time when columns are stored as rows; between two strips messages are progressed."""
 
 TOUCHING = 4
-"""Threads at most that have the system give memory for the factors: it clears each page, 1 GB in 0.35 s by one."""
+"""Threads at most that touch the memory of the factors: the system clears each page, 1 GB in 0.35 s with one thread."""
 
 MESSAGES = 3
-"""Own panels whose messages are kept: one on its way, one that is stored, one to be factored."""
+"""Own panels whose messages are kept: one being sent, one being stored, one being factored."""
 
 SLAB = 2048
-"""Columns in which rows change places at a time; between two of them messages go on."""
+"""Columns in which rows are exchanged at a time; between two slabs messages are progressed."""
 
 
 def order_of(exchanges: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
-    """Order of rows after exchanges, one after the other.
+    """Order of rows after sequential exchanges.
 
     Examples
     --------
     >>> order_of(np.array([2, 2]), 4).tolist()
     [2, 0, 1, 3]
     """
-    at: dict[int, int] = {}  # row that now stands in a place, where it is another one
+    at: dict[int, int] = {}  # row at a position, where it is not the original one
     for row, other in enumerate(exchanges.tolist()):
         at[row], at[other] = at.get(other, other), at.get(row, row)
     order = np.arange(rows)
@@ -55,7 +55,7 @@ def order_of(exchanges: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
 
 
 def exchange_rows(values: Array, order: NDArray[np.int64], between: Callable[[], None]) -> None:
-    """Put rows into an order; only those that move are touched."""
+    """Permute rows; only those that move are touched."""
     moved = np.nonzero(order != np.arange(len(order)))[0]
     for left in range(0, values.shape[1], SLAB):
         slab = values[:, left : left + SLAB]
@@ -64,7 +64,7 @@ def exchange_rows(values: Array, order: NDArray[np.int64], between: Callable[[],
 
 
 def store_columns(target: Array, columns: Array, between: Callable[[], None]) -> None:
-    """Put columns, given as rows, into their place."""
+    """Store columns, given as rows."""
     for top in range(0, len(target), STRIP):
         target[top : top + STRIP] = columns[:, top : top + STRIP].T
         between()
@@ -76,11 +76,11 @@ class ColumnFactoring(Actor):
     Parameters
     ----------
     steps : PLU
-        Its place and its plan.
+        Its position and its steps.
     values : ndarray of float32
-        Its columns of the matrix, which are left as they are.
+        Its columns of the matrix, which are not modified.
     engine : Engine
-        Has what is behind the panel.
+        Has the trailing matrix.
     """
 
     def __init__(self, steps: PLU, values: Array, engine: Engine) -> None:
@@ -94,7 +94,7 @@ class ColumnFactoring(Actor):
         self._stored: list[Future[None]] = []
         self._later(self._touch)
         self.largest = 0.0
-        """Largest value of the own part of U."""
+        """Largest magnitude in the own part of U."""
         self._messages: list[tuple[Bytes, int]] = []  # each with its panel
         self._lower_stored: dict[int, Future[None]] = {}
         self._message: Bytes = np.empty(0, dtype=np.uint8)
@@ -106,23 +106,23 @@ class ColumnFactoring(Actor):
         self._order: NDArray[np.int64] = np.empty(0, I64)
 
     def take(self, name: str, result: Any) -> None:
-        """Keep what the engine gave: the next panel, or rows of U."""
+        """Keep a result of the engine: the next panel, or rows of U."""
         if name == "update panel":
             self._factors = result
         elif name == "exchange rows":
             self._taken = result
 
     def load(self, panel: int) -> Future[Any]:
-        """The engine takes what is behind the first panel."""
+        """Return the future of the upload of the trailing matrix."""
         return self._engine.loaded
 
     def _columns(self, panel: int) -> slice:
-        """Local columns of a panel; none where another process has it."""
+        """Local columns of a panel; none if another process has it."""
         start, stop = self.layout.span(panel)
         return slice(self.layout.columns_below(start, self.at.q), self.layout.columns_below(stop, self.at.q))
 
     def pivots(self, panel: int) -> None:
-        """Factor the panel where it lies, in the message for the others."""
+        """Factor the panel in place, in the message for the others."""
         if not lapack.all_finite(self._factors):
             raise NonFiniteError(f"plu: entries grow past float32's range in block column {panel}; scale the matrix")
         where, factors = self._unpacked(self._message, len(self._factors))
@@ -132,9 +132,9 @@ class ColumnFactoring(Actor):
         self.slots["L", panel] = self._message
 
     def _next_message(self, panel: int) -> Array:
-        """Make room for the message of an own panel; give the place of the panel in it, by columns.
+        """Allocate the message of an own panel; return the array of the panel in it, by columns.
 
-        The memory of the third last one serves again: whoever factored a panel after it has received it, as all have.
+        The memory of the third last message is reused: whoever factored a later panel has received it, as all have.
         """
         start, stop = self.layout.span(panel)
         b, rows = stop - start, self.layout.shape[0] - start
@@ -144,17 +144,17 @@ class ColumnFactoring(Actor):
         else:
             memory, stored = self._messages.pop(0)
             if stored in self._lower_stored:
-                self._lower_stored.pop(stored).result()  # as a rule long ago
+                self._lower_stored.pop(stored).result()  # usually done long ago
         self._messages.append((memory, panel))
         self._message = memory[:nbytes]
         return self._unpacked(self._message, b)[1]
 
     def _unpacked(self, message: Bytes, b: int) -> tuple[NDArray[np.int64], Array]:
-        """Exchanges, and the panel by columns: L and U of the block of the diagonal, then L below it."""
+        """Exchanges, and the panel by columns: L and U of the diagonal block, then L below it."""
         return message[: 8 * b].view(I64), message[8 * b :].view(F).reshape(b, -1)
 
     def exchange_rows(self, panel: int) -> Future[Array]:
-        """Have the engine exchange rows, and find U."""
+        """Queue the row exchanges and the computation of U on the engine."""
         start, stop = self.layout.span(panel)
         b = stop - start
         exchanges, factors = self._unpacked(self.slots["L", panel], b)
@@ -171,7 +171,7 @@ class ColumnFactoring(Actor):
         return self._engine.update()
 
     def store_L(self, panel: int) -> None:
-        """Put the panel into place, and exchange the rows of L left of it."""
+        """Store the panel, and exchange the rows of L left of it."""
         stored = self._later(self._put_lower, panel, self._order, self._factors)
         if stored is not None:
             self._lower_stored[panel] = stored
@@ -185,7 +185,7 @@ class ColumnFactoring(Actor):
             self.largest = float(np.maximum(self.largest, lapack.extreme(np.triu(block))))
 
     def store_U(self, panel: int) -> None:
-        """Put rows of U into place."""
+        """Store rows of U."""
         self._later(self._put_upper, panel, self._taken)
 
     def _put_upper(self, panel: int, rows: Array) -> None:
@@ -194,14 +194,14 @@ class ColumnFactoring(Actor):
         self.largest = float(np.maximum(self.largest, lapack.extreme(rows)))
 
     def assemble(self, panel: int) -> None:
-        """Wait until all is in place."""
+        """Wait until everything is stored."""
         for stored in self._stored:
             stored.result()
         if self._storing is not None:
             self._storing.shutdown()
 
     def _later(self, function: Callable[..., None], *args: Any) -> Future[None] | None:
-        """Do it in the thread that stores, one after the other; without one now."""
+        """Run a function in the storing thread, in order; without such a thread run it now."""
         if self._storing is None:
             function(*args)
             return None
@@ -209,12 +209,12 @@ class ColumnFactoring(Actor):
         return self._stored[-1]
 
     def _between(self) -> None:
-        """Let messages go on, if this is the host's thread: no other one calls MPI."""
+        """Progress messages, if this is the host's thread: no other one may call MPI."""
         if self._storing is None:
             self.between()
 
     def _touch(self) -> None:
-        """Write to every page of the memory for the factors, by several threads where there are cores."""
+        """Write to every page of the memory of the factors, by several threads if there are cores."""
         threads = min(TOUCHING, own_cores(self.layout.grid[1]) - 2)
         if self._storing is None or threads < 2 or not self.packed.size:
             return

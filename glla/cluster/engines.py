@@ -1,7 +1,7 @@
-"""What a rank computes its products with: NumPy, or a GPU through the coprocessor. Its steps run in their order.
+"""Engines for a rank's products: NumPy, or a GPU through the coprocessor. Its steps run in order.
 
-A `Trailing` is the part of a matrix that a factorisation has still to do. A `Sum` adds up products. Their calls return
-at once; what they give is a future.
+A `Trailing` is the part of a matrix that is not factored yet. A `Sum` adds up products. Their calls return futures at
+once.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from glla.queue.single import Coprocessor, coprocessor
 
 
 class Trailing(Protocol):
-    """The part of a matrix that is still to be factored, rows and columns behind the panel."""
+    """The part of a matrix that is not factored yet: rows and columns behind the panel."""
 
     def rows(self, places: Rows) -> Future[Array]:
         """Read rows back."""
 
     def replace(self, places: Rows, values: Array, drop: int, own: Rows | None = None) -> None:
-        """Put other values into some rows, then leave out the first `drop` rows.
+        """Overwrite some rows, then drop the first `drop` rows.
 
-        Where the values are those of rows of this part, `own` says of which.
+        If the new values are rows of this part, `own` has their indices.
         """
 
     def update(self, lower: Array, upper: Array) -> Future[Any]:
         """Subtract a product."""
 
     def split(self, lower: Array, upper: Array) -> Future[Array]:
-        """Take the first columns off, as many as `upper` has, subtract their product, and read them back."""
+        """Remove the first columns, as many as `upper` has, subtract their product, and read them back."""
 
 
 class Sum(Protocol):
@@ -50,22 +50,22 @@ class Sum(Protocol):
 
 
 class Engine(Protocol):
-    """What a rank computes with."""
+    """Interface of a rank's engine."""
 
     name: str
     asynchronous: bool
-    """Whether it works while the host does something else."""
+    """Whether it works in parallel with the host."""
     cuda: int | None
-    """CUDA's number of the GPU, where it has one."""
+    """CUDA's index of the GPU, if it has one."""
 
     def trailing(self, values: Array) -> Trailing:
-        """Take a part of a matrix."""
+        """Upload the trailing part of a matrix."""
 
     def columns(self, values: Array) -> Columns:
-        """Take whole columns of a matrix."""
+        """Upload whole columns of a matrix."""
 
     def sum(self, rows: int, columns: int) -> Sum:
-        """Begin a sum with zeros."""
+        """Return an empty sum."""
 
     def close(self) -> None:
         """Release what it holds."""
@@ -115,36 +115,36 @@ class Host:
     cuda: int | None = None
 
     def trailing(self, values: Array) -> Trailing:
-        """Take a part of a matrix."""
+        """Copy the trailing part of a matrix."""
         return _HostTrailing(values)
 
     def columns(self, values: Array) -> Columns:
-        """Take whole columns of a matrix."""
+        """Copy whole columns of a matrix."""
         return HostColumns(values)
 
     def sum(self, rows: int, columns: int) -> Sum:
-        """Begin a sum with zeros."""
+        """Return an empty sum."""
         return _HostSum(rows, columns)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """No effect."""
 
 
 # -- a GPU ------------------------------------------------------------------------------------------------------------
 
 
 LIVE = 0.85
-"""Finished rows and columns leave the GPU's part once the unfinished ones are less than this fraction of it."""
+"""Finished rows and columns are removed from the GPU's part once less than this fraction of it is unfinished."""
 
 
 class _GpuTrailing:
-    """Rows stay where they are on the GPU: the host keeps the order in which they count.
+    """Trailing matrix on the GPU. Rows are not moved: the host keeps their logical order.
 
-    What is done with stays in the texture until a good part of it is dead: a copy of the whole and a texture of another
-    size for every panel would cost more than the products. L has zeros in dead rows, U in dead columns.
+    Finished rows and columns stay in the texture until enough of it is dead: a copy of the whole and a texture of
+    another size for every panel would cost more than the products. L has zeros in dead rows, U in dead columns.
 
-    Rows that came from other ranks lie in parts of their own below. Parts are touched in the coprocessor's thread
-    alone; heights, order and dead columns are what they will be when all that is queued is done.
+    Rows from other ranks are in separate parts below. Parts are accessed in the coprocessor's thread only; heights,
+    order and dead columns already include all queued work.
     """
 
     def __init__(self, gpu: Coprocessor, values: Array) -> None:
@@ -215,7 +215,7 @@ class _GpuTrailing:
         self._parts[:] = [_minus(part, left[first : first + len(part)], right) for part, first in self._placed()]
 
     def _placed_rows(self, lower: Array, order: Rows) -> Array:
-        """L with its rows where they lie on the GPU, zeros elsewhere."""
+        """L with its rows in the GPU's order, zeros elsewhere."""
         rows = sum(map(len, self._parts))
         if np.array_equal(order, np.arange(rows)):
             return lower
@@ -240,7 +240,7 @@ class _GpuTrailing:
 
 
 def _behind(values: Array, dead: int) -> Array:
-    """Some columns of zeros, and then the values."""
+    """Prepend columns of zeros."""
     return np.pad(values, ((0, 0), (dead, 0))) if dead else values
 
 
@@ -249,7 +249,7 @@ def _uploaded(values: Array) -> Matrix:
 
 
 def _minus(a: Matrix, lower: Array, upper: Matrix) -> Matrix:
-    """Subtract a product; the sign goes to L, which rounds nothing."""
+    """Subtract a product; the sign is applied to L, which is exact."""
     return product("plu", _uploaded(-lower), upper, onto=a)
 
 
@@ -276,7 +276,7 @@ class _GpuSum:
 
 
 SWITCHES = 2e-4
-"""Seconds for which Python leaves the host's thread waiting for the one that drives the GPU."""
+"""Seconds that Python makes the host's thread wait for the one that drives the GPU."""
 
 
 class Gpu:
@@ -285,27 +285,27 @@ class Gpu:
     Parameters
     ----------
     device : str, int or None
-        As for `glla.coprocessor`.
+        As in `glla.coprocessor`.
     """
 
     asynchronous = True
 
     def __init__(self, device: str | int | None) -> None:
-        # The host's thread makes many short calls beside this one, each of which would wait 5 ms for its turn.
+        # The host's thread makes many short calls meanwhile, each of which would wait 5 ms for the interpreter lock.
         self._gpu = coprocessor("egl" if device is not None else "auto", device=device, switch_interval=SWITCHES)
         self.name = self._gpu.info.renderer
         self.cuda = next((one.cuda for one in list_egl_devices() if one.index == _index(device)), None)
 
     def trailing(self, values: Array) -> Trailing:
-        """Take a part of a matrix."""
+        """Upload the trailing part of a matrix."""
         return _GpuTrailing(self._gpu, values)
 
     def columns(self, values: Array) -> Columns:
-        """Take whole columns of a matrix."""
+        """Upload whole columns of a matrix."""
         return GpuColumns(self._gpu, values)
 
     def sum(self, rows: int, columns: int) -> Sum:
-        """Begin a sum with zeros."""
+        """Return an empty sum."""
         return _GpuSum(self._gpu, rows, columns)
 
     def close(self) -> None:
@@ -314,24 +314,24 @@ class Gpu:
 
 
 def _index(device: str | int | None) -> int | None:
-    """EGL index of a device that is asked for by it; ``GLLA_DEVICE`` wins."""
+    """EGL index of a device that is requested by index; ``GLLA_DEVICE`` wins."""
     asked = os.environ.get("GLLA_DEVICE", "").strip() or str(device)
     return int(asked) if asked.isdecimal() else None
 
 
 ENGINES = ("glla", "numpy")
-"""Names of the engines that a grid may compute with."""
+"""Names of the engines of a grid."""
 
 
 def device_of_rank(number: int) -> int | None:
-    """EGL index of the GPU of a rank: the GPUs of a machine are dealt out to its ranks. None where there is none.
+    """EGL index of the GPU of a rank: the GPUs of a machine are distributed over its ranks. None without GPUs.
 
-    ``CUDA_VISIBLE_DEVICES`` leaves out GPUs, and says in which order they are dealt out, whatever EGL's order is.
+    ``CUDA_VISIBLE_DEVICES`` selects and orders the GPUs, whatever EGL's order is.
 
     Parameters
     ----------
     number : int
-        Of the rank, among those on its machine.
+        Number of the rank on its machine.
     """
     gpus = [device for device in list_egl_devices() if not device.software]
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
@@ -347,12 +347,12 @@ def engine(name: str, device: str | int | None, host: tuple[int, int]) -> Engine
     Parameters
     ----------
     name : {"glla", "numpy"}
-        Which.
+        The kind.
     device : str, int or None
-        Of "glla": as for `glla.coprocessor`; None deals out the GPUs of the machine, or takes a software rasteriser.
+        For "glla": as in `glla.coprocessor`; None distributes the GPUs of the machine, or uses a software rasteriser.
         ``GLLA_DEVICE`` wins over it.
     host : (int, int)
-        Number of the rank on its machine, and how many ranks there are.
+        Number of the rank on its machine, and number of ranks there.
     """
     one_of("grid: engine", name, ENGINES)
     if name == "numpy":
@@ -360,7 +360,7 @@ def engine(name: str, device: str | int | None, host: tuple[int, int]) -> Engine
     if not os.environ.get("GLLA_DEVICE", "").strip() and device is None:
         device = device_of_rank(host[0])
     if device in (None, "software"):
-        # llvmpipe reads it when it makes its first context, and would start a thread for every core in every rank.
+        # llvmpipe reads it with its first context, and would start a thread per core in every rank.
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         share = cores // host[1]
         os.environ.setdefault("LP_NUM_THREADS", str(share if share > 1 else 0))

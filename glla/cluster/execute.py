@@ -1,4 +1,4 @@
-"""Runs a rank's steps: work by an actor, messages by the channel, exactly the messages that the plan lists."""
+"""Execution of a rank's steps: work by an actor, messages by the channel, exactly those of the plan."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from glla.cluster.steps import Await, Receive, Send, Step, Work
 from glla.errors import PlanError
 
 AHEAD = 4
-"""Receives that are posted before the host waits for them; their messages arrive while it works."""
+"""Receives that are posted in advance; their messages arrive while the host works."""
 
 REDUCED = ("candidates", "column", "rows", "sums", "part", "local")
-"""Messages that are merged with what is there; others are kept, to be passed on and used."""
+"""Messages that are merged with local data; others are kept, to be forwarded and used."""
 
 
 class Actor:
-    """What does the work of the steps: a method for each name, with ``_`` for blanks.
+    """The work of the steps: a method for each name, with ``_`` for blanks.
 
-    A method of a step of the engine gives a future. What it sends stands in `slots` under its name.
+    A method of a step of the engine returns a future. Data to send is in `slots` under its name.
     """
 
     def __init__(self) -> None:
         self.slots: dict[tuple[str, int], Bytes] = {}
         self.heard: tuple[int, Bytes] = (0, np.empty(0, dtype=np.uint8))
-        """Source and content of the last message that is to be merged."""
+        """Source and content of the last message to be merged."""
         self.between: Callable[[], None] = lambda: None
-        """Is to be called now and then in long work, so that messages go on."""
+        """Called regularly during long work, to progress messages."""
 
     def take(self, name: str, result: Any) -> None:
-        """Keep what the engine gave; of most steps it is nothing."""
+        """Keep a result of the engine; most steps have none."""
         del name, result
 
     def forget(self, panel: int) -> None:
-        """Drop what was sent and received for panels that are done."""
+        """Drop sent and received data of finished panels."""
         for key in [key for key in self.slots if abs(key[1] - panel) > 2]:
             del self.slots[key]
 
 
 def pack(*arrays: NDArray[Any]) -> Bytes:
-    """Put arrays one behind the other, as bytes."""
+    """Concatenate arrays as bytes."""
     parts = [np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays]
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint8)
 
 
 def unpack(data: Bytes, *shapes: tuple[Any, tuple[int, ...]]) -> list[Any]:
-    """Take arrays apart again, each of a dtype and a shape.
+    """Split bytes into arrays, each of a dtype and a shape.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def unpack(data: Bytes, *shapes: tuple[Any, tuple[int, ...]]) -> list[Any]:
 
 
 class _Post:
-    """Makes room for the next messages, in the order in which they are waited for."""
+    """Posts receives in the order of the waits."""
 
     def __init__(self, channel: Channel, steps: Sequence[Step]) -> None:
         self._channel = channel
@@ -90,18 +90,18 @@ def execute(channel: Channel, steps: Iterable[Step], actor: Actor, events: list[
     Parameters
     ----------
     channel : Channel
-        To the other ranks.
+        Messages to the other ranks.
     steps : iterable of Step
-        Of this rank.
+        Steps of this rank.
     actor : Actor
-        Does the work.
+        The work of the steps.
     events : list of Event, optional
-        What took place when is added to it.
+        The events are appended to it.
 
     Raises
     ------
     Failure
-        Holds what was raised, and in which panel.
+        Has the exception, and its panel.
     """
     steps, actor.between = tuple(steps), channel.communicator.nudge
     post, queued, panel = _Post(channel, steps), dict[tuple[int, str], Future[Any]](), 0
@@ -148,7 +148,7 @@ def execute(channel: Channel, steps: Iterable[Step], actor: Actor, events: list[
 
 
 class Failure(Exception):
-    """A step failed: why, and in which panel."""
+    """Exception of a step, with its panel."""
 
     def __init__(self, error: BaseException, panel: int) -> None:
         super().__init__(str(error))
@@ -156,5 +156,5 @@ class Failure(Exception):
 
 
 def _watch(future: Future[Any], rank: int, step: Step, start: float, events: list[Event]) -> None:
-    """Note when the engine is done with a step."""
+    """Record the end of a step of the engine."""
     future.add_done_callback(lambda _: events.append(Event(rank, step, start, time.perf_counter())))

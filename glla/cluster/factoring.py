@@ -1,7 +1,7 @@
-"""PLU of a distributed matrix: what one rank does in each step of `glla.cluster.algorithms.PLU`.
+"""PLU of a distributed matrix: the work of one rank in each step of `glla.cluster.algorithms.PLU`.
 
-Finished rows and columns lie in the host's memory, in `packed`; the engine holds what is behind the panel, and gives
-the next panel's columns back. Panels are factored by LAPACK on the host: a GPU would need a thousand small passes.
+Finished rows and columns are in the host's memory, in `packed`; the engine has the trailing matrix, and returns the
+next panel's columns. Panels are factored by LAPACK on the host: a GPU would need a thousand small passes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ F, I64 = np.float32, np.int64
 
 
 def transpositions(winners: NDArray[np.int64], first: int) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
-    """Turn pivot rows into exchanges, one after the other, as LAPACK has them.
+    """Convert pivot rows to sequential exchanges, as LAPACK has them.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def transpositions(winners: NDArray[np.int64], first: int) -> tuple[NDArray[np.i
     Returns
     -------
     exchanges : ndarray of int
-        Row with which each of them changes places.
+        Row with which each of them is exchanged.
     displaced : list of (int, int)
-        Where rows of the block go that are pushed out of it: destination, and row of the block.
+        Rows that are moved out of the block: destination, and row of the block.
 
     Examples
     --------
@@ -48,8 +48,8 @@ def transpositions(winners: NDArray[np.int64], first: int) -> tuple[NDArray[np.i
     >>> transpositions(np.array([9, 4]), 4)
     (array([9, 9]), [(9, 1)])
     """
-    at: dict[int, int] = {}  # row that now stands in a place
-    place: dict[int, int] = {}  # and the other way round
+    at: dict[int, int] = {}  # row at a position
+    place: dict[int, int] = {}  # position of a row
     exchanges = np.empty(len(winners), dtype=np.int64)
     for j, winner in enumerate(winners.tolist()):
         here, there = first + j, place.get(winner, winner)
@@ -67,11 +67,11 @@ class Factoring(Actor):
     Parameters
     ----------
     steps : PLU
-        Its place and its plan.
+        Its position and its steps.
     values : ndarray of float32
-        Its part of the matrix; is overwritten by that of the packed factors.
+        Its part of the matrix; overwritten by its part of the packed factors.
     engine : Engine
-        Does the products.
+        Computes the products.
     """
 
     def __init__(self, steps: PLU, values: Array, engine: Engine) -> None:
@@ -80,7 +80,7 @@ class Factoring(Actor):
         self.packed = values
         self.exchanges = np.empty(min(self.layout.shape), dtype=np.int64)
         self.largest = 0.0
-        """Largest value of the own part of U."""
+        """Largest magnitude in the own part of U."""
         _, columns = self._span_of_columns(0)
         mine = self.at.q == 0 and self.layout.panels > 0
         self._part = values[:, : columns.stop].copy() if mine else values[:, :0]
@@ -92,17 +92,17 @@ class Factoring(Actor):
         self._factors: tuple[NDArray[np.int64], Array] = self._winners, values[:0, :0]
 
     def take(self, name: str, result: Any) -> None:
-        """Keep what the engine gave: the next panel, or rows."""
+        """Keep a result of the engine: the next panel, or rows."""
         if name == "update panel":
             self._part = result
         elif name == "take rows":
             self._taken = result
 
-    # -- places
+    # -- indices
 
     @cached_property
     def rows(self) -> Indices:
-        """Global numbers of the local rows."""
+        """Global indices of the local rows."""
         return self.layout.rows(self.at.p)
 
     def _span_of_columns(self, panel: int) -> tuple[int, slice]:
@@ -127,7 +127,7 @@ class Factoring(Actor):
     # -- the panel
 
     def _take_part(self, panel: int) -> tuple[NDArray[np.int64], Array]:
-        """Own part of the panel, with the global numbers of its rows."""
+        """Own part of the panel, with the global indices of its rows."""
         if not np.isfinite(self._part).all():
             raise NonFiniteError(
                 f"plu: entries grow past float32's range in block column {panel}; scale the matrix, or take "
@@ -136,19 +136,19 @@ class Factoring(Actor):
         return self.rows[self._first(panel) :], self._part
 
     def candidates(self, panel: int) -> None:
-        """Choose b of the own rows, by partial pivoting among them."""
+        """Select b of the own rows, by partial pivoting among them."""
         rows, part = self._take_part(panel)
         self._match(panel, rows, part)
 
     def _match(self, panel: int, rows: NDArray[np.int64], values: Array) -> None:
-        """Keep the b rows that win, with the values that they had, in the order of their pivots."""
+        """Keep the b rows that win, with their original values, in the order of their pivots."""
         b, _ = self._span_of_columns(panel)
         order = lapack.pivoted(values)[1][:b]
         self._offer = rows[order], values[order]
         self.slots["candidates", panel] = pack(*self._offer)
 
     def match(self, panel: int) -> None:
-        """Own candidates against those of another rank; those that come first in the matrix first."""
+        """Match own candidates against those of another rank, in the order of the matrix."""
         b, _ = self._span_of_columns(panel)
         count = len(self.heard[1]) // (4 * b + 8)
         rows, values = unpack(self.heard[1], (I64, (count,)), (F, (count, b)))
@@ -157,11 +157,11 @@ class Factoring(Actor):
         self._match(panel, rows[order], values[order])
 
     def part(self, panel: int) -> None:
-        """Give the own part of the panel to the one that factors it."""
+        """Pack the own part of the panel for the rank that factors it."""
         self.slots["column", panel] = pack(self._take_part(panel)[1])
 
     def pivots(self, panel: int) -> None:
-        """Decide: which rows, and the factors of their block."""
+        """Decide the pivot rows, and factor their block."""
         variant = self.at.pivoting
         b, _ = self._span_of_columns(panel)
         if variant == "tournament":
@@ -182,7 +182,7 @@ class Factoring(Actor):
         self.slots["pivots", panel] = pack(self._winners, block, self._part[:b])
 
     def _whole_column(self, panel: int, rows: NDArray[np.int64], values: Array) -> tuple[NDArray[np.int64], Array]:
-        """Put the panel together from the parts that were sent, in the order of the matrix."""
+        """Assemble the panel from the received parts, in the order of the matrix."""
         parts = [(rows, values), *self._column]
         self._column = []
         rows, values = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -198,17 +198,17 @@ class Factoring(Actor):
         self._column.append((rows, unpack(data, (F, (len(rows), b)))[0]))
 
     def cut_factors(self, panel: int, p: int) -> None:
-        """Rows of L for another rank of the column."""
+        """Pack the rows of L for another rank of the column."""
         self.slots["factors", panel] = pack(self._factors_of(panel, p))
 
     def _factors_of(self, panel: int, p: int) -> Array:
-        """Rows of L that a rank owns, where one rank has pivoted partially: rows as they stand after the exchange."""
+        """Rows of L that a rank owns, after the exchange, if one rank has pivoted partially."""
         start, stop = self.layout.span(panel)
         rows = self.layout.rows(p)
         return self._factors[1][rows[rows >= stop] - start]
 
     def multipliers(self, panel: int) -> None:
-        """L = A U^-1, of the own rows as they are after the exchange."""
+        """Compute L = A U^-1 for the own rows, after the exchange."""
         b, columns = self._span_of_columns(panel)
         first, below = self._first(panel), self._below(panel)
         self._winners, block, top = unpack(self.slots["pivots", panel], (I64, (b,)), (F, (b, b)), (F, (b, b)))
@@ -240,7 +240,7 @@ class Factoring(Actor):
     # -- rows
 
     def _displaced(self, panel: int) -> list[tuple[int, int]]:
-        """Local rows that rows of the block go to, and which ones these are. Exchanges are kept for the result."""
+        """Local rows that rows of the block replace, and those rows. The exchanges are stored for the result."""
         start, stop = self.layout.span(panel)
         exchanges, displaced = transpositions(self._winners, start)
         self.exchanges[start:stop] = exchanges
@@ -254,13 +254,13 @@ class Factoring(Actor):
         ]
 
     def _own_winners(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Which of the pivot rows are here, and where."""
+        """Indices of the local pivot rows, among the pivots and in the local matrix."""
         nb, P = self.layout.nb, self.layout.grid[0]
         mine = np.nonzero(owner(self._winners, nb, P) == self.at.p)[0]
         return mine, local(self._winners[mine], nb, P)
 
     def take_rows(self, panel: int) -> Future[Array]:
-        """Read the own pivot rows back, and the block's rows that make room for them."""
+        """Read back the own pivot rows, and the block's rows that they replace."""
         b, _ = self._span_of_columns_of_any(panel)
         root, first, below = self._is_root(panel), self._first(panel), self._below(panel)
         count = len(self.rows) - below
@@ -277,7 +277,7 @@ class Factoring(Actor):
         return stop - start, slice(0, self.layout.columns_below(start, self.at.q))
 
     def pack_rows(self, panel: int) -> None:
-        """Put the own pivot rows where they belong among all b of them: zeros elsewhere."""
+        """Pack the own pivot rows at their positions among all b of them: zeros elsewhere."""
         b, left = self._span_of_columns_of_any(panel)
         mine, places = self._own_winners()
         self._own_rows = np.zeros((b, left.stop + self._taken.shape[1]), dtype=F)
@@ -286,12 +286,12 @@ class Factoring(Actor):
         self.slots["rows", panel] = pack(self._own_rows)
 
     def merge(self, panel: int) -> None:
-        """Add the rows of another rank: every row has one owner, so bits are put together, which rounds nothing."""
+        """Merge the rows of another rank: every row has one owner, so a bitwise or is exact."""
         own = self.slots["rows", panel]
         own |= self.heard[1]
 
     def solve_U(self, panel: int) -> None:
-        """Find U, of all pivot rows."""
+        """Compute U from all pivot rows."""
         b, left = self._span_of_columns_of_any(panel)
         first = self._first(panel)
         whole = self.slots["rows", panel].view(F).reshape(self._own_rows.shape)
@@ -305,14 +305,14 @@ class Factoring(Actor):
         self.packed[first : first + b, self.packed.shape[1] - upper.shape[1] :] = upper
 
     def put_rows(self, panel: int) -> None:
-        """Put rows of the block into the places of pivot rows."""
+        """Store rows of the block at the positions of pivot rows."""
         b, left = self._span_of_columns_of_any(panel)
         right = self._taken.shape[1]
         below = self._below(panel)
         shapes = [(F, (b, left.stop)), (F, (b, right)), (F, (b, right))]
         if ("U", panel) in self.slots:
             tops, top, self._upper = unpack(self.slots["U", panel], *shapes)
-        else:  # there is nothing but the panel
+        else:  # there is only the panel
             tops, top, self._upper = (np.empty(shape, dtype=F) for _, shape in shapes)
         displaced = self._displaced(panel)
         places = np.array([place for place, _ in displaced], dtype=np.int64)
@@ -339,4 +339,4 @@ class Factoring(Actor):
         return self._engine.update(self._lower, self._upper[:, self._next_width(panel) :])
 
     def assemble(self, panel: int) -> None:
-        """All is in place."""
+        """Nothing remains to be stored."""

@@ -1,4 +1,4 @@
-"""A grid of processes, and matrices that are dealt out to them."""
+"""A grid of processes, and distributed matrices."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from glla.errors import ClusterError, DTypeError, NonFiniteError, OptionError, S
 from glla.hybrid.cores import for_blas
 
 BLOCK = 64
-"""Rows and columns of a block, unless asked for otherwise."""
+"""Default number of rows and columns of a block."""
 
 
 class Grid:
@@ -38,13 +38,13 @@ class Grid:
     Attributes
     ----------
     rank, size : int
-        Number of this process, and how many there are.
+        Number of this process, and number of processes.
     shape : (int, int)
         P and Q.
     p, q : int
         Row and column of this process: ``divmod(rank, Q)``.
     events : list or None
-        While `trace` records: what took place here.
+        While `trace` records: the events of this process.
     """
 
     def __init__(self, channel: Channel, shape: tuple[int, int], own: Engine, look_ahead: bool) -> None:
@@ -67,7 +67,7 @@ class Grid:
         self.close()
 
     def close(self) -> None:
-        """Release the engine. It waits for no other rank."""
+        """Release the engine. It does not wait for other ranks."""
         self.engine.close()
 
     @property
@@ -84,7 +84,7 @@ class Grid:
 
     @contextmanager
     def operation(self) -> Iterator[None]:
-        """Whatever a rank raises within, all ranks raise. It ends when all ranks have come to its end."""
+        """Raise an error of one rank on all ranks. The block ends when all ranks have reached its end."""
         self.channel.begin()
         try:
             with self._cores():
@@ -96,30 +96,30 @@ class Grid:
             if self.size == 1:
                 raise cause from None
             verdict = self.channel.fail(cause, panel)
-            if not isinstance(cause, Exception):  # Ctrl-C: the others know
+            if not isinstance(cause, Exception):  # Ctrl-C: the others are informed
                 raise cause from None
             raise verdict from cause
 
     def _cores(self) -> AbstractContextManager[Any]:
-        """Let BLAS have no more cores than fall to this rank: all ranks of a machine call it at the same time."""
+        """Limit BLAS to this rank's share of the cores: all ranks of a machine call it at the same time."""
         communicator = self.channel.communicator
-        if communicator.one_process:  # BLAS has one setting for them all
+        if communicator.one_process:  # BLAS has one setting for all of them
             return nullcontext()
         return for_blas(communicator.host[1], left=int(self.engine.asynchronous))
 
     def run(self, steps: Iterator[Step], actor: Actor) -> None:
-        """Do the steps of this rank, within an `operation`."""
+        """Execute the steps of this rank, within an `operation`."""
         execute(self.channel, tuple(steps), actor, self.events)
 
     def total(self, values: Double, largest: bool = False) -> Double:
-        """Add an array up over all ranks, or take the largest; all get it. Within an `operation`."""
+        """Sum an array over all ranks, or take the maximum, on all ranks. Within an `operation`."""
         at = Total(Layout((0, 0), 2, self.shape), self.p, self.q, values.nbytes)
         actor = Adding(at, values, largest)
         self.run(at.steps(), actor)
         return actor.result
 
     def collect(self, data: bytes) -> list[bytes]:
-        """Bring some bytes of every rank to rank 0; the others get an empty list. Within an `operation`."""
+        """Gather some bytes of every rank on rank 0; the others get an empty list. Within an `operation`."""
         lengths = np.zeros(self.size)
         lengths[self.rank] = len(data)
         lengths = self.total(lengths)
@@ -134,7 +134,7 @@ class Grid:
         return found
 
     def describe(self) -> dict[str, Any]:
-        """What this rank works with: its number, its process of the grid, machine, engine, and the GPU's CUDA index."""
+        """Describe this rank: its number, its process of the grid, machine, engine, and the GPU's CUDA index."""
         return {
             "rank": self.rank,
             "process": (self.p, self.q),
@@ -156,25 +156,23 @@ def grid(
     grace: float = 10.0,
     look_ahead: bool | None = None,
 ) -> Grid:
-    """Make a grid of all ranks; all call it alike.
+    """Make a grid of all ranks; called by all of them with equal arguments.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Comm, optional
-        By default all ranks that ``mpiexec`` has started, or this process alone.
+        By default all ranks started by ``mpiexec``, or this process alone.
     shape : (int, int) or "PxQ", optional
-        By default as near to a square as can be, P <= Q.
+        By default nearly square, P <= Q.
     engine : {"glla", "numpy"}
-        What products are made with: a device in a coprocessor's thread, or NumPy.
+        Engine of products: a device in a coprocessor's thread, or NumPy.
     device : str or int, optional
-        Of "glla": "software", "hardware" or an index. By default the GPUs of each machine are dealt out to its ranks,
-        and where there is none each rank has a software rasteriser. ``GLLA_DEVICE`` overrides it.
-    timeout : float
-        Seconds that a rank waits for a message before it asks whether all are alive.
-    grace : float
-        Seconds that the others have to answer.
+        For "glla": "software", "hardware" or an index. By default the GPUs of each machine are distributed over its
+        ranks; without GPUs each rank has a software rasteriser. ``GLLA_DEVICE`` overrides it.
+    timeout, grace : float
+        Seconds that a rank waits for a message before it checks whether all are alive, and that they have to answer.
     look_ahead : bool, optional
-        Whether the next panel is factored while the engine updates; by default if the engine works beside the host.
+        Factor the next panel while the engine updates; by default if the engine works in parallel with the host.
 
     Returns
     -------
@@ -184,24 +182,22 @@ def grid(
     Raises
     ------
     ClusterError
-        mpi4py is missing or works with another MPI than the launcher's; SciPy is missing; a rank has another version
-        of glla, or was called with other options.
+        mpi4py or SciPy is missing; mpi4py uses another MPI than the launcher; a rank has other options or another glla.
     OptionError
-        The shape does not have as many processes as there are ranks.
+        The shape has another number of processes than there are ranks.
     ContextError
         A rank finds no OpenGL; all raise it.
 
     Notes
     -----
     If a rank raises, dies or hangs within an operation of the grid, all other ranks raise the same error, which names
-    it, within ``timeout + grace`` seconds and the time of a step on their own host. MPICH's and Open MPI's mpiexec by
-    default end all ranks when one is killed, which is sooner. Uncaught errors end a program only when all ranks end:
-    start it by ``mpiexec -n 4 python -m mpi4py program.py``, which does that.
+    it, within ``timeout + grace`` seconds and the time of a step on their host; mpiexec of MPICH and Open MPI ends all
+    ranks when one is killed, which is sooner. ``mpiexec -n 4 python -m mpi4py program.py`` also ends all ranks on an
+    uncaught error.
 
     Examples
     --------
-    >>> import glla
-    >>> with glla.cluster.grid(engine="numpy") as alone:
+    >>> with grid(engine="numpy") as alone:
     ...     alone
     <glla.cluster.Grid: 1 x 1 processes, this is (0, 0), with NumPy>
     """
@@ -217,7 +213,7 @@ def grid(
         )
     found = Grid(channel, (P, Q), engines.Host(), False)
     try:
-        with found.operation():  # a rank without a device ends it on all
+        with found.operation():  # a rank without a device ends it on all ranks
             found.engine = engines.engine(engine, device, channel.communicator.host)
         found.look_ahead = found.engine.asynchronous if look_ahead is None else look_ahead
         _check_alike(found, repr((__version__, P, Q, engine, timeout, grace, found.look_ahead)))
@@ -237,15 +233,14 @@ def _check_alike(found: Grid, options: str) -> None:
 
 
 class DistributedMatrix:
-    """A matrix whose blocks are dealt out to the processes of a grid.
+    """A block-cyclic matrix, distributed over the processes of a grid.
 
-    Each holds its part in its memory, as NumPy's array `local`; what an engine needs of it goes there when it is
-    needed.
+    Each holds its part in host memory, as NumPy's array `local`; an engine uploads the parts that it needs.
 
     Parameters
     ----------
     grid : Grid
-        Whose.
+        The grid.
     layout : Layout
         Shape, block size, processes.
     local : ndarray of float32 or float64
@@ -263,14 +258,14 @@ class DistributedMatrix:
     def from_function(
         cls, grid: Grid, function: Callable[..., Any], shape: tuple[int, int], nb: int = BLOCK
     ) -> DistributedMatrix:
-        """Make a matrix of a function of its indices: every rank calls it for its own part. Nothing is sent.
+        """Make a matrix from a function of its indices: every rank calls it for its own part. Nothing is sent.
 
         Parameters
         ----------
         grid : Grid
-            Whose.
+            The grid.
         function : callable
-            Is given global rows as a column and global columns as a row, as int64, and gives what broadcasts to both.
+            Called with global rows as a column and global columns as a row, as int64; its result is broadcast to both.
         shape : (int, int)
             Rows and columns.
         nb : int
@@ -279,7 +274,7 @@ class DistributedMatrix:
         Raises
         ------
         NonFiniteError, DTypeError, ShapeError
-            The function gives no finite real numbers, or an array of another shape. All ranks raise it.
+            The function returns no finite real numbers, or an array of another shape. All ranks raise it.
 
         Examples
         --------
@@ -305,7 +300,7 @@ class DistributedMatrix:
 
     @classmethod
     def load(cls, grid: Grid, array: Any, nb: int = BLOCK) -> DistributedMatrix:
-        """Take the own part of an array that every rank has, or can read: a memory map, or a file of NumPy's (.npy)."""
+        """Copy the own part of an array that every rank has, or can read: a memory map, or a file of NumPy's (.npy)."""
         if isinstance(array, str | Path):
             array = np.load(array, mmap_mode="r", allow_pickle=False)
         if getattr(array, "ndim", None) != 2:
@@ -314,7 +309,7 @@ class DistributedMatrix:
 
     @classmethod
     def scatter(cls, grid: Grid, array: Any, nb: int = BLOCK, root: int = 0) -> DistributedMatrix:
-        """Deal out an array of one rank; the others pass None."""
+        """Scatter an array of one rank; the others pass None."""
         _check_root("scatter", grid, root)
         with grid.operation():
             whole = None
@@ -337,7 +332,7 @@ class DistributedMatrix:
             dtype = np.float32 if itemsize == 4 else np.float64
             return cls(grid, at.layout, unpack(local, (dtype, at.layout.local_shape(grid.p, grid.q)))[0])
 
-    # -- seen
+    # -- properties
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -346,12 +341,12 @@ class DistributedMatrix:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """float32, or float64 where what it was made of has more digits; factors and products are float32."""
+        """float32, or float64 if the source has more digits; factors and products are float32."""
         return self.local.dtype
 
     @property
     def descriptor(self) -> tuple[int, ...]:
-        """ScaLAPACK's nine integers, for ``local.ravel("F")`` on a grid that is numbered by rows."""
+        """ScaLAPACK's nine integers, for ``local.ravel("F")`` on a row-major grid."""
         return self.layout.descriptor(self.grid.p)
 
     def __repr__(self) -> str:
@@ -359,14 +354,14 @@ class DistributedMatrix:
         return f"<glla.cluster.DistributedMatrix: {m} x {n}, blocks of {self.layout.nb}, {P} x {Q} processes>"
 
     def gather(self, root: int | None = None) -> NDArray[Any] | None:
-        """Give the whole matrix: to all ranks, or to one of them (None on the others)."""
+        """Return the whole matrix: to all ranks, or to one of them (None on the others)."""
         if root is not None:
             _check_root("gather", self.grid, root)
         with self.grid.operation():
             return self.gathered(root)
 
     def gathered(self, root: int | None = None) -> NDArray[Any] | None:
-        """As `gather`, within an `operation`."""
+        """Return the whole matrix as `gather` does, within an `operation`."""
         grid, to_all = self.grid, root is None
         at = Gather(self.layout, grid.p, grid.q, root or 0, self.local.itemsize, to_all)
         here = grid.rank == at.root
@@ -378,16 +373,16 @@ class DistributedMatrix:
         return actor.whole
 
     def float32(self, function: str, copy: bool = True) -> Array:
-        """Copy of this rank's part in float32; or the part itself, if it is so, where nobody writes to it.
+        """Copy of this rank's part in float32; or the part itself, if it is float32 and not written to.
 
         Raises
         ------
         NonFiniteError
-            A value is too large for it.
+            A value is too large for float32.
         """
         with np.errstate(over="ignore"):
             values = self.local.astype(np.float32, copy=copy)
-        if self.dtype != np.float32 and not np.isfinite(extreme(values)):  # what was float32 was looked at before
+        if self.dtype != np.float32 and not np.isfinite(extreme(values)):  # float32 values were checked before
             raise NonFiniteError(f"{function}: a value does not fit float32; scale the matrix")
         return values
 
@@ -415,7 +410,7 @@ def _alike(grid: Grid, layout: Layout, local: NDArray[Any]) -> NDArray[Any]:
 
 
 def _checked(function: str, given: NDArray[Any]) -> NDArray[Any]:
-    """Give real finite numbers as float32, or as float64 where they have more digits."""
+    """Convert real finite numbers to float32, or to float64 if they have more digits."""
     if given.dtype.kind not in "biuf":
         raise DTypeError(f"{function}: values must be real numbers, got {given.dtype}")
     exact = given.dtype.kind in "bf" and given.dtype.itemsize <= 4

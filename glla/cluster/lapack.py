@@ -1,4 +1,4 @@
-"""What a rank's host does with its values: pivots of a panel and triangular systems with LAPACK, the largest value."""
+"""LAPACK on a rank's host: pivots of a panel and triangular systems; and the largest magnitude."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Order = NDArray[np.int64]
 
 
 def check_scipy() -> None:
-    """Raise unless SciPy is there, whose LAPACK factors the panels."""
+    """Raise unless SciPy is installed, whose LAPACK factors the panels."""
     if find_spec("scipy") is None:
         raise ClusterError("grid: panels are factored by SciPy's LAPACK; pip install 'glla[cluster]'")
 
 
 def pivoted(a: Array) -> tuple[Array, Order]:
-    """Factor a matrix with partial pivoting: its packed factors, and the order of its rows that they belong to."""
+    """Factor a matrix with partial pivoting: its packed factors, and their row order."""
     from scipy.linalg import lapack
 
     order = np.arange(len(a), dtype=np.int64)
@@ -37,16 +37,16 @@ def pivoted(a: Array) -> tuple[Array, Order]:
 
 
 def pivoted_columns(columns: Array) -> tuple[Array, Order]:
-    """Factor a panel that is given by columns: an array whose row j is column j of the panel. It may be overwritten.
+    """Factor a panel stored by columns: an array whose row j is column j of the panel. It may be overwritten.
 
-    LAPACK counts by columns, so nothing is transposed, which would take longer than the factorisation.
+    LAPACK uses Fortran order, so no transposition is needed, which would take longer than the factorisation.
 
     Returns
     -------
     factors : ndarray
         Packed, by columns.
     exchanges : ndarray of int
-        Row with which row i changes places, one after the other.
+        Row with which row i is exchanged, in sequence.
     """
     from scipy.linalg import lapack
 
@@ -58,7 +58,7 @@ def pivoted_columns(columns: Array) -> tuple[Array, Order]:
 
 
 def inverse_lower(lower: Array) -> Array:
-    """Invert L, with ones on its diagonal; what stands above it is not read."""
+    """Invert L, with ones on its diagonal; elements above it are not read."""
     from scipy.linalg import lapack
 
     with one_thread:
@@ -69,20 +69,20 @@ def inverse_lower(lower: Array) -> Array:
 
 
 def solve_lower(lower: Array, b: Array) -> Array:
-    """Solve L X = B, L with ones on its diagonal; what stands above it is not read.
+    """Solve L X = B, L with ones on its diagonal; elements above it are not read.
 
-    BLAS counts by columns, so it is given the transposes, X' L' = B', which need no copies.
+    BLAS uses Fortran order, so the transposes are passed, X' L' = B', without copies.
     """
     return _strsm(lower, b, side=1, lower=0, diag=1)
 
 
 def right_upper(upper: Array, b: Array) -> Array:
-    """Solve X U = B. Where a pivot of U is zero, so is X, if that solves it.
+    """Solve X U = B. Where a pivot of U is zero, so is X, if that is a solution.
 
     Returns
     -------
     ndarray
-        X; NaN in the columns in which a zero pivot stands below entries that are not zero.
+        X; NaN in the columns of a zero pivot below entries that are not zero.
     """
     zero = np.diagonal(upper) == 0
     filled = upper
@@ -116,10 +116,10 @@ def all_finite(values: Array) -> bool:
 
 
 BAND = 1 << 18
-"""Elements that are looked at together, so that they stay in the cache."""
+"""Elements that are scanned together, so that they stay in the cache."""
 
-LOOKING = 8
-"""Threads at most that look at a large matrix; the memory is as fast as some of them."""
+SCANNING = 8
+"""Threads at most that scan a large matrix; a few saturate the memory."""
 
 
 def extreme(values: NDArray[Any], threads: int = 1) -> float:
@@ -136,7 +136,7 @@ def extreme(values: NDArray[Any], threads: int = 1) -> float:
         return _extreme(values)
     rows = max(1, BAND * len(values) // values.size)
     bands = [values[top : top + rows] for top in range(0, len(values), rows)]
-    count = min(threads, LOOKING, len(bands))
+    count = min(threads, SCANNING, len(bands))
     if count < 2:
         return float(np.max([_extreme(band) for band in bands]))
     with ThreadPoolExecutor(count) as pool:

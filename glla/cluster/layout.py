@@ -1,7 +1,7 @@
-"""Which process owns which element: block-cyclic indices, as ScaLAPACK has them. No values, no messages.
+"""Owner of each element: block-cyclic indices, as in ScaLAPACK. No values, no messages.
 
-Blocks of nb x nb elements are dealt out like cards, rows of blocks to the P rows of a grid, columns of blocks to its Q
-columns. A 5 x 5 matrix of blocks on a 2 x 2 grid, and what process (0, 1) holds, side by side::
+Blocks of nb x nb elements are distributed cyclically, rows of blocks over the P rows of a grid, columns of blocks over
+its Q columns. A 5 x 5 matrix of blocks on a 2 x 2 grid, and the blocks of process (0, 1), side by side::
 
     (0,0) (0,1) (0,0) (0,1) (0,0)
     (1,0) (1,1) (1,0) (1,1) (1,0)        blocks 0,1  0,3
@@ -9,7 +9,7 @@ columns. A 5 x 5 matrix of blocks on a 2 x 2 grid, and what process (0, 1) holds
     (1,0) (1,1) (1,0) (1,1) (1,0)               4,1  4,3
     (0,0) (0,1) (0,0) (0,1) (0,0)
 
-So every process has work until the end of a factorisation, which a single block for each would not give it.
+So every process has work until the end of a factorisation, which a single block per process would not ensure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Indices = NDArray[np.int64]
 
 
 def near_square(size: int) -> tuple[int, int]:
-    """Shape P x Q of a grid for as many processes, P <= Q and as near to each other as can be.
+    """Shape P x Q of a grid of a number of processes, P <= Q and nearly square.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def near_square(size: int) -> tuple[int, int]:
 
 
 def grid_shape(function: str, grid: object) -> tuple[int, int]:
-    """Read a grid that is given as a pair, as "PxQ", or as a number of processes.
+    """Parse a grid, given as a pair, as "PxQ", or as a number of processes.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def grid_shape(function: str, grid: object) -> tuple[int, int]:
 def local_count(k: int, nb: int, process: int, processes: int) -> int:
     """Count the rows below global row `k` that a process of a column owns: ScaLAPACK's numroc.
 
-    It is also the first of its local rows that is not below `k`.
+    It is also the first of its local rows that is at or after `k`.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def local_count(k: int, nb: int, process: int, processes: int) -> int:
 
 
 def owned(n: int, nb: int, process: int, processes: int) -> Indices:
-    """Global rows that a process owns, in the order in which it holds them.
+    """Global rows of a process, in the order of its local rows.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def owner(index: Indices, nb: int, processes: int) -> Indices:
 
 
 def local(index: Indices, nb: int, processes: int) -> Indices:
-    """Local row of each global row, on the process that owns it.
+    """Local row of each global row, on its owner.
 
     Examples
     --------
@@ -106,14 +106,14 @@ def local(index: Indices, nb: int, processes: int) -> Indices:
 
 @dataclass(frozen=True)
 class Layout:
-    """How an m x n matrix lies on a grid of P x Q processes.
+    """Distribution of an m x n matrix over a grid of P x Q processes.
 
     Parameters
     ----------
     shape : (int, int)
         Rows and columns of the whole.
     nb : int
-        Rows and columns of a block: even, so that a block is made of whole texels.
+        Rows and columns of a block: even, so that a block consists of whole texels.
     grid : (int, int)
         P and Q.
 
@@ -144,11 +144,11 @@ class Layout:
 
     @cached_property
     def panels(self) -> int:
-        """Block columns that are factored: one for each block of the diagonal."""
+        """Block columns that are factored: one for each diagonal block."""
         return -(-min(self.shape) // self.nb)
 
     def span(self, panel: int) -> tuple[int, int]:
-        """First row of a block of the diagonal, and the one behind its last."""
+        """First row of a diagonal block, and the row behind its last."""
         return panel * self.nb, min((panel + 1) * self.nb, *self.shape)
 
     def rows_from(self, k: int, p: int) -> int:
@@ -168,16 +168,16 @@ class Layout:
         return local_count(min(k, self.shape[1]), self.nb, q, self.grid[1])
 
     def local_shape(self, p: int, q: int) -> tuple[int, int]:
-        """Rows and columns that process (p, q) holds."""
+        """Rows and columns of the part of process (p, q)."""
         (m, n), (P, Q) = self.shape, self.grid
         return local_count(m, self.nb, p, P), local_count(n, self.nb, q, Q)
 
     def rows(self, p: int) -> Indices:
-        """Global rows that process row `p` holds."""
+        """Global rows of process row `p`."""
         return owned(self.shape[0], self.nb, p, self.grid[0])
 
     def columns(self, q: int) -> Indices:
-        """Global columns that process column `q` holds."""
+        """Global columns of process column `q`."""
         return owned(self.shape[1], self.nb, q, self.grid[1])
 
     def descriptor(self, p: int, context: int = 0) -> tuple[int, ...]:

@@ -45,16 +45,16 @@ REFINED = 1e-14
 """Componentwise backward error that `solve(refine=True)` comes below, as elsewhere in glla."""
 
 STRIP = 64
-"""Rows that are looked at together, so that what is made of them stays in the cache."""
+"""Rows that are processed together, so that intermediate results stay in the cache."""
 
 
 def matmul(a: DistributedMatrix, b: DistributedMatrix) -> DistributedMatrix:
-    """Product C = A B by SUMMA: panels of A go along the process rows, panels of B down the columns.
+    """Product C = A B by SUMMA: panels of A are sent along the process rows, panels of B along the columns.
 
     Parameters
     ----------
     a, b : DistributedMatrix, shapes (m, k) and (k, n)
-        Of one grid and one block size.
+        On one grid, with one block size.
 
     Returns
     -------
@@ -63,13 +63,13 @@ def matmul(a: DistributedMatrix, b: DistributedMatrix) -> DistributedMatrix:
     Raises
     ------
     ShapeError, DeviceMismatchError
-        The operands do not fit.
+        Operands of unfit shapes, block sizes or grids.
     NonFiniteError
         An operand, or the product, does not fit float32.
 
     Notes
     -----
-    Cost: 2 m k n / (P Q) flop a rank; it sends and receives about 4 k (m / P + n / Q) bytes. Error: as of one device,
+    Cost: 2 m k n / (P Q) flop per rank; it sends and receives about 4 k (m / P + n / Q) bytes. Error: as on one device,
     abs(C - C^) <= k u abs(A) abs(B). Synchronises. Source: van de Geijn and Watts 1997.
 
     Examples
@@ -90,7 +90,7 @@ def matmul(a: DistributedMatrix, b: DistributedMatrix) -> DistributedMatrix:
         left, right = (each.float32("matmul", copy=False) for each in (a, b))
         actor = Multiplying(at, left, right, grid.engine)
         grid.run(at.steps(), actor)
-        if not np.isfinite(extreme(actor.result, _looking(grid))):
+        if not np.isfinite(extreme(actor.result, _scanning(grid))):
             raise NonFiniteError("matmul: the product does not fit float32; scale an operand")
         return DistributedMatrix(grid, at.layout, actor.result)
 
@@ -103,32 +103,32 @@ def lu_factor(a: DistributedMatrix, *, variant: str = "tournament") -> tuple[Dis
     a : DistributedMatrix, shape (m, n)
         Any shape and rank.
     variant : {"tournament", "partial", "local"}
-        How pivots are found, see `glla.cluster.VARIANTS`. With one process row all of them pivot partially.
+        Pivoting variant, see `glla.cluster.VARIANTS`. With one process row all of them pivot partially.
 
     Returns
     -------
     lu : DistributedMatrix of float32
         L below the diagonal, U on and above it.
     piv : ndarray of int32
-        Row i changes places with row ``piv[i]``, one after the other; the same on all ranks.
+        Row i is exchanged with row ``piv[i]``, in sequence; the same on all ranks.
 
     Raises
     ------
     SingularMatrixError
-        "local" finds no pivot among the rows that it looks at; its block is named. "tournament", if the rows that it
-        chose do not stand for all of a block without full rank, which "partial" can factor.
+        "local" finds no pivot among its rows; its block is named. "tournament", if its pivots are rejected for a block
+        without full rank, which "partial" can factor.
     NonFiniteError
-        Entries grow past float32's range.
+        Entries grow beyond float32's range.
 
     Warns
     -----
     GrowthWarning
-        Entries grow more than those of random matrices do.
+        Entries grow more than in random matrices.
 
     Notes
     -----
-    Cost: 2/3 n^3 / (P Q) flop a rank; messages as `glla.cluster.plan` counts them, to the byte. Error: as of partial
-    pivoting, times the growth; that of "tournament" was at most 1.54 times as large on random matrices. A matrix near
+    Cost: 2/3 n^3 / (P Q) flop per rank; messages exactly as in `glla.cluster.plan`. Error: as with partial pivoting,
+    times the growth factor; that of "tournament" was at most 1.54 times as large on random matrices. A matrix near
     float32's limits is scaled by a power of two. Sources: Grigori, Demmel, Xiang 2011; Brodtkorb 2007, appendix A.
     """
     one_of("lu_factor: variant", variant, VARIANTS)
@@ -146,10 +146,10 @@ def lu_factor(a: DistributedMatrix, *, variant: str = "tournament") -> tuple[Dis
 
 
 def _factored(a: DistributedMatrix, function: str, variant: str) -> tuple[DistributedMatrix, NDArray[np.int32], float]:
-    """Factor, within an operation; also the growth."""
+    """Factor, within an operation; also return the growth."""
     grid, layout = a.grid, a.layout
     at = factorisation(layout, grid.p, grid.q, variant, grid.look_ahead)
-    by_columns = isinstance(at, ColumnPLU)  # which leaves the values as they are
+    by_columns = isinstance(at, ColumnPLU)  # does not modify the values
     values = a.float32(function, copy=not by_columns)
     scale = _largest(grid, values)
     if not np.isfinite(scale):
@@ -158,7 +158,8 @@ def _factored(a: DistributedMatrix, function: str, variant: str) -> tuple[Distri
     local = np.ldexp(values, -exponent) if exponent else values
     kind = ColumnFactoring if by_columns else Factoring
     actor = kind(at, local, grid.engine)
-    # With products on a GPU the host has panels alone: BLAS is asked once, for some wake all threads when asked again.
+    # With products on a GPU the host has panels only: BLAS is limited once, as some wake all threads when limited
+    # again.
     with one_thread if grid.engine.asynchronous and by_columns else nullcontext():
         grid.run(at.steps(), actor)
     own = _scaled_back(at, actor.packed, exponent) if exponent else actor.largest
@@ -170,7 +171,7 @@ def _factored(a: DistributedMatrix, function: str, variant: str) -> tuple[Distri
 
 
 def _scaled_back(at: Place, packed: NDArray[Any], exponent: int) -> float:
-    """Scale U by a power of two, and give its largest value."""
+    """Scale U by a power of two, and return its largest magnitude."""
     rows, columns = at.layout.rows(at.p)[:, None], at.layout.columns(at.q)[None, :]
     largest = 0.0
     for start in range(0, len(rows), STRIP):
@@ -182,11 +183,11 @@ def _scaled_back(at: Place, packed: NDArray[Any], exponent: int) -> float:
 
 
 def _largest(grid: Grid, values: NDArray[Any]) -> float:
-    return float(grid.total(np.array([extreme(values, _looking(grid))]), largest=True)[0])
+    return float(grid.total(np.array([extreme(values, _scanning(grid))]), largest=True)[0])
 
 
-def _looking(grid: Grid) -> int:
-    """Threads that look at a matrix."""
+def _scanning(grid: Grid) -> int:
+    """Threads that scan a matrix."""
     communicator = grid.channel.communicator
     return 1 if communicator.one_process else own_cores(communicator.host[1])
 
@@ -211,7 +212,7 @@ def plu(a: DistributedMatrix, *, variant: str = "tournament") -> PLU[Distributed
     Parameters
     ----------
     a, variant
-        As for `lu_factor`, which costs n / nb latencies and an n x n matrix less.
+        As in `lu_factor`, which saves n / nb latencies and an n x n matrix.
 
     Returns
     -------
@@ -221,7 +222,7 @@ def plu(a: DistributedMatrix, *, variant: str = "tournament") -> PLU[Distributed
     Raises
     ------
     SingularMatrixError, NonFiniteError
-        As `lu_factor`.
+        As in `lu_factor`.
 
     Examples
     --------
@@ -256,7 +257,7 @@ def lu_solve(lu_and_piv: tuple[DistributedMatrix, Any], b: Any) -> NDArray[np.fl
     Parameters
     ----------
     lu_and_piv : (DistributedMatrix, ndarray of int)
-        Of a square matrix.
+        Factors of a square matrix.
     b : array_like, shape (n,) or (n, k)
         The same on all ranks.
 
@@ -270,11 +271,11 @@ def lu_solve(lu_and_piv: tuple[DistributedMatrix, Any], b: Any) -> NDArray[np.fl
     SingularMatrixError
         A pivot is zero; its column is named.
     ShapeError, NonFiniteError
-        `b` does not fit; the solution does not fit float32.
+        `b` has an unfit shape; the solution does not fit float32.
 
     Notes
     -----
-    Substitution is done on the hosts in float64: 2 n^2 k / (P Q) flop a rank, 2 n / nb sums along process rows and
+    Substitution runs on the hosts in float64: 2 n^2 k / (P Q) flop per rank, 2 n / nb sums along process rows and
     broadcasts.
     """
     lu, given = lu_and_piv
@@ -308,16 +309,16 @@ def solve(
     Parameters
     ----------
     a : DistributedMatrix, shape (n, n)
-        Regular. It is not changed.
+        Regular. It is not modified.
     b : array_like, shape (n,) or (n, k)
         Right-hand sides, the same on all ranks.
     refine : bool
-        Correct the solution to float64 grade: residuals in float64 with the distributed A, corrections from the
+        Refine the solution to float64 accuracy: residuals in float64 with the distributed A, corrections from the
         factors. Above n = 30 000 float32 alone leaves few digits.
     equilibrate : bool
         Scale rows and columns by powers of two first.
     variant : str
-        As for `lu_factor`.
+        As in `lu_factor`.
 
     Returns
     -------
@@ -327,18 +328,18 @@ def solve(
     Raises
     ------
     SingularMatrixError
-        A pivot is zero, or nothing but rounding error, as `glla.solve` has it; or variant "local" breaks down.
+        A pivot is zero, or mere rounding error by the rule of `glla.solve`; or variant "local" breaks down.
     ConvergenceError
-        The residual does not come below its bound.
+        The residual does not reach its bound.
     ShapeError, DTypeError, NonFiniteError
         As elsewhere.
 
     Notes
     -----
-    Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) < 30, looked at for every solution, and corrected where it
-    is not so; with `refine` the componentwise backward error is below 1e-14. Cost: `lu_factor`, then for each round
-    `lu_solve` and 2 n^2 k / (P Q) flop in float64 on the hosts. Where a pivot is small, or the inverse large, rank 0
-    gathers the factors to look at them, as `glla.solve` does: some 30 n^2 bytes there, 4 n^2 flop a pivot.
+    Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) < 30, checked for every solution, which is refined if need
+    be; with `refine` the componentwise backward error is below 1e-14. Cost: `lu_factor`, then for each round `lu_solve`
+    and 2 n^2 k / (P Q) flop in float64 on the hosts. If a pivot is small, or the inverse large, rank 0 gathers the
+    factors for the pivot check of `glla.solve`: some 30 n^2 bytes there, 4 n^2 flop per pivot.
 
     Examples
     --------
@@ -387,7 +388,7 @@ class _System:
         self.norm = float(self.grid.total(sums).max(initial=0))
 
     def _times(self, local: NDArray[Any], x: Double) -> Double:
-        """A x, of the own part of A."""
+        """A x, for the own part of A."""
         product = np.zeros((len(x), x.shape[1]))
         product[self.rows] = local @ x[self.columns]
         return product
@@ -397,11 +398,11 @@ class _System:
         return b - self.grid.total(self._times(self.a.local, x))
 
     def substituted(self, b: Double) -> Double:
-        """Solution by the factors, one column at a time scaled by a power of two, so that none leaves the range."""
+        """Solution by the factors, each column scaled by a power of two, so that none leaves the range."""
         return _substituted(self.lu, self.piv, b)
 
     def backward_error(self, b: Double, x: Double, residual: Double) -> float:
-        """Componentwise, in each column: the largest of residual / (abs(A) abs(x) + abs(b))."""
+        """Componentwise backward error: the largest residual / (abs(A) abs(x) + abs(b))."""
         size = self.grid.total(self._times(np.abs(self.a.local), np.abs(x))) + np.abs(b)
         return float(np.divide(np.abs(residual), size, out=np.zeros_like(size), where=size > 0).max(initial=0))
 
@@ -437,7 +438,7 @@ class _System:
 
 
 def _check_noise(system: _System, u: Double, largest: Double) -> None:
-    """Refuse a matrix with a pivot that is nothing but rounding error: the rule of `glla.solve`."""
+    """Raise for a matrix with a pivot that is mere rounding error: the rule of `glla.solve`."""
     solutions = system.substituted(factors.probes(len(u)).astype(np.float64))
     if not trust.some_small(u, largest) and not trust.inverse_is_large(trust.norm_of_probes(solutions), largest):
         return
@@ -468,7 +469,7 @@ def _exponents(largest: Double) -> NDArray[np.int64]:
 
 
 def _check_pivots(function: str, lu: DistributedMatrix) -> tuple[Double, Double]:
-    """U's diagonal and the largest magnitude in U's columns, on all ranks; a zero pivot is refused, the first one."""
+    """U's diagonal and the largest magnitude in U's columns, on all ranks; raise for the first zero pivot."""
     grid, n = lu.grid, lu.shape[0]
     rows, columns = lu.layout.rows(grid.p), lu.layout.columns(grid.q)
     here, row, column = np.intersect1d(rows, columns, assume_unique=True, return_indices=True)
@@ -485,7 +486,7 @@ def _check_pivots(function: str, lu: DistributedMatrix) -> tuple[Double, Double]
 
 
 def _check_alike(function: str, grid: Grid, right: Double) -> None:
-    """Refuse right-hand sides that are not the same on all ranks."""
+    """Raise unless right-hand sides are the same on all ranks."""
     same = grid.total(np.array([right.size, -right.size], dtype=np.float64), largest=True)
     alike = same[0] == -same[1]
     if alike:

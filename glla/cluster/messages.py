@@ -1,15 +1,15 @@
-"""Messages between ranks, and what happens when a rank fails: every wait has an end, and all ranks raise one error.
+"""Messages between ranks, and handling of failures: every wait is bounded, and all ranks raise the same error.
 
 A `Communicator` moves bytes: `glla.cluster.threads` between threads of one process, `glla.cluster.mpi` between
-processes. `Channel` adds what a guest in a cluster needs:
+processes. `Channel` adds the handling of failures:
 
-- Whoever waits for a message also listens for alarms, and waits `timeout` seconds at most.
-- A rank that fails, hears an alarm, or has waited too long tells all others once, and then hears all others for
-  `grace` seconds. From what was said, each finds the same error: the earliest one that a rank raised, else that a rank
-  did not answer. So all ranks raise the same error within `timeout + grace` seconds of the failure, and the time that
-  one step on the host takes.
-- Where all have answered, messages under way are dropped, and the ranks may go on with another operation. Where one has
-  not, every later operation says so at once.
+- A rank that waits for a message also listens for alarms, and waits at most `timeout` seconds.
+- A rank that fails, hears an alarm, or has waited too long sends one alarm to all others, and then receives theirs for
+  `grace` seconds. From these alarms, each rank derives the same error: the earliest one that a rank raised, else that a
+  rank did not answer. So all ranks raise the same error within `timeout + grace` seconds of the failure, and the time
+  of one step on the host.
+- If all have answered, messages under way are dropped, and the ranks may start another operation. Otherwise every later
+  operation raises at once.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ TAGS = (
     "candidates", "column", "pivots", "factors", "L", "rows", "U", "A", "B", "sums", "x", "part", "total", "local",
     "whole", "clean",
 )  # fmt: skip
-"""Names of messages; the place of a name is its tag."""
+"""Names of messages; the index of a name is its tag."""
 
 EPOCHS = 1000
-"""Operations until tags begin anew: messages of one that failed cannot be taken for those of the next one."""
+"""Operations until tags are reused: messages of a failed one cannot be confused with those of the next one."""
 
 
 class Ticket(Protocol):
@@ -44,67 +44,67 @@ class Ticket(Protocol):
         """Whether it has left the sender's memory, or is in the receiver's."""
 
     def cancel(self) -> None:
-        """Receive it no more; does nothing for one that was sent."""
+        """Cancel a receive; no effect on a sent message."""
 
 
 class Communicator(Protocol):
-    """What moves bytes between ranks. All calls are made by one thread of each rank."""
+    """Transport of bytes between ranks. All calls are made by one thread of each rank."""
 
     rank: int
     size: int
     host: tuple[int, int]
-    """This rank's number among those on its machine, and how many they are."""
+    """This rank's number on its machine, and the number of ranks there."""
     one_process: bool
     """Whether all ranks are threads of this process."""
 
     def post(self, data: Bytes, to: int, tag: int) -> Ticket:
-        """Send; the data must stay as they are until the ticket is done."""
+        """Send; the data must stay unchanged until the ticket is done."""
 
     def expect(self, data: Bytes, source: int, tag: int) -> Ticket:
-        """Receive into `data`, when it comes. Messages of one source and tag come in order."""
+        """Receive into `data`. Messages of one source and tag arrive in order."""
 
     def drop(self, tags: range) -> None:
-        """Receive and forget all messages that have come with these tags, and that nobody expects."""
+        """Receive and drop all messages with these tags that have arrived and are not expected."""
 
     def shout(self, text: bytes) -> None:
         """Send an alarm to all other ranks."""
 
     def heard(self) -> list[bytes]:
-        """Alarms that have come since the last call."""
+        """Alarms received since the last call."""
 
     def nudge(self) -> None:
-        """Let messages under way go on: in many an MPI they do so within its calls alone."""
+        """Progress messages under way: many an MPI does so within its calls only."""
 
     def idle(self, looks: int) -> None:
-        """Let others work; it was looked so often in vain."""
+        """Yield to other threads, after `looks` checks without a result."""
 
 
 class Alone:
-    """The communicator of one rank."""
+    """The communicator of a single rank."""
 
     rank, size, host, one_process = 0, 1, (0, 1), False
 
     def post(self, data: Bytes, to: int, tag: int) -> Ticket:
-        """There is nobody to send to."""
+        """Raise: there is no other rank."""
         raise ClusterError("cluster: one rank sends no messages")
 
     expect = post
 
     def drop(self, tags: range) -> None:
-        """Nothing comes."""
+        """No effect."""
 
     def shout(self, text: bytes) -> None:
-        """Nobody hears."""
+        """No effect."""
 
     def heard(self) -> list[bytes]:
-        """Nobody shouts."""
+        """Return no alarms."""
         return []
 
     def nudge(self) -> None:
-        """Nothing is under way."""
+        """No effect."""
 
     def idle(self, looks: int) -> None:
-        """Wait a moment for the engine."""
+        """Sleep for a moment, while the engine works."""
         time.sleep(1e-4 if looks > 100 else 0)
 
 
@@ -118,7 +118,7 @@ class Channel:
     Parameters
     ----------
     communicator : Communicator
-        What moves bytes.
+        Transport of bytes.
     timeout : float
         Seconds that a rank waits for a message.
     grace : float
@@ -162,7 +162,7 @@ class Channel:
         self.sent_bytes += data.nbytes
 
     def expect(self, name: str, nbytes: int, source: int) -> tuple[Ticket, Bytes]:
-        """Make room for a message that will come."""
+        """Post the receive of a message."""
         data = np.empty(nbytes, dtype=np.uint8)
         ticket = self.communicator.expect(data, source, self._tag(name))
         self._coming.append(ticket)
@@ -174,7 +174,7 @@ class Channel:
         Raises
         ------
         Alarm
-            It did not come in time, or another rank has failed.
+            It did not arrive in time, or another rank has failed.
         """
         ticket, data = expected
         self.wait(ticket.done, f"waited {self.timeout:g} s for {name!r} of rank {source}")
@@ -184,7 +184,7 @@ class Channel:
         return data
 
     def wait(self, done: Callable[[], bool], otherwise: str | None) -> None:
-        """Wait for something, at most `timeout` seconds, or as long as it takes where `otherwise` is None."""
+        """Wait for a condition, at most `timeout` seconds, or without limit if `otherwise` is None."""
         end, looks = time.monotonic() + self.timeout, 0
         while not done():
             self._listen()
@@ -194,7 +194,7 @@ class Channel:
             looks += 1
 
     def finish(self) -> None:
-        """Wait until all that was sent has left; an alarm that comes meanwhile is raised."""
+        """Wait until all sent messages have left; an alarm meanwhile is raised."""
         for ticket, _ in self._leaving:
             self.wait(ticket.done, f"waited {self.timeout:g} s for its own messages to leave")
         self._leaving.clear()
@@ -203,23 +203,23 @@ class Channel:
     # -- failures
 
     def _listen(self) -> None:
-        """Hear alarms, and raise for one of this operation. Those of the next one wait for it."""
+        """Receive alarms, and raise for one of this operation. Those of the next one are kept."""
         if self._hear():
             raise Alarm("heard an alarm")
 
     def _hear(self) -> dict[int, dict[str, Any]]:
-        """What other ranks have said of this operation; what was said of earlier ones is known."""
+        """Alarms of other ranks for this operation; those of earlier ones are dropped."""
         self._alarms += map(json.loads, self.communicator.heard())
         self._alarms = [said for said in self._alarms if said["epoch"] >= self.epoch]
         return {said["rank"]: said for said in self._alarms if said["epoch"] == self.epoch}
 
     def fail(self, error: BaseException, at: int) -> GllaError:
-        """Tell all ranks of a failure, hear them, and find the error that all of them raise.
+        """Send an alarm to all ranks, receive theirs, and derive the error that all of them raise.
 
         Parameters
         ----------
         error : BaseException
-            What happened here.
+            The error of this rank.
         at : int
             Number of the step, for the order of several errors.
 
@@ -256,7 +256,7 @@ class Channel:
         return verdict
 
     def _drained(self) -> bool:
-        """Let messages under way arrive and drop them, until every rank has said that its own have left."""
+        """Receive and drop messages under way, until every rank has reported that its own have left."""
         for ticket in self._coming:
             ticket.cancel()
         self._coming.clear()
@@ -282,7 +282,7 @@ class Channel:
 
 
 def _verdict(said: dict[int, dict[str, Any]], silent: Sequence[int], grace: float) -> GllaError:
-    """Find the error that all ranks raise, from what all have said."""
+    """Derive the error that all ranks raise, from their alarms."""
     raised = [one for one in said.values() if one["raised"]]
     if raised:
         first = min(raised, key=lambda one: (one["at"], one["rank"]))

@@ -1,6 +1,6 @@
-"""How long a factorisation takes on a cluster: nine measured numbers and a sum over the block columns.
+"""Predicted time of a factorisation on a cluster: nine measured numbers and a sum over the block columns.
 
-For block column k with b columns, m rows and c columns left, on P x Q processes::
+For block column k with b columns, m remaining rows and c remaining columns, on P x Q processes::
 
     panel   2 m b^2 / (P panel_rate) + log2 P (latency + 4 b^2 / network + 4/3 b^3 / panel_rate) + 8 m b / (P bus);
             with P = 1 there is no tournament: m b^2 in place of 2 m b^2, and 4 m b in place of 8 m b
@@ -10,10 +10,10 @@ For block column k with b columns, m rows and c columns left, on P x Q processes
     update  2 m b c / (P Q rate); on an engine beside the host no less than two steps' issue, and U no less than one's
 
     time  = sum of swap + max(update, panel + bcast) with look-ahead, of their sum without;
-            with P = 1 the matrix goes to the engines beside the first panel: 4 n^2 / (Q bus)
+            with P = 1 the matrix is uploaded to the engines during the first panel: 4 n^2 / (Q bus)
 
-`simulate` plays the schedule of every rank through instead, message by message, with the same numbers, and with what a
-host does besides: copies in its memory, and Python, which takes as long for a small step as for a large one.
+`simulate` runs the schedule of every rank instead, message by message, with the same numbers, and with the host's
+overhead: copies in its memory, and Python, which takes as long for a small step as for a large one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from glla.errors import OptionError, PlanError, ShapeError
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a cluster can do: measured by ``glla cluster bench``, in SI units.
+    """Speeds of a cluster: measured by ``glla cluster bench``, in SI units.
 
     Parameters
     ----------
@@ -42,18 +42,18 @@ class Parameters:
     rate : float
         Operations a second of the product A := A - L U on one process's engine.
     panel_rate : float
-        Operations a second of the panel's factorisation on its host, the packing of L included.
+        Operations per second of the panel's factorisation on its host, including the packing of L.
     triangle_rate : float
-        Operations a second of U = L^-1 A, a triangular system with many columns: on the engine with one process row,
-        else on its host, with the packing of pivot rows and of U.
+        Operations per second of U = L^-1 A, a triangular system with many columns: on the engine with one process row,
+        else on its host, including the packing of pivot rows and of U.
     bus : float
         Bytes a second between host and engine; infinite for an engine that works in the host's memory and thread.
     memory : float
-        Bytes a second that a thread exchanges and copies in its memory: the host's, beside a GPU one of its own.
+        Bytes per second that a thread copies in its memory: the host's, with a GPU a separate one.
     step : float
-        Seconds of each step on a host before it does anything.
+        Seconds of overhead of each step on a host.
     issue : float
-        Seconds in which a step of the engine is issued, by a thread beside the host's; the engine computes meanwhile.
+        Seconds to issue a step of the engine, by a separate thread; the engine computes meanwhile.
     """
 
     latency: float = 5e-6
@@ -74,7 +74,7 @@ class Parameters:
 
 
 class Shares(NamedTuple):
-    """Seconds of the parts of a factorisation, added up over its block columns; with look-ahead they overlap."""
+    """Seconds of the parts of a factorisation, summed over its block columns; with look-ahead they overlap."""
 
     update: float
     panel: float
@@ -84,7 +84,7 @@ class Shares(NamedTuple):
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the closed form says.
+    """Result of the closed form.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ class Prediction:
     seconds : float
         Time of the factorisation.
     efficiency : float
-        The engines' time for 2/3 n^3 operations if nothing else took any, divided by `seconds`.
+        The engines' time for 2/3 n^3 operations without any overhead, divided by `seconds`.
     binds : str
-        The part that decides.
+        The part that limits the time.
     shares : Shares
         Seconds of all parts.
     nbytes : int
@@ -138,12 +138,12 @@ def predict(
     parameters : Parameters
         By default those of H200 nodes and a network of 100 Gbit/s; the rates of panels and triangles are assumed.
     look_ahead : bool
-        Whether the next panel is found while the engines update.
+        Factor the next panel while the engines update.
 
     Returns
     -------
     Prediction
-        Print it.
+        A printable record.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def predict(
 
 
 def _parts(b: int, m: float, c: float, P: int, Q: int, cluster: Parameters) -> Shares:
-    """Seconds of one block column; `m` rows and `c` columns are left on each process."""
+    """Seconds of one block column; each process has `m` rows and `c` columns left."""
     rounds, hops = ceil(log2(P)), ceil(log2(Q))
     latency, byte, bus, rate = cluster.latency, 1 / cluster.network, 1 / cluster.bus, cluster.panel_rate
     passes = 2 if P > 1 else 1  # a tournament finds the pivots first
@@ -186,7 +186,7 @@ def _parts(b: int, m: float, c: float, P: int, Q: int, cluster: Parameters) -> S
 
 
 def _binding(shares: Shares, hidden: Sequence[float] | None) -> str:
-    """Name the part that decides: with look-ahead the longer side, and of the panels' side its longer part."""
+    """Name the limiting part: with look-ahead the longer side, and of the panels' side its longer part."""
     seconds = shares._asdict()
     if hidden is not None:
         if hidden[0] >= hidden[1]:
@@ -201,16 +201,16 @@ def _binding(shares: Shares, hidden: Sequence[float] | None) -> str:
 
 @dataclass(frozen=True)
 class Event:
-    """A step that took place.
+    """An executed step.
 
     Parameters
     ----------
     rank : int
-        Where.
+        Its rank.
     step : Step
-        What.
+        The step.
     start, end : float
-        Seconds since the beginning. Of a `Receive`, the time that was waited.
+        Seconds since the beginning; of a `Receive`, the waiting time.
     """
 
     rank: int
@@ -221,16 +221,16 @@ class Event:
 
 @dataclass(frozen=True)
 class Simulation:
-    """What came out of `simulate`.
+    """Result of `simulate`.
 
     Parameters
     ----------
     seconds : float
-        When the last rank was done.
+        End of the last rank.
     waited : tuple of float
-        Seconds that the host of each rank waited for messages.
+        Waiting time of each rank's host for messages, in seconds.
     events : tuple of Event
-        All steps, if they were asked for.
+        All steps, if requested.
     """
 
     seconds: float
@@ -239,7 +239,7 @@ class Simulation:
 
 
 class _Rank:
-    """A host, its engine, the thread that issues its steps, and its way out: each with the time at which it is free."""
+    """A host, its engine, the thread that issues its steps, and its network link, with the times when they are free."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps, self.place = steps, 0
@@ -248,16 +248,16 @@ class _Rank:
 
 
 def simulate(schedule: Schedule, parameters: Parameters | None = None, *, events: bool = False) -> Simulation:
-    """Play a schedule through: every rank does its steps as soon as it can.
+    """Simulate a schedule: every rank executes its steps as soon as possible.
 
     Parameters
     ----------
     schedule : Schedule
-        As `plan` gives it.
+        Result of `plan`.
     parameters : Parameters
-        As for `predict`.
+        As in `predict`.
     events : bool
-        Keep what took place when, for a time line.
+        Keep the events, for a time line.
 
     Returns
     -------
@@ -267,13 +267,13 @@ def simulate(schedule: Schedule, parameters: Parameters | None = None, *, events
     Raises
     ------
     PlanError
-        The ranks wait for each other for ever.
+        The ranks deadlock.
 
     Notes
     -----
-    A rank's messages leave one after the other, each takes ``latency + nbytes / network``; links into a rank are not
-    shared. With more than one process row, what a host copies takes no time here but in the rates of panels and
-    triangles. The simulation takes about 1 us of this program's time a step and more.
+    A rank's messages leave in sequence, each takes ``latency + nbytes / network``; links into a rank are not shared.
+    With more than one process row, copies on a host take no time except in the rates of panels and triangles. The
+    simulation takes about 1 us per step and more.
 
     Examples
     --------
@@ -322,7 +322,7 @@ def simulate(schedule: Schedule, parameters: Parameters | None = None, *, events
 
 
 def _work(rank: _Rank, step: Work, cluster: Parameters) -> float:
-    """Do a piece of work on the host, or queue it; give the time at which it begins."""
+    """Run work on the host, or queue it; return its start time."""
     triangle = step.name in ("solve U", "exchange rows")
     rate = cluster.triangle_rate if triangle else cluster.rate if step.engine else cluster.panel_rate
     seconds = step.flop / rate + step.bus / cluster.bus

@@ -1,7 +1,7 @@
-"""Ranks as processes: bytes by mpi4py, in buffers of NumPy's, without pickling.
+"""Ranks as processes: bytes sent by mpi4py, in NumPy's buffers, without pickling.
 
-Messages are Isend and Irecv on a communicator of glla's own (a duplicate), so that nothing of the user's can match
-them. MPI is called by one thread alone.
+Messages are Isend and Irecv on glla's own communicator (a duplicate), so that they cannot match the user's. MPI is
+called by one thread only.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ ALARM = 32000
 """Tag of alarms, above all others; MPI guarantees tags up to 32767."""
 
 PIECE = 1 << 30
-"""Bytes of a message at most; longer ones go in pieces. Older MPIs count in 32-bit integers."""
+"""Bytes of a message at most; longer ones are split. Older MPIs count in 32-bit integers."""
 
 LAUNCHERS = {
     "PMI_SIZE": "MPICH's mpiexec",
     "OMPI_COMM_WORLD_SIZE": "Open MPI's mpiexec",
     "MV2_COMM_WORLD_SIZE": "MVAPICH's mpiexec",
 }
-"""Environment variables by which a launcher says how many ranks it has started."""
+"""Environment variables of launchers that contain the number of ranks."""
 
 
 class _Pieces:
-    """A message, of one piece or more."""
+    """A message of one piece or more."""
 
     def __init__(self, requests: list[Any]) -> None:
         self._requests = requests
 
     def done(self) -> bool:
-        """Whether all pieces are there."""
+        """Whether all pieces have arrived."""
         while self._requests and self._requests[0].Test():
             self._requests.pop(0)
         return not self._requests
 
     def cancel(self) -> None:
-        """Receive it no more."""
+        """Cancel the receive."""
         for request in self._requests:
             request.Cancel()
             request.Wait()
@@ -57,7 +57,7 @@ class Processes:
     Parameters
     ----------
     communicator : mpi4py.MPI.Comm
-        Is duplicated: all its ranks make one of these together.
+        It is duplicated, which is a collective call.
     """
 
     one_process = False
@@ -78,11 +78,11 @@ class Processes:
         return _Pieces([self._comm.Isend(part, to, tag) for part in _cut(data)])
 
     def expect(self, data: Bytes, source: int, tag: int) -> _Pieces:
-        """Receive, when it comes."""
+        """Receive."""
         return _Pieces([self._comm.Irecv(part, source, tag) for part in _cut(data)])
 
     def drop(self, tags: range) -> None:
-        """Receive what has come, and forget it."""
+        """Receive all arrived messages, and drop them."""
         status = self._mpi.Status()
         for tag in tags:
             while (message := self._comm.Improbe(self._mpi.ANY_SOURCE, tag, status)) is not None:
@@ -95,7 +95,7 @@ class Processes:
                 self._shouts.append((self._comm.Isend([text, self._mpi.BYTE], rank, ALARM), text))
 
     def heard(self) -> list[bytes]:
-        """Alarms that have come."""
+        """Alarms received."""
         status, said = self._mpi.Status(), []
         while (message := self._comm.Improbe(self._mpi.ANY_SOURCE, ALARM, status)) is not None:
             text = bytearray(status.Get_count(self._mpi.BYTE))
@@ -104,11 +104,11 @@ class Processes:
         return said
 
     def nudge(self) -> None:
-        """Call MPI, which moves what is under way."""
+        """Call MPI, which progresses messages under way."""
         self._comm.Iprobe(self._mpi.ANY_SOURCE, ALARM)
 
     def idle(self, looks: int) -> None:
-        """Let others work: ranks may be more than cores."""
+        """Yield to others: there may be more ranks than cores."""
         if looks >= 50:
             time.sleep(0 if looks < 200 else 2e-5)
 
@@ -123,7 +123,7 @@ def check_launcher(size: int | None) -> None:
     Raises
     ------
     ClusterError
-        mpi4py is missing, or works with another MPI than the one whose mpiexec was called.
+        mpi4py is missing, or uses another MPI than the launcher's.
     """
     for variable, launcher in LAUNCHERS.items():
         started = os.environ.get(variable, "")
@@ -147,7 +147,7 @@ def _unlike(launcher: str, started: str, more: str, mpi: Any) -> ClusterError:
 
 
 def world() -> Any:
-    """MPI's communicator of all ranks. MPI is started, unless it was; whoever imports it first may have chosen how.
+    """Return MPI's communicator of all ranks. MPI is started unless it was; an earlier import may have set its options.
 
     Raises
     ------
@@ -176,17 +176,17 @@ def world() -> Any:
 
 
 def communicator(given: Any = None) -> Communicator:
-    """Communicator of a program: the one given, mpi4py's world, or that of one rank alone.
+    """Return the communicator of a program: the given one, mpi4py's world, or that of a single rank.
 
     Parameters
     ----------
     given : mpi4py.MPI.Comm, Communicator, or None
-        None takes ``MPI.COMM_WORLD`` under a launcher, and one rank without.
+        None means ``MPI.COMM_WORLD`` under a launcher, and one rank otherwise.
 
     Raises
     ------
     ClusterError
-        The launcher and mpi4py do not belong together, or mpi4py is missing.
+        The launcher and mpi4py use different MPIs, or mpi4py is missing.
     """
     if given is not None and hasattr(given, "post"):
         found: Communicator = given
@@ -206,4 +206,4 @@ def communicator(given: Any = None) -> Communicator:
 
 
 EPOCH_TAGS = 1000 * len(TAGS)
-"""Tags of messages stay below."""
+"""Upper bound of the tags of messages."""

@@ -1,4 +1,4 @@
-"""What a rank does in the smaller algorithms: products, substitutions, sums over all ranks, gathering a matrix."""
+"""The work of a rank in the smaller algorithms: products, substitutions, sums over all ranks, gathering a matrix."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Multiplying(Actor):
         return min(nb, self.at.inner - panel * nb)
 
     def cut_A(self, panel: int) -> None:
-        """Own columns of A."""
+        """Pack the own columns of A."""
         left = panel // self.at.layout.grid[1] * self.at.layout.nb
         self.slots["A", panel] = pack(self._a[:, left : left + self._width(panel)])
 
     def cut_B(self, panel: int) -> None:
-        """Own rows of B."""
+        """Pack the own rows of B."""
         top = panel // self.at.layout.grid[0] * self.at.layout.nb
         self.slots["B", panel] = pack(self._b[top : top + self._width(panel)])
 
@@ -49,7 +49,7 @@ class Multiplying(Actor):
         return self._sum.add(left, right)
 
     def assemble(self, panel: int) -> Future[Array]:
-        """Read the sum back."""
+        """Read back the sum."""
         return self._sum.read()
 
     def take(self, name: str, result: Any) -> None:
@@ -64,11 +64,11 @@ class Substituting(Actor):
     Parameters
     ----------
     steps : Substitution
-        Place and plan.
+        Its position and its steps.
     packed : ndarray of float32
         Own part of the factors.
     b : ndarray of float64, shape (n, k)
-        Right-hand sides, the same on all ranks. `x` begins as their copy.
+        Right-hand sides, the same on all ranks. `x` starts as a copy.
     """
 
     def __init__(self, steps: Substitution, packed: Array, b: Double) -> None:
@@ -86,16 +86,16 @@ class Substituting(Actor):
         return slice(self.at.layout.columns_below(start, self.at.q), self.at.layout.columns_below(stop, self.at.q))
 
     def sums(self, panel: int) -> None:
-        """What the own columns have to subtract."""
+        """Pack the sums to subtract of the own columns."""
         self.slots["sums", panel] = pack(self._subtracted[self._rows(panel)])
 
     def add(self, panel: int) -> None:
-        """And what those of other ranks have."""
+        """Add the sums of another rank."""
         total = self.slots["sums", panel].view(D)
         total += self.heard[1].view(D)
 
     def substitute(self, panel: int) -> None:
-        """Solve with the block of the diagonal."""
+        """Solve with the diagonal block."""
         from scipy.linalg import solve_triangular
 
         start, stop = self.at.layout.span(panel)
@@ -106,7 +106,7 @@ class Substituting(Actor):
         self.slots["x", panel] = pack(x)
 
     def subtract(self, panel: int) -> None:
-        """Use a part of the solution."""
+        """Subtract the products with a part of the solution."""
         start, stop = self.at.layout.span(panel)
         if ("x", panel) not in self.slots:
             return  # there are no right-hand sides
@@ -119,27 +119,27 @@ class Substituting(Actor):
 
 
 class Adding(Actor):
-    """An array that is added up over all ranks, or of which the largest is taken element by element."""
+    """All-reduce of an array: its sum over all ranks, or its elementwise maximum."""
 
     def __init__(self, steps: Total, values: Double, largest: bool) -> None:
         super().__init__()
         self._shape = values.shape
         self._combine = np.maximum if largest else np.add
-        self.slots["part", 0] = self.slots["total", 0] = pack(values)  # the root's is added up in place
+        self.slots["part", 0] = self.slots["total", 0] = pack(values)  # the root adds in place
 
     def add(self, panel: int) -> None:
-        """Combine with that of another rank."""
+        """Combine with the array of another rank."""
         own = self.slots["part", panel].view(D)
         self._combine(own, self.heard[1].view(D), out=own)
 
     @property
     def result(self) -> Double:
-        """What all ranks have then."""
+        """The result on all ranks."""
         return self.slots["total", 0].view(D).reshape(self._shape)
 
 
 class Gathering(Actor):
-    """A matrix that comes together on one rank, and goes from there to all if they want it."""
+    """A matrix that is gathered on one rank, and optionally broadcast."""
 
     def __init__(self, steps: Place, values: NDArray[Any], whole: NDArray[Any] | None) -> None:
         super().__init__()
@@ -155,26 +155,26 @@ class Gathering(Actor):
         self.whole[np.ix_(self.at.layout.rows(p), self.at.layout.columns(q))] = values
 
     def place(self, panel: int) -> None:
-        """Put the part of another rank where it belongs."""
+        """Insert the part of another rank."""
         source, data = self.heard
         shape = self.at.layout.local_shape(*divmod(source, self.at.layout.grid[1]))
         self._place(source, unpack(data, (self._dtype, shape))[0])
 
     def pack_whole(self, panel: int) -> None:
-        """For the others."""
+        """Pack the matrix for the others."""
         assert self.whole is not None
         self.slots["whole", 0] = pack(self.whole)
 
 
 class Scattering(Actor):
-    """A matrix of one rank that is dealt out to all."""
+    """A matrix of one rank that is scattered."""
 
     def __init__(self, steps: Place, whole: NDArray[Any] | None) -> None:
         super().__init__()
         self.at, self._whole = steps, whole
 
     def cut(self, panel: int, rank: int) -> None:
-        """Part of a rank."""
+        """Pack the part of a rank."""
         assert self._whole is not None
         p, q = divmod(rank, self.at.layout.grid[1])
         self.slots["whole", 0] = pack(self._whole[np.ix_(self.at.layout.rows(p), self.at.layout.columns(q))])

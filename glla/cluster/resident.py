@@ -1,7 +1,7 @@
-"""What is behind the panel where a process has whole columns: it stays with the engine, and so do its rows of U.
+"""Trailing matrix of the column-distributed PLU, with its rows of U, on the engine.
 
-Three calls for a panel, in this order: `exchange` gives the engine L, and it finds U; `split` takes the next panel's
-columns off; `update` subtracts L U from the others.
+Three calls per panel, in this order: `exchange` passes L to the engine, which computes U; `split` removes the next
+panel's columns; `update` subtracts L U from the others.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ Rows = NDArray[np.int64]
 
 
 class Columns(Protocol):
-    """Rows and columns behind the panel."""
+    """Trailing rows and columns."""
 
     loaded: Future[Any]
     """Done when the engine has them."""
 
     def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
-        """Put rows into an order, and solve for the first of them, which leave: U = L^-1 A.
+        """Permute rows, and solve for the first of them, which are removed: U = L^-1 A.
 
         Parameters
         ----------
         order : ndarray of int
             Row that becomes row i.
         block : ndarray, shape (b, b)
-            L and U of the block of the diagonal, by columns.
+            L and U of the diagonal block, by columns.
         lower : ndarray, shape (b, rows left)
-            L below it, by columns. Stays as it is until the next panel.
+            L below it, by columns. Must stay unchanged until the next panel.
         """
 
     def split(self, into: Array) -> Future[Array]:
-        """Take the first columns off, subtract their part of L U, and read them back: by columns, as many as fit."""
+        """Remove the first columns, subtract their part of L U, and read them back: by columns, as many as fit."""
 
     def update(self) -> Future[Any]:
         """Subtract L U."""
 
     def finish(self) -> None:
-        """Wait until all is done."""
+        """Wait until all work is done."""
 
 
 def done(value: Any) -> Future[Any]:
-    """Give a future that is done."""
+    """Return a future that is done."""
     future: Future[Any] = Future()
     future.set_result(value)
     return future
@@ -68,7 +68,7 @@ class HostColumns:
         self._lower = self._upper = values[:0]
 
     def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
-        """Exchange rows, and find U."""
+        """Exchange rows, and compute U."""
         moved = np.nonzero(order != np.arange(len(order)))[0]
         self._values[moved] = self._values[order[moved]]
         b = len(block)
@@ -77,7 +77,7 @@ class HostColumns:
         return done(upper)
 
     def split(self, into: Array) -> Future[Array]:
-        """Take the first columns off."""
+        """Remove the first columns."""
         width = len(into)
         np.matmul(self._upper[:, :width].T, self._lower.T, out=into)
         np.subtract(self._values[:, :width].T, into, out=into)
@@ -90,37 +90,36 @@ class HostColumns:
         return done(None)
 
     def finish(self) -> None:
-        """It is."""
+        """No effect."""
 
 
 # -- a GPU ------------------------------------------------------------------------------------------------------------
 
 SHARE = 16
-"""Rows, or columns, of the GPU's part are packed anew when a 1/16 of them is finished: finished ones are multiplied in
-vain, and every new size costs plans of some thousand passes. A guess."""
+"""Rows, or columns, of the GPU's part are compacted when 1/16 of them is finished: finished ones are multiplied
+needlessly, and every new size needs plans of some thousand passes. A guess."""
 
 BAND = 1 << 24
 """Elements that are uploaded at a time."""
 
 INVERTED = 128
-"""Rows of a block from which U is a product with the inverse of L: below, the host solves, which rounds less."""
+"""Rows of a block from which U is a product with the inverse of L: below, the host solves, with less rounding error."""
 
 SHORT = 2.0**12
-"""Multipliers that are multiples of its reciprocal count as short: with them substitution may be exact, as it is for
-matrices of small integers, and a product with the inverse is not."""
+"""Multipliers that are multiples of its reciprocal count as short: with them substitution may be exact, as for matrices
+of small integers, and a product with the inverse is not."""
 
 LARGEST_INVERSE = 1e4
-"""Largest sum of a row of that inverse with which it is used: 190 for 512 random rows."""
+"""Largest row sum of that inverse with which it is used: 190 for 512 random rows."""
 
 
 class GpuColumns:
-    """Rows stay where they are on the GPU: the host keeps the order in which they count.
+    """Trailing columns on the GPU. Rows are not moved: the host keeps their logical order.
 
-    Rows and columns that are done with stay, too, and are computed with: whatever they hold, nobody reads it. The host
-    fetches nothing before the whole update of a panel is queued, so that the GPU goes on while it copies.
+    Finished rows and columns stay, too, and are computed with, but never read. The host reads nothing back before the
+    whole update of a panel is queued, so that the GPU works while it copies.
 
-    The GPU's side is touched in the coprocessor's thread alone; order and dead columns are what they will be when all
-    that is queued is done.
+    The GPU's side is accessed in the coprocessor's thread only; order and dead columns already include all queued work.
     """
 
     def __init__(self, gpu: Coprocessor, values: Array) -> None:
@@ -129,7 +128,7 @@ class GpuColumns:
         self._order, self._dead = np.arange(len(values), dtype=np.int64), 0
         self._spare = [max(2, size // SHARE) for size in values.shape]
         self._asked: list[_Fetched] = []
-        self._most = 0  # elements of L that were uploaded at a time
+        self._most = 0  # most elements of L in one upload
         self._failure: BaseException | None = None
         self.loaded: Future[Any] = self._submit(self._load, values) if values.size else done(None)
 
@@ -141,7 +140,7 @@ class GpuColumns:
         return self._gpu.submit(self._attempt, function, *args)
 
     def _attempt(self, function: Any, *args: Any) -> Any:
-        """Do it, unless work that was queued before it has failed: then that error is raised."""
+        """Run a function, unless earlier queued work has failed: then raise that error."""
         if self._failure is not None:
             raise self._failure
         try:
@@ -151,14 +150,14 @@ class GpuColumns:
             raise
 
     def _ask(self, function: Any, *args: Any) -> Future[Array]:
-        """Do it; what it gives is fetched when the update is queued."""
+        """Run a function; its result is read back once the update is queued."""
         asked = _Fetched()
         self._gpu.submit(asked.begin, self._attempt, function, *args)
         self._asked.append(asked)
         return asked.future
 
     def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
-        """Exchange rows, and find U."""
+        """Exchange rows, and compute U."""
         b, order = len(block), self._order[order]
         winners, self._order = order[:b], order[b:]
         if not self._columns:
@@ -168,7 +167,7 @@ class GpuColumns:
         return self._ask(self._solve, winners, block, useful_inverse(block), self._dead)
 
     def split(self, into: Array) -> Future[Array]:
-        """Take the first columns off."""
+        """Remove the first columns."""
         dead = self._dead
         self._dead += len(into)
         if not len(self._order):
@@ -176,10 +175,10 @@ class GpuColumns:
         return self._ask(self._split, self._order, dead, into)
 
     def update(self) -> Future[Any]:
-        """Subtract L U, and then fetch what was asked for before.
+        """Subtract L U, and then read back the earlier requests.
 
-        Where the GPU has already found U by then, it keeps pace with the host, which waits for the next panel: that is
-        fetched before the update is queued.
+        If the GPU has already computed U by then, it keeps up with the host, which waits for the next panel: that is
+        read back before the update is queued.
         """
         last: Future[Any] = done(None)
         if len(self._asked) > 1:
@@ -187,7 +186,7 @@ class GpuColumns:
             self._gpu.submit(panel.fetch, upper)
         if self._columns and len(self._order):
             last = self._submit(self._update, self._order)
-        for asked in reversed(self._asked):  # the next panel's columns are waited for
+        for asked in reversed(self._asked):  # the host waits for the next panel's columns
             self._gpu.submit(asked.fetch).add_done_callback(asked.fail)
         self._asked = []
         rows, dead_rows = len(self._order), self._shape[0] - len(self._order)
@@ -199,13 +198,13 @@ class GpuColumns:
         return last
 
     def finish(self) -> None:
-        """Wait until all is done."""
+        """Wait until all work is done."""
         self._gpu.finish()
 
     # -- in the coprocessor's thread
 
     def _load(self, values: Array) -> None:
-        """Upload all, some rows at a time: they need no copy but that to the driver's memory."""
+        """Upload everything, some rows at a time, so that the only copy is to the driver's memory."""
         device, columns = default_device(), values.shape[1]
         rows = max(2, BAND // columns // 2 * 2)
         with device.uploads(min(rows, len(values)) * columns) as uploads:
@@ -217,14 +216,14 @@ class GpuColumns:
         self._whole = gathered(self._whole, order, dead)
 
     def _take_lower(self, lower: Array, rows: int) -> None:
-        """Upload L in the order of the panel, with as many rows as are on the GPU: so textures serve again."""
+        """Upload L in the order of the panel, with as many rows as on the GPU, so that textures are reused."""
         device, shape = default_device(), (rows, len(lower))
         self._most = max(self._most, rows * len(lower))
-        with device.uploads(self._most) as uploads:  # the same buffers serve all panels
+        with device.uploads(self._most) as uploads:  # the same buffers for all panels
             self._lower: Matrix = Matrix(device, uploads.upload(lower.T, shape), shape)
 
     def _solve(self, winners: Rows, block: Array, inverse: Array | None, dead: int) -> _Later:
-        """Find -U, of columns that are dead, too."""
+        """Compute -U, dead columns included."""
         rows = gathered(self._whole, winners)
         if inverse is None:
             upper = lapack.solve_lower(block.T, rows.numpy())
@@ -241,7 +240,7 @@ class GpuColumns:
 
     def _split(self, order: Rows, dead: int, into: Array) -> _Later:
         left, width = len(order), len(into)
-        variant = None if default_device().info.software else "register_blocked"  # with few passes
+        variant = None if default_device().info.software else "register_blocked"  # few passes
         padded = np.zeros(len(self._lower), dtype=np.int64)
         padded[:left] = order
         first = gathered(self._whole, padded, dead, width)
@@ -256,21 +255,21 @@ class GpuColumns:
 
 
 class _Later(NamedTuple):
-    """How something is fetched from the GPU, and whether that need not wait."""
+    """A read-back from the GPU, and whether it returns without waiting."""
 
     fetch: Callable[[], Array]
     ready: Callable[[], bool] = lambda: True
 
 
 class _Fetched:
-    """Something that is begun on the GPU, and fetched later."""
+    """A computation on the GPU whose result is read back later."""
 
     def __init__(self) -> None:
         self.future: Future[Array] = Future()
         self._result: _Later | None = None
 
     def begin(self, function: Callable[..., _Later], *args: Any) -> None:
-        """Queue it."""
+        """Queue the computation."""
         try:
             self._result = function(*args)
         except BaseException as error:
@@ -278,20 +277,20 @@ class _Fetched:
             raise
 
     def fetch(self, after: _Fetched | None = None) -> None:
-        """Wait for it, unless it is to be fetched only `after` something that the GPU has not done yet."""
+        """Read back the result, unless it must come `after` another one that the GPU has not done yet."""
         near = after is None or (after._result is not None and after._result.ready())
         if self._result is not None and near and not self.future.done():
             self.future.set_result(self._result.fetch())
 
     def fail(self, call: Future[Any]) -> None:
-        """Tell whoever waits that it will not come: fetching it failed."""
+        """Set the exception of a failed read-back."""
         if not self.future.done():
             error = CancelledError() if call.cancelled() else Future.exception(call)
             self.future.set_exception(error or RuntimeError("nothing was fetched"))
 
 
 def useful_inverse(block: Array) -> Array | None:
-    """Inverse of the L of a packed block, by columns; None where substitution is the better way."""
+    """Inverse of the L of a packed block, by columns; None if substitution is preferable."""
     if len(block) < INVERTED or is_short(block):
         return None
     inverse = lapack.inverse_lower(block.T)
@@ -309,7 +308,7 @@ def is_short(block: Array) -> bool:
 
 
 def gathered(a: Matrix, rows: Rows, left: int = 0, columns: int | None = None) -> Matrix:
-    """Some rows of a matrix, and of these `columns` entries from `left` on, an even place: one pass."""
+    """Gather rows of a matrix, and of these `columns` entries from `left`, an even index: one pass."""
     m, n = a.shape
     pairs = np.zeros((2 * texels(len(rows)), 2), dtype=np.float32)
     pairs[::2] = np.pad(rows, (0, len(rows) % 2)).reshape(-1, 2)  # a texel holds the sources of two rows

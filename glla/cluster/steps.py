@@ -1,8 +1,8 @@
-"""What a process of a cluster does, as data: four kinds of steps, and the schedule of all processes.
+"""Steps of a process, as data: four kinds, and the schedule of all processes.
 
 A step of the host's thread runs to its end before the next one begins. A step of the engine (a GPU's queue, or another
-thread) is only queued, and the engine does its steps in the order in which they came; `Await` is where the host waits
-for one of them. A message is sent without waiting, and received with waiting.
+thread) is only queued, and the engine runs its steps in order; `Await` makes the host wait for one of them. A message
+is sent without waiting, and received with waiting.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Something that a process computes.
+    """A computation of a process.
 
     Parameters
     ----------
     panel : int
         Number of the block column that it belongs to.
     name : str
-        What.
+        Name of the computation.
     flop : int
         Operations.
     bus : int
         Bytes between host and engine.
     memory : int
-        Bytes that the host's thread copies in its memory beside that.
+        Further bytes that the host's thread copies in its memory.
     engine : bool
-        Whether it is queued on the engine, in place of the host's thread.
+        It is queued on the engine, instead of the host's thread.
     peer : int or None
-        The rank for which it is done, where that matters.
+        The rank for which it is done, if that matters.
     """
 
     panel: int
@@ -46,7 +46,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Await:
-    """The host waits for a step that it has queued on the engine, by its name and panel."""
+    """Wait of the host for a step that it has queued on the engine, by its name and panel."""
 
     panel: int
     name: str
@@ -54,20 +54,20 @@ class Await:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A message leaves.
+    """Sending of a message.
 
     Parameters
     ----------
     panel : int
         Number of the block column.
     name : str
-        What is sent; the receiver calls it the same.
+        Name of the data, the same for the receiver.
     to : int
-        Rank.
+        Destination rank.
     nbytes : int
-        How much.
+        Size.
     blocking : bool
-        Whether the sender waits until it is received, as a large MPI_Send does. No plan of glla's does.
+        The sender waits until it is received, as a large MPI_Send does. No plan of glla's does.
     """
 
     panel: int
@@ -79,7 +79,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Receive:
-    """A message is waited for."""
+    """Wait for a message."""
 
     panel: int
     name: str
@@ -91,7 +91,7 @@ Step: TypeAlias = Work | Await | Send | Receive
 
 
 def _amount(count: float, unit: str) -> str:
-    """Write a number with its unit.
+    """Format a number with its unit.
 
     >>> _amount(67108864, "B")
     '67.1 MB'
@@ -116,7 +116,7 @@ def _line(step: Step) -> str:
 
 @dataclass(frozen=True)
 class Totals:
-    """What a rank does in all: flop, messages and bytes that it sends, messages and bytes that it receives."""
+    """Totals of a rank: flop, messages and bytes sent, messages and bytes received."""
 
     flop: int
     sent: int
@@ -126,7 +126,7 @@ class Totals:
 
 
 def totals(steps: Sequence[Step]) -> Totals:
-    """Add up what a rank does."""
+    """Sum up the steps of a rank."""
     counts: Counter[str] = Counter()
     for step in steps:
         if isinstance(step, Work):
@@ -142,12 +142,12 @@ def totals(steps: Sequence[Step]) -> Totals:
 
 @dataclass(frozen=True)
 class Schedule:
-    """What every process of a grid does, step by step: print it, check it, simulate it, run it.
+    """The steps of every process of a grid: print it, check it, simulate it, run it.
 
     Parameters
     ----------
     title : str
-        What it is.
+        Description.
     grid : (int, int)
         Processes.
     ranks : tuple of tuple of Step
@@ -159,11 +159,11 @@ class Schedule:
     ranks: tuple[tuple[Step, ...], ...]
 
     def totals(self, rank: int) -> Totals:
-        """What a rank does in all."""
+        """Totals of a rank."""
         return totals(self.ranks[rank])
 
     def lines(self) -> Iterator[str]:
-        """Give the text of the schedule, line by line."""
+        """Yield the lines of the schedule's text."""
         yield self.title
         for rank, steps in enumerate(self.ranks):
             p, q = divmod(rank, self.grid[1])

@@ -1,4 +1,4 @@
-"""Ranks as threads of one process: a communicator that needs no MPI, for tests, traces and a first look."""
+"""Ranks as threads of one process: a communicator without MPI, for tests, traces and first experiments."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ class _Post:
 
     def __init__(self, size: int) -> None:
         self.news = threading.Condition()
-        self.count = 0  # of all that came
+        self.count = 0  # of all arrived messages
         self.mail: dict[tuple[int, int, int], deque[Bytes]] = {}
         self.alarms: list[list[bytes]] = [[] for _ in range(size)]
 
 
 class _Sent:
     def done(self) -> bool:
-        """It has a place of its own."""
+        """Always True: the data was copied."""
         return True
 
     def cancel(self) -> None:
-        """Nothing is to be done."""
+        """No effect."""
 
 
 class _Expected:
-    """A message that will come; those of one source and tag are given to whoever asked first."""
+    """An expected message; those of one source and tag are delivered in the order of the requests."""
 
     def __init__(self, post: _Post, line: deque[_Expected], key: tuple[int, int, int], data: Bytes) -> None:
         self._post, self._line, self._key, self._data = post, line, key, data
@@ -43,7 +43,7 @@ class _Expected:
         line.append(self)
 
     def done(self) -> bool:
-        """Take it if it is there."""
+        """Take the message if it has arrived."""
         while not self._here:
             with self._post.news:
                 box = self._post.mail.get(self._key)
@@ -58,7 +58,7 @@ class _Expected:
         self._here = True
 
     def cancel(self) -> None:
-        """Wait for it no more."""
+        """Cancel the receive."""
         if self in self._line:
             self._line.remove(self)
 
@@ -76,7 +76,7 @@ class Threads:
         self._lines: dict[tuple[int, int, int], deque[_Expected]] = {}
 
     def post(self, data: Bytes, to: int, tag: int) -> _Sent:
-        """Put a message into the receiver's box."""
+        """Put a message into the receiver's queue."""
         with self._post.news:
             self._post.mail.setdefault((self.rank, to, tag), deque()).append(data)
             self._post.count += 1
@@ -84,19 +84,19 @@ class Threads:
         return _Sent()
 
     def expect(self, data: Bytes, source: int, tag: int) -> _Expected:
-        """Wait for a message."""
+        """Receive a message."""
         key = (source, self.rank, tag)
         return _Expected(self._post, self._lines.setdefault(key, deque()), key, data)
 
     def drop(self, tags: range) -> None:
-        """Empty the boxes that nobody looks into."""
+        """Empty the queues without a receiver."""
         with self._post.news:
             for key, box in self._post.mail.items():
                 if key[1] == self.rank and key[2] in tags and not self._lines.get(key):
                     box.clear()
 
     def shout(self, text: bytes) -> None:
-        """Tell all others."""
+        """Send an alarm to all others."""
         with self._post.news:
             for rank, alarms in enumerate(self._post.alarms):
                 if rank != self.rank:
@@ -105,16 +105,16 @@ class Threads:
             self._post.news.notify_all()
 
     def heard(self) -> list[bytes]:
-        """What others have reported."""
+        """Alarms of others."""
         with self._post.news:
             said, self._post.alarms[self.rank] = self._post.alarms[self.rank], []
         return said
 
     def nudge(self) -> None:
-        """They go on by themselves."""
+        """No effect: messages progress by themselves."""
 
     def idle(self, looks: int) -> None:
-        """Sleep until there are news, or a moment."""
+        """Sleep until there is news, or for a moment."""
         with self._post.news:
             if self._seen == self._post.count:
                 self._post.news.wait(0.002)
@@ -127,21 +127,21 @@ def run(ranks: int, function: Callable[..., Result], *args: Any) -> list[Result]
     Parameters
     ----------
     ranks : int
-        How many.
+        Number of ranks.
     function : callable
-        Is given the rank's communicator, for `glla.cluster.grid`, and then `args`.
+        Called with the rank's communicator, for `glla.cluster.grid`, and then `args`.
     *args
         The same for all ranks.
 
     Returns
     -------
     list
-        What it gave on each rank.
+        Its result on each rank.
 
     Raises
     ------
     Exception
-        What a rank raised; of several the lowest one's.
+        Exception of a rank; of several that of the lowest one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What took place on every rank, and when: recorded while a grid works, for a time line with messages as arrows."""
+"""Events of every rank, with times: recorded while a grid works, for a time line with messages as arrows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = {kind.__name__: kind for kind in (Work, Await, Send, Receive)}
 
 
 class Timeline:
-    """Events of all ranks; filled when `recording` ends, on rank 0 alone.
+    """Events of all ranks; filled when `recording` ends, on rank 0 only.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Timeline:
         self.events = list(events)
 
     def messages(self) -> Iterator[tuple[Event, Event]]:
-        """Give each message as the events of its sending and its receipt."""
+        """Yield each message as the events of its sending and its receipt."""
         sent: dict[tuple[int, int, str], deque[Event]] = defaultdict(deque)
         ordered = sorted(self.events, key=lambda one: one.start)
         for event in ordered:
@@ -45,7 +45,7 @@ class Timeline:
 
 @contextmanager
 def recording(grid: Grid) -> Iterator[Timeline]:
-    """Record what takes place on all ranks; all call it.
+    """Record the events of all ranks; called by all of them.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def recording(grid: Grid) -> Iterator[Timeline]:
     found = Timeline()
     with grid.operation():
         first = grid.total(np.array([time.perf_counter() if grid.rank == 0 else 0.0]))[0]
-    one_clock = grid.channel.communicator.host[1] == grid.size  # else that all have come here is as near as can be
+    one_clock = grid.channel.communicator.host[1] == grid.size  # else clocks are aligned only by this barrier
     start = float(first) if one_clock else time.perf_counter()
     grid.events = []
     try:
@@ -74,7 +74,7 @@ def recording(grid: Grid) -> Iterator[Timeline]:
 
 
 def _counts(event: Event) -> bool:
-    """Whether an event belongs to an algorithm: not the sums over all ranks that end an operation."""
+    """Whether an event belongs to an algorithm: not to the sums over all ranks that end an operation."""
     return event.step.name not in ("part", "total", "add")
 
 

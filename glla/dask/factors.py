@@ -3,13 +3,13 @@
 Step k, on blocks A[i, j] (Grigori, Demmel, Xiang 2011)::
 
     offer     rows of A[i, k], i >= k: each block offers b rows, matches in a tree decide which b rows are the pivots
-    pivot     factors of these rows, and who changes places with whom
-    pick      the pivot rows of A[i, j], i >= k, for every column j; put together they are row k of the factors
-    U[k, j]   L^-1 of them
-    L[i, k]   A[i, k] U^-1, after rows of block k went to the places of pivot rows
+    pivot     factors of these rows, and the row exchanges
+    pick      the pivot rows of A[i, j], i >= k, for every column j; joined they are row k of the factors
+    U[k, j]   L^-1 times these rows
+    L[i, k]   A[i, k] U^-1, after rows of block k replaced the pivot rows
     update    A[i, j] - L[i, k] U[k, j], on the device
 
-Dask's own `lu` looks for pivots in the block of the diagonal alone, so it fails for [[0, I], [I, 0]].
+Dask's own `lu` searches pivots in the diagonal block only, so it fails for [[0, I], [I, 0]].
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def splits(rows: int, columns: int, nb: int) -> tuple[tuple[int, ...], tuple[int
 
 @dataclass(frozen=True)
 class Pivot:
-    """What a panel has decided: its pivot rows, the factors of their block, and which rows go where."""
+    """Result of a panel: its pivot rows, the factors of their block, and the row exchanges."""
 
     start: int
     rows: Rows
@@ -77,7 +77,7 @@ def offer(block: Array, first: int, b: int) -> tuple[Rows, Array]:
 
 
 def match(left: tuple[Rows, Array], right: tuple[Rows, Array], b: int) -> tuple[Rows, Array]:
-    """The b rows that win."""
+    """The b rows that win a match."""
     return _offer(np.concatenate([left[0], right[0]]), np.concatenate([left[1], right[1]]), b)
 
 
@@ -90,7 +90,7 @@ def decide(winners: tuple[Rows, Array], start: int) -> Pivot:
 
 
 def pick(block: Array, pivot: Pivot, first: int) -> tuple[Rows, Array]:
-    """Pivot rows that lie in a block: which ones they are, and their values."""
+    """Pivot rows in a block: their indices, and their values."""
     here = np.nonzero((pivot.rows >= first) & (pivot.rows < first + len(block)))[0]
     return here, block[pivot.rows[here] - first]
 
@@ -104,7 +104,7 @@ def together(picked: Sequence[tuple[Rows, Array]]) -> Array:
 
 
 def replaced(block: Array, pivot: Pivot, top: Array, first: int) -> Array:
-    """A block with rows of block row k in the places of its pivot rows."""
+    """A block with rows of block row k in place of its pivot rows."""
     found = block.copy()
     for place, row in pivot.displaced:
         if first <= place < first + len(block):
@@ -171,7 +171,7 @@ class Factors:
     chunks : (tuple of int, tuple of int)
         Rows and columns of the blocks.
     blocks : dict
-        Key of each block of the packed factors, by its place.
+        Key of each block of the packed factors, by its position.
     order : tuple
         Key of the order of rows.
     tasks : dict
@@ -204,7 +204,7 @@ class Factors:
 
     @cached_property
     def panels(self) -> int:
-        """Blocks of the diagonal."""
+        """Number of diagonal blocks."""
         return min(len(part) for part in self.chunks) if 0 not in self.array.shape else 0
 
     @cached_property
@@ -263,7 +263,7 @@ class Factors:
         return self.put("order", (), order_of, list(self.pivots), self.array.shape[0])
 
     def collection(self, what: str, blocks: dict[tuple[int, int], Any], chunks: Any, *others: Any) -> Any:
-        """Make a Dask array of tasks, by the places of its blocks; `others` are arrays that they use besides."""
+        """Make a Dask array from tasks, by block positions; `others` are further arrays that they use."""
         from dask.highlevelgraph import HighLevelGraph
 
         da = dask_array("lu")
@@ -278,7 +278,7 @@ def _float32(chunk: Any, function: str) -> Array:
 
 
 def block_size(function: str, nb: Any, a: Any) -> int:
-    """Read the block size; by default the largest chunk of the array, 1024 at most."""
+    """Check the block size; by default the largest chunk of the array, 1024 at most."""
     if nb is None:
         chunks = getattr(a, "chunks", None) or ((BLOCK,),)
         longest = max((length for part in chunks for length in part if length == length), default=1)
@@ -295,7 +295,7 @@ def lu(a: Any, nb: int | None = None) -> tuple[Any, Any, Any]:
     Parameters
     ----------
     a : dask.array.Array, shape (m, n)
-        Of any chunks; it is cut into blocks of `nb`, square ones on the diagonal.
+        Of any chunks; it is split into blocks of `nb`, square ones on the diagonal.
     nb : int, optional
         Rows and columns of a block; by default `a`'s longest chunk, 1024 at most.
 
@@ -309,14 +309,14 @@ def lu(a: Any, nb: int | None = None) -> tuple[Any, Any, Any]:
     ShapeError, DTypeError, OptionError
         At once.
     NonFiniteError, SingularMatrixError
-        When it is computed: values that do not fit float32, also in between; columns without full rank for which the
-        chosen rows do not stand.
+        In ``compute``: values outside float32, also intermediate ones; columns without full rank, for which the chosen
+        pivots are rejected.
 
     Notes
     -----
     Cost: 2/3 n^3 flop in N^3 / 3 products of blocks on the devices, N = n / nb; some N^3 / 2 small tasks on hosts.
-    Error: as of partial pivoting, times the growth, which for tournaments is little larger.
-    Source: Grigori, Demmel, Xiang 2011.
+    Error: as with partial pivoting, times the growth factor, which is little larger for tournaments. Source: Grigori,
+    Demmel, Xiang 2011.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""QR of a tall Dask array: of each chunk of rows, then of the R's one upon the other."""
+"""QR of a tall Dask array: of each chunk of rows, then of the stacked R's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def tsqr(a: Any) -> tuple[Any, Any]:
     Parameters
     ----------
     a : dask.array.Array, shape (m, n)
-        Its chunks are made to hold whole rows.
+        It is rechunked to whole rows.
 
     Returns
     -------
@@ -30,13 +30,13 @@ def tsqr(a: Any) -> tuple[Any, Any]:
     ShapeError, DTypeError
         At once.
     NonFiniteError
-        When it is computed.
+        In ``compute``.
 
     Notes
     -----
-    Rows of R may have other signs than LAPACK's. A chunk needs n columns in a worker's memory, and one worker the R's
-    of all chunks. Cost: 2 m n^2 flop for each of Q and R. Error: as of `glla.qr`.
-    Source: Demmel, Grigori, Hoemmen, Langou 2012.
+    Rows of R may differ in sign from LAPACK's. A chunk needs n columns in a worker's memory, and one worker the R's of
+    all chunks. Cost: 2 m n^2 flop for each of Q and R. Error: as in `glla.qr`. Source: Demmel, Grigori, Hoemmen, Langou
+    2012.
 
     Examples
     --------

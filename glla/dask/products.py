@@ -1,4 +1,4 @@
-"""Product of Dask arrays, and how chunks are made to fit."""
+"""Product of Dask arrays, and the alignment of their chunks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from glla.dask import worker
 from glla.errors import DTypeError, GllaError, ShapeError
 
 BLOCK = 1024
-"""Rows and columns of a block of `lu` and `solve` at most, unless asked for otherwise."""
+"""Rows and columns of a block of `lu` and `solve` at most, by default."""
 
 
 class MissingDaskError(GllaError, ImportError):
@@ -20,7 +20,7 @@ class MissingDaskError(GllaError, ImportError):
 
 
 def dask_array(function: str) -> Any:
-    """Module `dask.array`, or an error that says what to install."""
+    """Return the module `dask.array`; raise with an installation hint if it is missing."""
     for package in ("dask", "scipy"):
         if find_spec(package) is None:
             raise MissingDaskError(f"glla.dask.{function}: needs {package}; pip install 'glla[dask]'")
@@ -30,12 +30,12 @@ def dask_array(function: str) -> Any:
 
 
 def operand(function: str, name: str, value: Any, dimensions: tuple[int, ...] = (2,)) -> Any:
-    """Check a Dask array: real numbers, known chunks; what is no Dask array becomes one of one chunk.
+    """Check a Dask array: real numbers, known chunks; another array becomes one of one chunk.
 
     Raises
     ------
     ShapeError, DTypeError
-        It has other dimensions, unknown chunks, or values that are not real.
+        Other dimensions, unknown chunks, or values that are not real.
     """
     da = dask_array(function)
     array = value if isinstance(value, da.Array) else da.from_array(np.asarray(value), chunks=-1)
@@ -52,12 +52,12 @@ def operand(function: str, name: str, value: Any, dimensions: tuple[int, ...] = 
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """Product of two Dask arrays; every chunk of C is made by one task, and read back once.
+    """Product of two Dask arrays; every chunk of C is computed by one task, and read back once.
 
     Parameters
     ----------
     a, b : dask.array.Array, shapes (m, k) and (k, n)
-        Of any chunks; those of `b`'s rows are made like those of `a`'s columns.
+        Of any chunks; those of `b`'s rows are aligned with those of `a`'s columns.
 
     Returns
     -------
@@ -67,9 +67,9 @@ def matmul(a: Any, b: Any) -> Any:
     Raises
     ------
     ShapeError, DTypeError
-        At once, where shapes do not fit or chunks are of unknown sizes.
+        At once, for unfit shapes or chunks of unknown sizes.
     NonFiniteError
-        When it is computed: a value is not finite, or does not fit float32.
+        In ``compute``: a value is not finite, or does not fit float32.
 
     Notes
     -----

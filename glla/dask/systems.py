@@ -20,20 +20,20 @@ PASSES = 30
 """A residual of norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) that is allowed, as elsewhere in glla."""
 
 PROBES = 2
-"""Right-hand sides of random signs beside those given: they tell how large the inverse is."""
+"""Additional right-hand sides of random signs, for an estimate of the inverse's norm."""
 
 
 def solve(a: Any, b: Any, nb: int | None = None) -> Any:
-    """Solve A x = b for Dask arrays of any chunks, with the pivots of a tournament.
+    """Solve A x = b for Dask arrays of any chunks, with tournament pivoting.
 
     Parameters
     ----------
     a : dask.array.Array, shape (n, n)
         Regular.
     b : dask.array.Array or array_like, shape (n,) or (n, k)
-        Right-hand sides; they go through workers as one chunk of n x k.
+        Right-hand sides; workers pass them as one chunk of n x k.
     nb : int, optional
-        As for `glla.dask.lu`.
+        As in `glla.dask.lu`.
 
     Returns
     -------
@@ -45,8 +45,8 @@ def solve(a: Any, b: Any, nb: int | None = None) -> Any:
     ShapeError, DTypeError, OptionError
         At once.
     SingularMatrixError, NonFiniteError, ConvergenceError
-        When it is computed: a pivot is zero, or the inverse is larger than 2^24 / norm(A); values do not fit float32;
-        the residual misses its bound even after refinement.
+        In ``compute``: a pivot is zero, or the inverse is larger than 2^24 / norm(A); values do not fit float32; the
+        residual misses its bound even after refinement.
 
     Notes
     -----
@@ -104,7 +104,7 @@ def _substituted(found: Factors, what: str, right: Key) -> Key:
 
 
 def _solved(found: Factors, what: str, k: int, part: Key, others: list[tuple[Key, Key]], lower: bool) -> Key:
-    """One block row: every product is a task of its own, so no task holds a whole row of the factors."""
+    """Solve one block row: every product is a task of its own, so no task holds a whole row of the factors."""
     for number, (block, x) in enumerate(others):
         part = found.put(f"{what}-minus", (k, number), _minus, part, block, x)
     return found.put(what, (k,), _triangle, found.blocks[k, k], part, lower, found.starts[0][k])
@@ -124,7 +124,7 @@ def _residual(found: Factors, what: str, right: Key, x: Key) -> Key:
 
 
 def _norm(found: Factors) -> Key:
-    """Largest sum of magnitudes of a row."""
+    """Largest row sum of magnitudes."""
     rows, columns = (range(len(part)) for part in found.chunks)
 
     def total(i: int) -> Key:
@@ -138,7 +138,7 @@ def _norm(found: Factors) -> Key:
 
 
 def _with_probes(b: Any) -> Double:
-    """Right-hand sides in float64, with some of random signs beside them."""
+    """Right-hand sides in float64, with additional ones of random signs."""
     right = np.asarray(b, dtype=np.float64)
     if not np.isfinite(right).all():
         raise NonFiniteError("glla.dask.solve: b must be finite")

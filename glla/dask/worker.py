@@ -1,4 +1,4 @@
-"""What tasks call: one coprocessor for each process, with a bounded cache of operands that stay on its device."""
+"""The worker side of tasks: one coprocessor for each process, with a bounded cache of operands on its device."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from glla.errors import NonFiniteError
 from glla.queue.single import Coprocessor, coprocessor
 
 MOST_BYTES = 256 << 20
-"""Bytes of operands that stay on a worker's device between tasks; GLLA_DASK_CACHE_BYTES sets another bound."""
+"""Bytes of operands cached on a worker's device between tasks; GLLA_DASK_CACHE_BYTES sets another bound."""
 
 
 class _Residents:
-    """Operands on the device, the least recently used go first. Used in the coprocessor's thread alone.
+    """LRU cache of operands on the device. Used in the coprocessor's thread only.
 
-    An operand is known by a hash of its bytes, so that the same chunk is found again wherever it came from.
+    The key of an operand is a hash of its bytes, so that equal chunks are found wherever they come from.
     """
 
     def __init__(self, most: int) -> None:
@@ -32,7 +32,7 @@ class _Residents:
         self._held: OrderedDict[bytes, Matrix] = OrderedDict()
 
     def get(self, array: Array) -> Matrix:
-        """Give an array on the device."""
+        """Return an array on the device."""
         key = hashlib.blake2b(array.data if array.size else b"", digest_size=16, salt=_salt(array)).digest()
         if key not in self._held:
             self._held[key] = asarray(array, check_finite=False)
@@ -45,7 +45,7 @@ class _Residents:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that are held."""
+        """Bytes in the cache."""
         return self._bytes
 
 
@@ -54,7 +54,7 @@ def _salt(array: Array) -> bytes:
 
 
 class _Worker:
-    """The coprocessor of this process, made when it is first wanted."""
+    """The coprocessor of this process, made at the first need."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -63,7 +63,7 @@ class _Worker:
         self.residents = _Residents(MOST_BYTES)
 
     def gpu(self) -> Coprocessor:
-        """Give it. A process that was forked has none of its parent's, and makes one."""
+        """Return it. A forked process makes its own."""
         with self._lock:
             if self._gpu is None or self._process != os.getpid() or self._gpu.closed:
                 self._gpu, self._process = coprocessor(), os.getpid()
@@ -99,7 +99,7 @@ def on_device(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def float32(function: str, chunk: Any) -> Array:
-    """Give a chunk as finite float32 in C order.
+    """Return a chunk as finite float32 in C order.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def _contract(pairs: list[tuple[Array, Array]]) -> Array:
 
 
 def minus_product(a: Array, lower: Array, upper: Array) -> Array:
-    """A - L U; the sign goes to L, which rounds nothing."""
+    """A - L U; the sign is applied to L, which is exact."""
     if 0 in a.shape or not lower.shape[1]:
         return a
     found: Array = on_device(_minus_product, a, lower, upper)
@@ -149,7 +149,7 @@ def minus_product(a: Array, lower: Array, upper: Array) -> Array:
 
 def _minus_product(a: Array, lower: Array, upper: Array) -> Array:
     held = _WORKER.residents
-    start = asarray(a, check_finite=False)  # each is used once
+    start = asarray(a, check_finite=False)  # used once, so not cached
     return product("lu", held.get(-lower), held.get(upper), onto=start).numpy()
 
 

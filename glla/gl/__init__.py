@@ -1,9 +1,9 @@
-"""The device: contexts, textures, programs, and the running of plans. Only here is OpenGL spoken.
+"""The device: contexts, textures, programs, and the execution of plans. Only this package calls OpenGL.
 
 Read `device`, which puts the others together; for a context `select` (which one), `loaders`, `current` (made current
 and put back), `egl`, `glfw`, `forks`; then `calls` (OpenGL's functions), `pool` (textures), `programs`, `prepare` and
 `runner` (a plan turned into calls), `composed` (plans of plans), `transfers`, `staging` and `fence`; `observers`,
-`clock` and `recorder` (what a trace sees); `tuning` and `selftest`.
+`clock` and `recorder` (traces); `tuning` and `selftest`.
 """
 
 from glla.gl.clock import GPUClock

@@ -1,6 +1,6 @@
-"""OpenGL's functions as glla calls them itself, each bound once, and the constants that they take.
+"""OpenGL's functions that glla calls directly, each bound once, and the constants that they take.
 
-moderngl makes objects and deletes them. What runs for every pass, blocks, or is missing there, is called from here.
+moderngl creates and deletes objects. Calls made for every pass, blocking calls, and calls that it lacks are made here.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from glla.errors import ContextError, DeviceError, OutOfMemoryError
-from glla.gl.mend import MEND_EGL
+from glla.gl.hints import HINT_EGL
 
 VERSIONS = ((4, 3), (3, 3))
-"""Versions of OpenGL asked for, the first that there is: 3.3 will do, but some drivers give no more than asked for."""
+"""Versions of OpenGL that are requested, in order: 3.3 is enough, but some drivers give exactly the requested one."""
 
 GL_TEXTURE_2D, GL_FRAMEBUFFER = 0x0DE1, 0x8D40
 GL_FLOAT, GL_INT = 0x1406, 0x1404
@@ -51,19 +51,18 @@ _names = ctypes.POINTER(ctypes.c_uint)
 class Calls:
     """The functions of one context, which must be current in every call.
 
-    A prototype of PYFUNCTYPE keeps the interpreter lock, which for a short call is cheaper. One of CFUNCTYPE lets
-    Python's other threads run meanwhile, for what may block. Arguments of the calls of every pass are not declared:
-    to convert four that are, ctypes takes three times as long as for the call itself. So they must be ints of at most
-    32 bits.
+    Prototypes of PYFUNCTYPE keep the interpreter lock, which is cheaper for a short call; those of CFUNCTYPE release
+    it, for calls that may block. Calls made for every pass declare no argument types, because ctypes takes three times
+    as long to convert four arguments as to make the call. So their arguments must be ints of at most 32 bits.
 
     Parameters
     ----------
     load : callable
-        Address of a function, 0 if it is unknown: such a one fails only when it is called.
+        Address of a function, 0 if it is unknown: an unknown function fails only when it is called.
     draws_may_block : bool
         Let other threads run during `draw_large` and `get_error`.
     debug : bool
-        Whether `check` is called after every pass, which then is known.
+        `check` is called after every pass, so the failing pass is known.
     """
 
     def __init__(self, load: Callable[[str], int], draws_may_block: bool = False, debug: bool = False) -> None:
@@ -109,7 +108,7 @@ class Calls:
         self.get_integer = blocking("glGetInteger64v", _name, ctypes.POINTER(ctypes.c_int64))
 
     def check(self, where: str) -> None:
-        """Turn the error flag into an exception.
+        """Raise an exception if GL's error flag is set.
 
         Parameters
         ----------
@@ -132,7 +131,7 @@ class Calls:
 
 
 def string(address_of: Callable[[str], int], name: int) -> str:
-    """Ask the current context for a string; through ctypes, as moderngl crashes where functions are missing.
+    """Return a string of the current context; through ctypes, as moderngl crashes where functions are missing.
 
     Raises
     ------
@@ -141,7 +140,7 @@ def string(address_of: Callable[[str], int], name: int) -> str:
     """
     address = address_of("glGetString")
     if not address:
-        raise ContextError(f"the driver has no glGetString; {MEND_EGL}")
+        raise ContextError(f"the driver has no glGetString; {HINT_EGL}")
     text: bytes | None = ctypes.CFUNCTYPE(ctypes.c_char_p, _name)(address)(name)
     if text is None:
         raise ContextError("glGetString answers nothing, so no context is current; report the driver")

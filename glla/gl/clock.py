@@ -9,7 +9,7 @@ from glla.gl.calls import GL_QUERY_COUNTER_BITS, GL_QUERY_RESULT, GL_TIMESTAMP, 
 
 
 class GPUClock:
-    """Timestamps of the GPU, queued among the passes and read when all is done.
+    """Timestamps of the GPU, queued among the passes and read when all passes are done.
 
     moderngl's queries keep 32 bits, which is 4.3 s, and wait for each result; these keep 64, and wait once.
 
@@ -21,7 +21,7 @@ class GPUClock:
     Attributes
     ----------
     bits : int
-        Of a timestamp; 0 where the driver keeps none.
+        Bits of a timestamp; 0 where the driver has none.
     """
 
     def __init__(self, calls: Calls) -> None:
@@ -33,13 +33,13 @@ class GPUClock:
         self._zero = 0.0
 
     def start(self) -> None:
-        """Line both clocks up: from now on `read` gives what `time.perf_counter` would."""
+        """Synchronise both clocks: from now on `read` returns times of `time.perf_counter`."""
         now = ctypes.c_int64(0)
         self._calls.get_integer(GL_TIMESTAMP, ctypes.byref(now))
         self._zero = perf_counter() - now.value * 1e-9
 
     def stamp(self) -> None:
-        """Queue a timestamp: when everything before it is done."""
+        """Queue a timestamp, taken when everything before it is done."""
         query = ctypes.c_uint(0)
         self._calls.gen_queries(1, ctypes.byref(query))
         self._queries.append(query.value)

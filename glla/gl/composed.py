@@ -1,7 +1,7 @@
-"""Running a plan of plans: its calls, the work of the host, and the transfers between the two, one after the other.
+"""Execution of a plan of plans: its calls, the work of the host, and the transfers between the two, in order.
 
-What a slot holds lives from the step that writes it to the last step that reads it. So a plan of plans takes no more
-memory than its plans take when they are run one after the other.
+A slot's value lives from the step that writes it to the last step that reads it. So a plan of plans takes no more
+memory than its plans take when they run one after the other.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from glla.gl.pool import Texture
 from glla.passes import Call, Host, HostArray, Plan, Transfer, texture
 
 Value = Texture | NDArray[Any]
-"""What a slot holds: a texture, or an array of the host."""
+"""Value of a slot: a texture, or an array of the host."""
 
 Work = Callable[[], Mapping[str, Value]]
-"""A step made ready: runs it, and gives what it wrote, by slot."""
+"""A prepared step: runs it and returns the values that it wrote, by slot."""
 
 Part = Call | Host | Transfer
 """A step of a plan of plans."""
 
 
 class Runs(Watched, Protocol):
-    """A device, as far as it is needed here."""
+    """The methods of a device that are used here."""
 
     def run(self, plan: Plan, **operands: Any) -> dict[str, Any]:
         """Run a plan that is called."""
@@ -48,7 +48,7 @@ class Stage:
 
 
 def schedule(plan: Plan) -> tuple[Stage, ...]:
-    """Find out behind which step each slot is done with: operands are the caller's, results stay.
+    """Find the last step that uses each slot, except operands, which are the caller's, and results.
 
     Raises
     ------
@@ -95,9 +95,9 @@ def run(
     Parameters
     ----------
     device : Runs
-        Where its plans run; its context is current.
+        Runs the called plans; its context is current.
     plan : Plan
-        What runs.
+        The plan to run.
     stages : tuple of Stage
         Its `schedule`.
     operands : mapping of str to Texture or ndarray
@@ -108,7 +108,7 @@ def run(
     Returns
     -------
     dict of str to Texture or ndarray
-        The results. Where an exception ends the plan, all textures that it made are given back.
+        The results. If an exception ends the plan, all textures that it made are released.
     """
     values = dict(operands)
 
@@ -138,7 +138,7 @@ def run(
 
 
 def _made(device: Runs, plan: Plan, step: Part, values: Mapping[str, Value]) -> dict[str, Value]:
-    """Run a step, and give what it writes."""
+    """Run a step and return the values that it writes."""
     if isinstance(step, Call):
         return _called(device, step, values)
     if isinstance(step, Host):

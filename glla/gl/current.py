@@ -1,4 +1,4 @@
-"""What is current in a thread: OpenGL contexts made current, and what was current before made so again.
+"""The current OpenGL context of a thread: making one current, and restoring the previous one.
 
 moderngl takes any *loader*: an object that finds OpenGL's functions and makes its context current. The loaders of glla
 (`glla.gl.loaders`) do what moderngl's own do not: every call is checked, and the context that was current before comes
@@ -20,7 +20,7 @@ from glla.gl.glfw import address_of, bind_window, current_window, unbind_window
 
 @dataclass(frozen=True)
 class Binding:
-    """What is current in a thread: for EGL, for GLFW, or for both where GLFW itself goes through EGL.
+    """The current contexts of a thread: for EGL, for GLFW, or for both where GLFW itself goes through EGL.
 
     The two are kept together because a thread has one OpenGL context: EGL refuses to bind while GLX, behind GLFW, holds
     one, and GLX refuses while EGL does.
@@ -32,14 +32,14 @@ class Binding:
 
     @classmethod
     def now(cls) -> Binding:
-        """Take what is current in this thread."""
+        """Return the current contexts of this thread."""
         egl, _ = find_egl()
         window = current_window()
         owner = None if window is None else glfw.windows.get(address_of(window))
         return cls(None if egl is None else current_egl(egl), window, owner)
 
     def restore(self) -> None:
-        """Make current in this thread what was current when this was taken.
+        """Make these contexts current in this thread again.
 
         A context that was destroyed in the meantime cannot come back; nothing is current then.
         """
@@ -58,11 +58,11 @@ class Binding:
 
 
 NOTHING = Binding()
-"""No context at all: restoring it leaves nothing current."""
+"""No context: restoring it leaves nothing current."""
 
 
 class Loader(Protocol):
-    """An OpenGL context that can be made current: what ``moderngl.create_context(context=...)`` takes, and more.
+    """An OpenGL context that can be made current: the interface that ``moderngl.create_context`` takes, and more.
 
     Attributes
     ----------
@@ -76,13 +76,13 @@ class Loader(Protocol):
     description: str
 
     def load_opengl_function(self, name: str) -> int:
-        """Give the address of an OpenGL function, 0 if it is unknown. The context must be current."""
+        """Return the address of an OpenGL function, 0 if it is unknown. The context must be current."""
 
     def __enter__(self) -> Self:
-        """Make the context current in this thread, and remember what was."""
+        """Make the context current in this thread, and remember the previous one."""
 
     def __exit__(self, *error: object) -> None:
-        """Make current again what was current before."""
+        """Restore the context that was current before."""
 
     def make_current(self) -> None:
         """Make the context current in this thread."""
@@ -91,14 +91,14 @@ class Loader(Protocol):
         """Whether the context is current in this thread. Cheap."""
 
     def unbind(self) -> None:
-        """Leave the context current nowhere, if it is current in this thread; another thread may then take it."""
+        """Leave no context current in this thread if this one is; another thread may then use it."""
 
     def release(self) -> None:
         """Destroy the context. A second call does nothing."""
 
 
 class BaseLoader:
-    """What the two loaders share: the memory of what was current before.
+    """Common part of the two loaders: it remembers the previous context.
 
     A subclass adds `load_opengl_function`, `is_current`, `release`, and `_bind`, which makes the context current in
     place of `before`, and where it fails may leave nothing current.
@@ -135,12 +135,12 @@ class BaseLoader:
             self._switch()
 
     def unbind(self) -> None:
-        """Leave nothing current in this thread, if the context is current in it."""
+        """Leave no context current in this thread, if this one is."""
         if self.is_current():
             NOTHING.restore()
 
     def _switch(self) -> Binding:
-        """Make the context current and return what was; on failure that is current still."""
+        """Make the context current and return the previous ones; on failure those stay current."""
         forks.check_process()
         if self.released:
             raise ReleasedError(f"{self.description}: the context was released; open another one")

@@ -1,4 +1,4 @@
-"""The devices that a thread need not make: its default one, and one for each name that ``device=`` takes."""
+"""The default device of a thread, and its devices by the names that ``device=`` takes."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _warned = False
 
 
 def set_default_device(device: Device) -> None:
-    """Make a device the default one of this thread, which must be the one that made it."""
+    """Set the default device of this thread, which must be the thread that made it."""
     device.check()
     _local.device = device
 
 
 def default_device() -> Device:
-    """Device that functions use when none is given: made at the first need, one for each thread.
+    """Device used when none is given: made at the first need, one for each thread.
 
     Warns
     -----
     ThreadWarning
-        Once in a process: a second thread gets one beside the first. It has its own context, programs and memory, and
-        takes no matrices of the other.
+        Once in a process: a second thread gets its own device, with its own context, programs and memory, which takes
+        no matrices of the first.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def default_device() -> Device:
 
 
 def _warn_of_another() -> None:
-    """Say so where a second thread makes its context, as nobody has asked for it."""
+    """Warn if a second thread makes its own context, which was not requested."""
     global _warned
     if _warned or all(other.released for other in _implicit):
         return
@@ -79,22 +79,22 @@ def _callers_level() -> int:
 
 
 def named_device(function: str, device: DeviceLike | None) -> Device:
-    """Give the device that an argument ``device`` stands for: one for each name and thread.
+    """Return the device that an argument ``device`` means: one for each name and thread.
 
     Parameters
     ----------
     function : str
         Name of the public function, for the messages.
     device : Device, str, int or None
-        A device stands for itself, None for the default one. ``"software"``, ``"hardware"`` and an index of
-        `glla.list_egl_devices` are what the environment variable ``GLLA_DEVICE`` takes, as text or as a number; where
-        that variable is set it wins, as it does in `Device`.
+        A device is returned as it is; None is the default device. ``"software"``, ``"hardware"`` and an index of
+        `glla.list_egl_devices` mean the same as in the environment variable ``GLLA_DEVICE``, which wins if it is set,
+        as it does in `Device`.
 
     Returns
     -------
     Device
-        Names that mean the same renderer mean one device: where the default device is a software rasteriser,
-        ``"software"`` is the default device, and so matrices of both mix. A device that was released is made anew.
+        Names of the same renderer mean one device: where the default device is a software rasteriser, ``"software"`` is
+        the default device, so matrices of both mix. A released device is made anew.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _named() -> dict[str | int, Device]:
 
 
 def _opened(index: int | None, software: bool | None) -> Device:
-    """Open a device, or find that this thread has it."""
+    """Open a device, or return the one that this thread has."""
     default: Device | None = getattr(_local, "device", None)
     if index is None and default is not None and not default.released and default.info.software == software:
         return default  # the first of its kind, as hardware comes first and then EGL's order
@@ -136,7 +136,7 @@ def _opened(index: int | None, software: bool | None) -> Device:
 
 
 def _once(device: Device) -> Device:
-    """Give a new device, or the one of this thread that was made in the same way, in place of a second."""
+    """Return this thread's device of the same backend and renderer in place of a second one, else the new device."""
     for other in _known():
         if (other.info.backend, other.info.renderer) == (device.info.backend, device.info.renderer):
             device.release()

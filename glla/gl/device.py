@@ -1,4 +1,4 @@
-"""The device: one OpenGL context of 3.3 or newer, and the running of plans on it."""
+"""The device: one OpenGL context of 3.3 or newer, and the execution of plans on it."""
 
 from __future__ import annotations
 
@@ -31,57 +31,51 @@ from glla.gl.select import open_context
 from glla.gl.staging import Download, Staging, Uploads
 from glla.gl.transfers import Transfers
 from glla.operations import packing
+from glla.operations.record import Array
 from glla.passes import Buffer, Iterated, Loop, Plan, Storage
 from glla.passes.cache import PLANS, byte_limit
 from glla.passes.layout import Shape
 
-Array = NDArray[np.float32]
-
 _HERE = nullcontext()
-"""Stands for a context that is current already."""
+"""In place of a context that is already current."""
 
 
 class Device:
-    """An OpenGL context that runs plans: of version 3.3, or newer where compute shaders are to be had.
+    """An OpenGL context that runs plans: of version 3.3, or newer where compute shaders are available.
 
-    A device belongs to the thread that made it; every call from another thread raises `ThreadError`. Use it as a
-    context manager, or call `release`.
+    It belongs to the thread that made it; calls from others raise `ThreadError`. A context manager; or call `release`.
 
     Parameters
     ----------
     backend : {"auto", "egl", "glfw"}
-        How to make the context. ``auto`` takes EGL on Linux and GLFW elsewhere. The environment variable
-        ``GLLA_BACKEND`` overrides it.
+        How to make the context; ``auto``: EGL on Linux, GLFW elsewhere. ``GLLA_BACKEND`` overrides it.
     index : int, optional
-        Which EGL device, as `glla info` lists them. ``GLLA_DEVICE`` overrides it (an index, ``software`` or
-        ``hardware``).
+        EGL device, as listed by `glla info`. ``GLLA_DEVICE`` (an index, ``software``, ``hardware``) overrides it.
     software : bool, optional
         True for a software rasteriser only, False for none; by default hardware comes first.
     max_bytes : int, optional
-        Cap on the memory of all textures together.
+        Limit on the memory of all textures, in bytes.
     max_texture_size : int, optional
-        Texels on a side of a texture, at least 2; lowers what the driver allows.
+        Texels on a side of a texture, at least 2; lowers the driver's limit.
     max_idle_bytes : int, optional
-        Bytes of released textures that are kept for later ones: beyond that, those that were released longest ago are
-        given up. By default what ``GLLA_MAX_IDLE_BYTES`` says; or 256 MiB, or one and a half times as much as was in
-        use at a time of late, if that is more.
+        Bytes of released textures kept for reuse; beyond it those released longest ago are freed. Default:
+        ``GLLA_MAX_IDLE_BYTES``, or the larger of 256 MiB and 1.5 times the recent peak use.
     max_call_bytes : int, optional
-        Bytes of the host's memory that prepared plans take, nearly; the one that ran last is kept, however large. By
-        default what ``GLLA_MAX_CALL_BYTES`` says, or 128 MiB.
+        Bytes of host memory for prepared plans, approximately; the plan that ran last is always kept. Default:
+        ``GLLA_MAX_CALL_BYTES``, or 128 MiB.
     debug : bool
         Check GL's error flag after each pass instead of each plan, and fill each texture with NaN before it is used.
         ``GLLA_DEBUG=1`` does the same. Slow.
     release_gil : bool, optional
-        Let Python's other threads run while a draw is issued. Transfers and waits always do, but a draw is so short a
-        call that taking the interpreter lock back may cost far more than it: as much as ``sys.getswitchinterval()``
-        where the other thread is busy in pure Python. A software rasteriser draws inside the call, though: None
-        releases it for those. It is released for draws of `LARGE` regions, and for the draw behind one, which may have
-        to wait for it.
+        Release the interpreter lock while a draw is issued; transfers and waits always do. Taking it back may cost far
+        more than a draw: up to ``sys.getswitchinterval()`` beside busy pure Python. None releases it on software
+        rasterisers, which draw inside the call: for draws of `LARGE` regions, and the draw behind one, which may wait
+        for it.
 
     Raises
     ------
     ContextError
-        No context could be made; the message lists every attempt and what mends it.
+        No context could be made; the message lists every attempt and a remedy.
 
     Examples
     --------
@@ -148,7 +142,7 @@ class Device:
         return f"<glla.Device {state}>"
 
     def stats(self) -> Stats:
-        """Count what the device holds (see `Stats`). Does not synchronise."""
+        """Return counts of the device's textures, programs and plans (see `Stats`). Does not synchronise."""
         with self.current():
             self._pool.collect()
             pool = self._pool
@@ -173,7 +167,7 @@ class Device:
 
     @property
     def room(self) -> int | None:
-        """Bytes that textures may still take, idle ones being given up; None without a cap on them."""
+        """Bytes that textures may still take once idle ones are freed; None without a limit."""
         with self.current():
             self._pool.collect()
             return None if self._pool.max_bytes is None else self._pool.max_bytes - self._pool.used_bytes
@@ -209,32 +203,32 @@ class Device:
         return _HERE if self._loader.is_current() else self._loader
 
     def finish(self) -> None:
-        """Wait until everything queued is done. Synchronises; other threads of Python run meanwhile."""
+        """Wait until all queued work is done. Synchronises; other threads of Python run meanwhile."""
         with self.current():
             self.calls.finish()
             self.calls.check("finish")
 
     def fence(self) -> Fence:
-        """Mark the end of what is queued so far, and have the GPU start on it. Does not synchronise."""
+        """Mark the end of the work queued so far, and flush it to the GPU. Does not synchronise."""
         with self.current():
             return Fence(self.calls, self.current)
 
     def free(self) -> None:
-        """Release the textures that wait in the pool."""
+        """Release the idle textures of the pool."""
         with self.current():
             self._pool.free()
 
     def forget(self) -> None:
-        """Forget every compiled program and prepared plan: the next run of each is a cold start again.
+        """Forget every compiled program and prepared plan: the next run of each is a cold start.
 
-        What the driver keeps, in memory or on the disk, it keeps.
+        The driver's own caches, in memory or on disk, stay.
         """
         with self.current():
             self._runner.forget()
             self._programs.release()
 
     def release(self) -> None:
-        """Release the context and all that lives in it; a second call does nothing."""
+        """Release the context and everything in it; a second call does nothing."""
         if self._closed:
             return
         self.check()
@@ -275,20 +269,20 @@ class Device:
     # -- plans --------------------------------------------------------------------------------------------------
 
     def interrupt(self) -> None:
-        """Have the plan that runs end between two passes, and later ones not begin, until `resume`. From any thread.
+        """Stop the running plan between two passes, and start no other, until `resume`. From any thread.
 
-        `run` raises an AbandonedError then. What is queued on the GPU is drawn; all textures of the plan go back to
-        the pool, and the next plan sets whatever it needs, so the device is as good as before.
+        `run` then raises an AbandonedError. Queued work is drawn; all textures of the plan go back to the pool, and the
+        next plan sets all the state that it needs.
         """
         self._runner.interrupted = True
 
     def resume(self) -> None:
-        """Let plans run again after `interrupt`. From any thread."""
+        """Allow plans to run again after `interrupt`. From any thread."""
         self._runner.interrupted = False
 
     @contextlib.contextmanager
     def uninterrupted(self) -> Iterator[None]:
-        """Let the plans of a block run to their ends, interrupted or not."""
+        """Run the plans of a block to their ends, interrupted or not."""
         self._runner.uninterrupted += 1
         try:
             yield
@@ -309,20 +303,20 @@ class Device:
         plan : Plan
             Checked, compiled and kept ready at its first run.
         **operands : Texture or ndarray
-            One for each operand of the plan: an array where its slot lies in the host's memory, else a texture.
+            One for each operand of the plan: an array where its slot is a host array, else a texture.
 
         Returns
         -------
         dict of str to Texture or ndarray
-            The results. Textures are on loan: release them, or drop them. Of a `glla.passes.Loop` an
-            `Iterated`, a dict that says how the loop ended, too; that synchronises.
+            The results. Textures are on loan: release them, or drop them. A `glla.passes.Loop` returns an `Iterated`, a
+            dict that also says how the loop ended; that synchronises.
 
         Raises
         ------
         PlanError, LimitError, ShaderError
             The plan cannot run here.
         OutOfMemoryError
-            No memory for a result or a temporary.
+            Not enough memory for a result or a temporary.
         DeviceError
             GL flagged an error.
         AbandonedError
@@ -332,7 +326,7 @@ class Device:
             return self._runner.run(self, plan, operands)
 
     def gpu_clock(self) -> GPUClock | None:
-        """Give the GPU's clock, or None where it says nothing: a software rasteriser's times the last tile only."""
+        """Return the GPU's clock, or None on a software rasteriser, whose clock times the last tile only."""
         if self.info.software:
             return None
         with self.current():
@@ -342,7 +336,7 @@ class Device:
     # -- transfer -----------------------------------------------------------------------------------------------
 
     def matrix(self, value: Any, *, check_finite: bool = True) -> Any:
-        """Put a 2-D array onto this device, as `glla.asarray` does.
+        """Copy a 2-D array onto this device, as `glla.asarray` does.
 
         Parameters
         ----------
@@ -370,7 +364,8 @@ class Device:
         Parameters
         ----------
         array : ndarray of float32, shape (m, n), m, n > 0
-            C order goes as it is; so does Fortran order, by transposing in the shader. Anything else is copied first.
+            An array in C order is sent as it is, one in Fortran order is transposed by the shader; any other is copied
+            first.
 
         Returns
         -------
@@ -444,18 +439,18 @@ class Device:
             return self._pool.acquire(storage)
 
     def uploads(self, elements: int) -> Uploads:
-        """Give a way to upload arrays of at most `elements` elements, one after the other, while the GPU computes."""
+        """Return an object that uploads arrays of at most `elements` elements in turn, while the GPU computes."""
         return Uploads(self, elements)
 
     def download_later(self, texture: Texture, shape: Shape) -> Download:
-        """Unpack a packed matrix and have it copied to where the host can fetch it. Does not synchronise.
+        """Unpack a packed matrix and queue its copy to the host. Does not synchronise.
 
-        The texture may be given back, or drawn to, at once.
+        The texture may be released, or drawn to, at once.
 
         Returns
         -------
         Download
-            Call its `result`; until then it takes the bytes of the matrix on the device.
+            Call its `result`; until then it takes the matrix's bytes on the device.
         """
         with self.current():
             download = Download(self, texture, shape)

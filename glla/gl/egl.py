@@ -1,4 +1,4 @@
-"""EGL: its functions, each call checked; the devices that it lists; what is current in a thread."""
+"""EGL: its functions, each call checked; its devices; the current context of a thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from glla.errors import ContextError, ThreadError
 from glla.gl.forks import check_process, mark_opengl_used
-from glla.gl.mend import MEND_EGL, MEND_VERSION
+from glla.gl.hints import HINT_EGL, HINT_VERSION
 
 LIBRARIES = ("libEGL.so.1", "libEGL.so")
 """Names of EGL's library, the first that can be loaded."""
@@ -78,7 +78,7 @@ class EGL:
     Parameters
     ----------
     file_name : str
-        The shared library; an `OSError` says that it cannot be loaded.
+        The shared library; an `OSError` means that it cannot be loaded.
     """
 
     def __init__(self, file_name: str) -> None:
@@ -95,9 +95,9 @@ class EGL:
         )
 
     def ask(self, name: str, *arguments: Any) -> Any:
-        """Call a function whose zero or NULL is an answer, not a failure."""
+        """Call a function for which zero or NULL is a valid answer."""
         if name not in self._functions:
-            raise ContextError(f"{name} is missing from libEGL; {MEND_EGL}")
+            raise ContextError(f"{name} is missing from libEGL; {HINT_EGL}")
         return self._functions[name](*arguments)
 
     def call(self, name: str, *arguments: Any) -> Any:
@@ -112,7 +112,7 @@ class EGL:
         return int(self._functions["eglGetError"]())
 
     def address(self, function: str) -> int:
-        """Where a function of EGL or OpenGL is, 0 if it is unknown."""
+        """Address of a function of EGL or OpenGL, 0 if it is unknown."""
         return int(self._functions["eglGetProcAddress"](function.encode()) or 0)
 
     def extensions(self, display: int | None) -> list[str]:
@@ -128,7 +128,7 @@ class EGL:
         return [handle or 0 for handle in handles[: count.value]]
 
     def device_text(self, device: int, name: int) -> str:
-        """Return a text that a device gives of itself, empty where it gives none."""
+        """Return a string that a device has of itself, empty where it has none."""
         return (self.ask("eglQueryDeviceStringEXT", device, name) or b"").decode()
 
 
@@ -146,7 +146,7 @@ def find_egl() -> tuple[EGL | None, str]:
             return EGL(file_name), ""
         except (OSError, AttributeError) as error:  # AttributeError: a library of that name without EGL's functions
             reasons.append(str(error))
-    return None, f"libEGL cannot be loaded ({'; '.join(reasons)}); {MEND_EGL}"
+    return None, f"libEGL cannot be loaded ({'; '.join(reasons)}); {HINT_EGL}"
 
 
 def load_egl() -> EGL:
@@ -166,9 +166,9 @@ class EGLDevice:
     index : int
         Its place in eglQueryDevicesEXT's order, which `open_context` takes.
     name : str
-        A label, as far as EGL knows: the renderer's name is known only once a context is open.
+        A label: EGL knows no renderer's name until a context is open.
     software : bool
-        Whether it says that it rasterises on the CPU.
+        The device rasterises on the CPU, according to EGL.
     render_node : str or None
         Its file under /dev/dri.
     cuda : int or None
@@ -188,27 +188,27 @@ def list_egl_devices() -> list[EGLDevice]:
     Returns
     -------
     list of EGLDevice
-        In eglQueryDevicesEXT's order; empty where there is no EGL or no driver, and `egl_problem` then says why.
+        In eglQueryDevicesEXT's order; empty without EGL or without a driver: `egl_problem` then returns the reason.
     """
     return query_devices()[0]
 
 
 def egl_problem() -> str | None:
-    """Say why `list_egl_devices` finds none, and what mends it; None if it does find some."""
+    """Return the reason why `list_egl_devices` finds none, and a remedy; None if it finds some."""
     return query_devices()[1]
 
 
 def query_devices() -> tuple[list[EGLDevice], str | None]:
-    """List EGL's devices; where there are none, say why."""
+    """List EGL's devices, and the reason where there are none."""
     check_process()
     try:
         egl = load_egl()
         if "EGL_EXT_platform_device" not in egl.extensions(None):
-            return [], f"EGL lists no devices, so no driver is installed for it; {MEND_EGL}"
+            return [], f"EGL lists no devices, so no driver is installed for it; {HINT_EGL}"
         devices = [_describe_device(egl, index, handle) for index, handle in enumerate(egl.devices())]
     except ContextError as error:
         return [], str(error)
-    return devices, None if devices else f"EGL's list of devices is empty; {MEND_EGL}"
+    return devices, None if devices else f"EGL's list of devices is empty; {HINT_EGL}"
 
 
 def _describe_device(egl: EGL, index: int, handle: int) -> EGLDevice:
@@ -232,11 +232,11 @@ def _cuda_index(egl: EGL, handle: int) -> int | None:
     return number.value if found else None
 
 
-# -- what is current in this thread
+# -- the current context of this thread
 
 
 def current_egl(egl: EGL) -> tuple[int, int, int, int] | None:
-    """Give what is current in this thread for EGL: display, draw surface, read surface, context."""
+    """Return EGL's current binding in this thread: display, draw surface, read surface, context."""
     context = egl.current_context()
     if not context:
         return None
@@ -269,10 +269,10 @@ def unbind_egl() -> None:
 
 
 def open_display(egl: EGL, device: EGLDevice | None) -> int:
-    """Return the initialised display of a device, after a look at what it must be able to do."""
+    """Return the initialised display of a device, once its extensions are checked."""
     platform = "EGL_MESA_platform_surfaceless" if device is None else "EGL_EXT_platform_device"
     if platform not in egl.extensions(None):
-        raise ContextError(f"{platform} is missing from libEGL; {MEND_EGL}")
+        raise ContextError(f"{platform} is missing from libEGL; {HINT_EGL}")
     if device is None:
         display = egl.call("eglGetPlatformDisplayEXT", _EGL_PLATFORM_SURFACELESS_MESA, None, None)
     else:
@@ -284,10 +284,10 @@ def open_display(egl: EGL, device: EGLDevice | None) -> int:
     try:
         egl.call("eglInitialize", display, None, None)
     except ContextError as error:
-        mend = f"{MEND_EGL}; for a GPU, this user must be allowed to open /dev/dri/renderD*"
+        mend = f"{HINT_EGL}; for a GPU, this user must be allowed to open /dev/dri/renderD*"
         raise ContextError(f"{error}, so the driver does not start; {mend}") from None
     if "EGL_KHR_surfaceless_context" not in egl.extensions(display):
-        raise ContextError(f"EGL_KHR_surfaceless_context is missing from this driver; {MEND_VERSION}")
+        raise ContextError(f"EGL_KHR_surfaceless_context is missing from this driver; {HINT_VERSION}")
     return int(display)
 
 
@@ -298,7 +298,7 @@ def choose_config(egl: EGL, display: int) -> int | None:
     config, count = _handle(), _int()
     egl.call("eglChooseConfig", display, integers(_EGL_ANY_OPENGL_CONFIG), ctypes.byref(config), 1, ctypes.byref(count))
     if count.value < 1:
-        raise ContextError(f"EGL has no configuration for OpenGL on this device; {MEND_EGL}")
+        raise ContextError(f"EGL has no configuration for OpenGL on this device; {HINT_EGL}")
     return config.value
 
 

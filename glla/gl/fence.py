@@ -1,4 +1,4 @@
-"""A fence: a place in what is queued on a GPU. It says whether the GPU has come there."""
+"""A fence: a point in the GPU's queue, and whether the GPU has reached it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOR_EVER = 2**63
 
 
 class Fence:
-    """A place in what is queued on a device, made by `Device.fence`. Belongs to the device's thread.
+    """A point in a device's queue, made by `Device.fence`. Belongs to the device's thread.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Fence:
     Raises
     ------
     DeviceError
-        The driver gives none.
+        The driver makes none.
 
     Examples
     --------
@@ -47,22 +47,22 @@ class Fence:
     def __init__(self, calls: Calls, current: Callable[[], AbstractContextManager[object]] = nullcontext) -> None:
         self._calls, self._current = calls, current
         self._sync: int | None = calls.fence_sync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
-        calls.flush()  # a fence that lies in the driver's buffer would never be reached
+        calls.flush()  # otherwise the fence stays in the driver's buffer, and is never reached
         if not self._sync:
             raise DeviceError("fence: the driver gives none; call finish instead")
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the GPU has come here; other threads of Python run meanwhile.
+        """Wait until the GPU has reached this point; other threads of Python run meanwhile.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds; 0 only asks. By default for as long as it takes.
+            Seconds; 0 does not wait. Without it the wait has no limit.
 
         Returns
         -------
         bool
-            False if the time was up.
+            False if the time ran out.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class Fence:
         return self._sync is None
 
     def delete(self) -> None:
-        """Do without it: it counts as reached. The context must be current."""
+        """Delete the fence: it counts as reached. The context must be current."""
         if self._sync is not None:
             self._calls.delete_sync(self._sync)
             self._sync = None

@@ -1,4 +1,4 @@
-"""Forked processes: where OpenGL was used before a fork, it must not be touched after it."""
+"""Forked processes: OpenGL must not be used after a fork if it was used before it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ forked = False  # this process is a fork of one that had: those threads and thei
 
 
 def check_process() -> None:
-    """Raise where OpenGL must not be touched: in a fork of a process that already used it.
+    """Raise in a fork of a process that already used OpenGL.
 
     Raises
     ------
@@ -62,10 +62,10 @@ def _exit_functions() -> tuple[Callable[..., Any], Callable[..., Any], int, int]
 
 
 def _leave_out_the_parents_exit() -> None:
-    """Have C's exit() flush its files and leave, before it calls what was registered before the fork.
+    """Make C's exit() flush its files and leave before it calls the functions registered before the fork.
 
-    It calls what was registered last first. So Python ends as ever, and what is registered from now on is called;
-    the exit status is handed to `_exit`, as to any function that on_exit registers.
+    The last registered function is called first. So Python ends normally, and functions registered from now on are
+    called; the exit status is passed to `_exit`, as to any function that on_exit registers.
     """
     functions = _exit_functions()
     if functions is not None:

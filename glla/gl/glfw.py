@@ -1,4 +1,4 @@
-"""GLFW: hidden windows, and which one is current in a thread. GLFW itself is imported when it is needed."""
+"""GLFW: hidden windows, and the current one of a thread. GLFW itself is imported when it is needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from glla.errors import ContextError, ThreadError
 from glla.gl.calls import GL_VERSION, VERSIONS, string
 from glla.gl.forks import mark_opengl_used
-from glla.gl.mend import MEND_GLFW, MEND_VERSION
+from glla.gl.hints import HINT_GLFW, HINT_VERSION
 
 _GLFW_NOT_INITIALIZED = 0x00010001
 
@@ -35,7 +35,7 @@ _is_ours = False  # whether GLFW was initialised here, and must be terminated wi
 
 
 def check_main_thread(verb: str) -> None:
-    """Raise a ThreadError in any other thread; `verb` says what GLFW does to windows there."""
+    """Raise a ThreadError in any other thread; `verb` names GLFW's action on windows."""
     if threading.current_thread() is not threading.main_thread():
         raise ThreadError(
             f"GLFW {verb} windows on the main thread only, got thread {threading.current_thread().name!r}; "
@@ -44,11 +44,11 @@ def check_main_thread(verb: str) -> None:
 
 
 def import_glfw() -> ModuleType:
-    """Import the glfw package, or raise a ContextError that says what mends it."""
+    """Import the glfw package, or raise a ContextError with a remedy."""
     try:
         return importlib.import_module("glfw")  # only here: the import starts a process to look at the library
     except ImportError as error:
-        raise ContextError(f"the glfw package cannot be imported ({error}); {MEND_GLFW}") from error
+        raise ContextError(f"the glfw package cannot be imported ({error}); {HINT_GLFW}") from error
 
 
 @contextlib.contextmanager
@@ -64,7 +64,7 @@ def collect_errors(glfw: ModuleType) -> Iterator[list[tuple[int, str]]]:
 
 
 def open_window(glfw: ModuleType) -> Any:
-    """Make a window, in a GLFW that is initialised if it was not; where that fails, GLFW is as it was."""
+    """Open a window, and initialise GLFW if need be; a failure leaves GLFW as it was."""
     with collect_errors(glfw) as errors:
         try:
             _initialise(glfw, errors)
@@ -75,7 +75,7 @@ def open_window(glfw: ModuleType) -> Any:
 
 
 def _initialise(glfw: ModuleType, errors: list[tuple[int, str]]) -> None:
-    """Initialise GLFW, unless it is, and remember whose it is."""
+    """Initialise GLFW unless it is initialised, and remember who did so."""
     global _is_ours
     mark_opengl_used()
     if _is_initialised(glfw, errors):
@@ -84,12 +84,12 @@ def _initialise(glfw: ModuleType, errors: list[tuple[int, str]]) -> None:
         glfw.init_hint(glfw.COCOA_CHDIR_RESOURCES, False)
         glfw.init_hint(glfw.COCOA_MENUBAR, False)
     if not glfw.init():
-        raise ContextError(f"glfw.init failed: {_join(errors)}; {MEND_GLFW}")
+        raise ContextError(f"glfw.init failed: {_join(errors)}; {HINT_GLFW}")
     _is_ours = True
 
 
 def _is_initialised(glfw: ModuleType, errors: list[tuple[int, str]]) -> bool:
-    """Ask for the time: GLFW has no other question, and its clock runs only once it is initialised."""
+    """Whether GLFW is initialised, by its clock, which runs only then: GLFW has no query for it."""
     glfw.get_time()
     uninitialised = any(code == _GLFW_NOT_INITIALIZED for code, _ in errors)
     errors.clear()
@@ -114,12 +114,12 @@ def _create_window(glfw: ModuleType, errors: list[tuple[int, str]]) -> Any:
         glfw.default_window_hints()
     if not window:
         version = _find_version(glfw)
-        raise ContextError(f"OpenGL 3.3 core is needed, found {version} ({_join(errors)}); {MEND_VERSION}")
+        raise ContextError(f"OpenGL 3.3 core is needed, found {version} ({_join(errors)}); {HINT_VERSION}")
     return window
 
 
 def _find_version(glfw: ModuleType) -> str:
-    """Return the version of OpenGL that a window has when none is asked for."""
+    """Return the OpenGL version of a window for which none is requested."""
     glfw.window_hint(glfw.VISIBLE, False)
     window = glfw.create_window(16, 16, "glla", None, None)
     glfw.default_window_hints()
@@ -152,7 +152,7 @@ def current_window() -> Any:
 
 
 def bind_window(window: Any) -> None:
-    """Make a GLFW window's context current in this thread; None leaves none of GLFW's."""
+    """Make a GLFW window's context current in this thread; None leaves no GLFW context current."""
     glfw = import_glfw()
     with collect_errors(glfw) as errors:
         glfw.make_context_current(window)
@@ -161,14 +161,14 @@ def bind_window(window: Any) -> None:
 
 
 def unbind_window(owner: Owner | None) -> None:
-    """Leave no window current in this thread; `owner` is that of the one that is."""
+    """Leave no window current in this thread; `owner` is the current one's."""
     bind_window(None)
     if owner is not None:
         owner.thread = None
 
 
 def address_of(window: Any) -> int:
-    """Address of a window: what two pointers to it share."""
+    """Address of a window, the same for all pointers to it."""
     return ctypes.addressof(window.contents)
 
 

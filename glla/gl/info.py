@@ -1,4 +1,4 @@
-"""What a device is, and what it holds."""
+"""Properties and statistics of a device."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from glla.gl.select import is_software_renderer
 from glla.passes import Limits
 
 LLVMPIPE_LOOP_TRIPS = 60000
-"""Trips of a loop that glla relies on: llvmpipe ends all loops of an invocation after 65535, silently."""
+"""Loop trips that glla relies on: llvmpipe ends all loops of an invocation after 65535, silently."""
 
 MOST_TARGETS = 8
-"""Render targets of a pass that glla uses at most; every OpenGL 3.3 grants as many."""
+"""Render targets of a pass that glla uses at most; every OpenGL 3.3 driver has as many."""
 
 TEXEL_BYTES = 16
 """Bytes of a texel in a uniform block."""
@@ -27,19 +27,19 @@ EXTRA = (
     "GL_MAX_3D_TEXTURE_SIZE",
     "GL_MAX_ARRAY_TEXTURE_LAYERS",
 )
-"""Limits that are shown, and not relied on."""
+"""Limits that are shown, but not relied on."""
 
 
 @dataclass(frozen=True)
 class Stats:
-    """What a device holds and has done.
+    """Resources of a device, and counts of its work.
 
     Attributes
     ----------
     textures, idle_textures : int
-        On loan, and waiting in the pool.
+        In use, and idle in the pool.
     bytes, idle_bytes, peak_bytes : int
-        Their sizes; the largest sum of both so far.
+        Their sizes, and the largest sum of both so far.
     framebuffers, programs : int
         Kept for reuse.
     plans, passes : int
@@ -47,11 +47,11 @@ class Stats:
     max_idle_bytes : int
         Bytes that idle textures may take now.
     call_bytes, max_call_bytes : int
-        Host memory of the plans that are prepared on this device, nearly, and its bound.
+        Host memory of the plans prepared on this device, approximately, and its bound.
     plan_bytes, max_plan_bytes : int
-        Host memory of the plans that this process keeps, nearly, and its bound; see `glla.set_max_plan_bytes`.
+        Host memory of the plans that this process keeps, approximately, and its bound; see `glla.set_max_plan_bytes`.
     program_bytes, max_program_bytes : int
-        Memory of all programs, roughly, and the bound of those that no plan holds.
+        Memory of all programs, roughly, and the bound on those that no plan uses.
     """
 
     textures: int
@@ -74,7 +74,7 @@ class Stats:
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """What the driver says of itself, and the limits that matter here."""
+    """The driver's identification strings, and the limits that matter here."""
 
     renderer: str
     vendor: str
@@ -98,7 +98,7 @@ def describe(given: Mapping[str, Any], opengl: int, backend: str, max_texture_si
     Parameters
     ----------
     given : mapping
-        What moderngl has asked the driver for: `moderngl.Context.info`.
+        The driver's answers, from `moderngl.Context.info`.
     opengl : int
         Version of the context, 330 or more.
     backend : str

@@ -1,7 +1,7 @@
-"""Ctrl-C in the middle of a call into moderngl.
+"""Ctrl-C during a call into moderngl.
 
-``Context.program`` calls Python back for each uniform and attribute of a program, and does not look whether that
-raised: a KeyboardInterrupt there ends the process with a segmentation fault. So Ctrl-C waits until it has returned.
+``Context.program`` calls back into Python for each uniform and attribute of a program, and ignores exceptions there: a
+KeyboardInterrupt ends the process with a segmentation fault. So Ctrl-C waits until it has returned.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def put_off() -> Iterator[None]:
-    """Let Ctrl-C wait until the block is left; then the handler that was set before runs.
+    """Defer Ctrl-C until the block is left; then the handler that was set before runs.
 
-    Python runs handlers in the main thread of the main interpreter alone, so that others have nothing to put off. A
+    Python runs handlers in the main thread of the main interpreter only, so other threads have nothing to defer. A
     handler that is not Python's raises nothing, and stays.
     """
     handler = signal.getsignal(signal.SIGINT)

@@ -1,12 +1,12 @@
-"""Running a loop: iterations are queued in blocks, and the host looks late at where the device said stop.
+"""Execution of a loop: iterations are queued in blocks, and the host reads late whether the device has stopped.
 
-Behind each block the state of the latch, 16 bytes, is copied to a staging buffer with a fence behind it. While that
-look is under way the host queues the next block, `AHEAD` of them at most. The latch knows which iteration was the last,
-so what comes later is dropped. Where that iteration was not the end of its block, the block runs once more from the
-textures that it began with, up to there: shaders give the same bits for the same textures. To copy what an iteration
-is about to replace would cost a pass for each carried slot in every iteration; this costs some iterations at the end.
+Behind each block the state of the latch, 16 bytes, is copied to a staging buffer, with a fence behind it. While that
+read-back is under way the host queues the next block, at most `AHEAD` of them. The latch knows the last iteration, so
+the results of later ones are dropped. Where that iteration was not the end of its block, the block runs once more from
+its initial textures, up to there: shaders return the same bits for the same textures. Copying the results of each
+iteration instead would cost a pass for each carried slot in every iteration; this costs some iterations at the end.
 
-Memory: the results of five iterations at most, and the temporaries of one.
+Memory: at most the results of five iterations, and the temporaries of one.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ SHARE = 16
 """A block has at most 1/SHARE of the iterations done before it, so fewer than 3/16 of all are queued in vain."""
 
 LONGEST = 64
-"""Iterations of a block at most; a read-back of one texel for 64 of them costs nothing beside them."""
+"""Iterations of a block at most; beside 64 of them the read-back of one texel costs nothing."""
 
 DEAR = 4 << 20
-"""Bytes that an iteration writes from which, in software, each is a block by itself: it takes a millisecond and more
-(llvmpipe writes 5 GB/s), far longer than a look."""
+"""Bytes written by an iteration from which, in software, each is a block by itself: it takes a millisecond and more
+(llvmpipe writes 5 GB/s), far longer than a read-back."""
 
 SLICE = 0.05
 """Seconds that a wait for a read-back takes at most before the host asks whether the device was interrupted."""
@@ -49,23 +49,23 @@ Textures = Mapping[str, Texture]
 
 
 class Iterates(composed.Runs, Protocol):
-    """A device, as far as it is needed here."""
+    """The methods of a device that are used here."""
 
     staging: Staging
 
     @property
     def limits(self) -> Limits:
-        """What the device can do."""
+        """Limits of the device."""
 
     def lend(self, storage: Buffer) -> Texture:
-        """Lend a buffer."""
+        """Return a buffer of the pool."""
 
     def fence(self) -> Fence:
-        """Mark the end of what is queued so far."""
+        """Mark the end of the work queued so far."""
 
 
 def length(done: int) -> int:
-    """Iterations of the block that comes behind `done` others.
+    """Number of iterations of the block that follows `done` others.
 
     >>> length(0), length(100), length(10_000)
     (1, 6, 64)
@@ -110,9 +110,9 @@ def run(device: Iterates, loop: Loop, operands: Textures, check_interrupted: Cal
     Parameters
     ----------
     device : Iterates
-        Where its iterations run; its context is current.
+        Runs the iterations; its context is current.
     loop : Loop
-        What runs.
+        The loop to run.
     operands : mapping of str to Texture
         One for each operand, checked. They are only read, and never released.
     check_interrupted : callable
@@ -121,13 +121,13 @@ def run(device: Iterates, loop: Loop, operands: Textures, check_interrupted: Cal
     Returns
     -------
     Iterated
-        The results. Where an exception ends the loop, all textures that it made are given back.
+        The results. If an exception ends the loop, all textures that it made are released.
     """
     return _Run(device, loop, operands, check_interrupted).run()
 
 
-class _Look:
-    """A look at the latch that is under way."""
+class _ReadBack:
+    """A read-back of the latch that is under way."""
 
     def __init__(self, device: Iterates, state: Texture) -> None:
         self._device = device
@@ -142,7 +142,7 @@ class _Look:
         return self._device.staging.done(self._buffer, seconds)
 
     def state(self) -> tuple[int, bool, int]:
-        """Iterations, whether one said stop, and the bits of its texel."""
+        """Number of iterations, whether one has stopped the loop, and the bits of its texel."""
         with self._device.staging.mapped(self._buffer, 4, write=False) as elements:
             count, stopped, bits, _ = elements.view(np.int32).tolist()
         return count, bool(stopped), bits
@@ -159,7 +159,7 @@ class _Block:
     end: int
     before: Textures  # results of the iteration before, none for the first block
     results: Textures  # of its last iteration
-    look: _Look
+    read_back: _ReadBack
 
 
 class _Run:
@@ -185,13 +185,13 @@ class _Run:
         finally:
             start.release()
             for block in self._blocks:
-                block.look.release()
+                block.read_back.release()
             for results in (*(block.before for block in self._blocks), self._results):
                 if results is not self._last:
                     _release(results)
 
     def _counted(self) -> Iterated:
-        """Run a loop that no texel stops: the host only keeps from running away."""
+        """Run a loop without a stopping test: the host only waits where it is too far ahead."""
         most, fences = self._loop.most, deque[Fence]()
         try:
             for first in range(0, most, LONGEST):
@@ -214,7 +214,7 @@ class _Run:
         done, most = 0, self._loop.most
         while True:
             while self._blocks and self._come(wait=done == most or len(self._blocks) == AHEAD):
-                ended = self._looked(self._blocks[0])
+                ended = self._checked(self._blocks[0])
                 if ended is not None:
                     return ended
             if done < most:
@@ -223,19 +223,19 @@ class _Run:
                 done = end
 
     def _queue(self, first: int, end: int) -> None:
-        """Queue a block and a look behind it."""
+        """Queue a block and the read-back of the latch behind it."""
         before = self._results
         results = self._turns(before, first, end)
         try:
-            look = _Look(self._device, results[LATCH])
+            read_back = _ReadBack(self._device, results[LATCH])
         except BaseException:
             _release(results)
             raise
-        self._blocks.append(_Block(first, end, before, results, look))
+        self._blocks.append(_Block(first, end, before, results, read_back))
         self._results = results
 
     def _turns(self, before: Textures, first: int, end: int) -> Textures:
-        """Queue iterations behind one that gave the results `before`, which stay; give the results of the last."""
+        """Queue iterations that start from the results `before`, which are kept; return the results of the last."""
         results = before
         for _ in range(first, end):
             try:
@@ -250,16 +250,16 @@ class _Run:
         return {operand: results[name] for name, operand in self._carry.items()} if results else {}
 
     def _come(self, wait: bool) -> bool:
-        """Ask whether the first look has come, or wait until it has."""
-        look = self._blocks[0].look
-        while wait and not look.come(SLICE):
+        """Whether the first read-back is complete, after waiting for it if asked to."""
+        read_back = self._blocks[0].read_back
+        while wait and not read_back.come(SLICE):
             self._check()
-        return wait or look.come(0)
+        return wait or read_back.come(0)
 
-    def _looked(self, block: _Block) -> Iterated | None:
-        """Take a look that has come: give the results if the loop is at its end."""
-        count, stopped, bits = block.look.state()
-        block.look.release()
+    def _checked(self, block: _Block) -> Iterated | None:
+        """Read a completed latch: return the results if the loop has ended."""
+        count, stopped, bits = block.read_back.state()
+        block.read_back.release()
         if not stopped and block.end < self._loop.most:
             _release(self._blocks.popleft().before)
             return None

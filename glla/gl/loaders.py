@@ -33,24 +33,24 @@ from glla.gl.glfw import (
     terminate_if_unused,
     unbind_window,
 )
-from glla.gl.mend import MEND_VERSION
+from glla.gl.hints import HINT_VERSION
 
 
 class EGLLoader(BaseLoader):
-    """A headless OpenGL 3.3 core context through EGL. Making one leaves what is current as it is.
+    """A headless OpenGL 3.3 core context through EGL. Making one leaves the current context current.
 
-    The display is never terminated: EGL gives the same one to everybody who opens the same device, and whoever else in
-    this process uses it would lose its contexts.
+    The display is never terminated: EGL returns the same one to all who open the same device, and other users in this
+    process would lose their contexts.
 
     Parameters
     ----------
     device : EGLDevice or None
-        One of `list_egl_devices`; None takes EGL_PLATFORM_SURFACELESS_MESA, where Mesa chooses.
+        One of `list_egl_devices`; None uses EGL_PLATFORM_SURFACELESS_MESA, where Mesa chooses.
 
     Raises
     ------
     ContextError
-        EGL, the device or OpenGL 3.3 is not there; the message says what mends it.
+        EGL, the device or OpenGL 3.3 is missing; the message has a remedy.
     """
 
     kind = "egl"
@@ -65,7 +65,7 @@ class EGLLoader(BaseLoader):
         self._current_context = self._egl.current_context  # one look-up less in is_current
 
     def load_opengl_function(self, name: str) -> int:
-        """Give the address of an OpenGL function, 0 if it is unknown."""
+        """Return the address of an OpenGL function, 0 if it is unknown."""
         return self._egl.address(name)
 
     def is_current(self) -> bool:
@@ -73,7 +73,7 @@ class EGLLoader(BaseLoader):
         return self._current_context() == self._context and not (self.released or forks.forked)
 
     def release(self) -> None:
-        """Destroy the context; where another thread holds it, EGL does so as soon as that thread lets go."""
+        """Destroy the context; where it is current in another thread, EGL does so once that thread unbinds it."""
         if self.released or forks.forked:
             return
         self.unbind()
@@ -92,7 +92,7 @@ class EGLLoader(BaseLoader):
 
 
 def create_egl_context(egl: EGL, display: int) -> int:
-    """Create an OpenGL core context of 3.3 or newer, and where there is none, find out which version there is."""
+    """Create an OpenGL core context of 3.3 or newer; on failure the error names the version that is available."""
     # Which API eglCreateContext makes contexts of is a setting of the thread, and not ours to keep.
     api = egl.ask("eglQueryAPI")
     egl.call("eglBindAPI", OPENGL_API)
@@ -106,14 +106,14 @@ def create_egl_context(egl: EGL, display: int) -> int:
             except ContextError as error:
                 reason = str(error)
         version = find_egl_version(egl, display, config)
-        raise ContextError(f"OpenGL 3.3 core is needed, found {version} ({reason}); {MEND_VERSION}")
+        raise ContextError(f"OpenGL 3.3 core is needed, found {version} ({reason}); {HINT_VERSION}")
     finally:
         if api:
             egl.call("eglBindAPI", api)
 
 
 def find_egl_version(egl: EGL, display: int, config: int | None) -> str:
-    """Return the version of OpenGL that a device gives when none is asked for."""
+    """Return the OpenGL version of a device for which none is requested."""
     context = egl.ask("eglCreateContext", display, config, None, integers(ANY_VERSION))
     if not context:
         return "no OpenGL at all"
@@ -128,18 +128,18 @@ def find_egl_version(egl: EGL, display: int, config: int | None) -> str:
 
 
 class GLFWLoader(BaseLoader):
-    """An OpenGL 3.3 core context with a hidden GLFW window. Making one leaves what is current as it is.
+    """An OpenGL 3.3 core context with a hidden GLFW window. Making one leaves the current context current.
 
     It is made and released on the main thread, as window systems demand; other threads may make it current. GLFW is
-    terminated with the last of them, unless somebody else had initialised it: a program with windows of its own does
-    that first. GLFW's window hints are left at their defaults.
+    terminated with the last of them, unless it was initialised elsewhere: a program with windows of its own does that
+    first. GLFW's window hints are left at their defaults.
 
     Raises
     ------
     ThreadError
         The calling thread is not the main thread.
     ContextError
-        The glfw package, a display or OpenGL 3.3 is not there; the message says what mends it.
+        The glfw package, a display or OpenGL 3.3 is missing; the message has a remedy.
     """
 
     kind = "glfw"
@@ -161,7 +161,7 @@ class GLFWLoader(BaseLoader):
         glfw.windows[self._window_address] = self
 
     def load_opengl_function(self, name: str) -> int:
-        """Give the address of an OpenGL function, 0 if it is unknown."""
+        """Return the address of an OpenGL function, 0 if it is unknown."""
         return ctypes.cast(self._glfw.get_proc_address(name), ctypes.c_void_p).value or 0
 
     def is_current(self) -> bool:

@@ -1,4 +1,4 @@
-"""Watching plans run, pass by pass: what a trace stands on. Costs one look while nobody watches."""
+"""Observation of plans, pass by pass: the basis of traces. Costs one test where there is no observer."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from glla.passes import Plan
 
 
 class Watched(Protocol):
-    """A device, as far as an observer may use it while a plan runs."""
+    """The methods of a device that an observer may use while a plan runs."""
 
     @property
     def info(self) -> DeviceInfo:
-        """What it is."""
+        """Description of the device."""
 
     def gpu_clock(self) -> GPUClock | None:
-        """Give the GPU's clock, if it has one."""
+        """Return the GPU's clock, if it has one."""
 
     def finish(self) -> None:
-        """Wait until everything queued is done."""
+        """Wait until all queued work is done."""
 
     def read(self, texture: Texture) -> NDArray[np.float32]:
         """Read a texture. Synchronises."""
@@ -40,14 +40,14 @@ Result = TypeVar("Result")
 
 
 class Observer(Protocol):
-    """What may watch plans run."""
+    """Interface of an object that watches plans run."""
 
     def watch(
         self, device: Watched, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
     ) -> None:
         """Run a plan: call each of `draws` once, in order; there is one for each step of the plan.
 
-        The context is current. What happens between two draws must leave OpenGL's bindings alone: `Device.read` and
+        The context is current. Code between two draws must leave OpenGL's bindings alone, as `Device.read` and
         `Device.finish` do. No plan may be run.
         """
 
@@ -56,16 +56,16 @@ class Observer(Protocol):
     ) -> None:
         """Run a plan of plans: call each of `parts` once, in order; there is one for each step of the plan.
 
-        A plan that is called comes to `watch`, or to here. `values` holds what the slots hold so far, textures and
-        arrays of the host; a part gives what it wrote.
+        A plan that is called comes to `watch`, or to here. `values` holds the slots' values so far, textures and arrays
+        of the host; a part returns the values that it wrote.
         """
 
     def watch_host(self, name: str, work: Callable[[], Any]) -> Any:
-        """Do work of the host that stands between plans, and give its result."""
+        """Run work of the host between plans, and return its result."""
 
 
 class _Watching(threading.local):
-    """Who watches the devices of a thread; a device belongs to one thread."""
+    """Observer of the devices of a thread; a device belongs to one thread."""
 
     observer: Observer | None = None
 
@@ -74,7 +74,7 @@ watching = _Watching()
 
 
 def host_step(name: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """Let an observer see a function of the host that stands between plans, under the name that plans have for it.
+    """Show an observer a function of the host that runs between plans, under its name in plans.
 
     Examples
     --------
@@ -100,12 +100,12 @@ def host_step(name: str) -> Callable[[Callable[Given, Result]], Callable[Given, 
 
 @contextmanager
 def observe(observer: Observer) -> Iterator[None]:
-    """Let an observer run the plans of all devices of this thread, for a while.
+    """Let an observer run the plans of all devices of this thread, within a block.
 
     Raises
     ------
     TraceError
-        Another one does already.
+        There is an observer already.
     """
     if watching.observer is not None:
         raise TraceError("trace: one at a time in a thread, another is running; end its with block first")

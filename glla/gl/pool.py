@@ -1,9 +1,9 @@
 """Textures and framebuffers: made once, counted, handed out again.
 
-Making a texture costs more than drawing a small pass, and under some drivers waits for the GPU, so a texture that is
-given back stays in the pool, idle, until memory is short or `Pool.free` is called. Idle textures are bounded in bytes:
-beyond that the one that was given back longest ago goes first. A framebuffer is kept with its textures and released
-before them (a texture that is released while attached leaks).
+Making a texture costs more than drawing a small pass, and under some drivers waits for the GPU, so a released texture
+stays in the pool, idle, until memory is short or `Pool.free` is called. Idle textures are bounded in bytes: beyond the
+bound the one released longest ago goes first. A framebuffer is kept with its textures and released before them (a
+texture that is released while attached leaks).
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ DTYPES = {"float32": "f4", "int32": "i4"}
 """moderngl's names of the types of a texture's channels."""
 
 NAN, LEAST = float("nan"), -(2**31)
-"""Values of poisoned textures: of float channels, and of integer ones."""
+"""Fill values of poisoned textures: of float channels, and of integer ones."""
 
 Held = Storage | Buffer
-"""What a pool lends: textures and buffers."""
+"""Storage that a pool can lend: of a texture or of a buffer."""
 
 
 def lendable(slot: Slot) -> Held:
-    """Give a slot that a pool can lend."""
+    """Return a slot as storage that a pool can lend."""
     assert not isinstance(slot, HostArray)
     return slot
 
 
 def _named(storage: Held) -> str:
-    """Name a storage and its bytes, for messages."""
+    """Describe a storage and its bytes, for messages."""
     return f"a {storage}" if isinstance(storage, Buffer) else f"a texture of {storage} ({storage.nbytes} bytes)"
 
 
 MOST_IDLE_BYTES = 256 << 20
-"""Bytes of idle textures that a pool keeps: four matrices of n = 4096. It keeps more after work that needed more, see
+"""Bytes of idle textures that a pool keeps: four matrices of n = 4096. After larger work it keeps more, see
 `KEPT_OF_WORK`. A number that the user sets replaces both."""
 
 MOST_IDLE = 4096
-"""Idle textures that a pool keeps at most: of the smallest ones a driver may take a page of memory for each."""
+"""Idle textures that a pool keeps at most: a driver may take a page of memory for each small one."""
 
 KEPT_OF_WORK = 1.5
 """Idle bytes that a pool keeps for each byte of recent peak use, so repeated work makes no new textures. Calls leave up
-to 1.29 behind (`plu` of a Matrix; others 1.0 to 1.12)."""
+to 1.29 idle (`plu` of a Matrix; others 1.0 to 1.12)."""
 
 RECENT = 1024
-"""Textures lent in a span. The most that was in use at a time, in this span and the one before, counts as recent."""
+"""Textures lent in a span. The peak use of this span and the one before counts as recent."""
 
 
 def _never() -> bool:
@@ -60,10 +60,10 @@ def _never() -> bool:
 
 
 class Texture:
-    """A texture (or a buffer, if its storage says so) on loan from a pool.
+    """A texture (or a buffer, as its storage tells) on loan from a pool.
 
-    Dropping the last reference gives it back; so does `release`. Both may happen in any thread: the texture joins a
-    queue that the owner of the context empties.
+    Dropping the last reference returns it to the pool; so does `release`. Both may happen in any thread: the texture
+    joins a queue that the owner of the context empties.
     """
 
     __slots__ = ("_pool", "gl", "number", "storage")
@@ -76,11 +76,11 @@ class Texture:
 
     @property
     def released(self) -> bool:
-        """Whether it was given back."""
+        """Whether it was returned to the pool."""
         return self._pool is None
 
     def release(self) -> None:
-        """Give it back; a second call does nothing."""
+        """Return it to the pool; a second call does nothing."""
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.give_back(self.number, self.gl, self.storage)
@@ -99,17 +99,17 @@ class Pool:
     limits : Limits
         Largest texture.
     max_bytes : int or None
-        Cap on the memory of all textures together, in use and idle.
+        Limit on the memory of all textures, in use and idle, in bytes.
     poison : bool
-        Fill each texture with NaN before it is handed out, so that a read of what no pass has written shows.
+        Fill each texture with NaN before it is lent, so that reads of texels that no pass has written show.
     specify : callable, optional
-        Called with a new staging buffer's name and bytes, to put it where the host reaches it.
+        Called with a new staging buffer's name and bytes, to place it in memory that the host reaches.
     max_idle_bytes : int, optional
-        Bytes of idle textures; by default `MOST_IDLE_BYTES`, or `KEPT_OF_WORK` times as many as were in use at a time
-        of late, if that is more: so what runs again finds its textures, however large they are.
+        Bytes of idle textures. Default: `MOST_IDLE_BYTES`, or `KEPT_OF_WORK` times the recent peak use if that is more:
+        so repeated work finds its textures, however large they are.
     is_current : callable, optional
-        Whether the context is current. Where it is, textures beyond the bound go as soon as they are given back; else
-        with the next call.
+        Whether the context is current. If it is, idle textures beyond the bound are freed as soon as one is returned;
+        otherwise by the next call.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class Pool:
 
     @property
     def idle(self) -> int:
-        """Textures that wait to be lent again."""
+        """Number of idle textures."""
         return len(self._idle)
 
     @property
@@ -160,15 +160,15 @@ class Pool:
     def acquire(self, storage: Held) -> Texture:
         """Lend a texture; its content is undefined.
 
-        Of several idle ones always the one that was made first: so a plan that runs again gets the same textures, and
-        what was prepared for them serves again.
+        Of several idle ones always the one made first: so a plan that runs again gets the same textures, and the calls
+        prepared for them are reused.
 
         Raises
         ------
         LimitError
             A side is longer than the device allows.
         OutOfMemoryError
-            The cap, or the device's memory, is exhausted.
+            The limit, or the device's memory, is exhausted.
         """
         self._busy = True
         try:
@@ -191,7 +191,7 @@ class Pool:
         return texture
 
     def _poison(self, texture: Texture, storage: Storage) -> None:
-        """Fill a texture with numbers that no result should hold."""
+        """Fill a texture with values that no result should hold."""
         if storage.dtype != "float32":  # to clear is for floats
             texture.gl.write(LEAST.to_bytes(4, "little", signed=True) * (storage.nbytes // 4))
             return
@@ -200,7 +200,7 @@ class Pool:
         framebuffer.clear(NAN, NAN, NAN, NAN)
 
     def _lend(self, storage: Held) -> tuple[int, Any] | None:
-        """Take an idle texture, if there is one."""
+        """Return an idle texture, if there is one."""
         numbers = self._free.get(storage, ())
         while numbers:
             number = heappop(numbers)
@@ -210,14 +210,14 @@ class Pool:
         return None
 
     def give_back(self, number: int, gl: Any, storage: Held) -> None:
-        """Take a texture back: from any thread, at any moment. In another thread, or in the midst of a call: later."""
+        """Return a texture, from any thread, at any moment; in another thread, or during a call, it is queued."""
         self.returned.append((number, gl, storage))
         exceeds = self.used_bytes + self.idle_bytes > MOST_IDLE_BYTES or self._fixed_idle_bytes is not None
         if exceeds and not self._busy and threading.get_ident() == self._thread and self._is_current():
             self.collect()
 
     def collect(self) -> None:
-        """Take back what was released since the last call, in whichever thread, and keep to the bound."""
+        """Collect the textures released since the last call, in any thread, and free those beyond the bound."""
         self._busy = True
         try:
             self._collect()
@@ -246,7 +246,7 @@ class Pool:
             self._busy = False
 
     def _shrink(self, most: int) -> None:
-        """Release what was idle longest, until the rest takes these bytes at most, and is not too many."""
+        """Release the textures idle longest, until the rest takes at most these bytes and is within `MOST_IDLE`."""
         while self.idle_bytes > most or len(self._idle) > MOST_IDLE:
             _, (gl, storage) = self._idle.popitem(last=False)
             self.idle_bytes -= storage.nbytes
@@ -274,7 +274,7 @@ class Pool:
         gl.release()
 
     def _unbind(self, framebuffer: moderngl.Framebuffer) -> None:
-        """Bind the default framebuffer where the bound one is about to go: moderngl would bind a dead name again."""
+        """Bind the default framebuffer if the bound one is about to go: moderngl would bind a dead name again."""
         if self.context.fbo is framebuffer or self.context.fbo.glo == framebuffer.glo:
             self.context.screen.use()
 
@@ -327,7 +327,7 @@ class Pool:
         return "" if self.max_bytes is None else f" of the {self.max_bytes} allowed"
 
     def _try(self, storage: Held) -> Any:
-        """Make a texture or a buffer, or nothing when GL raises its error flag: it raises no exception by itself."""
+        """Make a texture or a buffer; None if GL raises its error flag, as moderngl raises no exception."""
         _ = self.context.error  # an older flag is not this call's
         try:
             if isinstance(storage, Buffer):
@@ -359,7 +359,7 @@ class Pool:
 
 
 def handle(texture: Texture) -> Any:
-    """Give the GL object of a texture, or say that it is gone."""
+    """Return the GL object of a texture; raise if it was released."""
     if texture.released:
         raise ReleasedError("device: a matrix is used after it was released; keep it until its last use is done")
     return texture.gl

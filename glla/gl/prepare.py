@@ -1,4 +1,4 @@
-"""A plan made ready: checked, compiled, and all looked up that does not depend on its operands."""
+"""Preparation of a plan: checks, compilation, and all look-ups that do not depend on its operands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from glla.gl.programs import Program, Programs, pack_uniform
 from glla.passes import Dispatch, Limits, Pass, Plan, Transfer
 
 Uniforms = tuple[tuple[moderngl.Uniform, bytes], ...]
-"""Uniforms to set, and what to."""
+"""Uniforms to set, and their values."""
 
 Samplers = tuple[tuple[int, str], ...]
 """Texture units, and the slots to bind there."""
@@ -20,7 +20,7 @@ Samplers = tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True)
 class Draw:
-    """A pass made ready; it holds its program, which would else be released one day."""
+    """A prepared pass; it holds its program, so that the cache does not release it."""
 
     step: Pass
     held: Program
@@ -32,7 +32,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Computation:
-    """A dispatch made ready."""
+    """A prepared dispatch."""
 
     step: Dispatch
     held: Program
@@ -43,14 +43,14 @@ class Computation:
 
 @dataclass(frozen=True)
 class Burst:
-    """Draws that differ in nothing but where they draw, which part of one buffer they read, and their number.
+    """Draws that differ only in their viewport, their part of one buffer, and their first vertex.
 
     Parameters
     ----------
     first : Draw
         The first of them.
     draws : tuple of (int, int, int, int, int, int, int)
-        Of each its viewport, first byte and bytes of the buffer, and first vertex.
+        Viewport, first byte and number of bytes in the buffer, and first vertex, for each draw.
     """
 
     first: Draw
@@ -60,14 +60,14 @@ class Burst:
 Ready = list[Draw | Computation | Transfer]
 
 Folded = list[Draw | Computation | Transfer | Burst]
-"""Steps made ready, those of a burst in one."""
+"""Prepared steps, each burst as one."""
 
 SHORTEST_BURST = 4
-"""Draws from which a burst is made: fewer are hardly issued any sooner."""
+"""Draws of a burst at least: fewer are hardly issued faster."""
 
 
 def prepare(plan: Plan, programs: Programs, limits: Limits) -> Ready:
-    """Check a plan, compile its shaders, and find out which uniforms each pass must set.
+    """Check a plan, compile its shaders, and find the uniforms that each pass must set.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def prepare(plan: Plan, programs: Programs, limits: Limits) -> Ready:
 
 
 class _Known:
-    """What an earlier pass of a plan has set: uniforms, and each program's samplers and blocks, by their order."""
+    """State that earlier passes of a plan have set: uniforms, and each program's samplers and blocks, in order."""
 
     def __init__(self) -> None:
         self.uniforms: dict[moderngl.Uniform, bytes] = {}
@@ -115,7 +115,7 @@ def _prepared(plan: Plan, step: Pass | Dispatch, program: Program, known: _Known
 
 
 def _uniforms(program: Program, values: Mapping[str, Any]) -> Iterator[tuple[moderngl.Uniform, Any]]:
-    """Uniforms and what to set them to, those that the compiler has kept."""
+    """Uniforms and their values, without those that the compiler has removed."""
     for name, value in values.items():
         if name in program.live:
             member = program.gl[name]
@@ -139,7 +139,7 @@ def folded(ready: Ready, most: int) -> Folded:
 
 
 def _follows(draw: Draw, first: Draw) -> bool:
-    """Whether a draw may be in the burst of another one."""
+    """Whether a draw may join the burst of another one."""
     one, other = draw.step, first.step
     return (
         not draw.uniforms

@@ -1,4 +1,4 @@
-"""Programs: compiled once for each resolved text, with the driver's complaints led back to the source."""
+"""Programs: compiled once for each resolved text; the driver's errors are mapped back to the source."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _LINE = re.compile(r"\b0[:(](\d+)\)?")
 
 
 MOST_PROGRAMS = 1024
-"""Programs that are kept although no plan draws with them, the most recently used ones."""
+"""Programs kept although no plan uses them, the most recently used ones."""
 
 MOST_PROGRAM_BYTES = 256 << 20
-"""Bytes that these programs may take together, as `Program.nbytes` estimates them."""
+"""Bytes of these programs at most, as `Program.nbytes` estimates them."""
 
 SOFTWARE_BYTES = 256
 """Host memory that llvmpipe takes for each byte of a program's binary: from 190 to 300 bytes in measurements."""
 
 BINARY_LENGTH_SINCE = 410
-"""Version of OpenGL, 100 times, since which each driver tells how long a program's binary is."""
+"""Version of OpenGL, times 100, since which each driver reports the length of a program's binary."""
 
 
 class Program:
@@ -41,7 +41,7 @@ class Program:
     Attributes
     ----------
     nbytes : int
-        Memory that it takes, roughly: nothing in OpenGL tells.
+        Memory of the program, roughly: OpenGL does not report it.
     """
 
     def __init__(self, gl: moderngl.Program | moderngl.ComputeShader, nbytes: int) -> None:
@@ -56,7 +56,7 @@ class Program:
 
 
 def pack_uniform(uniform: moderngl.Uniform, value: Any) -> bytes:
-    """Turn a value into the bytes that `uniform.write` takes; an array of numbers is given as a tuple of them."""
+    """Convert a value to the bytes that `uniform.write` takes; an array is passed as a tuple of numbers."""
     layout: str = uniform.fmt  # type: ignore[attr-defined]  # missing in moderngl's stubs
     if uniform.dimension == 1 and isinstance(value, tuple):  # the compiler cuts off what has no effect at the end
         return b"".join(struct.pack(layout, element) for element in value[: uniform.array_length])
@@ -80,7 +80,7 @@ class Programs:
 
     @property
     def vertex_array(self) -> int:
-        """GL name of the vertex array that all programs share; there once a program is."""
+        """GL name of the vertex array that all programs share; 0 before the first program."""
         return self._array.glo if self._array is not None else 0
 
     def __len__(self) -> int:
@@ -88,16 +88,16 @@ class Programs:
 
     @property
     def nbytes(self) -> int:
-        """Memory that all of them take, roughly."""
+        """Memory of all programs, roughly."""
         return sum(program.nbytes for program in self._alive.values())
 
     def get(self, name: str, defines: Mapping[str, shaders.Define]) -> Program:
-        """Compile a shader, or find it compiled.
+        """Compile a shader, or return it from the cache.
 
         Raises
         ------
         ShaderError
-            With file, line, the line's text, and what the driver says.
+            With file, line, the line's text, and the driver's message.
         """
         shader = shaders.resolve(name, defines)
         program = self._alive.get(shader.key)
@@ -132,7 +132,7 @@ class Programs:
         return Program(gl, self._bytes(gl, shader))
 
     def _bytes(self, gl: moderngl.Program | moderngl.ComputeShader, shader: shaders.Shader) -> int:
-        """Memory that a program takes, roughly, by the length of its binary, or of its text if there is none."""
+        """Estimate a program's memory, from the length of its binary, or of its text if there is none."""
         length = ctypes.c_int(0)
         context = self.context
         if context.version_code >= BINARY_LENGTH_SINCE or "GL_ARB_get_program_binary" in context.extensions:
@@ -153,12 +153,12 @@ class Programs:
 
 
 def _for_moderngl(text: str) -> str:
-    """Text whose ``#include`` moderngl does not find: it would put a file there, in comments too, or raise KeyError."""
+    """Replace ``#include`` in a text: moderngl would insert a file there, in comments too, or raise KeyError."""
     return text.replace("#include", "# include")
 
 
 def explain(shader: shaders.Shader, log: str) -> str:
-    """Rewrite a driver's log: each line that names a line gets the file and line we know, and its source."""
+    """Rewrite a driver's log: each line number is replaced by the file, line and source line."""
     *_, last = shader.stages.values()
     stage = next((stage for name, stage in shader.stages.items() if f"{name}_shader" in log), last)
     source = stage.text.splitlines()

@@ -1,6 +1,6 @@
 """The recorder: every render pass that a thread's devices run, as plain records.
 
-It watches from below (`glla.gl.observers`), so whatever function of glla runs inside it is seen, pass by pass.
+It is an observer (`glla.gl.observers`), so it sees the passes of every function of glla, one by one.
 """
 
 from __future__ import annotations
@@ -19,17 +19,16 @@ from glla.errors import OptionError, TraceError
 from glla.gl.clock import GPUClock
 from glla.gl.observers import Watched, observe
 from glla.gl.pool import Texture
+from glla.operations.record import Array
 from glla.passes import Call, Plan, Slot, Storage, table, texture
 from glla.passes.glsl.find import Define
 from glla.passes.steps import DeviceStep, Dispatch, Host, Pass, Region, Transfer, Uniform
-
-Array = NDArray[np.float32]
 
 LIMIT = 2**28
 """Bytes that a recorder keeps at most by default: 256 MiB."""
 
 RECORD_BYTES = 1024
-"""Bytes that a record counts as, beside its values."""
+"""Bytes that a record counts as, besides its values."""
 
 # How times were taken, in words.
 AROUND_A_FINISH = "wall time of each pass with a wait for the device behind it; passes do not overlap as they else may"
@@ -37,7 +36,7 @@ BY_THE_GPU = "GPU time from timestamps of the device, before and behind each pas
 
 
 COPY, UPLOAD, READ_BACK = "(transfer)", "(upload)", "(read back)"
-"""What stands for the shader of a transfer: within the device, to it, from it."""
+"""Names in place of a shader: transfers within the device, to it, from it."""
 
 
 @dataclass(frozen=True)
@@ -47,23 +46,23 @@ class TracedPass:
     Attributes
     ----------
     plan : Plan
-        What it belongs to. Of a plan of plans those are its own steps; the plans that it calls have records of theirs.
+        The plan it belongs to. A plan of plans has its own steps only; the plans that it calls have their own records.
     run : int
-        Which run of a plan of the trace, from 0.
+        Number of the plan's run in the trace, from 0.
     number : int
-        Of the step in its plan, from 0.
+        Number of the step in its plan, from 0.
     renderer : str
-        The device it ran on.
+        Renderer of the device.
     start : float
-        Seconds from the beginning of the trace.
+        Seconds since the beginning of the trace.
     wall : float
-        Seconds of the CPU: until the pass was done on a software rasteriser, else until it was queued.
+        CPU seconds: until the pass was done on a software rasteriser, else until it was queued.
     gpu_start, gpu : float or None
-        Seconds of the GPU, by its own clock; None on a software rasteriser, where that says nothing.
+        GPU seconds, by its own clock; None on a software rasteriser.
     reads, before, values : mapping of str to ndarray, or None
         With ``values=True``: the slots that it reads; those that it draws to, before and after. A packed matrix is
-        unpacked (rows x columns), any other texture is height x width, x channels if there are several. NaN stands
-        where no pass has drawn yet. The arrays cannot be written, because passes share them.
+        unpacked (rows x columns), any other texture is height x width, x channels if there are several. NaN marks
+        texels that no pass has drawn yet. The arrays cannot be written, because passes share them.
     """
 
     plan: Plan
@@ -92,7 +91,7 @@ class TracedPass:
 
     @property
     def on_device(self) -> bool:
-        """Whether the host had no part in it."""
+        """Whether the host took no part in the step."""
         return self.draw is not None or self.shader == COPY
 
     @property
@@ -102,7 +101,7 @@ class TracedPass:
 
     @property
     def shader(self) -> str:
-        """Name below ``shaders/``; in brackets, what else it was.
+        """Name below ``shaders/``; for other steps a name in brackets.
 
         ``"(transfer)"`` for a copy into a buffer, ``"(upload)"``, ``"(read back)"``, and ``"(host) name"``.
         """
@@ -131,7 +130,7 @@ class TracedPass:
 
     @property
     def region(self) -> Region:
-        """Texels drawn; none where the host had a part in it."""
+        """Texels drawn; an empty region for steps of the host."""
         if self.draw is not None:
             return self.plan.drawn(self.draw)
         if not (self.on_device and isinstance(self.step, Transfer)):
@@ -141,17 +140,17 @@ class TracedPass:
 
     @property
     def uniforms(self) -> dict[str, Uniform]:
-        """Values set for the draw."""
+        """Uniform values of the draw."""
         return {} if self.draw is None else dict(self.draw.uniforms)
 
     @property
     def defines(self) -> dict[str, Define]:
-        """Values baked into the shader's text."""
+        """Defines compiled into the shader's text."""
         return {} if self.draw is None else dict(self.draw.defines)
 
     @property
     def seconds(self) -> float:
-        """The GPU's time where it is known, else the wall's."""
+        """GPU time if it is known, else wall time."""
         return self.wall if self.gpu is None else self.gpu
 
 
@@ -160,21 +159,21 @@ HEAD: tuple[str, ...] = ("operation", "pass", "shader", "reads", "draws", "regio
 
 
 class Recorder:
-    """Records the passes of a ``with`` block; see `glla.trace`, which adds the saving.
+    """Recorder of the passes of a ``with`` block; see `glla.trace`, which adds saving.
 
     Parameters
     ----------
     values : bool
-        Keep what each pass reads and draws, too.
+        Keep the values that each pass reads and draws, too.
     limit : int
-        Bytes to keep at most; passes beyond run, and are only counted.
+        Bytes to keep at most; later passes run and are only counted.
 
     Attributes
     ----------
     passes : list of TracedPass
-        In the order in which they ran.
+        In execution order.
     dropped : int
-        Passes that ran when the limit was reached.
+        Passes that ran after the limit was reached.
     """
 
     def __init__(self, *, values: bool = False, limit: int = LIMIT) -> None:
@@ -206,14 +205,14 @@ class Recorder:
 
     @property
     def timing(self) -> str:
-        """How the times were taken, in words."""
+        """How the times were taken, as a sentence."""
         by_gpu = any(one.gpu is not None for one in self.passes)
         return BY_THE_GPU if by_gpu else AROUND_A_FINISH
 
     def watch(
         self, device: Watched, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
     ) -> None:
-        """Run a plan and record its passes: for the device."""
+        """Run a plan and record its passes; called by the device."""
         run, self.runs = self.runs, self.runs + 1
         first = len(self.passes)
         view = _View(device, plan, textures) if self.keep_values and not self._full else None
@@ -236,7 +235,7 @@ class Recorder:
     def watch_parts(
         self, device: Watched, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
     ) -> None:
-        """Run a plan of plans and record what the host does in it: for the device."""
+        """Run a plan of plans and record its steps of the host; called by the device."""
         run, self.runs = self.runs, self.runs + 1
         for number, (step, part) in enumerate(zip(plan.steps, parts, strict=True)):
             if isinstance(step, Call):
@@ -250,7 +249,7 @@ class Recorder:
                 )
 
     def watch_host(self, name: str, work: Callable[[], Any]) -> Any:
-        """Do work of the host that stands between plans, and record that it was done."""
+        """Run work of the host between plans, and record it."""
         start = perf_counter()
         result = work()
         if self._full:
@@ -267,7 +266,7 @@ class Recorder:
     def _attended(
         self, device: Watched, one: TracedPass, values: Mapping[str, Any], part: Callable[[], Mapping[str, Any]]
     ) -> TracedPass:
-        """Run one step that the host has a part in, against the clock."""
+        """Run and time one step in which the host takes part."""
         reads = _arrays({slot: values[slot] for slot in one.inputs.values()}) if self.keep_values else None
         start = perf_counter()
         made = part()
@@ -288,7 +287,7 @@ class Recorder:
         view: _View | None,
         clock: GPUClock | None,
     ) -> TracedPass:
-        """Run one pass, against the clock."""
+        """Run and time one pass."""
         start = perf_counter()
         if clock is None:
             draw()
@@ -326,7 +325,7 @@ class Recorder:
 
 
 def row(one: TracedPass) -> tuple[str, ...]:
-    """Write a pass as cells below `HEAD`."""
+    """Format a pass as cells below `HEAD`."""
     reads = " ".join(f"{name}={slot}" for name, slot in one.inputs.items())
     gpu = "-" if one.gpu is None else f"{1000 * one.gpu:.3f}"
     draws = " ".join(one.outputs)
@@ -337,7 +336,7 @@ def row(one: TracedPass) -> tuple[str, ...]:
 
 
 def _arrays(values: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    """Copy those that are arrays of the host; the host may change its own later."""
+    """Copy the arrays of the host among the values; the host may change its own later."""
     arrays = {slot: value.copy() for slot, value in values.items() if isinstance(value, np.ndarray)}
     for array in arrays.values():
         array.flags.writeable = False
@@ -345,7 +344,7 @@ def _arrays(values: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
 
 
 class _View:
-    """What the slots of a running plan hold: read back as passes draw them."""
+    """Values of the slots of a running plan: read back as passes draw them."""
 
     def __init__(self, device: Watched, plan: Plan, textures: Mapping[str, Texture]) -> None:
         self.device, self.plan, self.textures = device, plan, textures
@@ -378,19 +377,19 @@ class _View:
         }
 
     def _update(self, slot: str, region: Region) -> None:
-        """Take over what was drawn; what was not may hold anything, and stays as it was known."""
+        """Read the drawn region; texels outside it may hold anything, and keep their known values."""
         rows, columns = slice(region.y, region.y + region.height), slice(region.x, region.x + region.width)
         self.texels[slot][rows, columns] = self.device.read(self.textures[slot])[rows, columns]
         self.arrays[slot] = unpacked(self.texels[slot], self.plan.slots[slot])
 
 
 def unpacked(texels: Array, storage: Slot) -> Array:
-    """Turn texels into the array that they stand for, a copy that cannot be written.
+    """Convert texels to the array that they hold, a read-only copy.
 
     Parameters
     ----------
     texels : ndarray of float32, shape (height, width, channels)
-        As `glla.Device.read` gives them.
+        As returned by `glla.Device.read`.
     storage : Slot
         With the shape of a packed matrix, if it is one.
 

@@ -1,4 +1,4 @@
-"""Running plans: a texture for every slot, GL calls for every step, kept for the next time."""
+"""Execution of plans: a texture for every slot, GL calls for every step, kept for the next run."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from glla.gl.transfers import Transfers
 from glla.passes import HostArray, Limits, Loop, Plan, Transfer, texture
 
 LARGE = 32 * 32
-"""Texels of a draw from which a software rasteriser may take longer than Python takes to change threads."""
+"""Texels of a draw from which a software rasteriser may take longer than Python takes to switch threads."""
 
 POINTS_IN_SOFTWARE = 4096
-"""Points of a draw at most on a software rasteriser: behind those Mesa's softpipe counts ``gl_VertexID`` anew."""
+"""Points of a draw at most on a software rasteriser: beyond them Mesa's softpipe restarts ``gl_VertexID``."""
 
 REMEMBERED = 4
 """Sets of textures for which the calls of a plan are kept.
 
-A result that replaces the one before takes turns with it, and in a chain of plans more than two take turns.
+A result alternates with the one it replaces, and in a chain of plans more than two sets alternate.
 """
 
 MOST_CALL_BYTES = 128 << 20
-"""Bytes of the kept calls of all plans at most, unless another number is set: six times those of a factorisation
-of n = 4096 (``llvmpipe-llvm-15-0-6-256-bits/manners/2026-11-22T092455Z.json``)."""
+"""Bytes of the kept calls of all plans at most, by default: six times those of a factorisation of n = 4096
+(``llvmpipe-llvm-15-0-6-256-bits/manners/2026-11-22T092455Z.json``)."""
 
 CALL_BYTES = 250
 """Bytes that a kept call counts as; 225 to 290 were measured (``python -m benchmarks.manners``)."""
 
 READY_BYTES = 500
-"""Bytes that a prepared step counts as; 350 to 510 were measured, likewise."""
+"""Bytes that a prepared step counts as; 350 to 510 were measured (``python -m benchmarks.manners``)."""
 
 BURST_BYTES = 200
-"""Bytes of a draw in a burst: its tuple, and numbers of its own."""
+"""Bytes of a draw in a burst: its tuple and its own numbers."""
 
 Call = Callable[[], Any]
 
@@ -53,7 +53,7 @@ Numbers = tuple[int, ...]
 
 
 class Bound:
-    """The calls of a plan for one set of textures, and when they were used last."""
+    """The calls of a plan for one set of textures, and the time of their last use."""
 
     __slots__ = ("calls", "used")
 
@@ -62,9 +62,9 @@ class Bound:
 
 
 class Prepared:
-    """A plan made ready, its passes, its work (see `glla.gl.throttle`) and a step's share of it, its calls by textures.
+    """A prepared plan: its passes, its work (see `glla.gl.throttle`), a step's share of it, its calls by textures.
 
-    The draws of a burst are kept as its numbers alone; who watches them one by one has them made ready anew.
+    The draws of a burst are kept as numbers only; an observer of single draws has them prepared anew.
     """
 
     __slots__ = ("_own", "bound", "folded", "passes", "share", "work")
@@ -79,7 +79,7 @@ class Prepared:
 
     @property
     def nbytes(self) -> int:
-        """Estimate of the bytes that it takes."""
+        """Estimate of its bytes."""
         return self._own + CALL_BYTES * sum(len(one.calls) for one in self.bound.values())
 
 
@@ -89,7 +89,7 @@ class Runner:
     Parameters
     ----------
     context : moderngl.Context
-        Where.
+        The context.
     calls : Calls
         Its functions.
     pool : Pool
@@ -99,21 +99,21 @@ class Runner:
     transfers : Transfers
         Its transfers.
     limits : Limits
-        What plans must keep to.
+        `limits` of the device, which plans must keep to.
     debug : bool
         Check the error flag after each pass.
     max_call_bytes : int
-        Bytes that the calls take at most that are kept. Beyond that those go that were used longest ago; the ones that
-        were bound last stay, however many they are.
+        Bytes of the kept calls at most. Beyond it the calls used longest ago are dropped; those bound last stay,
+        however many they are.
 
     Attributes
     ----------
     plans, passes : int
         Run so far.
     interrupted : bool
-        Have the plan that runs end between two passes, and later ones not begin. Set from any thread.
+        Stop the running plan between two passes, and start no other. Set from any thread.
     uninterrupted : int
-        Blocks that are open whose plans run to their ends, interrupted or not.
+        Number of open blocks whose plans run to their ends, interrupted or not.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Runner:
         self.uninterrupted = 0
 
     def forget(self) -> None:
-        """Forget every plan that was made ready."""
+        """Forget every prepared plan."""
         self._prepared.clear()
         self._stages.clear()
 
@@ -180,7 +180,7 @@ class Runner:
         return {name: textures[slot] for name, slot in plan.results.items()}
 
     def check_interrupted(self, plan: Plan) -> None:
-        """Raise an AbandonedError where a plan is to end."""
+        """Raise an AbandonedError if the device is interrupted."""
         if self.interrupted and not self.uninterrupted:
             raise AbandonedError(
                 f"{plan.operation}: was abandoned between two passes, as the device was interrupted; resume() it first"
@@ -207,7 +207,7 @@ class Runner:
     # -- a texture for every slot -------------------------------------------------------------------------------
 
     def _textures(self, plan: Plan, operands: Mapping[str, Texture]) -> dict[str, Texture]:
-        """Find a texture for every slot: operands as given, the others from the pool."""
+        """Find a texture for every slot: the operands, and others from the pool."""
         self._check_operands(plan, operands)
         textures = dict(operands)
         try:
@@ -221,7 +221,7 @@ class Runner:
         return textures
 
     def _check_operands(self, plan: Plan, operands: Mapping[str, Any]) -> None:
-        """Raise unless the operands are those of a plan, of its sizes, and of this device."""
+        """Raise unless the operands are those of the plan, of its sizes, and of this device."""
         if set(operands) != set(plan.operands):
             raise PlanError(f"{plan.operation}: operands are {sorted(plan.operands)}, got {sorted(operands)}")
         for name, operand in operands.items():
@@ -239,13 +239,13 @@ class Runner:
     # -- GL calls for every step --------------------------------------------------------------------------------
 
     def _call_all(self, plan: Plan, calls: Sequence[Call]) -> None:
-        """Do one step, while somebody watches."""
+        """Run one step under an observer."""
         self.check_interrupted(plan)
         for call in calls:
             call()
 
     def _calls_of(self, plan: Plan, prepared: Prepared, textures: Mapping[str, Texture]) -> list[Call]:
-        """GL calls of a plan for these textures, kept for the next time: Python is what small passes cost."""
+        """GL calls of a plan for these textures, kept for the next run: Python's time dominates small passes."""
         numbers = tuple([textures[slot].number for slot in plan.slots])
         bound = prepared.bound.get(numbers)
         if bound is None:
@@ -256,7 +256,7 @@ class Runner:
         return bound.calls
 
     def _keep(self, prepared: Prepared, numbers: Numbers, bound: Bound) -> None:
-        """Keep calls, and let go of others where there are too many."""
+        """Keep calls, and drop others beyond the bounds."""
         before = prepared.nbytes if prepared.bound else 0
         if len(prepared.bound) >= REMEMBERED:
             del prepared.bound[min(prepared.bound, key=lambda one: prepared.bound[one].used)]
@@ -267,11 +267,11 @@ class Runner:
 
     @property
     def call_bytes(self) -> int:
-        """Estimate of the bytes that the calls take that are kept."""
+        """Estimate of the bytes of the kept calls."""
         return sum(prepared.nbytes for prepared in self._prepared.values())
 
     def _shrink(self, newest: Bound) -> None:
-        """Let go of the calls that were used longest ago, down to seven eighths: so the order is seldom sorted out."""
+        """Drop the calls used longest ago, down to seven eighths: so sorting by use is rare."""
         kept = [
             (bound.used, plan, numbers)
             for plan, prepared in self._prepared.items()
@@ -292,7 +292,7 @@ class Runner:
     def _bind(
         self, plan: Plan, ready: Ready | Folded, share: float, textures: Mapping[str, Texture]
     ) -> list[list[Call]]:
-        """Turn each step into GL calls. What stays as it was from pass to pass is not set again."""
+        """Convert each step to GL calls, without state that is already set."""
         state, queued = _State(), 0.0
         large = False  # whether the draw before was
         steps: list[list[Call]] = []
@@ -335,7 +335,7 @@ class Runner:
         return steps
 
     def _draw(self, draw: Draw, textures: Mapping[str, Texture], state: _State, large: bool) -> list[Call]:
-        """Turn a pass into GL calls, its samplers and uniforms being set."""
+        """Convert a pass to GL calls; its samplers and uniforms are set already."""
         gl, step = self._calls, draw.step
         calls = self._target(draw, textures, state)
         calls += state.change("view", draw.viewport, partial(gl.viewport, *draw.viewport))
@@ -351,7 +351,7 @@ class Runner:
         return [*calls, *(partial(call, moderngl.POINTS, first, min(most, step.points - first)) for first in firsts)]
 
     def _target(self, draw: Draw, textures: Mapping[str, Texture], state: _State) -> list[Call]:
-        """GL calls that set what a pass draws to, how, and with which program."""
+        """GL calls that set a pass's render target, blending and program."""
         gl, step = self._calls, draw.step
         target = self._pool.framebuffer(tuple(textures[slot] for slot in step.outputs)).glo
         calls = state.change("target", target, partial(gl.bind_framebuffer, GL_FRAMEBUFFER, target))
@@ -361,7 +361,7 @@ class Runner:
     def _draw_all(
         self, plan: Plan, number: int, burst: Burst, textures: Mapping[str, Texture], state: _State, large: bool
     ) -> list[Call]:
-        """Turn a burst into GL calls, samplers and uniforms being set."""
+        """Convert a burst to GL calls; samplers and uniforms are set already."""
         gl, step = self._calls, burst.first.step
         calls = self._target(burst.first, textures, state)
         state.forget("view")
@@ -393,7 +393,7 @@ class Runner:
         return (partial(self._context.enable_only, moderngl.NOTHING),)
 
     def _compute(self, computation: Computation, textures: Mapping[str, Texture]) -> list[Call]:
-        """Turn a dispatch into GL calls; whatever comes next sees what it stored."""
+        """Convert a dispatch to GL calls, with a barrier behind it."""
         stored = [textures[slot].gl for slot in computation.step.outputs]
         binds: list[Call] = [partial(gl.bind_to_image, unit, False, True) for unit, gl in enumerate(stored)]
         run = partial(computation.program.run, *computation.step.groups, 1)
@@ -401,13 +401,13 @@ class Runner:
 
 
 class _State:
-    """What the calls of a plan so far have set."""
+    """GL state set by the calls of a plan so far."""
 
     def __init__(self) -> None:
         self._known: dict[Any, Any] = {}
 
     def change(self, key: Any, value: Any, *calls: Call) -> list[Call]:
-        """Calls that set a value, none where it is set already."""
+        """Calls that set a value, none if it is set already."""
         if self._known.get(key) == value:
             return []
         self._known[key] = value
@@ -419,5 +419,5 @@ class _State:
 
 
 def _form(operand: Any) -> str:
-    """Say what was given in place of a texture."""
+    """Describe an operand that is no texture, for messages."""
     return f"an array of shape {operand.shape}" if isinstance(operand, np.ndarray) else type(operand).__name__

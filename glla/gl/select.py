@@ -1,6 +1,6 @@
-"""Which context: the best that a request, the environment and the machine allow.
+"""Choice of a context: the best one that the request, the environment and the machine allow.
 
-`open_context` chooses. The environment overrides what the code asks for:
+`open_context` chooses. The environment overrides the arguments:
 
 =================  ==============================================  =========================
 variable           values                                          overrides
@@ -29,8 +29,8 @@ from glla.gl.calls import GL_RENDERER, GL_VERSION, string
 from glla.gl.current import Loader
 from glla.gl.egl import EGLDevice, query_devices
 from glla.gl.forks import check_process
+from glla.gl.hints import HINT_EGL, HINT_GLFW, HINT_VERSION
 from glla.gl.loaders import EGLLoader, GLFWLoader
-from glla.gl.mend import MEND_EGL, MEND_GLFW, MEND_VERSION
 
 BACKENDS = ("auto", "egl", "glfw")
 _SOFTWARE_RENDERERS = ("llvmpipe", "softpipe", "swrast", "swiftshader", "software r", "gdi generic")
@@ -42,27 +42,27 @@ def is_software_renderer(renderer: str) -> bool:
 
 
 def _check_version(loader: Loader) -> None:
-    """Raise unless the current context is one of desktop OpenGL 3.3 or newer."""
+    """Raise unless the current context is desktop OpenGL 3.3 or newer."""
     text = string(loader.load_opengl_function, GL_VERSION)
     number = re.match(r"(\d+)\.(\d+)", text)  # "OpenGL ES 3.2 ..." does not begin with a number
     if number is None or (int(number[1]), int(number[2])) < (3, 3):
-        raise ContextError(f"OpenGL 3.3 core is needed, found {text}; {MEND_VERSION}")
+        raise ContextError(f"OpenGL 3.3 core is needed, found {text}; {HINT_VERSION}")
 
 
 def _check_renderer(loader: Loader, software: bool | None) -> None:
-    """Raise unless the current context is of the kind asked for; EGL may be wrong about it, and GLFW is silent."""
+    """Raise unless the current context is of the kind requested; EGL may be wrong about it, and GLFW is silent."""
     if software is None:
         return
     renderer = string(loader.load_opengl_function, GL_RENDERER)
     if software and not is_software_renderer(renderer):
-        raise ContextError(f"a software rasteriser is asked for, found {renderer}; {MEND_EGL}")
+        raise ContextError(f"a software rasteriser is asked for, found {renderer}; {HINT_EGL}")
     if not software and is_software_renderer(renderer):
         raise ContextError(f"hardware is asked for, found the software rasteriser {renderer}; install the GPU's driver")
 
 
 @dataclass(frozen=True)
 class _Request:
-    """What is asked for, and the environment variables that had a say in it."""
+    """A request for a context, and the environment variables that have changed it."""
 
     backend: str
     index: int | None
@@ -84,25 +84,25 @@ def open_context(
     Parameters
     ----------
     backend : {"auto", "egl", "glfw"}
-        ``"auto"`` takes EGL's devices, then EGL without a device, then GLFW if there is a display; on macOS and
-        Windows it takes GLFW.
+        ``"auto"`` tries EGL's devices, then EGL without a device, then GLFW if there is a display; on macOS and Windows
+        it tries GLFW.
     index : int or None
-        The EGL device to take, and no other; see `list_egl_devices`.
+        The only EGL device to try; see `list_egl_devices`.
     software : bool or None
-        True takes software rasterisers only, False hardware only, None hardware first.
+        True tries software rasterisers only, False hardware only, None hardware first.
 
     Returns
     -------
     context : moderngl.Context
-        Its ``release()`` releases the loader too. Nothing on it is collected behind your back (``gc_mode`` is None).
+        Its ``release()`` releases the loader too. Its objects are not garbage collected (``gc_mode`` is None).
     loader : Loader
-        Makes the context current, and says whether it is.
+        Makes the context current, and tells whether it is.
 
     Raises
     ------
     ContextError
-        None could be opened; the message lists what was tried, why it failed, and what mends it. Or an argument or
-        one of ``GLLA_BACKEND`` and ``GLLA_DEVICE``, which override the arguments, has a bad value.
+        None could be opened; the message lists each attempt, its failure, and a remedy. Or an argument or one of
+        ``GLLA_BACKEND`` and ``GLLA_DEVICE``, which override the arguments, has a bad value.
     ThreadError
         OpenGL was used before this process was forked.
     """
@@ -133,7 +133,7 @@ def _check_arguments(backend: str, index: int | None, software: bool | None) -> 
 
 
 def _apply_environment(request: _Request) -> _Request:
-    """Let GLLA_BACKEND and GLLA_DEVICE override what the code asks for; an empty variable is as good as none."""
+    """Let GLLA_BACKEND and GLLA_DEVICE override the request; an empty variable counts as unset."""
     backend, index, software = request.backend, request.index, request.software
     in_force = []
     if value := os.environ.get("GLLA_BACKEND", "").strip():
@@ -159,7 +159,7 @@ def _parse_device(value: str) -> tuple[int | None, bool | None]:
 
 
 def parsed(name: str) -> tuple[int | None, bool | None] | None:
-    """Read the name of a device, an index, ``software`` or ``hardware``, as (index, software); None for another text.
+    """Parse a device's name, an index, ``software`` or ``hardware``, as (index, software); None for another text.
 
     Examples
     --------
@@ -173,16 +173,16 @@ def parsed(name: str) -> tuple[int | None, bool | None] | None:
 
 
 def requested(function: str, device: object, instead: str = "") -> tuple[int | None, bool | None]:
-    """Read the argument ``device`` of a function, which is a name or an index, as (index, software).
+    """Parse the argument ``device`` of a function, a name or an index, as (index, software).
 
     Parameters
     ----------
     function : str
         For the message.
     device : object
-        What was passed.
+        The argument.
     instead : str
-        What else the function takes, with a comma behind it, for the message.
+        Other values that the function takes, with a comma behind them, for the message.
 
     Raises
     ------
@@ -206,14 +206,14 @@ def requested(function: str, device: object, instead: str = "") -> tuple[int | N
 
 
 def _candidates(request: _Request) -> list[_Candidate]:
-    """List what may serve a request, best first; what cannot is listed too, to fail with its reason."""
+    """List the candidates for a request, best first, with those that fail, for their reasons."""
     if request.backend == "egl" or request.index is not None:
         return _egl_candidates(request)
     if request.backend == "glfw" or sys.platform in ("darwin", "win32"):
         return [_Candidate("GLFW", GLFWLoader)]
     if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         return [*_egl_candidates(request), _Candidate("GLFW", GLFWLoader)]
-    return [*_egl_candidates(request), _failing("GLFW", f"there is no display; {MEND_GLFW}")]
+    return [*_egl_candidates(request), _failing("GLFW", f"there is no display; {HINT_GLFW}")]
 
 
 def _egl_candidates(request: _Request) -> list[_Candidate]:
@@ -251,7 +251,7 @@ def _failing(label: str, reason: str) -> _Candidate:
 
 
 def _open(candidate: _Candidate, software: bool | None) -> tuple[moderngl.Context, Loader]:
-    """Open one candidate and leave it current; where it will not do, all is as it was."""
+    """Open one candidate and leave it current; a failure restores the state before."""
     loader = candidate.make()
     try:
         with loader:
@@ -270,6 +270,6 @@ def _wrap(loader: Loader) -> moderngl.Context:
     try:
         context = moderngl.create_context(require=330, **settings)
     except Exception as error:  # moderngl raises plain Exception
-        raise ContextError(f"moderngl.create_context failed: {error}; {MEND_VERSION}") from error
+        raise ContextError(f"moderngl.create_context failed: {error}; {HINT_VERSION}") from error
     context.clear_errors()  # moderngl's look at the default framebuffer must not be blamed on the first plan
     return context

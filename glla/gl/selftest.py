@@ -2,8 +2,7 @@
 
 OpenGL 3.3 leaves much open: whether denormals survive, how accurate a quotient is, what the compiler may rearrange; and
 a driver may simply be wrong. `examine` runs the plans of `glla.operations.probe` and compares their results with the
-known answers. Some findings are *necessary*: where one of them fails, results of glla are wrong on this device. The
-others are worth knowing.
+known answers. If a *necessary* finding fails, results of glla are wrong on this device. The others are for information.
 """
 
 from __future__ import annotations
@@ -17,29 +16,29 @@ from numpy.typing import NDArray
 
 from glla.gl import Device
 from glla.operations import probe
+from glla.operations.record import Array
 from glla.passes import Plan
 from glla.passes.layout import Shape
 
-Array = NDArray[np.float32]
 Figure = bool | int | float
 
 SIZE: Shape = (19, 37)
 """Texels of the small probes: odd, not square, and no multiple of a rasteriser's tile."""
 
 TRIPS = (65535, 65536, 100000, 200000)
-"""Trips of the loops that are run beside the one that glla relies on."""
+"""Trip counts that are tested besides the one that glla relies on."""
 
 LARGEST = float(np.finfo(np.float32).max)
 """float32's largest finite value."""
 
 SPECIAL = (math.nan, math.inf, -math.inf, 0.0, 1.0, -1.0, LARGEST, -LARGEST, 1e-30)
-"""Values whose sums and products are compared with IEEE 754's, each with each."""
+"""Values whose pairwise sums and products are compared with IEEE 754's."""
 
 DENORMAL = 2.0**-130
 """A denormal of float32, whose smallest normal number is 2^-126."""
 
 WIDTH = 512
-"""Texels in a row of the operands whose quotients and roots are measured."""
+"""Texels in a row of the operands of quotients and roots."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +48,15 @@ class Finding:
     Attributes
     ----------
     name : str
-        What was tested.
+        Name of the test.
     ok : bool
-        Necessary: it works. Otherwise: it is as IEEE 754 and the text of the shader say.
+        Necessary tests: it works. Others: as IEEE 754 and the text of the shader say.
     detail : str
-        What was found, in words.
+        The result as a sentence.
     necessary : bool
-        Results are wrong where it fails.
+        Results are wrong if it fails.
     figures : mapping
-        What was measured.
+        Measured numbers, by name.
     """
 
     name: str
@@ -68,7 +67,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """``ok``, ``FAILED`` where it is necessary and is not so, or ``note`` where it is merely worth knowing."""
+        """``ok``, ``FAILED`` if it is necessary and fails, or ``note`` if it is for information only."""
         return "ok" if self.ok else "FAILED" if self.necessary else "note"
 
 
@@ -89,18 +88,18 @@ def examine(device: Device) -> list[Finding]:
 
 
 def passed(findings: list[Finding]) -> bool:
-    """Whether all necessary findings are good."""
+    """Whether all necessary tests passed."""
     return all(finding.ok for finding in findings if finding.necessary)
 
 
 def _run(device: Device, plan: Plan, **operands: Array) -> dict[str, Array]:
-    """Run a plan on arrays of texels, and read its results."""
+    """Run a plan on arrays of texels, and read back its results."""
     textures = {name: device.write_texels(texels) for name, texels in operands.items()}
     return {name: device.read(texture) for name, texture in device.run(plan, **textures).items()}
 
 
 def _compared(name: str, detail: str, *compared: tuple[Array, Array]) -> Finding:
-    """Make a necessary finding of (actual, expected) texels: all equal, with NaN where NaN is expected."""
+    """Return a necessary finding from (actual, expected) texels: all equal, with NaN where NaN is expected."""
     count = 0
     for actual, expected in compared:
         wrong = ~((actual == expected) | (np.isnan(actual) & np.isnan(expected)))
@@ -176,7 +175,7 @@ def _loops(device: Device) -> list[Finding]:
     return [Finding("loops", bool(counts[0] == needed), f"{found}; glla relies on {needed}", True, figures)]
 
 
-# -- worth knowing: results are right either way -------------------------------------------------------
+# -- for information: results are right either way -------------------------------------------------------
 
 
 def _denormals(device: Device) -> list[Finding]:
@@ -200,7 +199,7 @@ def _denormals(device: Device) -> list[Finding]:
 
 
 def operand_pairs() -> dict[str, Array]:
-    """Make the operands on which `/` and the root are measured: (a, b) in the last axis, every quotient normal.
+    """Return the operands for testing `/` and the root: (a, b) in the last axis, every quotient normal.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""Transfers that let the CPU go on: through staging buffers, which the host fills or empties while the GPU computes.
+"""Asynchronous transfers: through staging buffers that the host fills or empties while the GPU computes.
 
-OpenGL takes commands in order, so what is queued is safe: a texture may be given back as soon as the last command that
-reads it is queued. Only host memory is not part of that order. Therefore a transfer goes by a staging buffer, and a
-fence says when the GPU is done with it:
+OpenGL executes commands in order, so a texture may be released as soon as the last command that reads it is queued.
+Host memory is not part of that order. Therefore a transfer goes through a staging buffer, and a fence signals that the
+GPU is done with it:
 
     upload      host writes the buffer | queued: buffer -> raw texture, pack, fence | the host may write it again
     read-back   queued: unpack, raw texture -> buffer, fence | the host may read the buffer
@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.errors import DeviceError, OptionError, ReleasedError, ShapeError
 from glla.gl.calls import (
@@ -31,14 +30,13 @@ from glla.gl.calls import (
 from glla.gl.fence import Fence
 from glla.gl.pool import Texture, handle
 from glla.operations import packing
+from glla.operations.record import Array
 from glla.passes import Buffer, Limits, Plan, Storage
 from glla.passes.layout import Shape
 
-Array = NDArray[np.float32]
-
 
 class Lender(Protocol):
-    """A device, as far as it is needed here."""
+    """The methods of a device that are used here."""
 
     limits: Limits
     staging: Staging
@@ -47,18 +45,18 @@ class Lender(Protocol):
         """Make the context current for a block."""
 
     def lend(self, storage: Storage | Buffer) -> Texture:
-        """Lend a texture or a buffer."""
+        """Return a texture or a buffer of the pool."""
 
     def run(self, plan: Plan, **operands: Texture) -> dict[str, Texture]:
         """Run a plan."""
 
 
 ROUNDED = 1 << 20
-"""Elements from which staging buffers have sizes of four steps to the double: drivers take milliseconds to make one."""
+"""Elements from which staging buffers have four sizes per power of two: drivers take milliseconds to make one."""
 
 
 def staging(elements: int) -> Buffer:
-    """Storage of a staging buffer for some float32 numbers; large ones are rounded up, by less than a fourth.
+    """Return the storage of a staging buffer for some float32 numbers; large ones are rounded up, by less than 1/4.
 
     >>> [staging(elements).nbytes // 4 for elements in (7, 2**20, 2**20 + 1, 7 * 2**20)]
     [7, 1048576, 1310720, 7340032]
@@ -70,14 +68,14 @@ def staging(elements: int) -> Buffer:
 
 
 class Staging:
-    """What OpenGL does with the staging buffers of one context, which must be current in every call."""
+    """OpenGL calls for the staging buffers of one context, which must be current in every call."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self._fences: dict[int, Fence] = {}  # by the name of the buffer that the GPU still uses
 
     def specify(self, buffer: int, nbytes: int) -> None:
-        """Give a new buffer memory that host and GPU both reach: where the driver puts others, a map waits for it."""
+        """Allocate a new buffer's memory where host and GPU both reach it: elsewhere a map would wait for it."""
         self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, buffer)
         self._calls.buffer_data(GL_PIXEL_PACK_BUFFER, nbytes, None, GL_STREAM_READ)
         self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
@@ -98,7 +96,7 @@ class Staging:
         self._fences[buffer.gl.glo] = Fence(self._calls)
 
     def done(self, buffer: Texture, wait: bool | float) -> bool:
-        """Ask whether the GPU is done with a buffer, or wait until it is, or some seconds.
+        """Whether the GPU is done with a buffer, after a wait without limit (True) or of some seconds.
 
         Raises
         ------
@@ -115,7 +113,7 @@ class Staging:
 
     @contextmanager
     def mapped(self, buffer: Texture, elements: int, write: bool) -> Iterator[Array]:
-        """Give the first elements of a buffer as an array, to read or to write, once the GPU is done with it."""
+        """Map the first elements of a buffer as an array, to read or to write, once the GPU is done with it."""
         self.done(buffer, wait=True)
         access = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT if write else GL_MAP_READ_BIT
         self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, handle(buffer).glo)
@@ -132,12 +130,12 @@ class Staging:
 
 
 class Uploads:
-    """Uploads through two staging buffers that take turns. Use it as a context manager: at the end they are given back.
+    """Uploads through two alternating staging buffers. A context manager: at its end the buffers are released.
 
     Parameters
     ----------
     device : Device
-        Where to.
+        The target.
     elements : int
         Most elements of one array.
     """
@@ -167,14 +165,14 @@ class Uploads:
         self._buffers.clear()
 
     def upload(self, array: Array, shape: Shape | None = None) -> Texture:
-        """Pack a 2-D float32 array into a texture. Waits for the upload before the last one, and for nothing else.
+        """Pack a 2-D float32 array into a texture. Waits only for the upload before the last one.
 
         Parameters
         ----------
         array : ndarray of float32, shape (m, n), m, n > 0
-            Of any strides, or mapped from a file. It is copied before this returns.
+            Of any strides, or a memory map. It is copied before this returns.
         shape : tuple of int, optional
-            At least (m, n): zeros are put below and to the right of the array.
+            At least (m, n): the array is padded with zeros below and to the right.
 
         Returns
         -------
@@ -216,7 +214,7 @@ class Uploads:
 
 
 def _fill(target: Array, array: Array) -> None:
-    """Copy an array to the upper left corner, and zeros beside it."""
+    """Copy an array to the upper left corner, and fill the rest with zeros."""
     rows, columns = array.shape
     target[:rows, :columns] = array
     target[rows:] = 0
@@ -224,7 +222,7 @@ def _fill(target: Array, array: Array) -> None:
 
 
 class Download:
-    """A matrix on its way to the host, made by `Device.download_later`.
+    """A matrix in transfer to the host, made by `Device.download_later`.
 
     Examples
     --------
@@ -253,17 +251,17 @@ class Download:
             raise
 
     def ready(self) -> bool:
-        """Ask whether `result` need not wait."""
+        """Whether `result` returns without waiting."""
         with self._device.current():
             return all(self._device.staging.done(buffer, wait=False) for _, buffer in self._live())
 
     def result(self, out: Array | None = None) -> Array:
-        """Wait until it has come, copy it out, and give the memory on the device back. For one call.
+        """Wait for the transfer, copy the result out, and release the memory on the device. Call it once.
 
         Parameters
         ----------
         out : ndarray of float32, optional
-            Where to put it, with any strides; by default a new C-contiguous array.
+            Array of any strides to fill; by default a new C-contiguous array.
 
         Returns
         -------
@@ -276,7 +274,7 @@ class Download:
         return self.corner(np.empty(self.shape, dtype=np.float32) if out is None else out)
 
     def corner(self, out: Array) -> Array:
-        """As `result`, of the upper left corner that fills `out`."""
+        """Like `result`, for the upper left corner that fills `out`."""
         pieces = self._live()
         with self._device.current():
             for (top, left, rows, columns), buffer in pieces:
@@ -293,7 +291,7 @@ class Download:
         return self._pieces
 
     def release(self) -> None:
-        """Do without the result; a second call does nothing."""
+        """Discard the result; a second call does nothing."""
         for _, buffer in self._pieces:
             buffer.release()
         self._pieces = []

@@ -1,9 +1,9 @@
-"""A bound on the work that is queued on a GPU.
+"""A bound on the work queued on a GPU.
 
-An NVIDIA driver drops draws without a word when about ten seconds of work are queued: the literal Gauss-Jordan inverse
-of n = 4096, 12 288 passes of 64 MiB each, then gives wrong numbers, and no error flag is set. So a fence goes behind
-each portion of the work, and the host waits until the portion before it is done. Two portions are queued at most, and
-the GPU is never idle. The host waits only where it was seconds ahead.
+An NVIDIA driver silently drops draws when about ten seconds of work are queued: the literal Gauss-Jordan inverse of n =
+4096, 12 288 passes of 64 MiB each, then returns wrong numbers without an error flag. So a fence follows each portion of
+the work, and the host waits until the portion before it is done. At most two portions are queued, and the GPU is never
+idle. The host waits only where it was seconds ahead.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from glla.gl.fence import Fence
 from glla.passes import Cost, Plan
 
 PORTION = 4e9
-"""Work between two fences, in bytes written: under two seconds for an NVIDIA H200, whose driver drops draws from about
-ten seconds on."""
+"""Bytes written between two fences: under two seconds for an NVIDIA H200, whose driver drops draws from about ten
+seconds on."""
 
 FLOPS_A_BYTE = 256
-"""Floating-point operations that count as one byte written: an NVIDIA H200 does 1.4e12 in a second of a product."""
+"""Floating-point operations that count as one byte written: an NVIDIA H200 does 1.4e12 flop/s in a product."""
 
 HEAVY = PORTION / 4
-"""Work from which a plan counts while its passes are queued; a lighter one counts as a whole, behind its last pass."""
+"""Bytes from which the work of a plan is counted pass by pass; a smaller plan is counted after its last pass."""
 
 SLICE = 0.05
-"""Seconds that a wait takes at most before the host asks whether it is to end."""
+"""Seconds of one wait at most, before the host checks for an interruption."""
 
 
 def work(cost: Cost) -> float:
@@ -38,14 +38,14 @@ def work(cost: Cost) -> float:
 
 
 class Throttle:
-    """Keeps the host from queueing more than two portions of work. Its context must be current in every call.
+    """Bounds the queued work to two portions. Its context must be current in every call.
 
     Parameters
     ----------
     calls : Calls
         Of the context.
     check : callable
-        Called with the plan while the host waits; raises where the plan is to end.
+        Called with the plan while the host waits; raises to end the plan.
     """
 
     __slots__ = ("_before", "_calls", "_check", "_queued")
@@ -56,7 +56,7 @@ class Throttle:
         self._before: Fence | None = None
 
     def add(self, amount: float, plan: Plan) -> None:
-        """Count work of a plan that was queued, see `work`; wait where it comes to a portion."""
+        """Count queued work of a plan, see `work`; wait once it reaches a portion."""
         self._queued += amount
         if self._queued < PORTION:
             return
@@ -68,6 +68,6 @@ class Throttle:
             self._wait(plan)
 
     def _wait(self, plan: Plan) -> None:
-        """Wait for the fence before."""
+        """Wait for the previous fence."""
         while self._before is not None and not self._before.wait(SLICE):
             self._check(plan)

@@ -1,6 +1,6 @@
-"""Transfers that are done when the call returns: texels written to a texture, or read from it.
+"""Synchronous transfers: texels written to a texture, or read from it.
 
-moderngl would hold the interpreter lock during these, and other threads with it.
+moderngl would hold the interpreter lock during these, and block other threads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Texels = NDArray[Any]
 
 
 def pixels(storage: Storage) -> tuple[int, int]:
-    """Format and type of a texture's texels as they travel."""
+    """GL's format and type of a texture's texels in a transfer."""
     if storage.dtype == "int32":
         return GL_INTEGER_FORMATS[storage.channels], GL_INT
     return GL_FORMATS[storage.channels], GL_FLOAT
@@ -35,10 +35,10 @@ class Transfers:
     pool : Pool
         Its textures.
     unit : int
-        The texture unit to bind to. No pass may use it: its calls count on what they have bound before.
+        The texture unit to bind to. No pass may use it, because passes rely on their bindings.
     waits : bool
-        Wait until everything queued is drawn before a texture is read. OpenGL asks that of the driver; llvmpipe, with
-        threads of its own, now and then gives what a small texture held before it was cleared and drawn.
+        Wait until all queued work is drawn before a texture is read. OpenGL requires that of the driver, but llvmpipe,
+        with threads of its own, sometimes returns an older content of a small texture.
     """
 
     def __init__(self, calls: Calls, pool: Pool, unit: int, waits: bool = False) -> None:
@@ -72,14 +72,14 @@ class Transfers:
     def copy(self, texture: Any, storage: Storage, buffer: int) -> None:
         """Queue the copy of a texture, as moderngl has it, into a buffer, by its name.
 
-        No `Texture` is taken: a call that is kept for the next run would keep it from going back to the pool.
+        It takes no `Texture`, because a call kept for the next run would keep it from returning to the pool.
         """
         self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, buffer)
         self._read_into(texture, storage, 0)
         self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
 
     def _read_into(self, texture: Any, storage: Storage, address: int) -> None:
-        """Have GL copy a texture into memory, or to a place in the buffer that is bound for it."""
+        """Copy a texture into memory, or to an offset in the bound buffer."""
         if self._waits:
             self._calls.finish()
         texture.use(self._unit)

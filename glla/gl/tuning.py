@@ -1,10 +1,10 @@
-"""What `glla tune` found the fastest here: a file for each renderer, which a device reads when it is made.
+"""Results of `glla tune`: a file for each renderer, which a device reads when it is made.
 
-The file is JSON. It lies in the user's folder for configuration (``$XDG_CONFIG_HOME/glla/tuned``, by default
+The file is JSON. It is in the user's folder for configuration (``$XDG_CONFIG_HOME/glla/tuned``, by default
 ``~/.config/glla/tuned``; ``~/Library/Application Support`` on a Mac, ``%APPDATA%`` on Windows), or in the folder that
-the environment variable ``GLLA_TUNING`` names; ``GLLA_TUNING=off`` reads none. A file that cannot be read, that is of
-another renderer, or that was measured with other shaders than these, is ignored with a `TuningWarning`. It only ever
-picks among the variants that `choose` may pick, so it changes how fast results come, not whether they are right.
+the environment variable ``GLLA_TUNING`` names; ``GLLA_TUNING=off`` reads none. A file that cannot be read, is of
+another renderer, or was measured with other shaders, is ignored with a `TuningWarning`. It only selects among the
+variants that `choose` may pick, so it changes speed, not correctness.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from glla.passes import Limits, Tuned, Variant, forms_of
 from glla.passes.glsl import find as shaders
 
 PROBE = 8
-"""Order of the matrices by which a rule is asked whether it heeds what was tuned."""
+"""Order of the matrices with which `choose` is asked whether it consults tuning results."""
 
 FORMAT = 1
-"""Number of the files' format; files of another one are ignored."""
+"""Version of the files' format; files of another version are ignored."""
 
 VARIABLE, OFF = "GLLA_TUNING", "off"
 """The environment variable that names the folder, and its value for no tuning."""
 
 LARGEST = 1 << 20
-"""Bytes that a file may have at most; an entry takes about 260."""
+"""Bytes of a file at most; an entry takes about 260."""
 
 SHOWN = 500
-"""Characters of a reason that a warning shows at most: it may quote the file."""
+"""Characters of a reason that a warning shows at most: the reason may quote the file."""
 
 GLSL = (".frag", ".vert", ".comp", ".glsl")
 MEND = "run `glla tune` again, or `glla tune --forget`"
 
 
 def operations() -> tuple[str, ...]:
-    """List the operations whose rule heeds what was tuned for them, among several variants.
+    """List the operations whose `choose` consults tuning results, among several variants.
 
     >>> {"cholesky", "matmul", "plu", "qr"} <= set(operations()), "inv" in operations()
     (True, False)
     """
-    return tuple(name for name, one in OPERATIONS.items() if _heeds(one))
+    return tuple(name for name, one in OPERATIONS.items() if _consults_tuning(one))
 
 
 @cache
-def _heeds(operation: Operation) -> bool:
-    """Whether the rule of an operation chooses what was tuned under its name, as `plu`'s does and `lu_factor`'s not."""
+def _consults_tuning(operation: Operation) -> bool:
+    """True if `choose` consults tuning results under this operation's name (`plu`'s does, `lu_factor`'s does not)."""
     if len(operation.tunable()) < 2:
         return False
     forms = forms_of(operation.example(PROBE, np.random.default_rng(PROBE)))
@@ -73,7 +73,7 @@ def variants(operation: str) -> dict[str, Variant]:
     Raises
     ------
     OptionError
-        No such operation; the message lists those there are.
+        No such operation; the message lists the valid ones.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def variants(operation: str) -> dict[str, Variant]:
 
 
 def folder() -> Path | None:
-    """Folder of the files; None for tuning that is off, or a user without a home."""
+    """Folder of the files; None if tuning is off, or the user has no home."""
     chosen = os.environ.get(VARIABLE, "")
     if chosen:
         return None if chosen == OFF else Path(chosen)
@@ -110,7 +110,7 @@ def path(renderer: str) -> Path | None:
 
 
 def load(renderer: str) -> tuple[Tuned, ...]:
-    """Read what was tuned on a renderer; nothing, and a warning, if its file cannot be used."""
+    """Read the tuning results of a renderer; empty, with a warning, if its file cannot be used."""
     file = path(renderer)
     try:
         if file is None or not file.exists():
@@ -122,12 +122,12 @@ def load(renderer: str) -> tuple[Tuned, ...]:
 
 
 def read(file: Path, renderer: str) -> list[dict[str, Any]]:
-    """Read the entries of a file: operation, size, variant, parameters, and for readers the seconds.
+    """Read the entries of a file: operation, size, variant, parameters, and the seconds, for readers.
 
     Raises
     ------
     OptionError
-        It is not to be used: which file, why, and what mends it.
+        It must not be used; the message names the file, the reason and a remedy.
     OSError
         It cannot be read.
     """
@@ -149,7 +149,7 @@ def read(file: Path, renderer: str) -> list[dict[str, Any]]:
 
 
 def _json(file: Path) -> Any:
-    """Read what may be any file: it may block, have no end, or be nested deeper than Python's stack."""
+    """Read any file as JSON: it may block, have no end, or be nested deeper than Python's stack."""
     status = file.stat()
     if not stat.S_ISREG(status.st_mode):
         raise ValueError("it is no regular file")
@@ -162,7 +162,7 @@ def _json(file: Path) -> Any:
 
 
 def tuned(entry: Mapping[str, Any]) -> Tuned:
-    """Make sure that an entry names a variant that may be chosen, and give it as the limits hold it.
+    """Check that an entry names a variant that may be chosen, and return it as the limits hold it.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def tuned(entry: Mapping[str, Any]) -> Tuned:
 
 
 def write(file: Path, renderer: str, version: str, entries: Iterable[Mapping[str, Any]]) -> None:
-    """Write a file, all or nothing.
+    """Write a file atomically.
 
     Raises
     ------
@@ -197,8 +197,8 @@ def write(file: Path, renderer: str, version: str, entries: Iterable[Mapping[str
         "tuned": [dict(entry) for entry in entries],
     }
     file.parent.mkdir(parents=True, exist_ok=True)
-    # A name that nobody can guess, and "x", which follows no link: others may write into this folder, too. A file of
-    # `tempfile` would be readable by its owner alone.
+    # A name that cannot be guessed, and "x", which follows no link: others may write into this folder, too. A file of
+    # `tempfile` would be readable by its owner only.
     unfinished = file.with_name(f"{file.name}.{os.urandom(8).hex()}")
     try:
         with unfinished.open("x", encoding="utf-8") as opened:
@@ -210,7 +210,7 @@ def write(file: Path, renderer: str, version: str, entries: Iterable[Mapping[str
 
 
 def fingerprint() -> str:
-    """Digest of all shaders: what was measured with others says nothing of these."""
+    """Digest of all shaders: measurements with other shaders do not apply."""
     import hashlib  # OpenSSL: a hundredth of the time that importing glla takes
 
     digest = hashlib.sha256()

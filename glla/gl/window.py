@@ -1,4 +1,4 @@
-"""A window that shows pictures of a device, and says where the mouse is. Its context is that of the device."""
+"""A window that shows pictures of a device, and reports the mouse's position. It uses the device's context."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ READ_FRAMEBUFFER, DRAW_FRAMEBUFFER, COLOR_BUFFER_BIT, LINEAR = 0x8CA8, 0x8CA9, 0
 
 
 class Window:
-    """The window of a device that was made with ``backend="glfw"``, shown.
+    """The window of a device that was made with ``backend="glfw"``, made visible.
 
     Parameters
     ----------
     device : Device
-        Whose window it is. On the main thread.
+        The device that has the window. On the main thread.
     width, height : int
         Of the window, in pixels.
     title : str
@@ -48,7 +48,7 @@ class Window:
         self._blit: Any = ctypes.CFUNCTYPE(None, *8 * [ctypes.c_int], ctypes.c_uint, ctypes.c_uint)(address)
 
     def show(self, picture: Texture) -> None:
-        """Show a texture of colours from 0 to 1, its first row at the bottom, as large as the window; see to events."""
+        """Show a texture of colours from 0 to 1, its first row at the bottom, in the whole window; process events."""
         width, height = self._glfw.get_framebuffer_size(self._window)
         with self._device.current():
             calls = self._device.calls
@@ -62,7 +62,7 @@ class Window:
         self._glfw.poll_events()
 
     def mouse(self) -> tuple[float, float] | None:
-        """Where the mouse is while its left button is down: parts of the width and the height, from below; or None."""
+        """Mouse position while its left button is down, as fractions of width and height from below; else None."""
         if not self._glfw.get_mouse_button(self._window, self._glfw.MOUSE_BUTTON_LEFT):
             return None
         x, y = self._glfw.get_cursor_pos(self._window)
@@ -71,6 +71,6 @@ class Window:
 
     @property
     def closed(self) -> bool:
-        """Whether the user closed it, or pressed Escape."""
+        """Whether the user has closed it, or pressed Escape."""
         pressed = self._glfw.get_key(self._window, self._glfw.KEY_ESCAPE)
         return bool(self._glfw.window_should_close(self._window)) or bool(pressed)

@@ -6,14 +6,14 @@
     systems ----+                                   +--> results, in order
                 +--> CPU (LAPACK, caller's thread) -+
 
-The thesis measures the ratio r = t_GPU / t_CPU once for each size (equation 4.46) and then does r systems on the CPU
-for each one on the GPU. Here the measured times are where it starts from. Each side takes the next system when it is
-free, its times are corrected by what it takes, and near the end of the stream they decide who does the last systems.
+The thesis measures the ratio r = t_GPU / t_CPU once for each size (equation 4.46) and then runs r systems on the CPU
+for each one on the GPU. Here the measured times are only the start. Each side takes the next system when it is free,
+its times are updated with each system, and near the end of the stream they decide the distribution of the last systems.
 
-- `share`: how long either side takes, and what follows from it. Arithmetic only.
-- `memory`: what was measured, kept in a file for each device.
-- `tasks`: a system that was checked; the sides that work; the benchmark.
-- `host`: the CPU side, with glla's manners.
+- `share`: the times of both sides, and the distribution that follows. Arithmetic only.
+- `memory`: measured times, kept in a file for each device.
+- `tasks`: a checked system; the two sides; the benchmark.
+- `host`: the CPU side, with glla's scaling and error checks.
 - `stream`: the results, as an iterator; `map` makes it.
 """
 

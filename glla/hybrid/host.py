@@ -1,14 +1,13 @@
-"""The CPU side: the same functions by LAPACK, with the manners of those on the GPU.
+"""The CPU side: the same functions by LAPACK, with the scaling and the error checks of those on the GPU.
 
-float32 throughout, matrices that are badly scaled equilibrated by powers of two first, and pivots judged by the rule of
-`glla.operations.trust`: both sides call the same matrices singular, but for those within a rounding error of the line
-between.
+float32 throughout; badly scaled matrices are first equilibrated by powers of two, and pivots are checked by the rule of
+`glla.operations.trust`: both sides call the same matrices singular, except within rounding error of the limit.
 
 SciPy's LAPACK factors and substitutes (`sgetrf`, `sgetrs`) without the interpreter lock, so that the thread that drives
 the GPU goes on; its `lu`, `inv` and `sgetri` hold the lock all the time, and are not used: the inverse is the solution
-for the identity, which takes as long as `sgetri`. LAPACK counts by columns, and works in place: the copy that it works
-on is made here, by `fortran`, several times faster than by SciPy. Without SciPy, NumPy solves and inverts, and calls a
-matrix singular only where a pivot is exactly zero; it has no factors to give.
+for the identity, which takes as long as `sgetri`. LAPACK uses Fortran order and works in place: the copy is made by
+`fortran`, several times faster than by SciPy. Without SciPy, NumPy solves and inverts, and detects only pivots that are
+exactly zero; it returns no factors.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from glla.passes import forms_of
 from glla.passes.layout import Shape
 
 WELL_SCALED = 0.1
-"""A matrix is scaled if the largest entry of a row or column is below this fraction of the largest one of all; as
+"""A matrix is scaled if the largest entry of a row or column is below this fraction of the largest of all; as in
 LAPACK's slaqge."""
 
 STRIP = 16
@@ -55,15 +54,15 @@ WIDE_STRIP = 128
 
 @lru_cache
 def has_lapack() -> bool:
-    """Whether SciPy is there."""
+    """Whether SciPy is installed."""
     return find_spec("scipy") is not None
 
 
 def counterpart(operation: str) -> Callable[..., Any] | None:
-    """Give the function that does an operation on this side: of checked float32 arrays.
+    """Return the function of an operation on this side, for checked float32 arrays.
 
-    It is the one that the operation's record names, imported now; without SciPy its substitute in `WITHOUT_SCIPY`.
-    None where there is none.
+    It is the one that the operation's record names, imported now; without SciPy its substitute in `WITHOUT_SCIPY`. None
+    if there is none.
     """
     module, _, name = OPERATIONS[operation].host.partition(":")
     if not module:
@@ -75,8 +74,8 @@ def counterpart(operation: str) -> Callable[..., Any] | None:
 def fortran(a: Array) -> Array:
     """Copy an array into Fortran order.
 
-    NumPy goes through a C-ordered array row by row, and fetches a cache line of the copy for each element: for n = 2048
-    that took 30 ms, in strips 6 ms, where `sgetrf` takes 46 ms (AMD EPYC, 2 cores).
+    NumPy reads a C-ordered array row by row, and fetches a cache line of the copy for each element: for n = 2048 that
+    took 30 ms, in strips 6 ms, where `sgetrf` takes 46 ms (AMD EPYC, 2 cores).
     """
     copy = np.empty(a.shape, a.dtype, order="F")
     if a.flags.f_contiguous:
@@ -91,7 +90,7 @@ def fortran(a: Array) -> Array:
 
 
 class HostFactors(Factors):
-    """Factors made by LAPACK, judged as those of a device are."""
+    """Factors made by LAPACK, with the pivot checks of a device's factors."""
 
     def __init__(self, a: Array) -> None:
         from scipy.linalg import lapack
@@ -125,7 +124,7 @@ class HostFactors(Factors):
 
     @property
     def as_scaled(self) -> HostFactors:
-        """Factors of the matrix as it was scaled, before it came here."""
+        """Factors of the matrix as passed, which was scaled before."""
         return self
 
     def probe_solutions(self) -> Array:
@@ -134,7 +133,7 @@ class HostFactors(Factors):
 
     @property
     def leading(self) -> HostFactors:
-        """Factors of the square matrix that has the leading columns of L and U, and its rows in their order."""
+        """Factors of the square matrix of the leading columns of L and U, with its rows in order."""
         order = min(self.shape)
         found = HostFactors.__new__(HostFactors)
         packed = np.asfortranarray(self.packed[:order, :order])
@@ -143,7 +142,7 @@ class HostFactors(Factors):
 
     @property
     def diagonal_texels(self) -> Array:
-        """`diagonal` as a plan reads it back, see `glla.operations.trust.of_diagonal`."""
+        """`diagonal` in the format of a plan's read-back, see `glla.operations.trust.of_diagonal`."""
         texels = np.zeros((-(-min(self.shape) // 2), 4), dtype=np.float32)
         for part, figure in zip((texels[:, :2], texels[:, 2:]), self.diagonal, strict=True):
             part[...] = np.resize(np.append(figure, np.zeros(1, np.float32)), part.shape)
@@ -155,7 +154,7 @@ class HostFactors(Factors):
 
         right, trans = fortran(b), int(transposed)
         x: Array = lapack.sgetrs(self.packed, self.exchanges, right, trans=trans, overwrite_b=1)[0]
-        return x.reshape(b.shape, order="F")  # LAPACK makes a column of a vector
+        return x.reshape(b.shape, order="F")  # LAPACK returns a column for a vector
 
 
 def _largest_of_upper(a: Array) -> Array:
@@ -200,7 +199,7 @@ def _largest(a: Array) -> float:
 
 
 def _equilibrated(a: Array) -> tuple[Array, NDArray[np.int32] | None, NDArray[np.int32] | None]:
-    """Scale A by 2^-(e_i + f_j) where its rows or columns differ much; also give e and f, None if not."""
+    """Scale A by 2^-(e_i + f_j) if its rows or columns differ much; also return e and f, None without scaling."""
     rows = np.maximum(a.max(axis=1), -a.min(axis=1))
     columns = np.maximum(a.max(axis=0), -a.min(axis=0))
     if all(most.min() >= WELL_SCALED * most.max() for most in (rows, columns)) and 2.0**-40 < rows.max() < 2.0**40:
@@ -223,7 +222,7 @@ def lu_factor(a: Array) -> tuple[Array, NDArray[np.int32]]:
 
 
 def _again(stage: str, values: Values) -> Values:
-    """Factor a matrix with LAPACK's only pivoting, scaled by a power of two."""
+    """Factor a matrix scaled by a power of two, with partial pivoting, the only pivoting of LAPACK."""
     scaled, exponent = factorisations.scaled_by_one(values["A"])
     factors = HostFactors(scaled)
     records = pivot_records(factors.exchanges)
@@ -231,7 +230,7 @@ def _again(stage: str, values: Values) -> Values:
 
 
 def _in_place_of_plans() -> Perform:
-    """Give what does the stages of `glla.operations.care` by LAPACK."""
+    """Return an executor of the stages of `glla.operations.care` by LAPACK."""
     factors: HostFactors
 
     def factored(a: Array) -> dict[str, Any]:
@@ -300,7 +299,7 @@ def det(a: Array) -> Any:
 
 
 def rref(a: Array) -> RREF[Array]:
-    """Reduced row echelon form and pivot columns, as `glla.rref`: what LAPACK finds stands by the same rule."""
+    """Reduced row echelon form and pivot columns, as `glla.rref`; LAPACK's factors pass the same check."""
     if a.size == 0:
         return RREF(np.zeros_like(a), ())
     given = {"A": a, "tol": None, "pivoting": "partial"}
@@ -309,7 +308,7 @@ def rref(a: Array) -> RREF[Array]:
 
 
 def _in_place_of_elimination() -> Perform:
-    """Give what does the stages of `glla.operations.elimination.rref`: A = P L [U11 U12], R = [I, U11^-1 U12]."""
+    """Return an executor of the stages of `operations.elimination.rref`: A = P L [U11 U12], R = [I, U11^-1 U12]."""
     leading: HostFactors
 
     def perform(stage: str, values: Values) -> Values:
@@ -338,7 +337,7 @@ def _in_place_of_elimination() -> Perform:
 
 
 def _echelon(factors: HostFactors, exponents: NDArray[np.int32]) -> Array:
-    """[I, U11^-1 U12], with its columns scaled back; without use where U11 is singular."""
+    """[I, U11^-1 U12], with its columns scaled back; meaningless if U11 is singular."""
     from scipy.linalg import lapack
 
     order = min(factors.shape)
@@ -351,7 +350,7 @@ def _echelon(factors: HostFactors, exponents: NDArray[np.int32]) -> Array:
 
 
 def matmul(a: Array, b: Array) -> Array:
-    """A @ B, as `glla.matmul`, by NumPy's BLAS, which lets the interpreter go on."""
+    """A @ B, as `glla.matmul`, by NumPy's BLAS, without the interpreter lock."""
     with np.errstate(all="ignore"):
         return finite_result("matmul", np.matmul(a, b), True)
 
@@ -387,4 +386,4 @@ WITHOUT_SCIPY: dict[Callable[..., Any], Callable[..., Any] | None] = {
     det: None,
     rref: None,
 }
-"""What takes the place of the functions here that call SciPy's LAPACK, where SciPy is missing."""
+"""Substitutes for the functions that call SciPy's LAPACK, where SciPy is missing."""

@@ -1,6 +1,6 @@
-"""What was measured: kept in the process, or, where it is asked for, from one run to the next.
+"""Measured times: kept in the process or, on request, between processes.
 
-Then it is a small JSON file for each device.
+For that they are stored in a small JSON file for each device.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from glla.gl import DeviceInfo
 from glla.hybrid.share import Pace
 
 FORMAT = 2
-"""Version of the file's format, raised when paces in older files are out of date. In 2 the CPU side became faster."""
+"""Version of the file's format, raised when times in older files are invalid. In 2 the CPU side became faster."""
 
 DAYS = 30
-"""Days without a change after which paces are measured again: a side that was left idle has no other chance."""
+"""Days without an update after which times are measured again: an idle side gets no other update."""
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-"""Environment variables that set the threads of the CPU side, and with them its pace."""
+"""Environment variables that set the threads of the CPU side, and so its speed."""
 
 
 _in_process: dict[str, dict[str, Pace]] = {}  # by conditions
 
 
 def folder(remember: bool = False) -> Path | None:
-    """Where the files lie: $XDG_CACHE_HOME/glla/hybrid, by default in ~/.cache.
+    """Folder of the files: $XDG_CACHE_HOME/glla/hybrid, by default in ~/.cache.
 
-    None where nobody asks for files, by the argument or by GLLA_HYBRID=on; and with GLLA_HYBRID=off.
+    None unless files are requested, by the argument or by GLLA_HYBRID=on; and with GLLA_HYBRID=off.
 
     Raises
     ------
     OptionError
-        GLLA_HYBRID is something else.
+        GLLA_HYBRID has another value.
     """
     wish = os.environ.get("GLLA_HYBRID", "").lower()
     if wish not in ("", "on", "off"):
@@ -57,11 +57,10 @@ def folder(remember: bool = False) -> Path | None:
 
 
 class Memory:
-    """Paces of one device, by operation and size.
+    """Times of one device, by operation and size.
 
-    Whatever is wrong with the file counts as nothing remembered, and what cannot be written is lost: it is measured
-    again, which costs less than an error. Files of another driver or another number of cores do not count, nor do old
-    ones.
+    An invalid file counts as empty, and a failure to write is ignored: measuring again costs less than an error. Files
+    of another driver or another number of cores do not count, nor do old ones.
 
     Parameters
     ----------
@@ -85,11 +84,11 @@ class Memory:
         self._paces = self._read()
 
     def get(self, key: str) -> Pace | None:
-        """Recall the pace of an operation at a size."""
+        """Return the times of an operation at a size."""
         return self._paces.get(key)
 
     def put(self, paces: dict[str, Pace]) -> None:
-        """Remember paces, beside what others may have written meanwhile."""
+        """Store times, merged with those written by other processes."""
         self._paces = {**self._read(), **self._paces, **paces}
         if self.path is None:
             _in_process[str(self._conditions)] = self._paces
@@ -106,7 +105,7 @@ class Memory:
             try:
                 with open(handle, "w", encoding="utf-8") as file:
                     json.dump(record, file, indent=1)
-                os.replace(name, self.path)  # whoever reads sees the old file or the new one
+                os.replace(name, self.path)  # readers see the old file or the new one
             except BaseException:
                 os.unlink(name)
                 raise

@@ -1,4 +1,4 @@
-"""Who takes how many: arithmetic on how long either side takes."""
+"""Distribution of systems: arithmetic on the times of both sides."""
 
 from __future__ import annotations
 
@@ -6,33 +6,32 @@ import math
 from dataclasses import dataclass, replace
 
 GAIN = 1.1
-"""Both sides work only if together they promise at least 1.1 times the rate of the better one alone. A smaller promise
-may be lost to what they take from each other (cores, memory); the aim is never to be more than 5 % slower than the
-better one."""
+"""Both sides work only if together they promise at least 1.1 times the rate of the better one alone. A smaller gain may
+be lost to contention (cores, memory); the aim is never to be more than 5 % slower than the better one."""
 
 WEIGHT = 0.25
 """Weight of a new time in the running mean of a side's times, between 0 and 1."""
 
 LEAP = 2.0
-"""A new time counts as at most twice, and at least half, the mean so far: one hiccup decides nothing."""
+"""A new time counts as at most twice, and at least half, the mean so far, so that one outlier has little effect."""
 
 MARGIN = 1.5
-"""The GPU is kept in work for 1.5 times the time of a system on the CPU: it stays busy though times vary."""
+"""The GPU is kept busy for 1.5 times the time of a system on the CPU, because times vary."""
 
 MOST_AHEAD = 20
-"""The most systems that are taken from the stream before their results are due."""
+"""Systems taken from the stream before their results are due, at most."""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds that a system takes on either side.
+    """Seconds per system on either side.
 
     Attributes
     ----------
     gpu_alone, cpu_alone : float
         While the other side is idle.
     gpu, cpu : float
-        While the other side works: BLAS would like the core that drives the GPU, too.
+        While the other side works: BLAS also competes for the core that drives the GPU.
     devices : int
         GPUs that share the GPU side's systems; its seconds are those of one system divided by their number.
     """
@@ -77,22 +76,22 @@ class Pace:
 
     @property
     def ahead(self) -> int:
-        """Systems to take ahead from the stream: what the faster side does while the slower one does one, and more."""
+        """Systems to take ahead from the stream: those of the faster side during one of the slower side, and more."""
         if self.workers != "both":
             return 4 * self.devices
         return min(MOST_AHEAD, math.ceil(MARGIN * max(self.ratio, 1 / self.ratio)) + 4 * self.devices)
 
     def keeps_busy(self, seconds: float, systems: int) -> bool:
-        """Whether what the GPU has, some systems and seconds, lasts for as long as the CPU may be away to do one.
+        """Whether the GPU's queue, in systems and seconds, lasts while the CPU computes one system.
 
-        More it should not have: it could not be taken back.
+        A longer queue is useless, and could not be taken back.
         """
         if self.workers != "both":
-            return systems >= 2 * self.devices  # one is on its way up while the other one comes down
+            return systems >= 2 * self.devices  # one is uploaded while the other one is read back
         return systems >= MOST_AHEAD or seconds >= MARGIN * self.cpu
 
     def corrected(self, side: str, seconds: float) -> Pace:
-        """Learn from what a system took on a side.
+        """Update the times with those of a system on one side.
 
         Examples
         --------
@@ -106,7 +105,7 @@ class Pace:
 
 
 def from_ratio(ratio: float, cpu: float = 1.0) -> Pace:
-    """Make a pace of a ratio that is given, and of seconds on the CPU; 0 and infinity leave one side alone.
+    """Return times for a given ratio, and given seconds on the CPU; 0 and infinity leave one side alone.
 
     Examples
     --------
@@ -117,14 +116,15 @@ def from_ratio(ratio: float, cpu: float = 1.0) -> Pace:
         return Pace(1, math.inf, 1, math.inf)
     if ratio == math.inf:
         return Pace(math.inf, 1, math.inf, 1)
-    return Pace(math.inf, math.inf, ratio * cpu, cpu)  # as if either alone got nowhere
+    return Pace(math.inf, math.inf, ratio * cpu, cpu)  # so that both sides work
 
 
 def gpu_share(left: int, pace: Pace, gpu_busy: float = 0.0) -> int:
-    """How many of the systems that are left the GPU should take, so that the last result is there soonest.
+    """Number of the remaining systems for the GPU that minimises the time of the last result.
 
-    The CPU is free now, the GPU in `gpu_busy` seconds. Where no end of the stream is in sight, what was taken from it
-    counts as all that is left: that is enough for both sides, see `Pace.ahead`, and no late system goes to a slow GPU.
+    The CPU is free now, the GPU in `gpu_busy` seconds. While the end of the stream is unknown, the systems taken from
+    it count as the remaining ones: that is enough for both sides, see `Pace.ahead`, and no late system goes to a slow
+    GPU.
 
     Examples
     --------
@@ -141,10 +141,10 @@ def gpu_share(left: int, pace: Pace, gpu_busy: float = 0.0) -> int:
 
 
 def gpu_takes(left: int, pace: Pace, gpu_busy: float, gpu_has: int) -> bool:
-    """Whether the GPU, which has some systems, should get the next one."""
+    """Whether the GPU, which has `gpu_has` systems, should get the next one."""
     return not pace.keeps_busy(gpu_busy, gpu_has) and gpu_share(left, pace, gpu_busy) > 0
 
 
 def cpu_takes(left: int, pace: Pace, gpu_busy: float) -> bool:
-    """Whether the CPU, which is free, should do the next one, or leave all to the GPU."""
+    """Whether the CPU, which is free, should take the next one, or leave all to the GPU."""
     return gpu_share(left, pace, gpu_busy) < left

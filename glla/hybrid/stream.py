@@ -1,4 +1,4 @@
-"""The results of a stream of systems, in order, while two sides work on it."""
+"""The results of a stream of systems, in order, computed by two sides."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ from glla.queue import Coprocessor, Coprocessors, coprocessor
 
 @dataclass(frozen=True)
 class Report:
-    """Who did what, so far.
+    """Number of systems and times of each side, so far.
 
     Attributes
     ----------
     gpu_systems, cpu_systems : int
         Systems that each side has done.
     gpu_seconds, cpu_seconds : float
-        How long it worked on them.
+        Seconds of work on them.
     ratio_at_start, ratio : float or None
-        t_GPU / t_CPU, of the size that came last: as it was measured, remembered or given, and as corrected since. 0:
-        the GPU works alone; inf: the CPU. None before the first system.
+        t_GPU / t_CPU, of the last size: as measured, remembered or given, and as updated since. 0: the GPU works alone;
+        inf: the CPU. None before the first system.
     source : str
-        Where the ratio at the start is from: "measured", "remembered", "given", "software" (the device is a software
+        Source of the ratio at the start: "measured", "remembered", "given", "software" (the device is a software
         rasteriser: the CPU works alone), "one side" (the other one cannot do the operation) or "".
     measuring_seconds : float
-        Spent on measuring.
+        Seconds of measurements.
     """
 
     gpu_systems: int = 0
@@ -66,9 +66,9 @@ class Report:
 class Stream(Iterator[Any]):
     """Results of `map`: an iterator and a context manager. For one thread, the one that iterates.
 
-    The CPU side works in ``next``; what the caller does between two results is done beside the GPU only.
-    An error that a system raises is raised in its turn, with a note that names the system; ``next`` then goes on with
-    the one behind it. An error of the stream itself is raised behind all results before it.
+    The CPU side works in ``next``; between two results only the GPU works. A system's error is raised in its turn, with
+    a note that names the system; ``next`` then continues with the following one. An error of the stream itself is
+    raised after all results before it.
     """
 
     def __init__(
@@ -90,16 +90,16 @@ class Stream(Iterator[Any]):
         self._length = len(systems) if isinstance(systems, Sized) else 0
         self._gpu, self._cpu, self._memory, self._own, self._clock = gpu, cpu, memory, own, clock
         if own is not None:
-            own._quiet = True  # a loop over the stream may be left, as one over a generator
+            own._quiet = True  # a loop over the stream may be left early, as one over a generator
         self._given_ratio, self._copy, self._software = ratio, copy, software
         self._devices = devices
         self._waiting: deque[Task] = deque()  # taken from the stream
-        self._tickets: deque[Ticket] = deque()  # given to the GPU
-        self._outcomes: dict[int, Outcome] = {}  # done, and not given yet
+        self._tickets: deque[Ticket] = deque()  # on the GPU
+        self._outcomes: dict[int, Outcome] = {}  # done, and not returned yet
         self._taken = self._given = 0
         self._failure: BaseException | None = None  # of the stream
         self._exhausted = self._closed = False
-        self._gpu_since = clock()  # when it came to the first of its tasks
+        self._gpu_since = clock()  # start of the first of its tasks
         self._paces: dict[str, Pace] = {}
         self._first_paces: dict[str, Pace] = {}
         self._warm: set[str] = set()  # keys that the GPU has done
@@ -135,7 +135,7 @@ class Stream(Iterator[Any]):
 
     @property
     def report(self) -> Report:
-        """Who did what, so far."""
+        """Number of systems and times of each side, so far."""
         first, now = self._first_paces.get(self._last), self._paces.get(self._last)
         return Report(
             self._done["gpu"],
@@ -149,7 +149,7 @@ class Stream(Iterator[Any]):
         )
 
     def close(self) -> None:
-        """Take no more systems; drop what waits, wait for what runs, and keep what was learnt. Harmless when done."""
+        """Take no more systems; cancel waiting ones, wait for running ones, and save the times. No effect when done."""
         if self._closed:
             return
         self._closed = True
@@ -164,7 +164,7 @@ class Stream(Iterator[Any]):
         if self._memory is not None and self._given_ratio is None:
             self._memory.put({key: self._paces[key] for key in self._learnt})
         if self._own is not None:
-            with contextlib.suppress(CoprocessorError):  # it had died, and the results that were lost have said so
+            with contextlib.suppress(CoprocessorError):  # it had died, and the lost results have raised it
                 self._own.close()
 
     def __enter__(self) -> Stream:
@@ -175,22 +175,22 @@ class Stream(Iterator[Any]):
     ) -> None:
         self.close()
 
-    # -- systems come in
+    # -- input
 
     def _feed(self) -> None:
-        """Take systems from the stream as far ahead as it pays, and give the GPU its share of them."""
+        """Take systems from the stream as far ahead as useful, and queue the GPU's share of them."""
         try:
             while self._look_ahead() and self._gpu_takes(self._waiting[0]):
                 if not self._tickets:
                     self._gpu_since = self._clock()
                 self._tickets.append(self._gpu.start(self._waiting[0]))
                 self._waiting.popleft()
-        except CoprocessorError as error:  # it takes no more; what is done already is given first
+        except CoprocessorError as error:  # it accepts no more; finished results are returned first
             self._exhausted, self._failure = True, error
             self._waiting.clear()
 
     def _look_ahead(self) -> bool:
-        """Take what should be known before anything is decided. True if a system waits."""
+        """Take the systems needed for decisions. True if a system waits."""
         while not self._exhausted and self._taken - self._given < self._ahead():
             self._take()
             if self._waiting:
@@ -218,10 +218,10 @@ class Stream(Iterator[Any]):
         return self._paces[self._last].ahead if self._last else 1
 
     def _left(self) -> int:
-        """Systems that nobody has yet, as far as known."""
+        """Number of systems without a side, as far as known."""
         return len(self._waiting) + (0 if self._exhausted else max(0, self._length - self._taken))
 
-    # -- who takes the next one
+    # -- distribution
 
     def _gpu_takes(self, task: Task) -> bool:
         return gpu_takes(self._left(), self._pace(task), self._gpu_busy(), len(self._tickets))
@@ -230,14 +230,14 @@ class Stream(Iterator[Any]):
         return cpu_takes(self._left(), self._pace(task), self._gpu_busy())
 
     def _gpu_busy(self) -> float:
-        """Seconds that the GPU still needs for what it has."""
+        """Seconds until the GPU has finished its queue."""
         if not self._tickets:
             return 0.0
         each = [self._pace(ticket.task).gpu for ticket in self._tickets]
         return sum(each[1:]) + max(0.0, each[0] - (self._clock() - self._gpu_since))
 
     def _pace(self, task: Task) -> Pace:
-        """What is known of a task's operation and size; measured now if nothing is."""
+        """Times of a task's operation and size; measured now if unknown."""
         key = task.key
         if key not in self._paces:
             self._paces[key] = self._first_paces[key] = replace(self._first_pace(task), devices=self._devices)
@@ -260,10 +260,10 @@ class Stream(Iterator[Any]):
         return self._measured(task)
 
     def _measured(self, task: Task) -> Pace:
-        while self._tickets:  # they would be measured too
+        while self._tickets:  # they would disturb the measurement
             self._settle(self._tickets[0].outcome())
         start = self._clock()
-        first = self._gpu.start(task).outcome()  # cold; whether it can be done there at all
+        first = self._gpu.start(task).outcome()  # cold; fails if the GPU cannot do it at all
         if isinstance(first.error, (DeviceError, CoprocessorError)):
             self._source = "one side"
             pace = from_ratio(math.inf)
@@ -275,22 +275,22 @@ class Stream(Iterator[Any]):
         self._measuring += self._clock() - start
         return pace
 
-    # -- results come out
+    # -- output
 
     def _work(self) -> None:
-        """Do the next system on the CPU."""
+        """Run the next system on the CPU."""
         task = self._waiting[0]
         outcome = self._cpu.run(task)
         self._waiting.popleft()  # not before: a keyboard interrupt loses nothing
         self._finish(task, outcome)
 
     def _collect(self) -> None:
-        """Note what the GPU has finished."""
+        """Record the results that the GPU has finished."""
         while self._tickets and self._tickets[0].done():
             self._settle(self._tickets[0].outcome())
 
     def _settle(self, outcome: Outcome) -> None:
-        """Note the outcome of the GPU's first task."""
+        """Record the outcome of the GPU's first task."""
         task = self._tickets.popleft().task
         self._gpu_since = outcome.end
         self._finish(task, outcome)
@@ -304,9 +304,9 @@ class Stream(Iterator[Any]):
             self._learn(task.key, outcome)
 
     def _learn(self, key: str, outcome: Outcome) -> None:
-        """Correct what is known by what a system took."""
+        """Update the times with those of a system."""
         pace = self._paces[key]
-        if not math.isfinite(pace.gpu_alone + pace.cpu_alone):  # given, or there is nothing to choose
+        if not math.isfinite(pace.gpu_alone + pace.cpu_alone):  # given, or there is no choice
             if pace.workers == "both" and outcome.side == "cpu":
                 self._paces[key] = replace(from_ratio(pace.ratio, outcome.seconds), devices=self._devices)
             return
@@ -332,55 +332,54 @@ def map(
     Parameters
     ----------
     op : str
-        What to do with each system: the function of glla of that name, of those that have a counterpart on the CPU
-        (``solve``, ``lu_factor``, ``plu``, ``inv``, ``det``, ``rref``, ``matmul`` and more); an unknown one is refused
-        with their list.
+        Operation on each system: the name of a function of glla that has a counterpart on the CPU (``solve``,
+        ``lu_factor``, ``plu``, ``inv``, ``det``, ``rref``, ``matmul`` and more); the error for an unknown one lists
+        them.
     systems : iterable
         Pairs (A, b) for ``solve``, (A, B) for ``matmul``, matrices A for functions of one: array_like, real, one matrix
-        each. There may be no end of
-        them: they are taken as they are needed, and a few ahead, depending on the ratio and at most 20.
+        each. It may be endless: systems are taken when needed, and at most 20 ahead, depending on the ratio.
     gpu : Coprocessor or Coprocessors, optional
-        Whose device, or devices, to use; stays open. Several share the GPU's systems. By default one of its own, closed
-        at the end.
+        The device, or devices, to use; stays open. Several share the GPU's systems. By default a new one, closed at the
+        end.
     device : str or int, optional
-        For one of its own: ``"software"``, ``"hardware"`` or an index, as `glla.coprocessor` takes it.
+        For a new one: ``"software"``, ``"hardware"`` or an index, as in `glla.coprocessor`.
     ratio : float, optional
-        Systems on the CPU for each one on the GPU, instead of what is measured: 0 has the GPU work alone, infinity the
-        CPU. Then nothing is measured, corrected or remembered.
+        Systems on the CPU for each one on the GPU, instead of measured times: with 0 the GPU works alone, with infinity
+        the CPU. Then nothing is measured, updated or remembered.
     copy : bool, optional
-        Copy systems when they are taken, so that one array may be used again for the next one. By default what comes
-        from an iterator is copied, and what stands in a sequence or an array is not, and must stay as it is.
+        Copy systems when they are taken, so that their arrays may be reused. By default systems from an iterator are
+        copied, those in a sequence or an array are not, and must stay unchanged.
     remember : bool
-        Keep what was measured in a file of the user's cache folder, for later processes. Without it nothing is written,
-        nor read. ``GLLA_HYBRID=on`` asks for it everywhere, ``GLLA_HYBRID=off`` refuses it.
+        Keep the times in a file of the user's cache folder, for later processes. Without it no file is written or read.
+        ``GLLA_HYBRID=on`` requests it everywhere, ``GLLA_HYBRID=off`` refuses it.
 
     Returns
     -------
     Stream
-        Iterator over the results, in order, each as the function gives it for arrays (float32 on both sides). It has a
-        `report`, and `close` for whoever stops early; it is a context manager.
+        Iterator over the results, in order, each as the function returns it for arrays (float32 on both sides). A
+        context manager with a `report`, and `close` to stop early.
 
     Raises
     ------
     OptionError
-        Unknown `op`; a `ratio` below 0; no such name of a device, or one beside `gpu`.
+        Unknown `op`; a `ratio` below 0; an invalid name of a device, or one together with `gpu`.
     ContextError
         There is no OpenGL device.
     SingularMatrixError, ShapeError, DTypeError, NonFiniteError, ...
-        From ``next``, when the system's turn comes: what the function raises, with a note that names the system.
+        From ``next``, in the system's turn: the function's errors, with a note that names the system.
 
     Notes
     -----
-    For each operation and size (to half an octave) the first system is also the benchmark: what it takes on either
-    side, alone and beside the other. Its times are remembered in this process, with `remember` for 30 days for this
-    device and driver, in ``$XDG_CACHE_HOME/glla/hybrid``, and corrected by each system. Where both together do not
-    promise to be 10 % faster than the better side, that one works alone; beside a software rasteriser, which would take
-    the cores from it, the CPU does. The CPU side works in the caller's thread, in ``next``.
+    For each operation and size (to half an octave) the first system is also the benchmark of both sides, alone and
+    together. Its times are kept in this process, with `remember` for 30 days for this device and driver, in
+    ``$XDG_CACHE_HOME/glla/hybrid``, and updated with each system. If both together do not promise to be 10 % faster
+    than the better side, that one works alone; with a software rasteriser, which would compete for the cores, the CPU
+    does. The CPU side works in the caller's thread, in ``next``.
 
-    Error: either side keeps the bounds of the function. Which side does a system depends on times, so results may
-    differ in the last bits from run to run. Both call a matrix singular by the same rule, save within rounding error
-    of the line. The CPU side uses SciPy's LAPACK; without SciPy it is NumPy's, which has no factors: then the GPU alone
-    does ``lu_factor``, ``plu``, ``det`` and ``rref``, and the CPU side finds only pivots that are exactly zero.
+    Error: both sides keep the bounds of the function. The distribution depends on times, so results may differ in the
+    last bits from run to run. Both sides call a matrix singular by the same rule, except within rounding error of the
+    limit. The CPU side uses SciPy's LAPACK; without SciPy it is NumPy's, without factors: then the GPU alone does
+    ``lu_factor``, ``plu``, ``det`` and ``rref``, and the CPU side detects only pivots that are exactly zero.
 
     Source: Brodtkorb 2007, section 4.2.4, equation 4.46.
 
@@ -404,7 +403,7 @@ def map(
         copy = not isinstance(systems, (Sequence, np.ndarray))
     if gpu is not None and gpu.closed:
         raise CoprocessorError("hybrid.map: the coprocessor is closed; make another one, or leave gpu out")
-    folder(remember)  # complains of the environment before anything is opened
+    folder(remember)  # raises for a bad environment variable before a device is opened
     clock = time.perf_counter
     worker = gpu if gpu is not None else coprocessor(device=device)
     members = [*worker] if isinstance(worker, Coprocessors) else [worker]
@@ -415,7 +414,7 @@ def map(
         systems,
         gpu_side,
         Cpu(clock, gpu_side.busy),
-        Memory(info, remember) if len(members) == 1 else None,  # what is remembered is of one device
+        Memory(info, remember) if len(members) == 1 else None,  # stored times are those of one device
         ratio,
         copy,
         all(member.info.software for member in members),

@@ -1,4 +1,4 @@
-"""A system to be worked on, the two sides that can, and the benchmark that measures how long either takes."""
+"""A system, the two sides that can solve it, and the benchmark that measures their times."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from glla.queue import Coprocessor, Pending
 Clock = Callable[[], float]
 
 SHARED = tuple(name for name, operation in OPERATIONS.items() if operation.host and operation.public)
-"""Names of the operations that the CPU side knows, too: those can be shared."""
+"""Names of the operations that the CPU side implements, too."""
 
 WARM = 0.3
-"""Seconds of work after which a GPU counts as warm: while it idles its clock is low."""
+"""Seconds of work after which a GPU counts as warm: its clock rate is low while it idles."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A system that was checked.
+    """A checked system.
 
     Attributes
     ----------
     index : int
-        Its place in the stream.
+        Its number in the stream.
     operation : str
         One of `SHARED`.
     arrays : tuple of ndarray
@@ -51,7 +51,7 @@ class Task:
 
     @property
     def key(self) -> str:
-        """Operation and size, to half an octave: what takes about as long on either side.
+        """Operation and size, to half an octave: systems of about the same time on either side.
 
         Examples
         --------
@@ -68,7 +68,7 @@ def _key(operation: str, sides: tuple[int, ...]) -> str:
 
 
 def checked(operation: str, index: int, system: Any, copy: bool) -> Task:
-    """Make a task of a member of the stream.
+    """Make a task from an item of the stream.
 
     Raises
     ------
@@ -100,12 +100,12 @@ def _check_shapes(operation: str, a: Array, *others: Array) -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task: a value or an error, the seconds it took, and when it was done.
+    """Outcome of a task: a value or an error, the seconds it took, and its end time.
 
     Attributes
     ----------
     side : str
-        Who did it: "gpu", "cpu", or "" if it was no system.
+        The side that did it: "gpu", "cpu", or "" for an invalid system.
     """
 
     value: Any
@@ -115,18 +115,18 @@ class Outcome:
     side: str = ""
 
     def get(self, index: int) -> Any:
-        """Give the value, or raise the error and say which system it is."""
+        """Return the value, or raise the error with a note that names the system."""
         if self.error is None:
             return self.value
         self.error.add_note(f"raised by system {index} of hybrid.map")
         try:
             raise self.error
         finally:
-            del self  # an exception keeps this frame, and must not keep what keeps the exception
+            del self  # an exception keeps this frame, and must not keep the exception's owner alive
 
 
 def attempt(function: Callable[..., Any], arrays: tuple[Array, ...], clock: Clock, side: str) -> Outcome:
-    """Do a task, and time it."""
+    """Run a task, and time it."""
     start = clock()
     try:
         value, error = function(*arrays), None
@@ -137,35 +137,35 @@ def attempt(function: Callable[..., Any], arrays: tuple[Array, ...], clock: Cloc
 
 
 class Ticket(Protocol):
-    """Stands for a task that the GPU has, or will have."""
+    """Future result of a task on the GPU."""
 
     task: Task
 
     def done(self) -> bool:
-        """Whether it is there."""
+        """Whether it is done."""
 
     def outcome(self) -> Outcome:
-        """Wait for it."""
+        """Wait for the outcome."""
 
     def cancel(self) -> bool:
-        """Take it back; False if it has begun."""
+        """Cancel it; False if it has begun."""
 
 
 class GpuSide(Protocol):
-    """Does tasks in the order in which they come, while the caller goes on."""
+    """Runs tasks in order, while the caller continues."""
 
     def start(self, task: Task) -> Ticket:
-        """Have a task done; raises CoprocessorError if none is taken any more."""
+        """Start a task; raises CoprocessorError if none is accepted any more."""
 
 
 class CpuSide(Protocol):
-    """Does tasks in the caller's thread."""
+    """Runs tasks in the caller's thread."""
 
     def can(self, operation: str) -> bool:
-        """Whether it knows the operation."""
+        """Whether it implements the operation."""
 
     def run(self, task: Task) -> Outcome:
-        """Do a task."""
+        """Run a task."""
 
 
 class Queued:
@@ -176,25 +176,25 @@ class Queued:
         self._pending = pending
 
     def done(self) -> bool:
-        """Whether it is there."""
+        """Whether it is done."""
         return self._pending.done()
 
     def outcome(self) -> Outcome:
-        """Wait for it."""
+        """Wait for the outcome."""
         try:
             outcome: Outcome = self._pending.result()
-        except (CoprocessorError, CancelledError) as error:  # the worker died, or somebody closed it
+        except (CoprocessorError, CancelledError) as error:  # the worker died, or was closed
             lost = error if isinstance(error, CoprocessorError) else CoprocessorError(str(error))
             return Outcome(None, lost)
         return outcome
 
     def cancel(self) -> bool:
-        """Take it back; False if it has begun."""
+        """Cancel it; False if it has begun."""
         return self._pending.cancel()
 
 
 class Gpu:
-    """The GPU side: a coprocessor, which uploads, computes and reads back while the caller does something else."""
+    """The GPU side: a coprocessor, which uploads, computes and reads back while the caller continues."""
 
     def __init__(self, coprocessor: Coprocessor, clock: Clock) -> None:
         self._coprocessor = coprocessor
@@ -202,20 +202,20 @@ class Gpu:
         self._last: Pending | None = None
 
     def start(self, task: Task) -> Queued:
-        """Have a task done."""
+        """Start a task."""
         function = getattr(linalg, task.operation)
         self._last = self._coprocessor.submit(attempt, function, task.arrays, self._clock, "gpu")
         return Queued(task, self._last)
 
     def busy(self) -> bool:
-        """Whether it has something to do still."""
+        """Whether it has unfinished work."""
         return self._last is not None and not self._last.done()
 
 
 class Gpus:
-    """Several devices as one GPU side: each task goes to the one that has the fewest.
+    """Several devices as one GPU side: each task goes to the one with the shortest queue.
 
-    What a task took is divided by the number of devices: each of them does one in that time.
+    A task's time is divided by the number of devices: each of them runs one in that time.
     """
 
     def __init__(self, members: Sequence[Coprocessor], clock: Clock) -> None:
@@ -223,7 +223,7 @@ class Gpus:
         self._given: list[deque[_Shared]] = [deque() for _ in members]
 
     def start(self, task: Task) -> _Shared:
-        """Have a task done."""
+        """Start a task."""
         for given in self._given:
             while given and given[0].done():
                 given.popleft()
@@ -233,7 +233,7 @@ class Gpus:
         return ticket
 
     def busy(self) -> bool:
-        """Whether one of them has something to do still."""
+        """Whether one of them has unfinished work."""
         return any(member.busy() for member in self._members)
 
 
@@ -246,24 +246,24 @@ class _Shared:
         self.done, self.cancel = ticket.done, ticket.cancel
 
     def outcome(self) -> Outcome:
-        """Wait for it."""
+        """Wait for the outcome."""
         found = self._ticket.outcome()
         return replace(found, seconds=found.seconds / self._devices)
 
 
 class Cpu:
-    """The CPU side: LAPACK, with all the threads that it is given, less one while the GPU is `busy`."""
+    """The CPU side: LAPACK, with all threads of `for_blas`, less one while the GPU is `busy`."""
 
     def __init__(self, clock: Clock, busy: Callable[[], bool] = lambda: False) -> None:
         self._clock = clock
         self._busy = busy
 
     def can(self, operation: str) -> bool:
-        """Whether it knows the operation."""
+        """Whether it implements the operation."""
         return host.counterpart(operation) is not None
 
     def run(self, task: Task) -> Outcome:
-        """Do a task that it `can` do."""
+        """Run a task that it `can` do."""
         function = host.counterpart(task.operation)
         assert function is not None
         with cores.for_blas() if self._busy() else nullcontext():
@@ -271,9 +271,9 @@ class Cpu:
 
 
 def measure_pace(task: Task, gpu: GpuSide, cpu: CpuSide, clock: Clock) -> Pace:
-    """Measure what a task takes on either side, alone and beside the other: the short benchmark of equation 4.46.
+    """Measure the time of a task on either side, alone and together: the short benchmark of equation 4.46.
 
-    The first times are not used: there, programs are compiled, and clocks and threads wake up.
+    The first times are not used: they include compilation, and low clock rates.
     """
     alone = _alone(task, gpu, cpu, clock)
     if _hopeless(alone):
@@ -295,18 +295,18 @@ def _alone(task: Task, gpu: GpuSide, cpu: CpuSide, clock: Clock) -> Pace:
     while len(gpu_times) < 3 or (len(gpu_times) < 10 and clock() - start < WARM):
         gpu_times.append(gpu.start(task).outcome().seconds)
         if _hopeless(Pace(gpu_times[-1], cpu_seconds, gpu_times[-1], cpu_seconds)) and gpu_times[-1] > WARM:
-            break  # it will not get that much warmer
+            break  # further runs hardly warm it up
     gpu_seconds = min(gpu_times[-2:])
-    shortest = 1e-9  # whatever the clock says
+    shortest = 1e-9  # for clocks that return 0
     times = max(gpu_seconds, shortest), max(cpu_seconds, shortest)
     return Pace(*times, *times)
 
 
 def _hopeless(alone: Pace) -> bool:
-    """Whether even without hindering each other both would not win enough."""
+    """Whether both sides together would not be faster by `GAIN` even without contention."""
     return max(alone.gpu / alone.cpu, alone.cpu / alone.gpu) > 1 / (GAIN - 1)
 
 
 def check_shared(operation: str) -> None:
-    """Refuse an operation that the CPU side has no function for."""
+    """Raise for an operation that the CPU side does not implement."""
     one_of("hybrid.map: op", operation, SHARED)

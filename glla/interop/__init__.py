@@ -1,1 +1,1 @@
-"""What others may do with arrays on the device: NumPy's protocols, and the array API."""
+"""Interoperability of arrays on the device: NumPy's protocols, DLPack, and the array API."""

@@ -14,7 +14,7 @@ from glla.gl import DeviceLike
 
 
 def from_dlpack(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, check_finite: bool = True) -> Array:
-    """Put a tensor of another library onto a device, through the DLPack protocol.
+    """Copy a tensor of another library to a device, through the DLPack protocol.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def from_dlpack(value: Any, device: DeviceLike | None = None, *, dtype: Any = No
     Raises
     ------
     UnsupportedError
-        It does not speak DLPack.
+        It has no DLPack export.
     DeviceMismatchError
         It is on a device that is not the CPU.
     DTypeError, NonFiniteError
@@ -48,7 +48,7 @@ def from_dlpack(value: Any, device: DeviceLike | None = None, *, dtype: Any = No
 
 
 def on_host(value: Any) -> NDArray[Any]:
-    """Give a tensor of another library as an array of the host, which shares its memory."""
+    """Return a tensor of another library as an array of the host, which shares its memory."""
     if not hasattr(value, "__dlpack__"):
         raise UnsupportedError(
             f"from_dlpack: value must have __dlpack__, got {type(value).__name__}; use asarray for arrays"

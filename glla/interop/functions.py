@@ -1,4 +1,4 @@
-"""Functions of Arrays that are no methods, with the arguments that NumPy and the array API have in common.
+"""Functions of Arrays that are not methods, with the arguments that NumPy and the array API have in common.
 
 `glla.interop.numpy` and `glla.interop.namespace` offer them under their own names.
 """
@@ -25,7 +25,7 @@ from glla.passes import Plan
 
 
 def values(function: str, *operands: Any) -> list[Resident]:
-    """Give operands as values on the device of the first Array among them.
+    """Return operands as values on the device of the first Array among them.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def values(function: str, *operands: Any) -> list[Resident]:
 
 
 def with_an_array(function: str, *operands: Any) -> list[Any]:
-    """Give values in place of Arrays, of which there must be one among some operands.
+    """Replace Arrays by their values; at least one operand must be an Array.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def with_an_array(function: str, *operands: Any) -> list[Any]:
 
 
 def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a function say so if an argument that it declares as an Array, its first or all of them, is none."""
+    """Wrap a function: raise if an argument that it declares as an Array, the first or all of them, is none."""
     first = next(iter(inspect.signature(function).parameters.values()), None) if callable(function) else None
     if first is None or first.annotation != "Array":
         return function
@@ -66,7 +66,7 @@ def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Array:
-    """Elements of the first where the condition holds, else of the second."""
+    """Elements of the first operand where the condition holds, else of the second."""
     choice = condition
     beside = next((one for one in (condition, x1, x2) if isinstance(one, Array)), None)
     if beside is None:
@@ -106,7 +106,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 
 def raised(arrays: Sequence[Any], ndim: int) -> list[Any]:
-    """Arrays with as many dimensions at least, new ones in front, as `numpy.atleast_2d` has it."""
+    """Arrays with at least as many dimensions, new ones in front, as `numpy.atleast_2d` has it."""
     return [_raised(one if hasattr(one, "reshape") else np.asarray(one), ndim) for one in arrays]
 
 
@@ -118,13 +118,13 @@ def _raised(array: Any, ndim: int) -> Any:
 
 
 def broadcast_to(x: Array, /, shape: Any) -> Array:
-    """An array spread over a shape."""
+    """An array broadcast to a shape."""
     lengths = _lengths("broadcast_to", shape)
     return Array._of(arithmetic.broadcast(x.value, lengths))
 
 
 def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
-    """Dimensions moved to other places, the others staying in order."""
+    """Dimensions moved to other positions, the others in order."""
     start, end = (reductions.places("moveaxis", axes, x.ndim) for axes in (source, destination))
     if len(start) != len(end):
         raise OptionError(f"moveaxis: as many places as dimensions are needed, got {source!r} and {destination!r}")
@@ -135,7 +135,7 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
 
 
 def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
-    """Elements moved along dimensions; those that leave at the end come in at the beginning."""
+    """Elements moved along dimensions, cyclically."""
     if axis is None:
         return roll(x.reshape(-1), shift, axis=0).reshape(x.shape)
     axes, shifts = (tuple(one) if isinstance(one, tuple | list) else (one,) for one in (axis, shift))
@@ -156,7 +156,7 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
 
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Any:
     """Each element along a dimension several times."""
-    if not isinstance(x, Array):  # the repeats are one
+    if not isinstance(x, Array):  # then the repeats are an Array
         return np.repeat(x, np.asarray(repeats), axis)
     if axis is None:
         x, axis = x.reshape(-1), 0
@@ -197,7 +197,7 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append
 
 
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Array:
-    """Places in a sorted vector where numbers would be put in; int32."""
+    """Insertion indices of numbers in a sorted vector; int32."""
     line, numbers = with_an_array("searchsorted", x1, x2)
     if side not in ("left", "right"):
         raise OptionError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
@@ -212,7 +212,7 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Any = Non
 
 
 def full(shape: Any, number: Any, dtype: str | None = None, device: DeviceLike | None = None) -> Array:
-    """Make an array whose elements are all one number: one element travels, and a view spreads it."""
+    """Make an array of equal elements: one element is uploaded and broadcast by a view."""
     lengths = _lengths("full", shape)
     target = named_device("full", device)
     if isinstance(number, Array):
@@ -231,12 +231,12 @@ def _lengths(function: str, shape: Any) -> tuple[int, ...]:
 
 
 def checked_dtype(function: str, dtype: Any) -> str | None:
-    """Name of a dtype that an Array can have; None for none. int64 becomes int32.
+    """Name of an Array's dtype for a given one; None for none. int64 becomes int32.
 
     Raises
     ------
     UnsupportedError
-        It is another one.
+        Another dtype.
     """
     if dtype is None:
         return None
@@ -253,7 +253,7 @@ def checked_dtype(function: str, dtype: Any) -> str | None:
 def arange(
     start: Any, stop: Any = None, step: Any = 1, dtype: str | None = None, device: DeviceLike | None = None
 ) -> Array:
-    """Numbers from a start up to a stop, which is left out, a step apart."""
+    """Evenly spaced numbers from a start up to a stop, exclusive."""
     given = (0, start, step) if stop is None else (start, stop, step)
     first, last, by = (one.item() if hasattr(one, "item") else one for one in given)  # Python's, which do not wrap
     for name, one in (("start", first), ("stop", last), ("step", by)):
@@ -278,7 +278,7 @@ def _finite(function: str, name: str, value: Any) -> float:
 def linspace(
     start: Any, stop: Any, num: int, endpoint: bool = True, dtype: str | None = None, device: DeviceLike | None = None
 ) -> Array:
-    """A number of places from a start to a stop, evenly apart; integers are rounded down on the host."""
+    """Given number of evenly spaced numbers from a start to a stop; integers are rounded down on the host."""
     count, kind = integer("linspace", "num", num), dtype or "float32"
     first, last = (_finite("linspace", name, one) for name, one in (("start", start), ("stop", stop)))
     if count < 0:
@@ -356,6 +356,6 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Array:
 
 
 def outer(x1: Any, x2: Any) -> Array:
-    """Products of all elements of two arrays, which count as vectors."""
+    """Products of all elements of two arrays, flattened to vectors."""
     left, right = (Array._of(one) for one in values("outer", x1, x2))
     return left.reshape(-1, 1) * right.reshape(1, -1)

@@ -1,11 +1,11 @@
-"""NumPy's functions on a `glla.Array`: what runs on the device when `numpy.linalg.solve` and others are given one.
+"""NumPy's functions on a `glla.Array`: implementations for calls such as `numpy.linalg.solve` on the device.
 
-NumPy hands a call with an Array among its arguments to ``Array.__array_function__`` (NEP 18), which asks here for an
-`implementation`. A function that has none raises `glla.errors.UnsupportedError`, a TypeError, instead of copying to the
-host in silence. Universal functions (`numpy.add`, `numpy.matmul`, ...) go by ``Array.__array_ufunc__`` (NEP 13).
+NumPy passes a call with an Array among its arguments to ``Array.__array_function__`` (NEP 18), which asks here for an
+`implementation`. A function without one raises `glla.errors.UnsupportedError`, a TypeError; nothing is silently copied
+to the host. Universal functions (`numpy.add`, `numpy.matmul`, ...) go through ``Array.__array_ufunc__`` (NEP 13).
 
-A public function that names its counterpart in NumPy (see `glla.registry.public`) needs nothing here. Written out are
-those whose arguments differ from NumPy's.
+A public function that names its counterpart in NumPy (see `glla.registry.public`) needs nothing here. Functions whose
+arguments differ from NumPy's are written out.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def implements(*numpys: Any) -> Callable[[Function], Function]:
-    """Register what functions of NumPy do with an Array among their arguments.
+    """Register an implementation of functions of NumPy for calls with an Array.
 
-    Options that the implementation does not have are refused in its name.
+    Options that the implementation lacks are refused in its name.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def implementation(function: Any) -> Callable[..., Any] | None:
 lazily.load(linalg)
 registry.announce("numpy", implementation)
 
-FUNCTIONS |= {np.linalg.vecdot: functions.vecdot, np.unstack: functions.unstack}  # as they are
+FUNCTIONS |= {np.linalg.vecdot: functions.vecdot, np.unstack: functions.unstack}  # same arguments
 
 # -- products -------------------------------------------------------------------------------------------------------
 
@@ -106,14 +106,14 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Array:
 
 @implements(np.linalg.matrix_power)
 def matrix_power(a: Any, n: Any) -> Array:
-    """Raise square matrices to a whole power: by squaring, of their inverses if n is negative.
+    """Raise square matrices to an integer power: by squaring, of their inverses if n is negative.
 
     Parameters
     ----------
     a : Array
-        Square, or a stack of square matrices.
+        A square matrix, or a batch of them.
     n : int
-        Any whole number; 0 gives the identity.
+        Any integer; 0 gives the identity.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def std(
 
 @implements(np.count_nonzero)
 def count_nonzero(a: Array, axis: Any = None, *, keepdims: bool = False) -> Array:
-    """How many elements are not zero, as int32."""
+    """Number of elements that are not zero, as int32."""
     return a._reduced("count_nonzero", axis, keepdims)
 
 
@@ -201,7 +201,7 @@ def cumsum(a: Array, axis: int | None = None) -> Array:
 
 @implements(np.cumprod)
 def cumprod(a: Array, axis: int | None = None) -> Array:
-    """Products of the first, the first two, ... elements."""
+    """Cumulative products."""
     return Array._of(reductions.cumulative("prod", a.value, axis))
 
 
@@ -213,7 +213,7 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
 
 @implements(np.linalg.matrix_norm)
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """Norm of the matrices of a stack, see `Array.norm`."""
+    """Norms of the matrices of a batch, see `Array.norm`."""
     return x.norm(ord, (-2, -1), keepdims=keepdims)
 
 
@@ -255,7 +255,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
 
 def _close(function: str, a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Array:
     gap, size = map(Array._of, comparisons.distance(function, *functions.with_an_array(function, a, b)))
-    close = (gap <= atol + rtol * size) & (size < np.inf)  # infinity allows for anything
+    close = (gap <= atol + rtol * size) & (size < np.inf)  # any gap is within an infinite tolerance
     result: Array = close | _equal(a, b, equal_nan)
     return result
 
@@ -286,43 +286,43 @@ def ndim(a: Array) -> int:
 
 @implements(np.size)
 def size(a: Array, axis: Any = None) -> int:
-    """Elements, or the length of dimensions."""
+    """Number of elements, or the length of dimensions."""
     return int(np.prod([a.shape[one] for one in reductions.places("size", axis, a.ndim)], dtype=np.int64))
 
 
 @implements(np.transpose)
 def transpose(a: Array, axes: Any = None) -> Array:
-    """Dimensions in another order; in the opposite one by default."""
+    """Permute the dimensions; reverse them by default."""
     return a.transpose() if axes is None else a.transpose(axes)
 
 
 @implements(np.permute_dims)
 def permute_dims(a: Array, axes: Any = None) -> Array:
-    """Dimensions in another order."""
+    """Permute the dimensions."""
     return transpose(a, axes)
 
 
 @implements(np.matrix_transpose, np.linalg.matrix_transpose)
 def matrix_transpose(x: Array, /) -> Array:
-    """Each matrix of a stack transposed."""
+    """Transpose of each matrix of a batch."""
     return x.mT
 
 
 @implements(np.swapaxes)
 def swapaxes(a: Array, axis1: int, axis2: int) -> Array:
-    """Two dimensions exchanged."""
+    """Exchange two dimensions."""
     return a.swapaxes(axis1, axis2)
 
 
 @implements(np.moveaxis)
 def moveaxis(a: Array, source: Any, destination: Any) -> Array:
-    """Dimensions moved to other places."""
+    """Move dimensions to other positions."""
     return functions.moveaxis(a, source, destination)
 
 
 @implements(np.reshape)
 def reshape(a: Array, /, shape: Any) -> Array:
-    """Another shape, in C order."""
+    """Change the shape, in C order."""
     return a.reshape(shape)
 
 
@@ -334,33 +334,33 @@ def ravel(a: Array) -> Array:
 
 @implements(np.squeeze)
 def squeeze(a: Array, axis: Any = None) -> Array:
-    """Without dimensions of length 1."""
+    """Remove dimensions of length 1."""
     return a.squeeze(axis)
 
 
 @implements(np.expand_dims)
 def expand_dims(a: Array, axis: Any) -> Array:
-    """With new dimensions of length 1."""
+    """Add dimensions of length 1."""
     return Array._of(shaping.expand_dims(a.value, axis))
 
 
 @implements(np.atleast_1d)
 def atleast_1d(*arrays: Any) -> Any:
-    """With one dimension at least."""
+    """Add dimensions up to one."""
     found = functions.raised(arrays, 1)
     return found[0] if len(found) == 1 else tuple(found)
 
 
 @implements(np.atleast_2d)
 def atleast_2d(*arrays: Any) -> Any:
-    """With two dimensions at least."""
+    """Add dimensions up to two."""
     found = functions.raised(arrays, 2)
     return found[0] if len(found) == 1 else tuple(found)
 
 
 @implements(np.atleast_3d)
 def atleast_3d(*arrays: Any) -> Any:
-    """With three dimensions at least; those of a matrix come first."""
+    """Add dimensions up to three; those of a matrix come first."""
     found = [
         one if one.ndim > 2 else one.reshape((1,) * (one.ndim < 2) + one.shape + (1,))
         for one in functions.raised(arrays, 1)
@@ -370,13 +370,13 @@ def atleast_3d(*arrays: Any) -> Any:
 
 @implements(np.broadcast_to)
 def broadcast_to(array: Array, shape: Any) -> Array:
-    """Spread over a shape."""
+    """Broadcast to a shape."""
     return functions.broadcast_to(array, shape)
 
 
 @implements(np.broadcast_arrays)
 def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
-    """Spread over their common shape; each keeps its type."""
+    """Broadcast to the common shape; each array keeps its type."""
     found = functions.with_an_array("broadcast_arrays", *args)
     device = next(one.device for one in args if isinstance(one, Array))
     own = [operators.beside_each_other("broadcast_arrays", one, device=device)[0] for one in found]
@@ -392,31 +392,31 @@ def flip(m: Array, axis: Any = None) -> Array:
 
 @implements(np.flipud)
 def flipud(m: Array) -> Array:
-    """Rows in the opposite order."""
+    """Reverse the rows."""
     return flip(m, 0)
 
 
 @implements(np.fliplr)
 def fliplr(m: Array) -> Array:
-    """Columns in the opposite order."""
+    """Reverse the columns."""
     return flip(m, 1)
 
 
 @implements(np.roll)
 def roll(a: Array, shift: Any, axis: Any = None) -> Array:
-    """Elements moved along dimensions, round the end."""
+    """Move elements along dimensions, cyclically."""
     return functions.roll(a, shift, axis=axis)
 
 
 @implements(np.repeat)
 def repeat(a: Array, repeats: Any, axis: int | None = None) -> Any:
-    """Each element several times."""
+    """Repeat each element."""
     return functions.repeat(a, repeats, axis=axis)
 
 
 @implements(np.tile)
 def tile(A: Array, reps: Any) -> Array:
-    """Repeated along the dimensions."""
+    """Repeat the array along its dimensions."""
     return functions.tile(A, reps)
 
 
@@ -481,45 +481,45 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
 
 @implements(np.concatenate)
 def concatenate(arrays: Any, /, axis: int | None = 0) -> Array:
-    """Joined along a dimension."""
+    """Join along a dimension."""
     return functions.concat(list(arrays), axis=axis)
 
 
 @implements(np.stack)
 def stack(arrays: Any, axis: int = 0) -> Array:
-    """Joined along a new dimension."""
+    """Join along a new dimension."""
     return functions.stack(list(arrays), axis=axis)
 
 
 @implements(np.vstack)
 def vstack(tup: Any) -> Array:
-    """Joined one above the other."""
+    """Join vertically."""
     return functions.concat(functions.raised(list(tup), 2), axis=0)
 
 
 @implements(np.hstack)
 def hstack(tup: Any) -> Array:
-    """Joined side by side."""
+    """Join horizontally."""
     arrays = functions.raised(list(tup), 1)
     return functions.concat(arrays, axis=0 if arrays[0].ndim == 1 else 1)
 
 
 @implements(np.column_stack)
 def column_stack(tup: Any) -> Array:
-    """Joined side by side, vectors as columns."""
+    """Join horizontally, vectors as columns."""
     arrays = functions.raised(list(tup), 1)
     return functions.concat([one.reshape(-1, 1) if one.ndim < 2 else one for one in arrays], axis=1)
 
 
 @implements(np.append)
 def append(arr: Any, values: Any, axis: int | None = None) -> Array:
-    """Joined with further elements; both flat without an axis."""
+    """Append elements; both arrays are flattened without an axis."""
     return functions.concat([arr, values], axis=axis)
 
 
 @implements(np.array_split)
 def array_split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Cut along a dimension, at places or into parts of about one length; they share the texture."""
+    """Split along a dimension, at indices or into parts of nearly equal length; they share the texture."""
     along = ary.swapaxes(0, axis)
     if np.ndim(indices_or_sections) == 0:
         count = integer("array_split", "sections", indices_or_sections)
@@ -534,7 +534,7 @@ def array_split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Arr
 
 @implements(np.split)
 def split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Cut along a dimension, at places or into parts of one length; they share the texture."""
+    """Split along a dimension, at indices or into parts of equal length; they share the texture."""
     length = ary.swapaxes(0, axis).shape[0]
     if np.ndim(indices_or_sections) == 0 and length % max(indices_or_sections, 1):
         raise ShapeError(f"split: parts must have one length, got {length} elements for {indices_or_sections} parts")
@@ -543,7 +543,7 @@ def split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
 @implements(np.where)
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Elements of x where the condition holds, else of y; without them, places on the host."""
+    """Elements of x where the condition holds, else of y; without them, indices on the host."""
     if x is None and y is None:
         return np.nonzero(condition.numpy())
     if x is None or y is None:
@@ -553,13 +553,13 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 @implements(np.nonzero)
 def nonzero(a: Array) -> Any:
-    """Places of what is not zero, on the host. Synchronises."""
+    """Indices, on the host, of elements that are not zero. Synchronises."""
     return np.nonzero(a.numpy())
 
 
 @implements(np.clip)
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
-    """Keep elements between two bounds, which broadcast; each has two names."""
+    """Clip elements to two bounds, which broadcast; each has two names."""
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise OptionError("clip: each bound must be given once; leave out a_min and a_max beside min and max")
     return functions.clip(a, a_min if min is None else min, a_max if max is None else max)
@@ -579,7 +579,7 @@ def take(a: Array, indices: Any, axis: int | None = None) -> Array:
 
 @implements(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Any, axis: int = -1) -> Array:
-    """Elements by their numbers along a dimension, for each line of the others."""
+    """Elements at indices along a dimension, for each line of the others."""
     beside = arr if isinstance(arr, Array) else indices
     (array,) = operators.beside_each_other("take_along_axis", value_of(arr), device=beside.device)
     return Array._of(shaping.take_along_axis(array, value_of(indices), axis))
@@ -587,19 +587,19 @@ def take_along_axis(arr: Array, indices: Any, axis: int = -1) -> Array:
 
 @implements(np.sort)
 def sort(a: Array, axis: int = -1, *, kind: Any = None, stable: Any = None) -> Array:
-    """Sorted along a dimension; NaN last."""
+    """Elements sorted along a dimension; NaN last."""
     return Array._of(shaping.sort(a.value, axis, descending=False, numbers=False))
 
 
 @implements(np.argsort)
 def argsort(a: Array, axis: int = -1, *, kind: Any = None, stable: Any = None) -> Array:
-    """Numbers of the elements in sorted order, int32; equal ones stay in their order."""
+    """Indices of the elements in sorted order, int32; the sort is stable."""
     return Array._of(shaping.sort(a.value, axis, descending=False, numbers=True))
 
 
 @implements(np.searchsorted)
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
-    """Places in a sorted vector where numbers would be put in."""
+    """Insertion indices in a sorted vector."""
     return functions.searchsorted(a, v, side=side, sorter=sorter)
 
 
@@ -608,25 +608,25 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
 
 @implements(np.zeros_like)
 def zeros_like(a: Array, dtype: Any = None, *, shape: Any = None) -> Array:
-    """Zeros of its shape, on its device."""
+    """Make zeros of its shape, on its device."""
     return full_like(a, 0, dtype, shape=shape)
 
 
 @implements(np.ones_like)
 def ones_like(a: Array, dtype: Any = None, *, shape: Any = None) -> Array:
-    """Ones of its shape, on its device."""
+    """Make ones of its shape, on its device."""
     return full_like(a, 1, dtype, shape=shape)
 
 
 @implements(np.empty_like)
 def empty_like(prototype: Array, dtype: Any = None, *, shape: Any = None) -> Array:
-    """Zeros of its shape, on its device."""
+    """Make zeros of its shape, on its device."""
     return full_like(prototype, 0, dtype, shape=shape)
 
 
 @implements(np.full_like)
 def full_like(a: Array, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Array:
-    """One number, in its shape, on its device."""
+    """Make an array of one number, of its shape, on its device."""
     kind = functions.checked_dtype("full_like", dtype) or a.dtype.name
     return functions.full(a.shape if shape is None else shape, fill_value, kind, a.device)
 
@@ -636,73 +636,73 @@ def full_like(a: Array, fill_value: Any, dtype: Any = None, *, shape: Any = None
 
 @implements(np.save)
 def save(file: Any, arr: Array, allow_pickle: bool = True) -> None:
-    """Write it to a file, read back. Synchronises."""
+    """Write an array to a file. Synchronises."""
     np.save(file, arr.numpy(), allow_pickle=allow_pickle)
 
 
 @implements(np.savez)
 def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
-    """Write arrays to a file, read back. Synchronises."""
-    given = {name: _at_home(one) for name, one in kwds.items()}
-    np.savez(file, *map(_at_home, args), allow_pickle=allow_pickle, **given)
+    """Write arrays to a file. Synchronises."""
+    given = {name: _on_host(one) for name, one in kwds.items()}
+    np.savez(file, *map(_on_host, args), allow_pickle=allow_pickle, **given)
 
 
 @implements(np.savez_compressed)
 def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
-    """Write arrays to a file, read back. Synchronises."""
-    given = {name: _at_home(one) for name, one in kwds.items()}
-    np.savez_compressed(file, *map(_at_home, args), allow_pickle=allow_pickle, **given)
+    """Write arrays to a file. Synchronises."""
+    given = {name: _on_host(one) for name, one in kwds.items()}
+    np.savez_compressed(file, *map(_on_host, args), allow_pickle=allow_pickle, **given)
 
 
 @implements(np.savetxt)
 def savetxt(fname: Any, X: Array, *args: Any, **options: Any) -> None:
-    """Write it to a file as text, read back. Synchronises."""
+    """Write an array to a file as text. Synchronises."""
     np.savetxt(fname, X.numpy(), *args, **options)
 
 
-def _at_home(value: Any) -> Any:
+def _on_host(value: Any) -> Any:
     return value.numpy() if isinstance(value, Array) else value
 
 
 @implements(np.iscomplexobj)
 def iscomplexobj(x: Array) -> bool:
-    """No."""
+    """False."""
     return False
 
 
 @implements(np.isrealobj)
 def isrealobj(x: Array) -> bool:
-    """Yes."""
+    """True."""
     return True
 
 
 @implements(np.may_share_memory, np.shares_memory)
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Whether both lie in one texture. What changes one of them changes no other, so little depends on it."""
+    """Whether both share a texture; a change of one never changes the other."""
     return isinstance(a, Array) and isinstance(b, Array) and a.value.stored is b.value.stored is not None
 
 
 @implements(np.array_repr)
 def array_repr(arr: Array) -> str:
-    """How it shows itself."""
+    """Representation of an array."""
     return repr(arr)
 
 
 @implements(np.array_str, np.array2string)
 def array_str(a: Array) -> str:
-    """Its elements, read back. Synchronises."""
+    """Elements as text. Synchronises."""
     return np.array_str(a.numpy())
 
 
 @implements(np.result_type)
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """NumPy's rule, by types alone."""
+    """NumPy's rule, by the types alone."""
     return np.result_type(*(one.dtype if isinstance(one, Array) else one for one in arrays_and_dtypes))
 
 
 @implements(np.linalg.cross)
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """Cross products of vectors of three."""
+    """Cross products of vectors of three elements."""
     left, right = (Array._of(one) for one in functions.values("cross", x1, x2))
     a, b = (functions.unstack(functions.moveaxis(one, axis, 0)) for one in (left, right))
     if len(a) != 3 or len(b) != 3:
@@ -712,7 +712,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
 
 
 def filled(shape: Any, number: float, device: DeviceLike | None = None) -> Array:
-    """Make an array of float32 whose elements are all one number.
+    """Make a float32 array of equal elements.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The public functions: check the operands, choose the way, run the plan, look at what it gives.
+"""The public functions: check the operands, choose the route, run the plan, check the results.
 
-Every function takes arrays or `glla.Matrix`. Arrays in, arrays out; if an operand is a Matrix, the results that are
-matrices are Matrix too. Nothing that is passed in is changed. Results are float32 unless said otherwise.
+Every function takes arrays or `glla.Matrix`. Arrays in, arrays out; if an operand is a Matrix, matrices among the
+results are Matrix too. Operands are not modified. Results are float32 unless said otherwise.
 
 Read `operands` (what may come in), `routes` (together, one by one, or in tiles), then the functions: `products`,
 `echelon`, `factorise`, `factorise_definite`, `orthogonal`, `triangular`, `definite`, `systems`, `determinants`. Behind
@@ -29,7 +29,7 @@ PLACES = {
     "explain": "glla.linalg.plans:explain",
     "plan": "glla.linalg.plans:plan",
 }
-"""Names that are imported when they are first used, each with its place."""
+"""Names that are imported when they are first used, each with its module."""
 
 __getattr__, __dir__ = attach(__name__, PLACES)
 

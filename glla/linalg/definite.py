@@ -1,4 +1,4 @@
-"""Symmetric positive definite matrices: `cho_solve`, and what `solve` and `inv` do with ``assume_a="pos"``."""
+"""Symmetric positive definite matrices: `cho_solve`, and `solve` and `inv` with ``assume_a="pos"``."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ SYMMETRIC = ("sym", "her")
 """Real symmetric matrices, of which one half is read; they take PLU factors."""
 
 ASSUMED = ("gen", *SYMMETRIC, "pos", *TRIANGLES, *STRUCTURES)
-"""What `solve` may be asked to assume of A, by SciPy's names; the first three take PLU factors."""
+"""Values of `assume_a` in `solve`, by SciPy's names; the first three take PLU factors."""
 
 LONG = {"general": "gen", "symmetric": "sym", "hermitian": "her", "positive definite": "pos"}
 """SciPy's longer names of some of them."""
 
 OF_INVERSES = tuple(name for name in ASSUMED if name not in STRUCTURES)
-"""What `inv` may be asked to assume: the inverse of a band is full."""
+"""Values of `assume_a` in `inv`, which has none for bands: the inverse of a band is full."""
 
 
 def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> str:

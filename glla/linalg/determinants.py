@@ -20,7 +20,7 @@ from glla.registry import public
 Float64 = NDArray[np.float64]
 
 PARTS = ("sign", "logarithm")
-"""What a determinant is made of."""
+"""Parts of a determinant."""
 
 
 @public(numpy="linalg.slogdet", namespace="slogdet")

@@ -1,4 +1,4 @@
-"""PLU factors that stay on the device: made once from A, used for as many right-hand sides as come."""
+"""PLU factors that stay on the device: made once from A, used for many right-hand sides."""
 
 from __future__ import annotations
 

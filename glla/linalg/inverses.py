@@ -1,4 +1,4 @@
-"""Inverses by ways that `inv` takes only by their names: a formula for order 3, Gauss and Jordan's elimination."""
+"""Variants of `inv` that must be named: a formula for order 3, Gauss-Jordan elimination."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from glla.operations.trust import member_of_stack
 from glla.passes import forms_of
 
 TINY = np.finfo(np.float32).tiny
-"""Smallest normal float32, 2^-126: GPUs may take what is smaller for zero."""
+"""Smallest normal float32, 2^-126: GPUs may flush smaller numbers to zero."""
 
 FORMULAS = ("adjugate", "adjugate_fused")
-"""Variants of `glla.operations.inv3` that `inv` takes by their names; elimination is what it does without."""
+"""Variants of `glla.operations.inv3` that must be named in `inv`; the default is elimination."""
 
 
 def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:

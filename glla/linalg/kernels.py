@@ -1,7 +1,7 @@
-"""Shaders of a user's own on arrays: `glla.kernel`; and any plan on arrays: `glla.run`.
+"""Users' shaders on arrays: `glla.kernel`; and any plan on arrays: `glla.run`.
 
-A kernel stands in this room because it does what a public function does: it looks at its operands, finds the plan,
-runs it, and gives arrays. Its plan is like any other: it can be printed, explained and traced.
+A kernel belongs to this package because it works as a public function does: it checks its operands, finds the plan,
+runs it, and returns arrays. Its plan is like any other: it can be printed, explained and traced.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ Shape = tuple[int, ...]
 
 SUFFIX = ".frag"
 UNNAMED = f"kernel{SUFFIX}"
-"""Name of a text in messages, if it has none of its own."""
+"""Name of a shader text in messages, if it has none."""
 
 ANY_SIZE = 2**31 - 1
-"""Texels along a side: the width of a wrapped texture depends on a device's limit only where it would not fit."""
+"""Texels on a side: the width of a linear texture depends on a device's limit only where it would not fit."""
 
 KEPT = 256
-"""Plans of a kernel that are kept, the most recently used ones."""
+"""Plans of a kernel that are cached, the most recently used ones."""
 
 OPTIONS = ("shape", "dtype", "repeat", "device", "check_finite")
-"""Options of a call; no sampler and no uniform of a kernel has such a name, but for `shape`, which is given."""
+"""Options of a call; no sampler or uniform of a kernel may have such a name, except `shape`, which is set by glla."""
 
 ARRAYS, MATRICES = "lib/array.glsl", "lib/packed.glsl"
-"""A kernel that includes the first takes arrays that lie wrapped; any other takes packed matrices, see the second."""
+"""A kernel that includes the first takes arrays in the linear layout; any other takes packed ones, see the second."""
 
 REPEAT = "repeat_number"
-"""Uniform that is given if it is declared: how often the kernel was drawn before, in this call."""
+"""Uniform that is set if it is declared: number of earlier draws of the kernel in this call."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Operands of the public functions: what they may be, where they lie, and what is refused."""
+"""Checks of the public functions' operands: types, layouts, and refused values."""
 
 from __future__ import annotations
 

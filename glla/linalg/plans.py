@@ -1,4 +1,4 @@
-"""`glla.plan` and `glla.explain`: what a call would run, shown before it runs, as a table or in words."""
+"""`glla.plan` and `glla.explain`: the plan of a call, shown before it runs, as a table or in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A variant of a user's own: `glla.register` makes one of a shader that takes the place of one of glla's."""
+"""Users' variants: `glla.register` makes one from a shader that replaces one of glla's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from glla.passes import PLAIN, Forms, Plan, Variant, Variants, resident
 from glla.passes.glsl import find as shaders
 
 SMALL = 5
-"""Order of the matrices for which a shader is tried out when it is registered."""
+"""Order of the matrices with which a shader is tested when it is registered."""
 
 
 _PINNED: dict[tuple[str, str], str] = {}  # operation and name of a variant -> its shader

@@ -1,4 +1,4 @@
-"""What the public functions return where that is more than an array."""
+"""Results of public functions that are more than an array."""
 
 from __future__ import annotations
 

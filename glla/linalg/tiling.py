@@ -1,4 +1,4 @@
-"""Products, and systems with many right-hand sides, that exceed a texture or the memory allowed: cut and streamed.
+"""Products, and systems with many right-hand sides, that exceed a texture or the memory limit: tiled and streamed.
 
     C = A B, tile by tile                    A: its row panel stays while the tiles of B pass by (or the other way
               +----+----+----+                  round, whichever moves less);
@@ -10,15 +10,15 @@
        | A1 | | C  | C  | C  |
        +----+ +----+----+----+
 
-What overlaps: commands are queued in this order, and only the last of them waits,
+Overlap: commands are queued in this order, and only the last of them waits,
 
     upload tile t, compute tile t, read tile t back | fetch tile t - 1
 
-so that the host fetches one tile and fills the staging buffer of the next while the GPU computes the one between. The
-GPU itself keeps the order of its commands, so its textures serve every tile again; only the staging buffers are double.
+so that the host reads back one tile and fills the staging buffer of the next while the GPU computes the one between.
+The GPU executes commands in order, so its textures are reused for every tile; only the staging buffers are double.
 
-All tiles of a product are of one size, so that one plan and one set of textures serve them: the last one of a row or
-column overlaps the one before, and computes the same elements again. The last slab is filled up with zeros.
+All tiles of a product have one size, so that one plan and one set of textures serve them: the last one of a row or
+column overlaps the one before, and computes the same elements again. The last slab is padded with zeros.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from glla.passes import resident as on_the_device
 from glla.registry import public
 
 TRANSPOSED = {0: False, 1: True, 2: True, "N": False, "T": True, "C": True}
-"""Values of `trans`, and whether the system is that of the transpose."""
+"""Values of `trans`, and whether they mean the transpose."""
 
 Index = tuple[int, ...]
 """Place in a stack."""

@@ -1,4 +1,4 @@
-"""From plan to plan: what has run decides what comes next.
+"""Execution of a call: run a plan, let `settle` judge its results, run the stage it names, until done.
 
     run the plan of the call --> the operation's `settle` --> done, an error, or the name of the next plan
               ^                                                                    |
@@ -24,7 +24,7 @@ from glla.operations.verdict import BATCHED, Done
 from glla.passes import Forms, Plan
 
 Perform = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
-"""(stage, values) -> what the stage gives, by name."""
+"""(stage, values) -> results of the stage, by name."""
 
 
 def walk(

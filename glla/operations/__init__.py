@@ -2,6 +2,22 @@
 
 An operation is made of plans, pure functions of forms and limits. Plans of a pass or two that others are made of have
 files of their own: packing, permutation, equilibrate, elementwise, reduce, blocks. Read `record` first, then `matmul`.
+
+Terms of this code base; in brackets the names that some identifiers still have:
+
+batch               matrices along leading dimensions (stack); a matrix of the batch is one of them (member)
+batched, looped     one plan for all matrices of a batch (together), or one plan for each (one by one)
+layout              places of elements in a texture (lying): packed, 2 x 2 elements to a texel, or linear
+linear              four elements to a texel in C order, or a view of such a texture (wrapped)
+device plan         passes of an operation alone (`core`)
+call plan           device plan with transfers and work of the host (`whole`)
+stage               a plan of a call: the first one, or a fallback that a result leads to
+transition          condition under which a stage comes next (`Plan.after`, `Next`)
+diagnostics         numbers read back with a result, from which it is judged (figures)
+accepted, rejected  judged good enough to be returned (stands), or not (doubtful)
+fallback            stages after a rejected result (care)
+pivot check         comparison of pivots with their rounding errors (look)
+rounding error      value of a pivot that should be zero (noise)
 """
 
 from collections import UserDict

@@ -1,4 +1,4 @@
-"""Stacks of systems made alike."""
+"""Broadcasting of the leading dimensions of A and B."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Tridiagonal systems A X = B by bands: the plans of calls, what decides whether a solution stands, and the record.
+"""Tridiagonal systems A X = B by bands: the plans of calls, the acceptance of solutions, and the record.
 
-A solution is looked at on the device: the componentwise backward error of each system, what the least pivot has kept
-of the terms that it is the sum of, and how large right sides and unknowns are. A doubtful system is solved again with
-a step of refinement, and if it is still doubtful on the host, in float64 with partial pivoting, which also finds out
-whether it is singular.
+A solution is checked on the device: the componentwise backward error of each system, the smallest ratio of a pivot to
+the terms that it is the sum of, and the sizes of right sides and unknowns. A rejected system is solved again with a
+step of refinement, and then on the host, in float64 with partial pivoting, which also detects singular ones.
 """
 
 from __future__ import annotations
@@ -47,26 +46,26 @@ from glla.passes import (
 from glla.passes.cache import cached_plan
 
 REFINE, PIVOTING = "refine", "partial pivoting in float64"
-"""Stages, and work of the host, by the words that a plan and a trace have for it."""
+"""Stages, and work of the host, by their names in plans and traces."""
 
 MOST_ERROR = 16 * 2.0**-24
-"""Componentwise backward error up to which a solution stands; that of cyclic reduction is below 7 u on definite
+"""Largest componentwise backward error of an accepted solution; that of cyclic reduction is below 7 u on definite
 matrices (design measurements with n = 16384)."""
 
 LEAST_LEFT = 2.0**-12, 2.0**-5
 """Range of the least ratio of a pivot to the terms that it is the sum of, see `least_left`."""
 
 DOMINANT = 0.0624
-"""The same ratio above which a large solution is no sign of a singular matrix: no pivot lost much to cancellation."""
+"""Above this ratio no pivot suffered cancellation, so a large solution is not a sign of singularity."""
 
 LARGEST_RATIO = 2.0**12
-"""Largest unknown over largest right side, rows being scaled, from which a system may be singular to float32."""
+"""Ratio of largest unknown to largest right side, with scaled rows, from which a system may be singular to float32."""
 
 SINGLE = 2**14
-"""Largest order of a single matrix that goes as a stack of one, which saves the packing pass; a guess."""
+"""Largest order of a single matrix that is solved as a batch of one, which saves the packing pass; a guess."""
 
 NORMAL = 2.0**-60, 2.0**60
-"""Range of the largest right side, rows being scaled, inside which nothing comes near float32's limits."""
+"""Range of the largest right side, with scaled rows, in which all numbers are far from float32's limits."""
 
 
 def check(forms: Forms, function: str = "tridiagonal", most_rows: int = 3) -> None:
@@ -100,7 +99,7 @@ def choose(forms: Forms, limits: Limits) -> Choice:
 
 
 Given = Lines | int
-"""Which row of the bands is which of three diagonals; or, of up to five, how many are above the main one."""
+"""Row of the bands for each of three diagonals; or, with up to five, their number above the main one."""
 
 FULL: Lines = ((2, -1), (1, 0), (0, 1))
 """Of (1, 1) bands as SciPy has them: upper, diagonal, lower."""
@@ -520,7 +519,7 @@ TRIDIAGONAL = Operation(
     thesis="cyclic_reduction",
     public=False,
 )
-"""What `solve_banded` and `solveh_banded` do with one diagonal on either side."""
+"""One diagonal on either side, in `solve_banded` and `solveh_banded`."""
 
 
 # -- five diagonals ---------------------------------------------------------------------------------------------------
@@ -597,4 +596,4 @@ PENTADIAGONAL = replace(
     batch=replace(_BATCH, plan=batched_five),
     thesis="",
 )
-"""What `solve_banded` does with two diagonals on either side."""
+"""Two diagonals on either side, in `solve_banded`."""

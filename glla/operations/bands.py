@@ -1,4 +1,4 @@
-"""Banded systems on the host, in float64: many at once, by elimination with partial pivoting."""
+"""Banded systems on the host, in float64: batched elimination with partial pivoting."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from numpy.typing import NDArray
 Float64 = NDArray[np.float64]
 
 NOISE = 2.0**-40
-"""A pivot below this part of the terms that it is the sum of is rounding error: those of float64 are 2^-53 of them, and
-eliminations before may have made them thousands of times larger."""
+"""A pivot below this fraction of the terms that it is the sum of is rounding error: errors of float64 are 2^-53 of
+them, and earlier eliminations may have magnified them a thousandfold."""
 
 SINGULAR_RATIO = 2.0**44
-"""Largest unknown over largest right side, rows and columns being scaled, from which a matrix is singular to
-float64."""
+"""Ratio of largest unknown to largest right side, rows and columns scaled, of a matrix that is singular to float64."""
 
 SWEEPS = 10
-"""Times that the geometric means of rows and columns are brought near 1; in sparse matrices they come there within
-4 to 10."""
+"""Iterations that bring the geometric means of rows and columns near 1; sparse matrices need 4 to 10."""
 
 
 @np.errstate(all="ignore")

@@ -1,7 +1,7 @@
-"""The products that reuse what they fetch: blocks in registers, panels in a uniform block, tiles in shared memory.
+"""Blocked products, which reuse fetched elements: in registers, in a uniform block, in shared memory.
 
-`glla.operations.matmul` takes them for products of any two matrices, `glla.operations.syrk` for half of a symmetric
-one. Here are their passes; which is taken, and by which name, is said there.
+`glla.operations.matmul` uses them for products of any two matrices, `glla.operations.syrk` for half of a symmetric one.
+This module has their passes; the choice and the names are there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Blocks of a matrix, taken out of it and put into it.
+"""Blocks of a matrix, extracted and assigned.
 
-A texture that holds a result is never drawn to again: putting a block in makes a new matrix.
+A texture that holds a result is never drawn to again: assigning a block makes a new matrix.
 """
 
 from __future__ import annotations

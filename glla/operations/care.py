@@ -1,19 +1,19 @@
-"""What comes where the usual way of a system must not be trusted: the stages, and which of them comes when.
+"""Fallback stages of `solve` and `inv`, and the conditions that lead from one to the next.
 
-The usual way (equilibrate on the device, partial pivoting, two substitutions) tells from a few figures when it must not
-be trusted: entries that grow, pivots that may be noise, values near float32's limits. The system then goes up a ladder:
+The default plan (equilibrate on the device, partial pivoting, two substitutions) reads back diagnostics, which reject
+its result for entries that grow, pivots that may be rounding error, values near float32's limits. Then come the stages:
 
 care                  Scale rows, columns and right-hand sides by powers of two on the host, which can hold denormals;
                       factor with partial pivoting.
-probe                 No growth: is the inverse so large that a pivot may be nothing but rounding error?
+probe                 No growth: is the inverse so large that a pivot may be mere rounding error?
 look at the pivots    Compare them with their rounding errors: the matrix may be singular.
-substitute            Solve. After growth the residual, in float64, says whether the solution is good all the same.
+substitute            Solve. After growth the residual, in float64, decides whether the solution is accepted.
 refine                It is not, or entries of a right-hand side differ by more than float32's range: residual in
                       float64, correction by the same factors; again and again.
-complete pivoting     That does not converge either: the columns are put into the order in which complete pivoting takes
-                      them. Then the same again; then an error.
+complete pivoting     That does not converge either: the columns are permuted into the order of complete pivoting.
+                      Then the same again; then an error.
 
-What it costs is of no concern: no random matrix gets here. `solve(refine=True)` begins with the second.
+Speed is secondary here: random matrices pass the fast path. `solve(refine=True)` starts with the second stage.
 
 Sources: Wilkinson 1961 (growth); Higham 2002, chapters 9 and 12.
 """
@@ -48,7 +48,7 @@ SCALE, ORDER, ERRORS, SCALE_RESIDUAL, RESIDUAL = (
     "scale the residual by powers of two",
     "residual in float64",
 )
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, by its names in plans and traces."""
 
 CARE, COMPLETE, PROBE, LOOK, SUBSTITUTE, REFINE = (
     "care",

@@ -1,7 +1,7 @@
-"""What a device can do at most, as plans that do one thing only. `glla.lab.ceilings` times them.
+"""Peak rates of a device, as plans that do one thing only. `glla.lab.ceilings` times them.
 
-A plan draws in turn to two sets of targets: a rasteriser that sorts its work by tiles (llvmpipe, and most GPUs of
-telephones) drops a draw that a later one to the same target hides, and would be timed for work that it has not done.
+A plan draws alternately to two sets of targets: a rasteriser that sorts its work by tiles (llvmpipe, and most GPUs of
+telephones) drops a draw that a later one to the same target hides, and would be timed without its work.
 """
 
 from __future__ import annotations

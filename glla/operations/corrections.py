@@ -4,9 +4,9 @@
     d = U^-1 L^-1 P r   on the GPU, in float32
     x = x + d           on the CPU, in float64
 
-The second is done on the system with its rows, columns and residuals scaled by powers of two, so that neither A nor b
-need fit float32. Each turn removes the part of the error that float32 factors can see: it shrinks by about
-cond(A) 2^-24, where A is the equilibrated matrix. Beyond cond(A) = 10^7 it does not shrink.
+The second step uses the system with its rows, columns and residuals scaled by powers of two, so that neither A nor b
+need fit float32. Each iteration multiplies the error by about cond(A) 2^-24, where A is the equilibrated matrix. Beyond
+cond(A) = 10^7 it does not converge.
 
 Sources: Moler, "Iterative refinement in floating point" (1967); Higham, "Accuracy and Stability of Numerical
 Algorithms" (2002), chapter 12; Langou et al., "Exploiting the performance of 32 bit floating point arithmetic in

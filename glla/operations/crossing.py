@@ -1,18 +1,16 @@
-"""The way in and out: matrices of the host uploaded and packed, results unpacked and read back, as steps of a plan."""
+"""Transfers as steps of a plan: matrices of the host uploaded and packed, results unpacked and read back."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.operations import elementwise, packing
+from glla.operations.record import Array
 from glla.operations.reduce import max_magnitude
 from glla.passes import Draft, Form, HostArray, Limits, Storage, matrix, texture
 from glla.passes.layout import Shape
-
-Array = NDArray[np.float32]
 
 
 def bring_in(draft: Draft, name: str, form: Form, limits: Limits, as_it_lies: bool = False) -> str:

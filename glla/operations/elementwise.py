@@ -1,7 +1,7 @@
 """Element by element: result[i, j] = f(A[i, j]) or f(A[i, j], B[i, j]), with NumPy's broadcasting.
 
-An operand may be placed over the result in several ways, see `Placement`. So a row, a column or a single element needs
-no copy of its own, and a transpose needs no pass.
+An operand may be broadcast over the result in several ways, see `Placement`. So a row, a column or a single element
+needs no copy of its own, and a transpose needs no pass.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from glla.passes.layout import Shape
 Placement = tuple[int, int, int]
 """Placement of an operand over the result: 1 or 0 for has all rows, has all columns, texture holds the transpose.
 
-An operand without all rows has a single one, which stands for every row of the result; columns likewise.
+An operand without all rows has a single one, which is used for every row of the result; columns likewise.
 """
 
 WHOLE: Placement = (1, 1, 0)

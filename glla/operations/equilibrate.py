@@ -1,6 +1,6 @@
 """Equilibration: rows and columns scaled by powers of two, so that the largest entry of each is near 1.
 
-Scaling by powers of two rounds nothing. The condition number of a real matrix often is mostly scaling.
+Scaling by powers of two is exact. The condition number of a real matrix is often mostly scaling.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Factors within a plan: made from A, and used for right-hand sides.
+"""Factors within a plan: computed from A, and used for right-hand sides.
 
     A --> equilibrate --> PLU --> LU, pivots            B --> scale, permute, substitute twice, scale --> X
 
@@ -22,8 +22,8 @@ from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
 PROBES = 4
-"""Random right-hand sides that estimate the norm of the inverse. A singular matrix is overlooked only if all of them
-are nearly orthogonal to its null vector."""
+"""Random right-hand sides that estimate the norm of the inverse. A singular matrix is missed only if all of them are
+nearly orthogonal to its null vector."""
 
 
 @dataclass(frozen=True)

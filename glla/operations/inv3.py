@@ -1,7 +1,7 @@
 """Inverses of many 3 x 3 matrices, a row of nine numbers each: X_i = A_i^-1.
 
-`adjugate` is the source's formula, X = adj(A) / det A, `adjugate_fused` the same in one pass; `pivoted_small` is what
-`glla.inv` takes by default, elimination with partial pivoting, see `glla.operations.stack_small`.
+`adjugate` is the source's formula, X = adj(A) / det A, `adjugate_fused` the same in one pass; `pivoted_small` is the
+default of `glla.inv`, elimination with partial pivoting, see `glla.operations.stack_small`.
 
 The formula has no pivots to choose, and its errors are those of the products in it:
 
@@ -36,7 +36,7 @@ from glla.passes.cache import cached_plan
 from glla.passes.storage import HostArray, matrix, texture, wrapped
 
 SEED = '"PyCuda code to invert a high number of 3x3 matrixes" (forum answer)'
-"""Where the formula, and its division among threads, come from."""
+"""Source of the formula, and of its division among threads."""
 
 VARIANTS = {
     "adjugate": Variant("cofactors, then determinant and division; a fragment an element", SEED),
@@ -52,14 +52,13 @@ RECORD = 12
 """Elements of a record: the inverse, its determinant and permanent, a zero."""
 
 LINES = {"adjugate": 3, "adjugate_fused": 3, "pivoted_small": 6}
-"""Numbers of a record behind the inverse, by variant: determinant and permanent; or U's diagonal, and the largest entry
-of each of its columns."""
+"""Numbers of a record after the inverse: determinant and permanent; or U's diagonal, and the maxima of its columns."""
 
 NOISE = 6 * UNIT_ROUNDOFF
-"""A determinant is moved by rounding by no more than this times the permanent of the magnitudes."""
+"""Largest effect of rounding on a determinant, relative to the permanent of the magnitudes."""
 
 OUT, IN = "matrices one after the other", "records taken apart"
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, by its names in plans and traces."""
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
@@ -170,7 +169,7 @@ def _batch(way: str) -> Batch:
 
 
 BATCHES = {way: _batch(way) for way in ("adjugate", "adjugate_fused")}
-"""For stacks on a device, by variant. Elimination has its own, see `glla.operations.solve`."""
+"""For batches on a device, by variant. Elimination has its own, see `glla.operations.solve`."""
 
 
 def _extent(draft: Draft, slot: str, count: int) -> dict[str, Uniform]:
@@ -282,4 +281,4 @@ INV3 = Operation(
     thesis="adjugate",
     public=False,
 )
-"""What `inv` does with a stack of matrices of order 3 and a variant of the author's."""
+"""`inv` with a batch of matrices of order 3 and a variant of the author's."""

@@ -1,4 +1,4 @@
-"""What a loop on the device adds to its body: a pass of one texel, which counts the iterations until one says stop."""
+"""The latch of a loop on the device: a pass of one texel, which counts the iterations until one requests the stop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from glla.passes import Draft, Plan, Storage
 from glla.passes.cache import cached_plan
 
 STATE = Storage(1, 1, dtype="int32")
-"""The texel (iterations, whether one said stop, first channel of its stop texel as bits, 0): 16 bytes."""
+"""The texel (iterations, stop requested, first channel of its stop texel as bits, 0): 16 bytes."""
 
 
 @cached_plan

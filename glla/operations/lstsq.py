@@ -3,9 +3,9 @@
     m >= n:   [A b] --> R, with c = Q^T b beside it --> on the host: the singular values of R, x
     m < n:    A^T --> Q, R --> on the host: the singular values of R, y with R^T y = b --> x = Q y
 
-What is long is done on the device; what is left is as large as the smaller side of A. There the host finds the singular
-values, in float64, and with them the rank and the solution of least norm, as LAPACK's gelsd does that NumPy calls. R
-is read as it was scaled, so that nothing leaves float64's range.
+The long side is processed on the device; the remaining problem is as large as the smaller side of A. There the host
+computes the singular values, in float64, and with them the rank and the solution of least norm, as LAPACK's gelsd,
+which NumPy calls. R is read in its scaled form, so that nothing leaves float64's range.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from glla.passes.layout import Shape
 
 SOLVED, BACK = "singular values of R, rank, solution", "scale X back"
 BESIDE, LAID_OUT = "A and b, side by side", "elements laid out as texels"
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, by its names in plans and traces."""
 
 EPSILON = 2.0**-23
 """Spacing of float32 at 1. Singular values below it times the longer side of A, times the largest one, count as zero:

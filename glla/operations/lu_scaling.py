@@ -1,7 +1,7 @@
-"""What `lu_solve` does near float32's limits, on the host: it scales, or it substitutes in float64.
+"""Fallback of `lu_solve` near float32's limits, on the host: scaling, or substitution in float64.
 
-Powers of two are taken out of U and out of the columns of B, and put into the solution. Factors on the device are taken
-as they are. Where sizes differ too much within U, or are far from 1 on the device, no one power of two helps.
+Powers of two are taken out of U and out of the columns of B, and applied to the solution. Factors on the device are not
+scaled. If sizes differ too much within U, or are far from 1 on the device, no single power of two helps.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Integers = NDArray[np.int32]
 
 SCALE, BACK = "scale U and the columns of B by powers of two, where need be", "scale X back"
 CARE = "substitute in float64"
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, by its name in plans and traces."""
 
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards

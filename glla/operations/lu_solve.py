@@ -1,4 +1,4 @@
-"""Systems with factors that are there already: L U X = P^T B."""
+"""Systems with given factors: L U X = P^T B."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from glla.passes.cache import cached_plan
 SINGULAR = "SingularMatrixError: names the place"
 
 CARE, FAR = "care", "U or right-hand sides are near float32's limits"
-"""The stage in float64, and when it comes."""
+"""The stage in float64, and its condition."""
 
 
 def flops(forms: Forms) -> int:

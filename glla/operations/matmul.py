@@ -40,10 +40,10 @@ Sizes = tuple[int, int, int]
 """Rows of A, inner dimension, columns of B."""
 
 BLOCK = (64, 16, 32, 128, 256, 512)
-"""Sides of a block in texels, for variants that count on the texture cache."""
+"""Sides of a block in texels, for variants that rely on the texture cache."""
 
 SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.4'
-"""Where two kernels come from that its author holds against each other."""
+"""Source of the two kernels that its author compares."""
 
 VARIANTS = Variants() | {
     "inner_product": Variant(
@@ -164,11 +164,10 @@ def check(forms: Forms) -> None:
 
 
 HALVES = {"register_blocked": "symmetric", "panel_broadcast": "symmetric_panels"}
-"""Variants that compute no more than what is on and below the diagonal of A A^T, by what `glla.operations.syrk` calls
-them then."""
+"""Variants that compute only the lower triangle of A A^T, each with its name in `glla.operations.syrk`."""
 
 IN_PLACE = ("inner_product", "multi_pass", "blocked_output")
-"""Variants that read a transposed operand where it lies, without a pass that writes it out."""
+"""Variants that read a transposed operand directly, without a pass that writes it out."""
 
 
 @kept(VARIANTS)
@@ -451,7 +450,7 @@ def _to_quads(task: Task, name: str, shape: Shape, across: int, whole_quads: boo
 
 
 KERNEL = tiles.Kernel(plan, choose)
-"""The product that `glla.operations.tiles` cuts."""
+"""The product that `glla.operations.tiles` splits."""
 
 
 # -- the operation ----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""Between the raw layout, which travels, and the packed one, which computes.
+"""Conversion between the raw layout, of transfers, and the packed one, of computations.
 
-A matrix up to twice the texture limit on a side fits packed, but its raw form, one element per texel, may not: it
-then travels in tiles. `tiles` cuts it.
+A matrix up to twice the texture limit on a side fits packed, but its raw form, one element per texel, may not: it is
+then transferred in tiles, see `tiles`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Many pentadiagonal systems at once: block tridiagonal ones with 2 x 2 blocks, by cyclic reduction.
 
-Two equations make a block row, and what `glla.operations.tridiagonal` does with numbers is done with blocks.
+Two equations form a block row, and `glla.operations.tridiagonal`'s scalar steps become block steps.
 
 Sources: Hockney 1965; Heller, "Some aspects of the cyclic reduction algorithm for block tridiagonal linear systems"
 (1976).

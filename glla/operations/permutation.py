@@ -1,4 +1,4 @@
-"""The permutation that a pivoted factorisation has made, and its use on other rows."""
+"""The permutation of a pivoted factorisation, and its application to other rows."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@
                                                       |
                                                       +--> I, reflected from the last pair to the first --> Q
 
-Scaling columns rounds nothing and leaves Q as it is, so that no square leaves float32's range. R's diagonal has the
-signs that LAPACK gives it: it may be negative.
+Scaling columns is exact and keeps Q, so that no square leaves float32's range. R's diagonal has LAPACK's signs.
 """
 
 from __future__ import annotations
@@ -50,10 +49,10 @@ VARIANTS = {
 }
 
 MODES = ("reduced", "complete", "r", "raw")
-"""What is given, as NumPy names it: Q and R with as few columns as rows allow, with all, R alone, or the reflectors."""
+"""Results, by NumPy's names: Q and R with min(m, n) columns, with all columns, R only, or the reflectors."""
 
 BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = MOST_COLUMNS + 1, MOST_COLUMNS + 1
-"""Smaller sides from which `blocked` is chosen, on a GPU and by a software rasteriser; the first one is a guess."""
+"""Smaller sides from which `blocked` is chosen, on a GPU and on a software rasteriser; the first one is a guess."""
 
 BLOCKED_TO = 64
 """Rows for each column up to which `blocked` is chosen: its products are running sums, whose errors grow with rows."""

@@ -1,4 +1,4 @@
-"""QR by panels: H_1 ... H_p = I + V N^-1 V^T, so that all but the panels is matrix products and substitutions.
+"""QR by panels: H_1 ... H_p = I + V N^-1 V^T, so that all work outside the panels is products and substitutions.
 
     panel --> reflectors --> V, N         rest --> + V N^-T (V^T rest)         identity --> + V N^-1 (V^T ...) --> Q
 

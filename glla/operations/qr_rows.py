@@ -1,8 +1,8 @@
-"""QR of a matrix taller than a texture: block by block of rows, and then the triangles, one above the other.
+"""QR of a matrix taller than a texture: of blocks of rows, and then of the stacked triangles.
 
     A_i = Q_i R_i;  [R_1; R_2; ...] = S R;  A = [Q_1 S_1; Q_2 S_2; ...] R
 
-What comes from the host is cut there, and its factors go back there block by block. What lies on the device stays.
+A matrix of the host is split there, and its factors are read back block by block. One on the device stays there.
 Source: Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential QR and LU factorizations"
 (2012), section 3.
 """
@@ -25,7 +25,7 @@ from glla.passes import Draft, Form, HostArray, Limits, Plan, resident
 from glla.passes.layout import Packed, Shape
 
 CUT, JOINED = "rows of a matrix", "blocks of rows, one above the other"
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, by its names in plans and traces."""
 
 Factors = Callable[[Form], Plan]
 """(form of a matrix that fits a texture) -> plan with operand ``A`` and results ``Q`` and ``R``, or ``R`` alone."""

@@ -1,4 +1,4 @@
-"""QR of a stack of small matrices: the passes of a single one, over all of them at once.
+"""QR of a batch of small matrices: the passes of a single one, over all of them at once.
 
 A record is one matrix. In modes "reduced" and "complete" it holds Q and, below it, the transpose of R; in mode "r" the
 transpose of R alone; in mode "raw" LAPACK's array of R and the reflectors, transposed as NumPy gives it, and below it a
@@ -20,7 +20,7 @@ from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
 MOST_COLUMNS = 127
-"""Largest smaller side of members of a stack; larger matrices are factored in panels, one by one."""
+"""Largest smaller side of batched matrices; larger matrices are factored in panels, one by one."""
 
 
 def record(forms: Forms, mode: str = "reduced") -> Shape:

@@ -1,4 +1,4 @@
-"""QR of a tall matrix by a tree: blocks of rows are factored at once, then their R's, one below the other, likewise.
+"""QR of a tall matrix by a tree: blocks of rows are factored at once, then their stacked R's, and so on.
 
     A = [A_1; A_2; ...] --> R_1, R_2, ... --> [R_1; R_2; ...] --> ... --> R
     Q_i = H_i [rows of the next level's Q; 0] <-- ... <-- Q of the last level

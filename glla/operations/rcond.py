@@ -32,7 +32,7 @@ from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Para
 from glla.passes.cache import cached_plan
 
 STEP, TRANSPOSED, LAST = "step of Hager's method", "with the transpose", "alternating signs"
-"""Names of the stages behind the factors."""
+"""Names of the stages after the factors."""
 
 MOST_STEPS = 5
 """Steps of Hager's method, as in LAPACK."""

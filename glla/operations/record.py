@@ -1,7 +1,7 @@
-"""An operation is a record: all that the rest of glla needs to know of it.
+"""The record of an operation: everything that the rest of glla needs to know of it.
 
-`glla.operations.OPERATIONS` lists the records, and it is the only list. Whatever goes over operations (plan, explain,
-trace, tune, compare, variants, benchmarks, the coprocessor, hybrid, the command line, tests) goes over that.
+`glla.operations.OPERATIONS` is the only list of the records. All users of operations (plan, explain, trace, tune,
+compare, variants, benchmarks, the coprocessor, hybrid, the command line, tests) iterate over it.
 """
 
 from __future__ import annotations

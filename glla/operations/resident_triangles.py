@@ -1,10 +1,10 @@
-"""Stacks on the device that are solved with triangles: with one, which is one of two factors, or with factors.
+"""Batches on the device solved with triangles: with one, which is one of two factors, or with factors.
 
     T, B wrapped --> packed factors --> two substitutions --> X wrapped, and figures of each member that are read back
 
-The substitutions are those of a stack from the host, see `glla.operations.stack.substitute`. From the figures the host
-tells which members were lost at float32's limits; it takes no part in anything else. Figures of large stacks stay on
-the device, which finds the members that may be lost: see `glla.operations.stack_doubts`.
+The substitutions are those of a batch from the host, see `glla.operations.stack.substitute`. From the diagnostics the
+host finds the matrices that failed at float32's limits. Diagnostics of large batches stay on the device, which finds
+the matrices that may have failed: see `glla.operations.stack_doubts`.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _looked_at(draft: Draft, x: str, figures: dict[str, str], numbers: int, judg
 
 
 SAMPLERS = {"least_U": "least", "most_U": "most", "most_A": "whole"}
-"""Figures whose samplers in ``stack/doubt_triangles.frag`` have other names."""
+"""Diagnostics whose samplers in ``stack/doubt_triangles.frag`` have other names."""
 
 
 def _views(forms: Forms) -> tuple[View, View]:

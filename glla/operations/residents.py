@@ -1,30 +1,27 @@
-"""Stacks that lie on the device already: the plan of a stack, with passes that bring it in and leave it there.
+"""Batches on the device: the plan of a batch, with passes that convert operands and results.
 
     A, B wrapped --> raw --> plan of a stack from the host --> records --> X wrapped, and figures that are read back
 
-Beside the figures of the plan there are the extremes of the operands, which decide as well whether a member stands:
-for each member two numbers, the least magnitude that is not zero and the largest one, of A's entries, and of the
-largest entries in B's columns. All of them are read back; or, where they are many and the device judges them itself,
-one number of each member, and figures of those alone that may not stand.
+Besides the diagnostics of the plan there are the extremes of the operands, which acceptance needs as well: for each
+matrix two numbers, the smallest nonzero magnitude and the largest one, of A's entries, and of the largest entries in
+B's columns. All of them are read back; or, if they are many and the device judges them itself, one number for each
+matrix, and the diagnostics of the rejected ones.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.operations import again, stack_doubts, stack_small
-from glla.operations.record import Batch
+from glla.operations.record import Array, Batch
 from glla.operations.wrapped import elementwise, fold, move
 from glla.operations.wrapped.create import draw_full
 from glla.operations.wrapped.view import View
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, texture
 from glla.passes.cache import cached_plan
 
-Array = NDArray[np.float32]
-
 READ_WHOLE = 2**18
-"""Bytes of figures up to which all are read: at 6 GB/s that takes 40 us, less than to gather those of some members."""
+"""Bytes of diagnostics up to which all are read: at 6 GB/s 40 us, less than gathering those of some matrices."""
 
 SMALLEST = np.finfo(np.float32).smallest_subnormal
 """Smallest float32 above zero."""

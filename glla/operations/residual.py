@@ -4,8 +4,8 @@ R is a product in float32, whose own error may be n u norm(A) norm(X). So the ra
 
     norm(R) / (n norm(A) norm(X) u), in the 1-norm
 
-is off by about 1: a ratio well below what is allowed stands, of any other the residual is taken again in float64 on the
-host. `STANDS` leaves room for that, and for sums of columns.
+is off by about 1: a ratio well below the limit is accepted, for any other the residual is computed again in float64 on
+the host. `STANDS` leaves room for that, and for sums of columns.
 """
 
 from __future__ import annotations

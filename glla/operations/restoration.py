@@ -1,7 +1,7 @@
 """The linear model of a degraded image, g = H f, for images as columns of pixels, and its normal equations.
 
-A small kernel K makes all of H: g[i] = sum over t of K[t] f[i + t - centre], with f zero outside of the image. No H
-need be made to apply it, nor to write down H^T H + balance I.
+H is defined by a small kernel K: g[i] = sum over t of K[t] f[i + t - centre], with f zero outside of the image. H is
+not formed, neither to apply it nor to compute H^T H + balance I.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from glla.passes.layout import Shape
 Index = tuple[int, int]
 
 TRIPS = 65535
-"""Trips of all loops of a fragment together after which llvmpipe ends them, without an error."""
+"""Total trips of all loops of a fragment after which llvmpipe ends them, without an error."""
 
 
 def too_wide(psf: Shape) -> bool:

@@ -4,8 +4,7 @@
     v_t + u v_x + v v_y = -g z_y - gamma v - f u + wind
     z_t + (H u)_x + (H v)_y = 0
 
-The state is one texture, a cell in a texel; it never leaves the device. `glla.applications.ShallowWater` is what users
-see of this.
+The state is one texture, a cell per texel, on the device. `glla.applications.ShallowWater` is the public class.
 
 Sources: Brodtkorb, "A MATLAB Interface to the GPU" (2007), chapter 5, with its equations put right; Casulli,
 "Semi-implicit finite difference methods for the two-dimensional shallow water equations" (1990); Casulli and Cattani,
@@ -24,13 +23,13 @@ from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
 CHUNK = 16
-"""Texels across and down that a fragment of a reduction looks at."""
+"""Texels across and down that a fragment of a reduction reads."""
 
 SIDES = ("west", "east", "south", "north")
 """Sides of the basin: i = 0, i = last, j = 0, j = last."""
 
 FIELDS = ("z", "u", "v", "h")
-"""Fields of a simulation, as the channels of its state have them."""
+"""Fields of a simulation, in the order of the channels of its state."""
 
 
 @dataclass(frozen=True)

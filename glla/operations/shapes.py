@@ -1,4 +1,4 @@
-"""Shapes that operands must have, where several operations ask for the same."""
+"""Checks of operands' shapes that several operations share."""
 
 from __future__ import annotations
 

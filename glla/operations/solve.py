@@ -22,8 +22,8 @@ from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan
 from glla.passes.cache import cached_plan
 
 FAR_FROM_SINGULAR = 2.0**18
-"""Condition of small matrices up to which a solution stands: none up to 10^6 has a pivot near its rounding error, see
-`glla.operations.trust.SINGULAR`."""
+"""Condition of small matrices up to which a solution is accepted: none up to 10^6 has a pivot near its rounding error,
+see `glla.operations.trust.SINGULAR`."""
 
 
 def flops(forms: Forms) -> int:
@@ -174,7 +174,7 @@ SYSTEMS = Batch(
     judged="system",
     scaled=again.of_systems,
 )
-"""How stacks of systems go through one plan."""
+"""Batches of systems."""
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:

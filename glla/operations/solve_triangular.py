@@ -1,7 +1,7 @@
-"""Triangular systems T X = B of the public function: `glla.operations.triangular`, and what makes a call of it.
+"""Triangular systems T X = B of the public function: `glla.operations.triangular` with transfers and acceptance.
 
-The other triangle is never read. Results are looked at on the host: where numbers are so near float32's limits that
-some were lost, the system is substituted again there, in float64.
+The other triangle is never read. Results are checked on the host: if numbers are so near float32's limits that some
+were lost, the system is substituted again there, in float64.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from glla.passes.layout import Shape
 
 FACTORS, LOOK = "triangles as factors", "substitute again in float64, where numbers are near float32's limits"
 CARE = "substitute in float64"
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, by its name in plans and traces."""
 
 
 def flops(forms: Forms) -> int:

@@ -1,16 +1,16 @@
-"""Stacks of small matrices: each pass works on all of them, so their number does not change the number of passes.
+"""Batches of small matrices: each pass works on all of them, so their number does not change the number of passes.
 
     raw --> pack --> [A | B], interleaved --> passes of one matrix, over all --> unpack --> raw
 
-A stack comes in one upload, operands one after the other as NumPy has them, and leaves in one read-back, results and
-figures together. In between lies the interleaved layout (see ``lib/stack.glsl``): texel (x, y) of all matrices stands
-together, so a rectangle of texels of every matrix is a rectangle to draw, and a single matrix is a stack of one.
+A batch is uploaded at once, operands one after the other as NumPy stores them, and read back at once, results and
+diagnostics together. In between it has the interleaved layout (see ``lib/stack.glsl``): texel (x, y) of all matrices is
+contiguous, so a rectangle of texels of every matrix is a rectangle to draw, and a single matrix is a batch of one.
 
-Right-hand sides stand beside their matrix, texel column by texel column, and go through the elimination with it: that
-is the row exchanges and the forward substitution. Pivots are searched by one fragment for each matrix.
+Right-hand sides are stored beside their matrix, texel column by texel column, and are eliminated with it: that is the
+row exchanges and the forward substitution. Pivots are searched by one fragment for each matrix.
 
 The passes are those of the single matrix (``plu/rank2/eliminate``, ``equilibrate/*``, ``matmul/inner_product``, with
-the define ``STACK``), but for the search, the substitution by blocks, and the way in and out.
+the define ``STACK``), except for the search, the substitution by blocks, and the transfers.
 
 Sources: Kim et al., "Designing vector-friendly compact BLAS and LAPACK kernels" (2017), for the layout; Brodtkorb
 2007, section 4.1.3, for the elimination.
@@ -28,25 +28,25 @@ from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
 
 MOST_TEXELS = 2**22
-"""Most texels of a texture with a stack, 64 MiB; larger stacks go in pieces and lose nothing."""
+"""Texels of a texture with a batch at most, 64 MiB; larger batches are split without a loss of speed."""
 
 STEPS = 4
 """Texel rows that a pass of a substitution solves."""
 
 LARGEST = 256
-"""Largest order of matrices that are factored as a stack. Beyond, one fragment takes too long to search a column
+"""Largest order of batched factorisations. Beyond, one fragment takes too long to search a column
 (nvidia-h200-pcie-sse2/experiments/2026-11-20.json)."""
 
 WIDEST_IN_SOFTWARE = 272
-"""Most columns and right-hand sides together of a stack in software, where passes cost little and multipliers are
-computed anew for each right-hand side (llvmpipe-llvm-15-0-6-256-bits/experiments/2026-11-20.json)."""
+"""Most columns and right-hand sides together of a batch in software, where passes cost little and multipliers are
+computed again for each right-hand side (llvmpipe-llvm-15-0-6-256-bits/experiments/2026-11-20.json)."""
 
 LARGEST_PRODUCT, LARGEST_PRODUCT_IN_SOFTWARE = 256, 64
-"""Largest side of matrices that are multiplied as a stack, on a GPU and by a software rasteriser
+"""Largest side of matrices in batched products, on a GPU and on a software rasteriser
 (nvidia-h200-pcie-sse2/experiments/2026-11-20.json)."""
 
 PROBES = 2
-"""Random right-hand sides in a texel column beside each system; their solutions tell whether it may be singular."""
+"""Random right-hand sides in a texel column beside each system; their solutions reveal near singularity."""
 
 
 def _across(count: int, height: int, width: int, texture_size: int) -> int:

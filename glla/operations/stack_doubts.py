@@ -1,7 +1,7 @@
-"""Members of a stack on a device that may not stand, found there: one number of each is read in place of its figures.
+"""Rejected matrices of a batch on a device, found there: one number for each is read instead of its diagnostics.
 
-The host judges them, and them alone, by their figures, as it judges the members of a stack of its own. So all whom it
-would doubt must be found here; a few more, who are near a limit or hold infinity, do no harm.
+The host judges only these matrices by their diagnostics, as those of its own batches. So all matrices that it would
+reject must be found here; a few more, near a limit or with infinities, do no harm.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from glla.passes import Draft, Plan, Uniform
 from glla.passes.cache import cached_plan
 
 NARROWER = 0.98
-"""The device's limits beside the host's, which adds in float64."""
+"""The device's limits relative to the host's, which sums in float64."""
 
 
 @cached_plan

@@ -1,11 +1,11 @@
-"""Stacks of matrices of order 4 at most: one pass, in which every fragment eliminates a whole matrix in registers.
+"""Batches of matrices of order 4 at most: one pass, in which every fragment eliminates a whole matrix in registers.
 
     raw --> stack/pivoted_small, or definite_small --> records, four elements to a texel
 
-Larger matrices take passes of their own for what is in, for exchanges, steps and substitutions, and for what goes out,
-see `glla.operations.stack`. Here nothing waits for a pass: the four elements of a texel cost a hundred or two additions
-and multiplications, most of which its neighbours do again. Records, figures, and all numbers are those of the longer
-way, so whatever judges members judges these.
+Larger matrices need separate passes for loading, exchanges, steps, substitutions and storing, see
+`glla.operations.stack`. Here there are no dependent passes: the four elements of a texel cost a hundred or two
+additions and multiplications, most of which its neighbours repeat. Records, diagnostics, and all numbers are those of
+the longer plan, so the same acceptance tests apply.
 """
 
 from __future__ import annotations

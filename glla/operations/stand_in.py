@@ -1,7 +1,7 @@
-"""A shader of a user's own in the place of one of glla's: in a plan that stays as it is otherwise.
+"""Users' shaders in plans: one shader of a plan is replaced, the rest stays.
 
-The record of an operation says which shader that may be, and what it is given: its `Interface`. A comparison of the lab
-puts a shader there for a while; `glla.register` makes a variant of it.
+The record of an operation names the shader that may be replaced, and its inputs: its `Interface`. A comparison of the
+lab replaces it temporarily; `glla.register` makes a variant of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from glla.passes.glsl.declarations import READING
 SUFFIX = ".frag"
 
 RESERVED = {"CONTINUE", "UPPER", "UNIT", "TRANSPOSED", "STACK", "SEARCH", "TRANSPOSE_A", "TRANSPOSE_B"}
-"""What glla defines itself: no parameters, even where a file gives them a default."""
+"""Names that glla defines itself: not parameters, even if a file gives them a default."""
 
 _PARAMETER = re.compile(
     r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+(-?\d+)[ \t]*(?://(.*))?$", re.MULTILINE

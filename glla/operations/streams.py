@@ -1,4 +1,4 @@
-"""Systems with more right-hand sides than fit at once: factors stay on the device, blocks of columns pass by."""
+"""Systems with more right-hand sides than fit at once: factors stay on the device, blocks of columns are streamed."""
 
 from __future__ import annotations
 

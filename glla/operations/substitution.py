@@ -1,4 +1,4 @@
-"""Substitution with a triangle on the host, in float64: where numbers are too near float32's limits for a device."""
+"""Substitution with a triangle on the host, in float64: for numbers too near float32's limits for a device."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
 """Smallest normal float32: smaller numbers keep fewer digits."""
 
 ROWS = 64
-"""Rows that the host looks at, or substitutes, at a time."""
+"""Rows that the host checks, or substitutes, at a time."""
 
 
 def substituted(

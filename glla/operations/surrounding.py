@@ -1,8 +1,8 @@
-"""Around the plan of a call: passes for operands on the device that lie otherwise than the plan takes them.
+"""Adapters around the plan of a call: conversions of layout and dtype for operands on the device.
 
-A plan takes matrices packed, and stacks wrapped. Vectors lie wrapped, so they are packed before, and the solution
-becomes a vector behind; right-hand sides that share one matrix are put side by side. `glla.plan` shows these passes;
-a call makes them by functions of arrays.
+A plan takes packed matrices, and batches in the linear layout. Vectors have the linear layout, so they are packed
+before, and the solution becomes a vector afterwards; right-hand sides that share one matrix are joined. `glla.plan`
+shows these passes; a call makes them by functions of arrays.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from glla.passes import Draft, Form, Forms, Plan, Storage
 from glla.passes.layout import Packed, Wrapped
 
 Before = dict[str, list[Plan]]
-"""Plans of a pass each, one behind the other, by the operand of the plan that they bring into place."""
+"""Plans of one pass each, in sequence, by the operand of the plan that they convert."""
 
 
 def converted(form: Form, dtype: str, texture_size: int) -> tuple[list[Plan], Form]:

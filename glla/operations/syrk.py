@@ -1,7 +1,7 @@
-"""The product of a matrix and its transpose, C = A A^T; of one that lies transposed it is A^T A.
+"""The product of a matrix and its transpose, C = A A^T; for a transposed matrix it is A^T A.
 
-C is symmetric, so half of it is enough: `symmetric` and `symmetric_panels` compute what is on and below the diagonal
-and mirror it, m (m + 1) k flop in place of 2 m^2 k. `glla.matmul(a, a.T)` comes here.
+C is symmetric, so half of it is enough: `symmetric` and `symmetric_panels` compute the lower triangle and mirror it, m
+(m + 1) k flop in place of 2 m^2 k. `glla.matmul(a, a.T)` uses this operation.
 
 A course report of 2013 went through nine versions in CUDA. Here they are as variants:
 
@@ -17,8 +17,8 @@ v008    stripes of 8 columns, each added to all of C atomically ``stripes``: the
 v009    the same, the stripe stored transposed                  ``stripes_transposed``
 ======  ======================================================  ====================================================
 
-The report lays the errors of its v008 and v009 to rounding; blocked sums round less than one long sum, so that is not
-what they are. A blended sum is the same in every run.
+The report attributes the errors of its v008 and v009 to rounding; blocked sums round less than one long sum, so they
+have another cause. A blended sum is the same in every run.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from glla.passes.layout import packed, texels
 from glla.passes.storage import Storage, matrix
 
 SEED = '"COMP 633 Parallel Computing, PA2" (course report, 2013)'
-"""Where the author's variants come from."""
+"""Source of the author's variants."""
 
 WIDTH = (8, 4, 16, 32, 64)
 """Columns of A in a stripe; the report found blocks of 8 best."""
@@ -105,13 +105,13 @@ VARIANTS = {
 }
 
 HALVES = ("symmetric", "symmetric_panels")
-"""Variants that compute what is on and below the diagonal, and mirror the rest."""
+"""Variants that compute the lower triangle, and mirror it."""
 
 IN_PLACE = ("single_component", "symmetric", "inner_product")
-"""Variants that read A and its transpose out of the same texture."""
+"""Variants that read A and its transpose from the same texture."""
 
 SMALL, SMALL_IN_SOFTWARE = 128, 96
-"""Cube root of m m k up to which `inner_product` is chosen, which does all of the work
+"""Cube root of m m k up to which `inner_product` is chosen, which computes both triangles
 (``benchmarks/results/thresholds.md``)."""
 
 THIN, THIN_INSIDE = 8, 16

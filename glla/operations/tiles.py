@@ -1,8 +1,8 @@
-"""Sizes of tiles: how a product, or a system with many right-hand sides, is cut that does not fit as a whole.
+"""Tile sizes for products, and systems with many right-hand sides, that do not fit as a whole.
 
-All tiles of a product are of one size, so that one plan and one set of textures serve them: the last one of a row or
-column overlaps the one before, and computes the same elements again. The last slab is filled up with zeros. How tiles
-travel is described in `glla.linalg.tiling`.
+All tiles of a product have one size, so that one plan and one set of textures serve them: the last one of a row or
+column overlaps the one before, and computes the same elements again. The last slab is padded with zeros. Transfers of
+tiles are described in `glla.linalg.tiling`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ ALIGNED = 16
 """Sizes of larger tiles are multiples of this number, the height of a panel of `panel_broadcast`."""
 
 FASTEST_FIRST = ("panel_broadcast", "register_blocked", "inner_product")
-"""Variants that `glla.operations.matmul.choose` chooses for tiles, the fastest first. A tile travels once or twice but
-computes for far longer, so the faster variant counts more than less traffic."""
+"""Variants that `glla.operations.matmul.choose` chooses for tiles, the fastest first. A tile is transferred once or
+twice but computed for far longer, so the faster variant matters more than less traffic."""
 
 DEVICE_TO_BUS = 8
 """Bytes that an NVIDIA H200 writes to textures while one crosses the bus: 56 against 6 GB/s

@@ -2,10 +2,9 @@
 
 All variants substitute: they subtract the same products t_ij x_j from b_i, in other groups, and divide by t_ii. So all
 have the error bound of substitution, which holds row by row and whatever the condition of T: the residual of row i is
-at most (k + 4) u |T||X|, k the entries of T in that row, with 4 u for the division of a GPU (Higham 2002, theorem
-8.5). To invert the blocks on the diagonal beforehand and multiply with them would spare a block its chain of dependent
-steps, but not that bound: it would be one of |D||D^-1||B| instead of |T||X|, D being the block, and integers would not
-be exact.
+at most (k + 4) u |T||X|, k the entries of T in that row, with 4 u for the division of a GPU (Higham 2002, theorem 8.5).
+Inverting the diagonal blocks beforehand and multiplying with them would spare a block its chain of dependent steps, but
+has another bound, of |D||D^-1||B| instead of |T||X|, D being the block, and is not exact for integers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The inverse of a triangular matrix, T X = I: a triangle as well.
 
-`gets` is the source's own way, a column a step. The others substitute into the identity as `glla.operations.triangular`
-does, with updates that are cut at the edge of the triangle: n^3 / 3 flop instead of n^3. The error is that of
-substitution, |I - T X| <= (n + 4) u |T||X|, whatever the condition of T.
+`gets` is the source's own method, a column a step. The others substitute into the identity as
+`glla.operations.triangular` does, with updates that end at the edge of the triangle: n^3 / 3 flop instead of n^3. The
+error is that of substitution, |I - T X| <= (n + 4) u |T||X|, whatever the condition of T.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Many tridiagonal systems at once, an equation in a texel: how they are eliminated.
+"""Batched tridiagonal systems, an equation per texel: their elimination.
 
     bands and right sides --> equations --> reduced, level by level --> unknowns, back level by level --> X, and a check
 
-Systems stand side by side, equation i of all of them together (``lib/tridiagonal.glsl``), so that a pass works on all
-and their number does not change the number of passes. Systems may lie in columns or in rows: the second half of an
+Systems are interleaved, equation i of all of them together (``lib/tridiagonal.glsl``), so that a pass works on all and
+their number does not change the number of passes. Systems may be stored in columns or in rows: the second half of an
 alternating-direction step needs no transpose.
 
 Sources: Hockney 1965 (cyclic reduction); Hockney and Jesshope 1981 (parallel cyclic reduction); Wang 1981 (partition);
@@ -47,29 +47,27 @@ REDUNDANT_UP_TO = 8
 """Equations up to which `redundant` is chosen: a guess, between one pass of n fetches and 2 log2 n passes of 7."""
 
 FOUR = 4
-"""Elements of a texel, and equations that become one where systems are solved straight from their bands."""
+"""Elements of a texel, and equations that are merged into one where systems are solved directly from their bands."""
 
 CHUNK = 128
-"""Equations that a fragment of the check looks at."""
+"""Equations per fragment of the check."""
 
 
 LAYOUTS = ("raw", "packed", "wrapped")
-"""How operands and results lie, in the order of ``LAYOUT`` in ``lib/bands.glsl``."""
+"""Layouts of operands and results, in the order of ``LAYOUT`` in ``lib/bands.glsl``."""
 
 COUNTED = 32
-"""Systems, or counts of them, that a fragment of the verdict looks at: a guess."""
+"""Systems, or counts of them, per fragment of the verdict: a guess."""
 
 FIGURES = 4
-"""Numbers for each system: backward error, what is left of its pivots, largest right side, largest unknown."""
+"""Diagnostics of each system: backward error, smallest pivot ratio, largest right side, largest unknown."""
 
 Lines = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
-"""Of the entries below the diagonal, on it and above it: row of the bands (-1 for none), and column that belongs to
-equation 0."""
+"""For the entries below, on and above the diagonal: row of the bands (-1 for none), and column of equation 0."""
 
 
 Levels = list[tuple[str, int]]
-"""Slots with the equations of the levels of a reduction, and how many each system has; the first one is where it
-begins."""
+"""Slots with the equations of the levels of a reduction, and their number in each system, from the initial level."""
 
 
 @dataclass(frozen=True)

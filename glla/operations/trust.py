@@ -1,7 +1,7 @@
-"""Which factors and solutions stand: growth, small pivots, rounding errors, float32's limits.
+"""Acceptance tests of factors and solutions: growth, small pivots, rounding errors, float32's limits.
 
-Pure functions of figures that plans have read back. The rule for pivots: one that is small beside its column, or any of
-a matrix whose inverse is large, is compared with its own rounding error, see `glla.operations.elimination.noise`.
+Pure functions of diagnostics that plans have read back. Pivot check: a pivot that is small relative to its column, or
+any pivot if the inverse is large, is compared with its rounding error, see `glla.operations.elimination.noise`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from glla.operations.verdict import Values
 Floats = NDArray[np.floating]
 Float64 = NDArray[np.float64]
 Noise = tuple[int, float, float]
-"""A pivot that may be nothing but rounding error: its place, its value, and that error."""
+"""A pivot that may be mere rounding error: its index, its value, and that error."""
 
 SINGULAR = 5.0
 """A pivot of at most this number of expected rounding errors counts as zero. Last pivots of singular matrices stayed
@@ -29,19 +29,19 @@ below 3.5 (llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-22T044351Z.json); matrice
 as `tests/test_solve.py` demands."""
 
 SMALL = 2.0**-10
-"""A pivot below this part of the entries of U above it is looked at closely."""
+"""A pivot below this fraction of the entries of U above it is checked."""
 
 DOUBTFUL = 1.0
-"""Largest norm(inverse) u sqrt(n) max abs(U) without a close look. Singular matrices had a zero pivot, or 1.4 or more;
-normal ones 0.004 at n = 512, the median of 40 (llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-23T113238Z.json)."""
+"""Estimate norm(inverse) u sqrt(n) max abs(U) above which pivots are checked. Singular matrices had a zero pivot, or
+1.4 or more; normal ones 0.004 at n = 512, the median of 40
+(llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-23T113238Z.json)."""
 
 DOUBTFUL_IN_STACKS = 2.0**-6
 """As `DOUBTFUL`, for two probes in place of four: normal matrices of order 256 have at most 0.024
 (llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-23T113238Z.json)."""
 
 MOST_SUSPECTS = 512
-"""Most pivots that a close look compares with their rounding errors, the smallest beside their columns first; each
-takes 4 n^2 flop."""
+"""Pivots that are checked at most, the smallest relative to their columns first; 4 n^2 flop each."""
 
 LOST = 8.0
 """Largest error of a column of a solution, in n u times its norm, that rounding it to float32 may leave."""
@@ -53,7 +53,7 @@ TINY = 2.0**-60
 """Largest entry of a row of a triangle T, or of a column of B or X, below which T X = B is substituted in float64."""
 
 NORMAL = 2.0**-126
-"""Smallest normal float32: many GPUs take what is below for zero."""
+"""Smallest normal float32: many GPUs flush smaller numbers to zero."""
 
 FEW_DIGITS = "and too few of its digits are left: float32 loses them below 1.175e-38"
 """Words for an entry below `NORMAL`."""

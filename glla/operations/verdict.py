@@ -1,7 +1,7 @@
-"""What comes after a plan has run: it is done, an error is to be raised, or another plan comes.
+"""Verdict on a plan that has run: done, an error, or the next stage.
 
-An operation's `settle` decides it from what the plan has read back. It is a pure function of arrays: it can be asked
-without a device. `glla.linalg.walk` runs the plans and asks.
+An operation's `settle` returns it, from the read-back diagnostics. It is a pure function of arrays: it needs no device.
+`glla.linalg.walk` runs the plans and calls it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from glla.errors import GllaError
 from glla.passes import Forms
 
 Values = Mapping[str, Any]
-"""What is known in a call: its operands and options, and the results of its plans so far, by name."""
+"""Known values of a call: its operands and options, and the results of its plans so far, by name."""
 
 
 BATCHED = "batched"
@@ -54,7 +54,7 @@ class Go:
 
 
 Verdict = Done | Go | GllaError
-"""What `settle` gives."""
+"""Result of `settle`."""
 
 Settle = Callable[[Forms, str, Values], Verdict]
 """(forms of the operands, name of the stage that has run, "" for the plan of the call, values) -> verdict."""

@@ -1,7 +1,7 @@
-"""C = sum of the matrix squares of all w x w windows of an image, each added where it came from.
+"""C = sum of the matrix squares of all w x w windows of an image, each at its window's position.
 
-The source scatters: a thread squares a window and adds it to the result. `frames` and `gather` have its sum as it is;
-`separable` takes it apart, w products an element in place of w^3.
+The source scatters: a thread squares a window and adds it to the result. `frames` and `gather` compute the same sum;
+`separable` splits it, w products an element in place of w^3.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from glla.passes.layout import Shape
 from glla.passes.steps import Region, Uniform
 
 SEED = '"Dense matrix multiplication" (aksoyyusuf, CUDA), "Designing the Solution"'
-"""Where the author's variant comes from."""
+"""Source of the author's variant."""
 
 VARIANTS = {
     "frames": Variant("a pass for each row of windows, added by blending", SEED),
@@ -32,7 +32,7 @@ LIMIT = 65535.0
 """Largest element of the source's result: that of a 16-bit image."""
 
 IN_REGISTERS = 16
-"""Largest window of which `separable` keeps all elements that a fragment needs in registers."""
+"""Largest window for which `separable` keeps all elements of a fragment in registers."""
 
 WIDEST = {"frames": 254, "gather": 38, "separable": 255}
 """Largest window by variant: llvmpipe ends the loops of a fragment after 65535 trips in all, without an error."""

@@ -1,30 +1,30 @@
-"""The GPU as a coprocessor: calls are queued and return at once, results are fetched when they are wanted.
+"""The GPU as a coprocessor: calls are queued and return at once; results are read back on request.
 
-One thread, the worker, owns a `Device`; everything else only puts calls into its queue and gets a `Pending` for each::
+One thread, the worker, owns a `Device`; other threads put calls into its queue and get a `Pending` for each::
 
     caller's threads                     worker (owns the OpenGL context)
     gpu.matmul(A, B) --> Pending C       for each call, first in, first out:
-    C @ C            --> Pending D           put values in place of the Pendings among its arguments
+    C @ C            --> Pending D           replace the Pendings among its arguments by their values
         |                                    run it: passes are queued on the GPU, the value stays there
-        |                                    give it to its Pending
-    D.result()       <------------------ read back what is asked for, ahead of the calls that still wait
+        |                                    set it as the Pending's result
+    D.result()       <------------------ read back requested values, before the waiting calls
 
-The queue is first in, first out, so when a call runs, what it needs has been run: no call waits for another, and with
-one worker there is nothing to dead-lock on. Four rules keep it so:
+The queue is first in, first out, so the operands of a call are done when it runs: no call waits for another, and with
+one worker there is no deadlock. Four rules ensure this:
 
-- The worker never waits for room: where it enqueues (in a callback, in a submitted function), the capacity does not
-  hold.
-- The worker never waits for a result: asked for one that is not there, it raises.
-- Whoever waits is woken when the worker ends, however it ends: every result is then given, failed or cancelled.
-- Threads that wait for room in the queue are let in in the order in which they came.
+- The worker never waits for room: in callbacks and submitted functions it may exceed the capacity.
+- The worker never waits for a result: `result` raises if it is not done.
+- Waiting threads are woken when the worker ends, for whatever reason: every result then has a value, failed or is
+  cancelled.
+- Threads that wait for room in the queue enter in the order of their arrival.
 
 - `pending`: a call, and its future result, which knows its coprocessor as an `Owner` only.
-- `engine`: what does the calls. It alone knows OpenGL; tests of the queue use another one.
-- `worker`: the queue and its thread; `failures`: how an exception gets from one result to the next.
-- `handle`: lets calls in, and keeps the worker going while somebody may ask it for something.
-- `single`: what a user calls. The methods for the functions of glla stand in `methods`, whose stub `generate` writes.
+- `engine`: runs the calls. It alone uses OpenGL; tests of the queue use another one.
+- `worker`: the queue and its thread; `failures`: propagation of exceptions between results.
+- `handle`: accepts calls, and keeps the worker alive while a caller refers to it.
+- `single`: the public class. Its methods for the functions of glla are in `methods`, whose stub `generate` writes.
 - `several`: devices of one host that share a product, or right-hand sides.
-- `turns`: how soon a thread of Python gets its turn.
+- `turns`: the delay until a thread of Python gets the interpreter lock.
 """
 
 from glla.queue.engine import Engine

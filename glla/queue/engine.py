@@ -1,4 +1,4 @@
-"""What the worker works with: a device, or in tests of the queue something else."""
+"""The engine of a worker: a device, or a substitute in tests of the queue."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from glla.queue.pending import Call
 from glla.queue.turns import QuickSwitches, make_waits_punctual
 
 IN_FLIGHT = 4
-"""Calls that the GPU may have unfinished when the next one is queued. Enough to keep it busy; with many more the
-driver's buffer fills up, and the driver waits for room while it holds the interpreter lock."""
+"""Unfinished calls on the GPU when the next one is queued, at most. Enough to keep it busy; with many more the driver's
+buffer fills up, and the driver waits for room while it holds the interpreter lock."""
 
 
 class Engine(Protocol):
-    """What the worker works with. Made, used and closed in the worker's thread; `interrupt` alone is for any thread."""
+    """Interface of an engine. Made, used and closed in the worker's thread; `interrupt` is for any thread."""
 
     def run(self, call: Call) -> Any:
-        """Do a call; its value may stay on the device."""
+        """Run a call; its value may stay on the device."""
 
     def read(self, value: Any, name: str, check_finite: bool) -> Any:
-        """Give what the host sees of a value; name and check of the call that made it."""
+        """Return a value as the host sees it; `name` and `check_finite` are those of the call that made it."""
 
     def check(self, error: BaseException) -> None:
-        """After a failure: raise if nothing more can be done on this device."""
+        """After a failure: raise if the device is no longer usable."""
 
     def interrupt(self) -> None:
-        """Have the call that runs end soon, by an `AbandonedError`. Values can be read all the same."""
+        """Stop the running call soon, by an `AbandonedError`. Values can still be read."""
 
     def close(self) -> None:
         """Release everything."""
@@ -44,7 +44,7 @@ class DeviceEngine:
     Parameters
     ----------
     options : mapping
-        Of `Device`, and the switch interval, see `glla.coprocessor`.
+        Arguments of `Device`, and the switch interval, see `glla.coprocessor`.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
@@ -59,7 +59,7 @@ class DeviceEngine:
         self._fences: deque[Fence] = deque()
 
     def run(self, call: Call) -> Any:
-        """Do a call, once the GPU is not too far behind."""
+        """Run a call, once the GPU is at most `IN_FLIGHT` calls behind."""
         args, kwargs = call.resolved()
         if call.on_device:
             args = self._resident(args, kwargs)
@@ -71,7 +71,7 @@ class DeviceEngine:
         return value
 
     def _resident(self, operands: list[Any], options: Mapping[str, Any]) -> list[Any]:
-        """Put 2-D arrays onto the device; what a Matrix cannot stand for stays as it is (stacks, float64, blocks)."""
+        """Upload 2-D arrays; operands that are no Matrix stay as they are (batches, float64, blocks)."""
         if options.get("refine"):
             return operands
         side = 2 * self.device.limits.texture_size
@@ -82,7 +82,7 @@ class DeviceEngine:
             try:
                 arrays[place] = as_float32("", "", operand, options.get("check_finite", True))
             except GllaError:
-                return operands  # the function itself says best what is wrong
+                return operands  # the function itself has the best message
             if arrays[place].ndim not in (1, 2) or not 0 < max(arrays[place].shape) <= side or not arrays[place].size:
                 return operands
         return [
@@ -91,26 +91,26 @@ class DeviceEngine:
         ]
 
     def read(self, value: Any, name: str, check_finite: bool) -> Any:
-        """Read matrices back, alone or in a tuple or a dict; anything else is on the host already."""
+        """Read back matrices, alone or in a tuple or a dict; anything else is on the host already."""
         if isinstance(value, Matrix):
-            with self.device.uninterrupted():  # somebody waits for it, and it takes a pass
+            with self.device.uninterrupted():  # a caller waits for it, and it takes a pass
                 return finite_result(name, value.numpy(), check_finite)
         if isinstance(value, tuple):
             parts = [self.read(part, name, check_finite) for part in value]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-        if isinstance(value, dict):  # results of a plan, by name; a loop's say more
+        if isinstance(value, dict):  # results of a plan, by name; a loop's dict has attributes
             read = copy(value)
             read.update((key, self.read(part, name, check_finite)) for key, part in value.items())
             return read
         return value
 
     def check(self, error: BaseException) -> None:
-        """Only what the driver says can mean the end of the device; see whether it still answers."""
+        """Test, after an error of the driver, whether the device still answers; other errors do not concern it."""
         if isinstance(error, (DeviceError, ReleasedError)):
             self.device.finish()
 
     def interrupt(self) -> None:
-        """Have the call leave between two passes."""
+        """Stop the running call between two passes."""
         self.device.interrupt()
 
     def close(self) -> None:

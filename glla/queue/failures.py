@@ -1,4 +1,4 @@
-"""Failures: how an exception is passed on, and what it says of the operations that it came by."""
+"""Failures: propagation of exceptions, with notes of the operations involved."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from glla.queue.pending import Call, Pending
 
 
 def failed(pending: Pending) -> bool:
-    """Whether a result that is done has no value."""
+    """Whether a finished result has no value."""
     return pending.cancelled() or Future.exception(pending, 0) is not None
 
 
 def noted(error: BaseException, note: str) -> BaseException:
-    """Say in an exception which operation raised it, and let go of what its frames hold (textures, for one)."""
+    """Add the name of the failed operation to an exception, and release its frames, with their textures."""
     trace = error.__traceback__
-    error.__traceback__ = trace and trace.tb_next  # without the caller's frame, which keeps what keeps the exception
+    error.__traceback__ = trace and trace.tb_next  # without the caller's frame, which refers to the exception's owner
     traceback.clear_frames(trace)
     error.add_note(note)
     return error
 
 
 def passed_on(error: BaseException, note: str) -> BaseException:
-    """Make another exception of the same class, for an operation that needed the one that failed.
+    """Make another exception of the same class, for an operation that needed the failed one.
 
-    Not by `copy`, which would call the class with the arguments that it passed on to Exception: not always its own.
+    Not by `copy`, which would call the class with the arguments that it passed to Exception: not always its own.
     """
     kind = type(error)
     try:
@@ -36,7 +36,7 @@ def passed_on(error: BaseException, note: str) -> BaseException:
         passed.__dict__.pop("__notes__", None)
         for earlier in getattr(error, "__notes__", ()):
             passed.add_note(earlier)
-    except Exception:  # a class that will not be made this way
+    except Exception:  # a class that cannot be made this way
         passed = CoprocessorError(f"{kind.__name__}: {error}")
     passed.add_note(note)
     passed.__cause__ = error
@@ -44,7 +44,7 @@ def passed_on(error: BaseException, note: str) -> BaseException:
 
 
 def failure_of_operand(pending: Pending, call: Call) -> BaseException | None:
-    """What a call fails with because something it needs has failed; None if nothing has."""
+    """Exception of a call with a failed operand; None if none failed."""
     for needed in call.pendings():
         if needed.cancelled():
             return CoprocessorError(f"{pending.label} needs {needed.label}, which was cancelled")

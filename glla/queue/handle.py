@@ -1,4 +1,4 @@
-"""What keeps a worker going: whoever may ask it for something more."""
+"""Lifetime of a worker: it lives while a Coprocessor or an unread Pending refers to it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from glla.queue.turns import QuickSwitches
 from glla.queue.worker import Worker
 
 PATIENCE_AT_EXIT = 10.0
-"""Seconds that the end of the interpreter waits for each worker to leave the call that it runs."""
+"""Seconds that the interpreter's exit waits for each worker to leave its current call."""
 
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
 
 
 @atexit.register
 def _close_all() -> None:
-    """At the end of the interpreter: drop what waits, leave what runs, and let the workers come to their ends."""
+    """At the interpreter's exit: cancel waiting calls, stop the running ones, and let the workers end."""
     workers = [handle.worker for handle in _handles]
     for worker in workers:
         worker.close(cancel=True, at_once=True)
@@ -33,7 +33,7 @@ def _close_all() -> None:
 
 
 def _forget_all() -> None:
-    """In a forked process: the workers are not here, and their setting of this process is set back."""
+    """In a forked process: drop the workers, which are not here, and restore the switch interval."""
     global _handles
     _handles = weakref.WeakSet()  # the old one may have been half changed
     QuickSwitches.forget_all()
@@ -44,23 +44,23 @@ if hasattr(os, "register_at_fork"):  # Windows cannot fork
 
 
 class Handle:
-    """What a coprocessor and its results hold of the worker; the `Owner` of the results.
+    """Reference of a coprocessor and its results to the worker; the `Owner` of the results.
 
-    When the last of them goes, and the handle with it, the worker does what is queued, and ends.
+    When the last reference to it goes, the worker finishes the queued calls, and ends.
 
     Parameters
     ----------
     worker : Worker
-        Does the calls.
+        Runs the calls.
     copy : bool
-        Whether to copy arrays when they are passed in.
+        Copy arrays when they are passed in.
     """
 
     def __init__(self, worker: Worker, copy: bool) -> None:
         self.worker = worker
         self._copy = copy
         _handles.add(self)
-        weakref.finalize(self, worker.abandon).atexit = False  # when nobody holds a handle any more
+        weakref.finalize(self, worker.abandon).atexit = False  # once there is no reference to the handle
 
     def put(self, call: Call) -> Pending:
         """Queue a call."""
@@ -76,40 +76,40 @@ class Handle:
     def enqueue(
         self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Pending:
-        """Queue any function, of arguments as they are now."""
+        """Queue any function, with copies of its arguments."""
         return self.put(Call(name, function, self.kept(args), kwargs))
 
     def enqueue_operation(
         self, function: Callable[..., Any], operands: tuple[Any, ...], options: dict[str, Any]
     ) -> Pending:
-        """Queue a function of glla: its operands go to the device, and its result stays there."""
+        """Queue a function of glla: its operands are uploaded, and its result stays on the device."""
         name = function.__name__
         if options.pop("device", None) is not None:
             raise DeviceMismatchError(f"{name}: the coprocessor has a device of its own; leave device out")
         check_finite = bool(options.get("check_finite", True))
-        function = inspect.unwrap(function)  # with values for operands there is nothing left to delegate
+        function = inspect.unwrap(function)  # the operands are values, so there is nothing left to delegate
         return self.put(Call(name, function, self.kept(operands), options, True, check_finite))
 
     def delegated(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Pending:
-        """Queue a function of glla, of arguments as its caller wrote them. Those without a default are operands."""
+        """Queue a function of glla, with the caller's arguments. Those without a default are operands."""
         declared = _declared(function)
         options = declared.bound(args, kwargs)
-        if declared.named in options:  # operands by names of the user's
+        if declared.named in options:  # operands by the user's own names
             named = options.pop(declared.named)
             options |= zip(named, self.kept(tuple(named.values())), strict=True)
         operands = tuple([options.pop(name) for name in declared.operands])
         return self.enqueue_operation(function, operands, options)
 
     def kept(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Arguments that stay as they are now, whatever the caller does to his arrays."""
+        """Arguments, copied if asked for, so that the caller may change his arrays."""
         return tuple(map(snapshot, args)) if self._copy else args
 
     def fetch(self, pending: Pending, waits: bool = True) -> Future[Any]:
-        """Ask for a result to be read back: see `Worker.fetch`."""
+        """Request the read-back of a result: see `Worker.fetch`."""
         return self.worker.fetch(pending, waits)
 
     def value(self, pending: Pending) -> Any:
-        """Wait for a value that may live on the device."""
+        """Wait for a value, which may be on the device."""
         return self.worker.value(pending)
 
     def check_process(self) -> None:
@@ -117,12 +117,12 @@ class Handle:
         self.worker.check_process()
 
     def is_this_thread(self) -> bool:
-        """Whether it is the worker that asks."""
+        """Whether the current thread is the worker's."""
         return self.worker.is_this_thread()
 
 
 class _Declared:
-    """What a function declares: its operands, which have no default, and where it takes operands by any name."""
+    """Signature of a function: its operands, which have no default, and whether it takes operands by any name."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.signature = inspect.signature(function)
@@ -134,12 +134,12 @@ class _Declared:
         self.plain = all(one.kind is one.POSITIONAL_OR_KEYWORD for one in required)
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments by name. `inspect` takes 8 us for that, so it is left what it finds at fault, and what is rare.
+        """Arguments by name. `inspect` takes 8 us for that, so it is only called for rare signatures and for errors.
 
         Raises
         ------
         TypeError
-            They are not those of the function.
+            The arguments do not fit the function.
         """
         if len(args) == len(self.operands) and self.plain and kwargs.keys() <= self.options:
             return {**dict(zip(self.operands, args, strict=True)), **kwargs}

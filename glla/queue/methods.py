@@ -1,4 +1,4 @@
-"""The functions of glla as methods of a coprocessor: those that `glla.registry.public` leaves to it.
+"""The functions of glla as methods of a coprocessor: those with `coprocessor` set in `glla.registry.public`.
 
 Type checkers and editors read the stub beside this file, which ``python -m glla.generate`` writes.
 """
@@ -19,7 +19,7 @@ class Methods:
     """The functions of glla, queued."""
 
     def _queue(self, function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Pending:
-        """Queue one of them."""
+        """Queue a call."""
         raise NotImplementedError
 
 

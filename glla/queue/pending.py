@@ -1,4 +1,4 @@
-"""Calls that are queued, and what stands for their results."""
+"""Queued calls, and their future results."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ else:
 
 @dataclass(frozen=True)
 class Call:
-    """What is to be done, as it was asked for.
+    """A call, with its arguments.
 
     Attributes
     ----------
     name : str
-        For messages.
+        Name of the function, for messages.
     function : callable
-        Called with the arguments, once values stand in place of the Pendings among them.
+        Called with the arguments, once the Pendings among them are replaced by their values.
     args, kwargs
         The arguments.
     on_device : bool
-        A function of glla: matrices among its arguments are put onto the device first, so that its result stays there.
+        A function of glla: matrices among its arguments are uploaded first, so that its result stays on the device.
     check_finite : bool
-        Refuse a result that left float32's range when it is read.
+        Refuse a result outside float32's range when it is read.
     """
 
     name: str
@@ -54,11 +54,11 @@ class Call:
     check_finite: bool = False
 
     def pendings(self) -> Iterator[Pending]:
-        """Results that it needs."""
+        """Results among its arguments."""
         return _pendings((*self.args, *self.kwargs.values()))
 
     def resolved(self) -> tuple[list[Any], dict[str, Any]]:
-        """Arguments with values in place of Pendings, all of which are done."""
+        """Arguments with values in place of Pendings, which are all done."""
         return [value_of(a) for a in self.args], {name: value_of(a) for name, a in self.kwargs.items()}
 
 
@@ -71,16 +71,16 @@ def _pendings(argument: Any) -> Iterator[Pending]:
 
 
 def value_of(argument: Any) -> Any:
-    """Put values in place of Pendings, all of which are done."""
+    """Replace Pendings, which are all done, by their values."""
     if isinstance(argument, Pending):
         return Future.result(argument, 0)
-    if any(True for _ in _pendings(argument)):  # otherwise it stays the object that it is
+    if any(True for _ in _pendings(argument)):  # otherwise the same object is passed
         return type(argument)(value_of(member) for member in argument)
     return argument
 
 
 def snapshot(argument: Any) -> Any:
-    """Copy what the caller might change before the call runs."""
+    """Copy arguments that the caller might change before the call runs."""
     if isinstance(argument, np.ndarray):
         return argument.copy()
     if type(argument) in (tuple, list):
@@ -89,7 +89,7 @@ def snapshot(argument: Any) -> Any:
 
 
 def _call_site() -> str:
-    """Where the user's code is that enqueues: the first frame outside this package."""
+    """Location of the user's call: the first frame outside this package."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "glla":
         frame = frame.f_back
@@ -97,27 +97,27 @@ def _call_site() -> str:
 
 
 class Owner(Protocol):
-    """What a result needs of the coprocessor that it comes from."""
+    """The methods of a coprocessor that its results use."""
 
     def enqueue(
         self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Pending:
-        """Queue any function, of arguments as they are now."""
+        """Queue any function, with copies of its arguments."""
 
     def delegated(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Pending:
-        """Queue a function of glla, of arguments as its caller wrote them."""
+        """Queue a function of glla, with the caller's arguments."""
 
     def fetch(self, pending: Pending, waits: bool = True) -> Future[Any]:
-        """Ask for a result to be read back; the future of what is read."""
+        """Request the read-back of a result; return its future."""
 
     def value(self, pending: Pending) -> Any:
-        """Wait for a value that may live on the device."""
+        """Wait for a value, which may be on the device."""
 
     def check_process(self) -> None:
         """Raise in a forked process, where there is no worker."""
 
     def is_this_thread(self) -> bool:
-        """Whether it is the worker that asks."""
+        """Whether the current thread is the worker's."""
 
 
 def _unary(name: str, function: Callable[[Any], Any]) -> Callable[[Pending], Pending]:
@@ -136,17 +136,17 @@ def _binary(
 
 
 class Pending(Future[Result]):
-    """The result of a call that is queued; a `concurrent.futures.Future`, and an operand for further calls.
+    """The result of a queued call; a `concurrent.futures.Future`, and an operand for further calls.
 
-    Every function of glla takes it, and so do the operators ``+ - * / @ **``, comparisons and indexing; what they give
-    is queued behind it. Its truth, as in ``if p == q``, is that of the value, and waits; as a key of a dict or a member
-    of a set it stands for itself. `result` gives the value as NumPy knows it: an array for a matrix, a tuple of them
-    for a factorisation. Until then the value lives on the device, and goes when the last reference to it goes.
+    Every function of glla takes it, and so do the operators ``+ - * / @ **``, comparisons and indexing; their calls are
+    queued too. Its truth, as in ``if p == q``, is that of the value, and waits; in dicts and sets it is hashed by
+    identity. `result` returns the value with NumPy's types: an array for a matrix, a tuple of them for a factorisation.
+    Until then the value is on the device, and is freed with the last reference.
 
     It is *done* as soon as its passes are queued on the GPU, or it has failed. ``wait`` and ``as_completed`` of
     `concurrent.futures`, ``await``, and callbacks work as with any future. Callbacks run in the worker's thread and
-    hold up the queue while they do; those of a result that is cancelled, or done already, run in the caller's. What a
-    callback raises is logged, as `concurrent.futures` does; in the worker's thread that goes for SystemExit, too.
+    block the queue meanwhile; those of a result that is cancelled, or done already, run in the caller's thread.
+    Exceptions of callbacks are logged, as in `concurrent.futures`; in the worker's thread SystemExit, too.
 
     Examples
     --------
@@ -159,7 +159,7 @@ class Pending(Future[Result]):
            [0., 1.]], dtype=float32)
     """
 
-    # NumPy's operators and glla's own leave the work to those below.
+    # NumPy's operators and glla's own defer to those below.
     __array_priority__ = 2000.0
 
     def __init__(self, owner: Owner, call: Call) -> None:
@@ -169,12 +169,12 @@ class Pending(Future[Result]):
         self._name = call.name
         self._check_finite = call.check_finite
         self._site = _call_site()
-        self._number = 0  # given by the queue
-        self._host: Future[Any] | None = None  # what is read back; made when it is first asked for
+        self._number = 0  # set by the queue
+        self._host: Future[Any] | None = None  # the value on the host; made at the first request
 
     @property
     def label(self) -> str:
-        """Name of the operation, for messages: its number, its function, and the line that asked for it."""
+        """Name of the operation, for messages: its number, its function, and the calling line."""
         return f"operation {self._number} ({self._name}, {self._site})"
 
     def __repr__(self) -> str:
@@ -191,41 +191,41 @@ class Pending(Future[Result]):
         Parameters
         ----------
         timeout : float, optional
-            Seconds; by default for as long as it takes.
+            Seconds; by default without limit.
 
         Returns
         -------
         ndarray, tuple or scalar
-            What the function gives for arrays.
+            The function's result for arrays.
 
         Raises
         ------
         TimeoutError
-            The time was up. Nothing is lost: wait again, or cancel.
+            The time ran out. Nothing is lost: wait again, or cancel.
         concurrent.futures.CancelledError
             It was cancelled.
         CoprocessorError
-            The worker ended before.
+            The worker ended before the call.
         ThreadError
-            Called by the worker itself, which would wait for itself; or in a forked process.
+            Called by the worker itself, which would deadlock; or in a forked process.
         Exception
-            Whatever the operation raised. A result that needed one that failed raises the same, and says so in a note.
+            The operation's exception. A result with a failed operand raises the operand's exception, with a note.
         """
         host = self.owner.fetch(self)
         try:
             value: Result = host.result(timeout)
             return value
         except TimeoutError:
-            if host.done():  # it is the operation that raised it
+            if host.done():  # the operation raised it
                 raise
             raise self._late(timeout) from None
         except CancelledError:
             raise CancelledError(f"result: {self.label} was cancelled") from None
         finally:
-            del self, host  # an exception keeps this frame, and must not keep what keeps the exception
+            del self, host  # an exception keeps this frame, and must not keep the owner alive
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Wait as `result` does; give what it would raise, or None.
+        """Wait as `result` does; return its exception, or None.
 
         Raises
         ------
@@ -244,29 +244,29 @@ class Pending(Future[Result]):
         return TimeoutError(f"result: {self.label} is not there after {timeout} s; wait again, or cancel() it")
 
     def prefetch(self) -> Pending[Result]:
-        """Have the value read back as soon as it is computed, so that `result` waits less. Returns itself."""
+        """Request the read-back as soon as the value is computed, so that `result` waits less. Returns itself."""
         self.owner.fetch(self, waits=False)
         return self
 
     def cancel(self) -> bool:
-        """Take the call out of the queue; False if it has begun. What needs its result fails."""
+        """Cancel the call; False if it has begun. Calls that need its result fail."""
         self.owner.check_process()
         return super().cancel()
 
     def add_done_callback(self, fn: Callable[[Pending], object]) -> None:
-        """Have a function called with this result once it is done, has failed, or is cancelled."""
+        """Call a function with this result once it is done, has failed, or is cancelled."""
         self.owner.check_process()
         super().add_done_callback(partial(_call_back, fn))
 
     def __await__(self) -> Generator[Any, None, Result]:
-        """Wait in an event loop. Cancelling the task that waits leaves the operation alone."""
+        """Wait in an event loop. Cancelling the waiting task does not cancel the operation."""
         host = self.owner.fetch(self, waits=False)
         return asyncio.shield(asyncio.wrap_future(host)).__await__()
 
     # -- as an array
 
     def numpy(self) -> NDArray[Any]:
-        """Give `result` as an array.
+        """Return `result` as an array.
 
         Raises
         ------
@@ -285,17 +285,17 @@ class Pending(Future[Result]):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the result. Waits until it is computed, but does not read it back."""
+        """Shape of the result. Waits until it is computed, but does not read it back."""
         return tuple(np.shape(self.owner.value(self)))
 
     @property
     def ndim(self) -> int:
-        """Length of `shape`, and waits as that does."""
+        """Number of dimensions; waits as `shape` does."""
         return len(self.shape)
 
     @property
     def T(self) -> Pending:
-        """The transpose, queued."""
+        """Transpose, queued."""
         return self._enqueue("transpose", operator.attrgetter("T"), self)
 
     def __getitem__(self, key: Any) -> Pending:
@@ -310,7 +310,7 @@ class Pending(Future[Result]):
         return (self[place] for place in range(operation.parts))
 
     def __bool__(self) -> bool:
-        """Give the truth of the value. Waits, as a comparison is queued like all else."""
+        """Truth of the value. Waits, because a comparison is queued like any call."""
         return bool(self.result())
 
     # -- as an operand
@@ -322,12 +322,12 @@ class Pending(Future[Result]):
     def __glla_function__(
         name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Pending:
-        """Do what a public function of glla was asked for, behind its operands: see `glla.registry`."""
+        """Queue a public function of glla behind its operands: see `glla.registry`."""
         first = next(_pendings((*args, *kwargs.values())))
         return first.owner.delegated(function, args, kwargs)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if kwargs.get("out") is not None:  # it would be filled at some later time
+        if kwargs.get("out") is not None:  # it would be filled later
             return NotImplemented
         return self._enqueue(ufunc.__name__, getattr(ufunc, method), *inputs, **kwargs)
 
@@ -344,17 +344,17 @@ class Pending(Future[Result]):
     __gt__, __ge__ = _binary("greater", operator.gt)[0], _binary("greater_equal", operator.ge)[0]
     __eq__ = _binary("equal", operator.eq)[0]  # type: ignore[assignment]
     __ne__ = _binary("not_equal", operator.ne)[0]  # type: ignore[assignment]
-    __hash__ = Future.__hash__  # as a future's: which one it is
+    __hash__ = Future.__hash__  # by identity
     __neg__ = _unary("negative", operator.neg)
     __pos__ = _unary("positive", operator.pos)
     __abs__ = _unary("absolute", operator.abs)
 
 
 def _call_back(function: Callable[[Pending], object], pending: Any) -> None:
-    """Call a callback. What it raises must not end the worker's thread, nor keep it from calling the others."""
+    """Call a callback. Its exception must not end the worker's thread, nor stop the other callbacks."""
     try:
         function(pending)
     except BaseException as error:
         if isinstance(error, Exception) or not pending.owner.is_this_thread():
-            raise  # the future logs an Exception; what else ends the thread of a caller is his
+            raise  # the future logs an Exception; others end the caller's thread
         logging.getLogger("concurrent.futures").exception("exception calling callback for %r", pending)

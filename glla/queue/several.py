@@ -1,10 +1,10 @@
-"""Several devices of one host, without MPI: each a coprocessor; products and right-hand sides are cut among them.
+"""Several devices of one host, without MPI: each a coprocessor; they share products and right-hand sides.
 
-    C = A B    bands of rows of A and C, one a device; B goes to all of them
+    C = A B    bands of rows of A and C, one per device; B goes to all of them
     A X = B    bands of columns of B and X; every device factors A
 
-What exceeds a device within its band goes through it in tiles, as with one device (`glla.linalg.tiling`). Streams of
-systems go to all devices by ``glla.hybrid.map(..., gpu=several)``.
+A band that exceeds a device's memory is streamed in tiles, as with one device (`glla.linalg.tiling`). Streams of
+systems are spread over all devices by ``glla.hybrid.map(..., gpu=several)``.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from glla.queue.single import Coprocessor, coprocessor
 
 
 class Spread:
-    """A result that several devices work on, each at its own part of one array."""
+    """A result that several devices compute, each its own part of one array."""
 
     def __init__(self, parts: Sequence[Pending], value: Array) -> None:
         self._parts, self._value = parts, value
 
     def done(self) -> bool:
-        """Whether all parts are there, or have failed."""
+        """Whether all parts are done, or have failed."""
         return all(part.done() for part in self._parts)
 
     def result(self, timeout: float | None = None) -> Array:
@@ -41,9 +41,9 @@ class Spread:
         Raises
         ------
         TimeoutError
-            The time was up; the work goes on.
+            The time ran out; the work goes on.
         Exception
-            What a device raised; of several, the first band's.
+            Exception of a device; of several, the first band's.
         """
         end = None if timeout is None else time.monotonic() + timeout
         for part in self._parts:
@@ -52,7 +52,7 @@ class Spread:
 
 
 def bands(length: int, count: int) -> list[slice]:
-    """Cut a length into a number of bands, even ones so that texels stay whole; none is empty.
+    """Split a length into at most `count` bands, of even lengths so that texels stay whole; none is empty.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Coprocessors:
     Attributes
     ----------
     members : tuple of Coprocessor
-        One a device.
+        One per device.
     """
 
     def __init__(self, members: Sequence[Coprocessor]) -> None:
@@ -86,7 +86,7 @@ class Coprocessors:
 
     @property
     def closed(self) -> bool:
-        """Whether a device takes no calls any more."""
+        """Whether a device accepts no more calls."""
         return any(member.closed for member in self.members)
 
     def matmul(self, a: Any, b: Any, out: Array | None = None) -> Spread:
@@ -95,9 +95,9 @@ class Coprocessors:
         Parameters
         ----------
         a, b : array_like, shapes (m, k) and (k, n)
-            Must stay as they are until the result is there.
+            Must stay unchanged until the result is done.
         out : ndarray of float32, shape (m, n), optional
-            Where the product goes; may be mapped from a file.
+            Target of the product; may be a memory map.
 
         Raises
         ------
@@ -106,8 +106,8 @@ class Coprocessors:
 
         Notes
         -----
-        Error and results: those of `glla.matmul`; each element is made by one device. Cost: 2 m k n / N flop and
-        4 (m k / N + k n + m n / N) bytes to and from each of N devices.
+        Error and results: those of `glla.matmul`; each element is computed by one device. Cost: 2 m k n / N flop and 4
+        (m k / N + k n + m n / N) bytes to and from each of N devices.
         """
         left, right = _matrix("matmul", "A", a), _matrix("matmul", "B", b)
         if left.shape[1] != right.shape[0]:
@@ -129,17 +129,17 @@ class Coprocessors:
         a : array_like, shape (n, n)
             Regular. Every device factors it.
         b : array_like, shape (n,) or (n, k)
-            Must stay as they are until the result is there.
+            Must stay unchanged until the result is done.
 
         Raises
         ------
         ShapeError, DTypeError, NonFiniteError
-            At once. What `glla.solve` raises of values is raised by ``result``.
+            At once. Errors of `glla.solve` that depend on values are raised by ``result``.
 
         Notes
         -----
         Error and results: those of `glla.solve`. Cost: 2/3 n^3 + 2 n^2 k / N flop on each of N devices: it pays for
-        more right-hand sides than n / 3; for many systems take `glla.hybrid.map`.
+        more than n / 3 right-hand sides; for many systems use `glla.hybrid.map`.
         """
         left, right = _matrix("solve", "A", a), as_float32("solve", "b", b)
         if left.shape[0] != left.shape[1]:
@@ -159,7 +159,7 @@ class Coprocessors:
 
     def close(self, cancel: bool = False, timeout: float | None = None) -> None:
         """Close all of them, see `Coprocessor.close`."""
-        with ExitStack() as stack:  # which goes on where one raises
+        with ExitStack() as stack:  # closes the others where one raises
             for member in self.members:
                 stack.callback(member.close, cancel, timeout)
 
@@ -182,23 +182,24 @@ def coprocessors(devices: str | Sequence[str | int] = "all", **options: Any) -> 
     Parameters
     ----------
     devices : "all", or sequence of str or int
-        Names as `coprocessor` takes them: "software", "hardware", or an EGL device's index. "all" takes every GPU, and
-        a software rasteriser where there is none. A name may stand there twice, for two contexts. ``GLLA_DEVICE``
-        overrides every one of them.
+        Names as in `coprocessor`: "software", "hardware", or an EGL device's index. "all" means every GPU, or a
+        software rasteriser where there is none. A name may occur twice, for two contexts. ``GLLA_DEVICE`` overrides
+        every one of them.
     **options
         For each, as for `coprocessor`.
 
     Returns
     -------
     Coprocessors
-        Its ``matmul`` and ``solve`` cut matrices among the devices; ``glla.hybrid.map(op, systems, gpu=...)`` takes it.
+        Its ``matmul`` and ``solve`` spread matrices over the devices; ``glla.hybrid.map(op, systems, gpu=...)`` takes
+        it.
 
     Raises
     ------
     OptionError
-        No devices; no such name.
+        No devices; an invalid name.
     ContextError
-        A device cannot be opened; those that were are closed.
+        A device cannot be opened; the opened ones are closed.
 
     Examples
     --------

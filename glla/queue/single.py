@@ -1,4 +1,4 @@
-"""The coprocessor: what a user calls."""
+"""The coprocessor: the public class, and the function that makes one."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Result = TypeVar("Result")
 class Coprocessor(Methods):
     """A device with a thread and a queue of its own; made by `coprocessor`.
 
-    It has every function of glla as a method, with the same arguments but for ``device``. Each returns a `Pending` at
-    once; checks of the operands are made when the call runs, and what they raise surfaces in the result. Matrices
-    among the operands go to the device, and results stay there.
+    It has every function of glla as a method, with the same arguments except ``device``. Each returns a `Pending` at
+    once; operands are checked when the call runs, and errors are raised by the result. Matrices among the operands are
+    uploaded, and results stay on the device.
 
     All methods may be called from any thread. Use it as a context manager, or call `close`.
 
@@ -39,7 +39,7 @@ class Coprocessor(Methods):
     open_engine : callable
         Makes the `Engine`, in the worker's thread.
     capacity, timeout, copy
-        As for `coprocessor`.
+        As in `coprocessor`.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Coprocessor(Methods):
         self._worker = Worker(open_engine, capacity, timeout)
         self._engine = self._worker.engine
         self._handle = Handle(self._worker, copy)
-        self._quiet = False  # nobody knows of it who could close it
+        self._quiet = False  # True while there is no reference that could close it
 
     def __repr__(self) -> str:
         worker = self._worker
@@ -76,14 +76,14 @@ class Coprocessor(Methods):
         Parameters
         ----------
         function : callable
-            Gets a `Matrix` (or what else an operation gave) in place of each Pending among its arguments.
+            Gets a `Matrix` (or another result of an operation) in place of each Pending among its arguments.
         *args, **kwargs
-            Passed on as they are: arrays are neither copied nor uploaded.
+            Passed unchanged: arrays are neither copied nor uploaded.
 
         Returns
         -------
         Pending
-            Its value; a `Matrix`, and those in a tuple, are read back by ``result``.
+            Its value; a `Matrix`, alone or in a tuple, is read back by ``result``.
 
         Examples
         --------
@@ -101,66 +101,66 @@ class Coprocessor(Methods):
         return self._handle.put(Call(getattr(function, "__name__", repr(function)), function, args, kwargs))
 
     def asarray(self, value: Any, *, check_finite: bool = True) -> Pending[Array]:
-        """Put a matrix onto the device, as `glla.asarray`: upload it once, use it often."""
+        """Upload a matrix, as `glla.asarray`, to use it often."""
         return self._handle.enqueue("asarray", asarray, (value,), {"check_finite": check_finite})
 
     # -- state
 
     @property
     def info(self) -> DeviceInfo:
-        """What the driver says of the device."""
+        """Description of the device."""
         info: DeviceInfo = self._engine.info  # type: ignore[union-attr]
         return info
 
     @property
     def closed(self) -> bool:
-        """Whether it takes no calls any more."""
+        """Whether it accepts no more calls."""
         return self._worker.closed
 
     @property
     def waiting(self) -> int:
-        """Calls that wait in the queue now."""
+        """Number of waiting calls."""
         return self._worker.length
 
     def stats(self, timeout: float | None = None) -> Stats:
-        """What the device holds and has done, when all that is queued now is done: see `Device.stats`."""
+        """Statistics of the device, when all calls queued now are done: see `Device.stats`."""
         stats: Stats = self.submit(_device_stats).result(timeout)
         return stats
 
     def finish(self, timeout: float | None = None) -> None:
-        """Wait until the GPU has done all that is queued now.
+        """Wait until the GPU has done all calls queued now.
 
         Raises
         ------
         TimeoutError
-            The time was up; the work goes on.
+            The time ran out; the work goes on.
         """
         self.submit(_device_finish).result(timeout)
 
     # -- the end
 
     def close(self, cancel: bool = False, timeout: float | None = None) -> None:
-        """Take no more calls, come to an end, and release the device. A second call waits again, or does nothing.
+        """Accept no more calls, finish, and release the device. A second call waits again, or does nothing.
 
         Parameters
         ----------
         cancel : bool
-            False: do what is queued, and read back every result that is still referred to. True: cancel it, and leave
-            what was not asked for before.
+            False: run the queued calls, and read back every result that is still referred to. True: cancel the queued
+            calls, and drop results that were not requested before.
         timeout : float, optional
-            Seconds to wait; by default as long as it takes.
+            Seconds to wait; by default without limit.
 
         Raises
         ------
         TimeoutError
-            The time was up; the worker goes on to the end.
+            The time ran out; the worker continues to its end.
         CoprocessorError
             The worker had died.
         """
         worker = self._worker
         worker.check_process()
         worker.close(cancel)
-        if worker.is_this_thread():  # a callback closes: the worker ends when it has returned
+        if worker.is_this_thread():  # closed by a callback: the worker ends when it has returned
             return
         if not worker.join(timeout):
             raise TimeoutError(
@@ -177,7 +177,7 @@ class Coprocessor(Methods):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._worker.is_forked():  # a fork in the block leaves it twice; here there is nothing to close
+        if self._worker.is_forked():  # after a fork both processes leave the block; there is nothing to close here
             return
         if error is not None:
             self._close_at_once()
@@ -186,12 +186,12 @@ class Coprocessor(Methods):
             self.close()
         except CoprocessorError:
             raise
-        except BaseException:  # Ctrl-C, say, while the queue is worked off
+        except BaseException:  # for example Ctrl-C, while the queue is finished
             self._close_at_once()
             raise
 
     def __del__(self) -> None:
-        worker = getattr(self, "_worker", None)  # its arguments may have been refused
+        worker = getattr(self, "_worker", None)  # missing if the arguments were refused
         if worker is None or worker.closed or self._quiet or sys is None or sys.is_finalizing() or worker.is_forked():
             return
         warnings.warn(
@@ -203,14 +203,14 @@ class Coprocessor(Methods):
         )
 
     def _close_at_once(self) -> None:
-        """Cancel what waits, and leave what runs between two passes."""
-        with contextlib.suppress(CoprocessorError):  # the error that leads out of the block says more
+        """Cancel the waiting calls, and stop the running one between two passes."""
+        with contextlib.suppress(CoprocessorError):  # the exception that leaves the block is more informative
             self._worker.close(cancel=True, at_once=True)
             self.close(cancel=True)
 
 
 def _request(device: str | int, index: int | None, software: bool | None) -> tuple[int | None, bool | None]:
-    """Read the name of a device as (index, software)."""
+    """Parse the name of a device as (index, software)."""
     if isinstance(device, Device):
         raise OptionError(
             f"coprocessor: device must be 'software', 'hardware' or an index, got {device!r}; "
@@ -255,47 +255,42 @@ def coprocessor(
     Parameters
     ----------
     backend, index, software, max_bytes, max_texture_size, max_idle_bytes, max_call_bytes, debug, release_gil
-        Of the `Device` that the thread makes for itself. It must come from EGL: GLFW makes windows in the main thread
-        only.
+        Arguments of the `Device` that the thread makes. It must use EGL: GLFW makes windows in the main thread only.
     device : str or int, optional
-        In place of `index` and `software`: ``"software"``, ``"hardware"`` or an index, as ``GLLA_DEVICE`` has them. A
-        `Device` belongs to the thread that made it, so none is taken here.
+        In place of `index` and `software`: ``"software"``, ``"hardware"`` or an index, as in ``GLLA_DEVICE``. No
+        `Device`, which belongs to the thread that made it.
     capacity : int
-        Calls that may wait in the queue; whoever adds another one waits until there is room. Read-backs do not count.
+        Calls that may wait in the queue, without read-backs; adding another one waits until there is room.
     timeout : float, optional
-        Seconds that a call waits for room before it raises TimeoutError; by default as long as it takes.
+        Seconds of that wait before it raises TimeoutError; by default without limit.
     punctual : bool
-        Have Python's threads change more often while it is open, for the whole process (`sys.setswitchinterval`, 10 us
-        for 5 ms), and on Linux have the waits of its own thread end when they should (timer slack). It pays beside
-        plain Python. What was before comes back when it is closed, from whichever thread, unless it was set otherwise
-        meanwhile: then that stays.
+        Make Python switch threads more often while it is open, for the whole process (`sys.setswitchinterval`, 10 us
+        instead of 5 ms), and on Linux end the waits of its own thread on time (timer slack). It pays beside pure Python
+        code. Closing it, from any thread, restores the interval, unless it was set otherwise meanwhile.
     switch_interval : float, optional
-        Seconds of that interval; asks for `punctual`.
+        That interval in seconds; implies `punctual`.
     copy : bool
-        Copy arrays when they are passed in, so that they may be changed at once. Without, they must stay as they are
-        until the call is done.
+        Copy arrays when they are passed in. Without it they must stay unchanged until the call is done.
 
     Returns
     -------
     Coprocessor
-        A context manager: at the end of the block the queue is worked off, and the results that are still referred to
-        are read back. If an exception leaves the block (Ctrl-C for one), what waits is cancelled, and what runs is left
-        between two render passes.
+        A context manager: at its end the queue is finished, and results still referred to are read back. After an
+        exception (also Ctrl-C) waiting calls are cancelled, and the running one is stopped between two passes.
 
     Raises
     ------
     ContextError, LimitError
         The device cannot be made.
     OptionError
-        A capacity below 1, a negative timeout, a switch interval that is none; no such name of a device, or one beside
-        `index` or `software`.
+        A capacity below 1, a negative timeout, an invalid switch interval or device; `device` with another selection.
 
     Notes
     -----
-    Python code in the worker and in other threads takes turns (the interpreter lock); what the GPU does, and
-    NumPy's larger operations, go on side by side. With ``mesa_glthread=true`` in the environment Mesa issues its calls
-    in a thread of its own. A coprocessor that is dropped is closed when all is done that was queued. One that is left
-    open when the interpreter ends is closed at once, as by an exception. A process that is forked has none of them.
+    Python code in the worker and in other threads alternates (the interpreter lock); the GPU's work and NumPy's larger
+    operations run in parallel. With ``mesa_glthread=true`` in the environment Mesa issues its calls in a thread of its
+    own. A coprocessor without references is closed when its queued calls are done. One that is open at the
+    interpreter's exit is closed at once, as by an exception. A forked process has none of them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The queue, and the thread that works it off."""
+"""The queue, and its worker thread."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from glla.queue.failures import failed, failure_of_operand, noted
 from glla.queue.pending import Pending, value_of
 
 Todo = Callable[[Pending], BaseException | None]
-"""One thing that the worker does for a call: run it, or read its value back. Gives what it failed with, if it did."""
+"""One action for a call: run it, or read its value back. Returns the exception, if it failed."""
 
 
 class Worker:
-    """The calls that wait, the thread that works, and how the two end. See the rules at `glla.queue`.
+    """The waiting calls, their thread, and its end. See the rules at `glla.queue`.
 
-    It holds no reference to the `Coprocessor`, so that one that is dropped can be collected while the worker waits.
+    It has no reference to the `Coprocessor`, so that one without references can be collected while the worker waits.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ class Worker:
         self.capacity = capacity
         self.timeout = timeout
         self.engine: Engine | None = None
-        self.cause: BaseException | None = None  # what the worker died of
+        self.cause: BaseException | None = None  # the exception that ended the worker
         self._process = os.getpid()
-        self._lock = threading.Condition()  # guards what follows; its waiters wait for room
+        self._lock = threading.Condition()  # guards the attributes below; its waiters wait for room
         self._waiting: OrderedDict[Pending, None] = OrderedDict()
-        self._reads: deque[Pending] = deque()  # computed, and asked for
+        self._reads: deque[Pending] = deque()  # computed, and requested
         self._entering: deque[object] = deque()  # a ticket for each thread that waits for room
         self._count = 0
         self._closing = False
@@ -52,11 +52,11 @@ class Worker:
         self._ended = False
         self._abandoned = False
         self._unread: weakref.WeakValueDictionary[int, Pending] = weakref.WeakValueDictionary()
-        # A lock as a flag that can be waited for: locked, nothing is new. Unlike an Event's, its operations cannot be
-        # interrupted half-way, so that a finalizer may raise the flag, wherever the garbage collector runs it.
+        # A lock as a flag that can be waited for: locked means no news. Unlike an Event's, its operations cannot be
+        # interrupted half-way, so that a finalizer may set the flag, wherever the garbage collector runs it.
         self._news = threading.Lock()
         self._news.acquire()
-        self._gone = threading.Event()  # the engine is closed, and what it had set is set back
+        self._gone = threading.Event()  # the engine is closed, and its settings are restored
         opened: Future[None] = Future()
         self.thread = threading.Thread(target=self._work, args=(open_engine, opened), name="glla", daemon=True)
         self.thread.start()
@@ -69,17 +69,17 @@ class Worker:
     # -- from any thread
 
     def put(self, pending: Pending) -> None:
-        """Let a call into the queue, when there is room.
+        """Add a call to the queue, when there is room.
 
         Raises
         ------
         TimeoutError
-            There was none in time.
+            There was no room in time.
         CoprocessorError, ThreadError
-            The queue takes no calls any more.
+            The queue accepts no more calls.
         """
         self.check_process()
-        # The first callback: later ones may want the room.
+        # The first callback: later ones may need the room.
         Future.add_done_callback(pending, self._take_out)  # type: ignore[arg-type]
         with self._lock:
             if not self.is_this_thread():
@@ -91,7 +91,7 @@ class Worker:
         self.wake()
 
     def _wait_for_room(self, pending: Pending) -> None:
-        """Wait for a place, behind those who came before."""
+        """Wait for room, behind earlier threads."""
         ticket = object()
         self._entering.append(ticket)
 
@@ -110,10 +110,10 @@ class Worker:
             self._lock.notify_all()
 
     def _take_out(self, pending: Pending) -> None:
-        """Let a call that was cancelled leave the queue, and wake those who wait for it.
+        """Remove a cancelled call from the queue, and wake the threads that wait for its result.
 
-        It is cancelled first, in one step under the future's own lock: so the worker, which may come by at any moment,
-        finds a call either waiting or cancelled. Where the worker is quicker, it wakes them itself.
+        It is cancelled first, in one step under the future's own lock: so the worker, which may run at any moment,
+        finds a call either waiting or cancelled. If the worker is faster, it wakes them itself.
         """
         if not pending.cancelled():
             return
@@ -127,12 +127,12 @@ class Worker:
         self._settle(pending)
 
     def fetch(self, pending: Pending, waits: bool = True) -> Future[Any]:
-        """Ask for a result to be read back; the future of what is read.
+        """Request the read-back of a result; return its future.
 
         Raises
         ------
         ThreadError
-            `waits`, and the worker would wait for itself.
+            `waits` is set, and the worker would wait for itself.
         """
         self.check_process()
         if waits:
@@ -150,7 +150,7 @@ class Worker:
         return pending._host
 
     def _check_wait(self, pending: Pending) -> None:
-        """Raise where the worker would wait for itself."""
+        """Raise if the worker would wait for itself."""
         if self.is_this_thread() and not pending.done():
             raise ThreadError(
                 f"result: {pending.label} is awaited in the coprocessor's own thread, which would wait for itself; "
@@ -158,27 +158,27 @@ class Worker:
             )
 
     def value(self, pending: Pending) -> Any:
-        """Wait for a value that may live on the device."""
+        """Wait for a value, which may be on the device."""
         self.check_process()
         self._check_wait(pending)
         return Future.result(pending)
 
     def close(self, cancel: bool, at_once: bool = False) -> None:
-        """Take no more calls; do those that wait, or cancel them. Does not wait for the worker.
+        """Accept no more calls; run the waiting ones, or cancel them. Does not wait for the worker.
 
         Parameters
         ----------
         cancel : bool
-            Whether to cancel what waits. From then on the worker begins no call.
+            Cancel the waiting calls. The worker then begins no more calls.
         at_once : bool
-            Have it leave the call that runs, too, as soon as it can.
+            Also stop the running call, as soon as possible.
         """
         with self._lock:
             self._closing = True
             self._drains = self._drains and not cancel
             waiting = [*self._waiting] if cancel else []
             self._lock.notify_all()
-        with contextlib.ExitStack() as stack:  # which goes on where a callback raises; last in, first out
+        with contextlib.ExitStack() as stack:  # continues where a callback raises; last in, first out
             stack.callback(self.wake)
             for pending in reversed(waiting):
                 stack.callback(pending.cancel)
@@ -186,31 +186,31 @@ class Worker:
                 engine.interrupt()
 
     def abandon(self) -> None:
-        """Close, when nobody can ask for anything any more. Takes no lock: it is called by the garbage collector."""
+        """Close, once no caller has a reference. Takes no lock: it is called by the garbage collector."""
         self._abandoned = True
         self.wake()
 
     def wake(self) -> None:
-        """Let the worker look at the queue again."""
-        with contextlib.suppress(RuntimeError):  # it has not looked at the last ones yet
+        """Wake the worker to check the queue."""
+        with contextlib.suppress(RuntimeError):  # it has not checked since the last call
             self._news.release()
 
     @property
     def closed(self) -> bool:
-        """Whether it takes no calls any more."""
+        """Whether it accepts no more calls."""
         return self._closing or self._ended
 
     @property
     def length(self) -> int:
-        """Calls that wait."""
+        """Number of waiting calls."""
         return len(self._waiting)
 
     def is_this_thread(self) -> bool:
-        """Whether it is the worker that asks."""
+        """Whether the current thread is the worker's."""
         return threading.current_thread() is self.thread
 
     def check_process(self) -> None:
-        """Before any lock: another thread may have held it when the process was forked."""
+        """Raise in a forked process. Before any lock: another thread may have held it during the fork."""
         if self.is_forked():
             raise ThreadError(
                 "coprocessor: was made before this process was forked, and its thread is not here; "
@@ -218,18 +218,18 @@ class Worker:
             )
 
     def is_forked(self) -> bool:
-        """Whether this process is not the one in which the worker works."""
+        """Whether this process is a fork of the worker's."""
         return os.getpid() != self._process
 
     def check_open(self, function: str) -> None:
-        """Raise if it takes no calls any more, and say why."""
+        """Raise, with the reason, if it accepts no more calls."""
         if self._ended and self.cause is not None:
             raise self.death(f"{function}:")
         if self.closed:
             raise CoprocessorError(f"{function}: the coprocessor is closed; make another one")
 
     def death(self, what: str) -> CoprocessorError:
-        """Make an exception that says what the worker died of."""
+        """Return an exception with the cause of the worker's death."""
         error = CoprocessorError(
             f"{what} the coprocessor's thread has ended ({type(self.cause).__name__}: {self.cause}); make another one"
         )
@@ -239,7 +239,8 @@ class Worker:
     def join(self, timeout: float | None = None) -> bool:
         """Wait until its thread has ended; whether it has.
 
-        Python before 3.13 takes a thread for ended where a signal interrupts `Thread.join`, so this waits for more.
+        Python before 3.13 considers a thread ended when a signal interrupts `Thread.join`, so this waits for `_gone`,
+        too.
         """
         if not self._gone.wait(timeout):
             return False
@@ -268,7 +269,7 @@ class Worker:
         try:
             while (work := self._next()) is not None:
                 todo, running = work
-                del work  # or what is done would live until the next one comes
+                del work  # or the result would live until the next call
                 failure = self._attempt(todo, running)
                 running = None
                 if failure is not None:
@@ -285,17 +286,17 @@ class Worker:
         self.engine = None
 
     def _attempt(self, todo: Todo, pending: Pending) -> BaseException | None:
-        """Do one thing for a call, and settle it whatever is raised: the next call is no worse for it."""
+        """Run one action for a call, and set its outcome whatever is raised, so that the next call is unaffected."""
         try:
             return todo(pending)
-        except BaseException as error:  # an exception, say, that cannot be given a note
+        except BaseException as error:  # for example an exception that takes no note
             self._fail(pending, error)
             return error
         finally:
             del pending, todo  # an exception keeps the frames above its own, this one too
 
     def _fail(self, pending: Pending, error: BaseException) -> None:
-        """Give a call that has no outcome an exception, and those who ask for its result, too."""
+        """Set an exception for a call without outcome, and for the requests of its result."""
         pending._call = None
         if not pending.done() and (pending.running() or pending.set_running_or_notify_cancel()):
             pending.set_exception(error)
@@ -305,9 +306,9 @@ class Worker:
         self._settle(pending)
 
     def _next(self) -> tuple[Todo, Pending] | None:
-        """Wait for what is to be done next: reads first, somebody waits for them. None at the end.
+        """Wait for the next action: reads first, because a caller waits for them. None at the end.
 
-        It says which of the two a call is for: until it runs a call may be cancelled, and then looks like one to read.
+        It returns the action, too: until it runs, a call may be cancelled, and then looks like one to read.
         """
         while True:
             with self._lock:
@@ -325,7 +326,7 @@ class Worker:
             self._news.acquire()
 
     def _read_what_is_left(self) -> None:
-        """Before the device goes: ask for every result that somebody still has a reference to."""
+        """Before the device is closed: request every result that is still referred to."""
         for reference in self._unread.valuerefs():
             pending = reference()
             if pending is not None and pending._host is None:
@@ -334,9 +335,9 @@ class Worker:
         self._unread.clear()
 
     def _run(self, pending: Pending) -> BaseException | None:
-        """Do a call, and give its Pending the value or the exception."""
+        """Run a call, and set the value or the exception of its Pending."""
         call = pending._call
-        if not self._drains:  # closed with cancel=True: whoever closes may not have come to this one
+        if not self._drains:  # closed with cancel=True: `close` may not have cancelled this one yet
             pending.cancel()
         if call is None or not pending.set_running_or_notify_cancel():
             pending._call = None
@@ -372,7 +373,7 @@ class Worker:
         return None
 
     def _read(self, pending: Pending) -> BaseException | None:
-        """Read a value back for those who ask for it."""
+        """Read back a value, and set its futures."""
         host = pending._host
         assert host is not None
         if host.done():
@@ -391,7 +392,7 @@ class Worker:
         return None
 
     def _settle(self, pending: Pending) -> None:
-        """Give an exception to those who ask for a result that there will never be."""
+        """Set an exception for the requests of a result that will never exist."""
         with self._lock:
             host = pending._host
             if host is None or host.done():
@@ -412,7 +413,7 @@ class Worker:
                 )
 
     def _end(self, cause: BaseException | None, running: Pending | None = None) -> None:
-        """Let nobody wait any more: after an orderly end nothing is left to do here."""
+        """End all waits; after an orderly end there are none."""
         with self._lock:
             self._ended = True
             self.cause = cause

@@ -1,6 +1,6 @@
-"""Sparse matrices on the device, and what solves with them.
+"""Sparse matrices on the device, and solvers of sparse systems.
 
-`asarray` puts one there; ``A @ x`` multiplies; `linalg` has the solvers.
+`asarray` makes one; ``A @ x`` multiplies; `linalg` has the solvers.
 """
 
 from glla.sparse import linalg

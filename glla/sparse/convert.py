@@ -1,4 +1,4 @@
-"""From what a user passes to compressed rows: matrices and arrays of SciPy, dense ones, and those of glla."""
+"""Conversion of user arguments to compressed rows: SciPy's matrices and arrays, dense ones, and glla's."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ MOST = 2**31 - 1
 
 
 def is_scipy(value: Any) -> bool:
-    """Whether a value is a sparse matrix or array of SciPy, or of who follows it."""
+    """Whether a value is a sparse matrix or array of SciPy, or has the same interface."""
     return hasattr(value, "tocoo") and hasattr(value, "shape")
 
 
 def compressed(value: Any, check_finite: bool = True) -> Compressed:
-    """Convert a matrix to compressed rows of float32; entries of one place are summed, in float64; of bool it is "or".
+    """Convert a matrix to compressed rows of float32; duplicate entries are summed, in float64; bool ones by "or".
 
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, LimitError
-        It is no matrix, not real, not finite, or larger than int32 counts.
+        Not a matrix, not real, not finite, or too large for int32 indices.
     """
     if not is_scipy(value):
         dense = value.numpy() if isinstance(value, Array) else as_float32("sparse", "A", value, check_finite)

@@ -28,19 +28,18 @@ from glla.sparse.convert import compressed, is_scipy
 def asarray(
     A: Any, format: str | None = None, *, device: DeviceLike | None = None, check_finite: bool = True
 ) -> SparseMatrix:
-    """Put a sparse matrix onto a device.
+    """Copy a sparse matrix to a device.
 
     Parameters
     ----------
     A : sparse matrix or array of SciPy, array_like, glla.Matrix or SparseMatrix
-        Real numbers, m x n; of any format and type of SciPy. Entries of one place are summed, in float64, before they
-        are rounded to float32. Zeros that are stored are no entries.
+        Real numbers, m x n; of any format and type of SciPy. Duplicate entries are summed, in float64, before they are
+        rounded to float32. Stored zeros are dropped.
     format : str, optional
-        How it lies in textures: ``"diagonals"``, ``"stencil"``, ``"circular"``, ``"pointers"``, ``"points"``,
-        ``"sell"`` or ``"blocks"``. By default diagonals, where there are 64 at most and half of their places are
-        entries; else sell. By a software rasteriser, where nearly all rows have the same entries on 16 diagonals at
-        most, as those of constant coefficients on a grid have: stencil, which fetches nothing of such rows. It gives
-        the same bits as diagonals.
+        Layout in textures: ``"diagonals"``, ``"stencil"``, ``"circular"``, ``"pointers"``, ``"points"``, ``"sell"`` or
+        ``"blocks"``. Default: diagonals, if there are at most 64 and at least half full; else sell. On a software
+        rasteriser stencil, if nearly all rows have the same entries on at most 16 diagonals, as constant coefficients
+        on a grid have: such rows fetch no entries. It gives the same bits as diagonals.
     device : Device, str or int, optional
         As in `glla.asarray`.
     check_finite : bool
@@ -49,21 +48,16 @@ def asarray(
     Returns
     -------
     SparseMatrix
-        Does not synchronise.
+        Its rows are also kept on the host, for the transpose and for residuals in float64. Does not synchronise.
 
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError
-        It is no matrix, not real, not finite.
+        Not a matrix, not real, not finite.
     OptionError
-        No such format, or one that such a matrix does not have: circular diagonals are of square ones, a stencil has
-        16 diagonals at most.
+        No such format, or an unfit one: circular diagonals need a square matrix, a stencil has at most 16 diagonals.
     LimitError
-        It is larger than textures of this device, or than int32 counts.
-
-    Notes
-    -----
-    Rows as the host has them are kept beside the textures: for the transpose, and for residuals in float64.
+        Larger than textures of this device, or than int32 indices.
 
     Examples
     --------
@@ -101,23 +95,22 @@ class SparseMatrix:
     shape : tuple of int
         Rows and columns.
     device : Device
-        Where it lives.
+        The device of its textures.
     format : str
-        How it lies there, see `asarray`.
+        Its layout, see `asarray`.
     nnz : int
-        Entries.
+        Number of entries.
 
     Notes
     -----
-    ``A @ x`` takes a vector of n elements or a matrix of n rows. A glla.Array gives one back, and nothing synchronises;
-    of other arrays the product is read back as float32. Three columns and more are taken together, so that an entry is
-    fetched once for four of them, in blocks of 256 MB at most; with ``points`` they go one by one, and a ``stencil``
-    is laid out as diagonals for them, once. ``x @ A`` is
-    ``A.T @ x``, for a vector.
+    ``A @ x`` takes a vector of n elements or a matrix of n rows. For a glla.Array the result is one, and nothing
+    synchronises; for other arrays the product is read back as float32. Three columns and more are multiplied four at a
+    time, so that an entry is fetched once for four of them, in blocks of 256 MB at most; with ``points`` one at a time,
+    and a ``stencil`` is converted to diagonals for them, once. ``x @ A`` is ``A.T @ x``, for a vector.
 
     *Error.* abs(y - y^) <= (k + 2) u abs(A) abs(x) for a row of k entries, u = 2^-24: exact for integers whose sums
-    stay below 2^24. NaN and infinity reach the rows that have an entry there, and no others. A finite x that float32
-    cannot hold raises NonFiniteError. Entries that are denormal may count as zero.
+    stay below 2^24. NaN and infinity reach only the rows that have an entry there. A finite x outside float32's range
+    raises NonFiniteError. Denormal entries may count as zero.
 
     *Cost.* 2 nnz flop and mostly one pass; see `glla.explain`: ``glla.explain("spmv", A, (n,))``.
 
@@ -139,27 +132,27 @@ class SparseMatrix:
 
     @property
     def format(self) -> str:
-        """How it lies on the device."""
+        """Its layout on the device."""
         return self.structure.name
 
     @property
     def nnz(self) -> int:
-        """Entries."""
+        """Number of entries."""
         return self.rows.entries
 
     @property
     def form(self) -> Form:
-        """What is known of it without its values."""
+        """Its shape and layout: all that a plan may depend on."""
         return Form(self.shape, resident=True, view=self.structure)
 
     @cached_property
     def textures(self) -> dict[str, Texture]:
-        """Where its entries are, uploaded when they are first needed."""
+        """Textures of its entries, uploaded when they are first needed."""
         return self._laid(self.structure)
 
     @cached_property
     def _for_columns(self) -> dict[str, Texture]:
-        """Where they are for columns that go together."""
+        """Textures for products with several columns at once."""
         structure = spmv.for_columns(self.structure, self.device.limits)
         return self.textures if structure is self.structure else self._laid(structure)
 
@@ -174,12 +167,12 @@ class SparseMatrix:
 
     @property
     def operands(self) -> dict[str, Texture]:
-        """Textures for `plan`, by name: for `glla.Device.run`, and for plans of your own."""
+        """Textures for `plan`, by name: for `glla.Device.run`, and for your own plans."""
         return dict(self.textures)
 
     @cached_property
     def T(self) -> SparseMatrix:
-        """Its transpose, laid out by itself, in the same format."""
+        """Its transpose, with textures of its own, in the same format."""
         return SparseMatrix(self.rows.transpose(), self.device, self.format)
 
     def diagonal(self) -> NDArray[np.float32]:
@@ -187,7 +180,7 @@ class SparseMatrix:
         return self.rows.diagonal()
 
     def toarray(self) -> NDArray[np.float32]:
-        """All of it, zeros too, from the host's rows."""
+        """The dense matrix, from the host's rows."""
         return self.rows.dense()
 
     def __copy__(self) -> SparseMatrix:
@@ -197,7 +190,7 @@ class SparseMatrix:
         return self
 
     def __reduce__(self) -> tuple[Callable[..., SparseMatrix], tuple[Compressed, str]]:
-        """Pickle the host's rows: it is laid out anew on the default device of the thread that loads it."""
+        """Pickle the host's rows: the matrix is uploaded again to the default device of the thread that loads it."""
         return _from_pickle, (self.rows, self.format)
 
     def __repr__(self) -> str:
@@ -225,13 +218,13 @@ class SparseMatrix:
         if resident:
             parts = [self._block(array[:, first : first + most]).value for first in range(0, k, most)]
             return Array._of(lying.best(parts[0] if len(parts) == 1 else shaping.concat("sparse", parts, 1)))
-        if self._rows(k) is None:  # one small plan, again and again
+        if self._rows(k) is None:  # one small plan, repeated
             return np.stack([self._array(array[:, column]) for column in range(k)], axis=1)
         forms = self.form, Form(array.shape)
         return self.device.run(spmv.whole(forms, self.device.limits), **self._for_columns, x=array)["y"].reshape(m, k)
 
     def __rmatmul__(self, x: Any) -> Any:
-        """Multiply a vector by it: the product of the transpose."""
+        """Multiply a vector from the left: the product of the transpose."""
         return self.T @ x if np.ndim(x) == 1 else (self.T @ x.T).T
 
     def _array(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -250,7 +243,7 @@ class SparseMatrix:
         return Array._of(Resident.wrapped(self.device, y, (self.shape[0],), "float32"))
 
     def _block(self, x: Array) -> Array:
-        """Multiply by some columns on the device, all at once where the format can."""
+        """Multiply by some columns on the device, all at once if the format allows it."""
         columns = x.shape[1]
         plan = self._rows(columns)
         if plan is None:
@@ -265,7 +258,7 @@ class SparseMatrix:
         return made[:, :columns] if pad else made
 
     def _rows(self, columns: int) -> Plan | None:
-        """Plan of the product with some columns at once; None where they go one by one."""
+        """Plan of the product with several columns at once; None if they are multiplied one at a time."""
         if columns < spmv.LEAST_AT_ONCE:
             return None
         return spmv.rows(self.form, -(-columns // 4), self.device.limits)

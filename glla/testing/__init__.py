@@ -1,17 +1,17 @@
-"""Test matrices by type, references in float64 and exact arithmetic, and judges: what a result is held against.
+"""Test matrices by type, references in float64 and exact arithmetic, and judges, which compare results with bounds.
 
-It needs no GPU and nothing but NumPy:
+It needs no GPU and only NumPy:
 
-* `glla.testing.matrices`: a function for each type of matrix, listed in `MATRICES`; `SHAPES` and `PRODUCT_SHAPES` hold
-  the sizes at which packing and tiling go wrong. `glla.testing.adversaries`: matrices on which elimination goes wrong;
+* `glla.testing.matrices`: a function for each type of matrix, listed in `MATRICES`; `SHAPES` and `PRODUCT_SHAPES` are
+  critical sizes for packing and tiling. `glla.testing.adversaries`: critical matrices for elimination;
 * `glla.testing.references`: `product`, `exact_rref`, `unpack_lu`, `permutation_from_piv`;
 * `glla.testing.bounds`: ``judge_*`` compares a result with a bound and returns a `Verdict`; ``assert_*`` is the same
   and raises AssertionError; ``residual_*`` is the bare number;
 * `glla.testing.judges`: `JUDGES`, the judge of each public function.
 
-No judge takes a relative tolerance. A tolerance such as 1e-3 accepts a product of length 1024 that lost a term and
-rejects a good result whose inputs were scaled; a bound that is derived from the operands does neither. Before anything
-is compared, a result must be an array, of the right shape, of the right dtype, and free of NaN and infinity.
+No judge has a relative tolerance. A tolerance such as 1e-3 accepts a product of length 1024 that lost a term and
+rejects a good result whose inputs were scaled; a bound that is derived from the operands does neither. Before the
+comparison, a result must be an array, of the right shape, of the right dtype, and free of NaN and infinity.
 
 Throughout, ``u = 2**-24`` is the unit roundoff of float32, `ROUNDOFF`.
 

@@ -1,4 +1,4 @@
-"""Matrices on which eliminations in float32 go wrong without a sign of it, and exact ranks to hold results against.
+"""Matrices on which elimination in float32 fails silently, and exact ranks to compare with.
 
 They are integers, so their ranks are known exactly (`exact_pivots`). `glla.testing.matrices` has the types of matrices.
 """
@@ -19,9 +19,9 @@ Integers = NDArray[np.int64]
 
 
 def combined_columns(m: int, k: int, rng: np.random.Generator) -> Integers:
-    """Well conditioned integers b, and beside them columns 2 b_i - b_j: the rank is k.
+    """Well conditioned integers b, and columns 2 b_i - b_j: the rank is k.
 
-    Expansions of these columns in the first pivot columns are small in the end, and large on the way.
+    Expansions of these columns in the first pivot columns have small results and large intermediate values.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def combined_columns(m: int, k: int, rng: np.random.Generator) -> Integers:
 
 
 def product(m: int, n: int, rank: int, rng: np.random.Generator) -> Integers:
-    """Multiply integers to an m x n matrix of this rank at most, with a column repeated and one that is a difference.
+    """Multiply integers to an m x n matrix of this rank at most, with a repeated column and a difference of columns.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def growing(n: int, below: float = -1.0) -> NDArray[np.float32]:
 def hidden_singular(n: int, rng: np.random.Generator, zero: bool = True) -> NDArray[np.float64]:
     """Multiply small integers by a unit triangle of -1, one of whose diagonal entries is 0 if `zero`.
 
-    What float32 leaves in place of the pivot there is rounding error of up to a fifth of its column.
+    In float32 the pivot there is mere rounding error, of up to a fifth of its column.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def incidence(nodes: int, edges: int, rng: np.random.Generator) -> Integers:
 
 
 def laplacian(nodes: int, edges: int, rng: np.random.Generator) -> Integers:
-    """Laplacian of a random graph: its rank is the number of nodes less that of connected parts.
+    """Laplacian of a random graph: its rank is the number of nodes less that of connected components.
 
     Examples
     --------

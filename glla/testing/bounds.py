@@ -1,4 +1,4 @@
-"""Results held against bounds: ``judge_*`` gives a `Verdict`, ``assert_*`` raises, ``residual_*`` is a bare number."""
+"""Comparison of results with bounds: ``judge_*`` returns a `Verdict`, ``assert_*`` raises, ``residual_*`` a ratio."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def judge_exact(actual: Array, expected: ArrayLike, *, dtype: DTypeLike = np.flo
     actual : ndarray
         The result.
     expected : array_like
-        What it must be, in any dtype.
+        Expected values, in any dtype.
     dtype : dtype
-        What the result's dtype must be.
+        Expected dtype of the result.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def product_ratios(c: Array, a: Array, b: Array) -> Float64:
 
 
 def _product_error(c: Array, a: Array, b: Array) -> tuple[Float64, Float64, Float64]:
-    """Error of every element, its bound, and what it seldom passes."""
+    """Error of every element, its bound, and its usual limit."""
     k = np.shape(a)[-1]
     magnitude = np.abs(wide(a)) @ np.abs(wide(b))
     slack = 2 * k * SMALLEST_NORMAL
@@ -110,7 +110,7 @@ def judge_product(c: Array, a: Array, b: Array, *, dtype: DTypeLike = np.float32
     a, b : ndarray, (m, K) and (K, n), or vectors where ``a @ b`` allows them
         The operands.
     dtype : dtype
-        What the result's dtype must be; the bound is float32's whatever it is.
+        Expected dtype of the result; the bound is always float32's.
 
     Examples
     --------
@@ -180,10 +180,10 @@ def judge_plu(
     p, l, u : ndarray
         The factors.
     multiplier_limit : float, optional
-        The most that the magnitude of an entry of L may be: 1 under partial pivoting, or a few u more where the
-        device's division is not exact.
+        Largest magnitude of an entry of L: 1 under partial pivoting, or a few u more where the device's division is not
+        exact.
     dtype : dtype
-        What the dtype of all three factors must be.
+        Expected dtype of all three factors.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def judge_plu(
 
 
 def _plu_flaw(p: Array, l: Array, u: Array, multiplier_limit: float) -> str:  # noqa: E741
-    """Say what is wrong with the form of the factors, '' if nothing."""
+    """Describe a flaw in the form of the factors, '' if there is none."""
     is_permutation = np.isin(p, (0, 1)).all() and (p.sum(axis=0) == 1).all() and (p.sum(axis=1) == 1).all()
     if not is_permutation:
         return "P is not a permutation matrix"
@@ -274,7 +274,7 @@ def judge_solve(a: Array, x: Array, b: Array, *, dtype: DTypeLike = np.float32) 
     b : ndarray, (n,) or (n, r)
         The right-hand side.
     dtype : dtype
-        What the result's dtype must be.
+        Expected dtype of the result.
 
     Examples
     --------
@@ -416,7 +416,7 @@ def judge_rref(
     tol : float
         The absolute tolerance below which a pivot was taken for zero.
     dtype : dtype
-        What the result's dtype must be.
+        Expected dtype of the result.
 
     Examples
     --------
@@ -434,7 +434,7 @@ def judge_rref(
 
 
 def _rref_flaw(r: Array, pivots: tuple[int, ...]) -> str:
-    """Say what keeps a matrix from being in reduced row echelon form with these pivots, '' if nothing."""
+    """Describe a deviation from the reduced row echelon form with these pivots, '' if there is none."""
     m, n = r.shape
     if not isinstance(pivots, tuple) or any(type(j) is not int for j in pivots):
         return f"pivots must be a tuple of int, got {pivots!r}"

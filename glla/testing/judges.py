@@ -1,7 +1,7 @@
-"""The judge of each public function: is a result right, how far is it off, and where.
+"""The judge of each public function: correctness of a result, its error, and the place of the error.
 
 `JUDGES` is the table, from the name of a function to its `Judge`. Inputs are the function's operands as NumPy arrays, a
-tuple; outputs are what it returns, as NumPy arrays: an array, a number, or the tuple of several.
+tuple; outputs are its results, as NumPy arrays: an array, a number, or the tuple of several.
 
 Examples
 --------
@@ -49,12 +49,12 @@ Arrays = tuple[Array, ...]
 
 
 def _no_ratios(inputs: Arrays, outputs: Any) -> None:
-    """Say that there is no elementwise bound."""
+    """Return None: there is no elementwise bound."""
 
 
 @dataclass(frozen=True)
 class Judge:
-    """How the results of a function are judged.
+    """The tests of a function's results.
 
     Attributes
     ----------
@@ -63,11 +63,11 @@ class Judge:
     deviation : callable
         (inputs, outputs) -> mean absolute error of an entry, against float64. NaN or infinity for a wrong result.
     error : str
-        That deviation in symbols.
+        That deviation as a formula.
     result : str
-        Name of the matrix that `ratios` speaks of.
+        Name of the matrix to which `ratios` refers.
     ratios : callable
-        (inputs, outputs) -> error over bound of each element of that matrix, or None where no bound is elementwise.
+        (inputs, outputs) -> error over bound of each element of that matrix, or None without an elementwise bound.
     """
 
     verdict: Callable[[Arrays, Any], Verdict]
@@ -85,7 +85,7 @@ def _mean(difference: Array) -> float:
 
 
 class PackedFactors(NamedTuple):
-    """Factors as the plans of ``plu`` leave them: P A Q = L U, L and U in one matrix.
+    """Packed factors of the plans of ``plu``: P A Q = L U, L and U in one matrix.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class PackedFactors(NamedTuple):
 
 
 def judge_packed_factors(a: Array, lu: Array, rows: Array, columns: Array | None = None) -> Verdict:
-    """Judge packed factors by `judge_plu`, once the interchanges are found to be some.
+    """Judge packed factors by `judge_plu`, after a check of the interchanges.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def judge_packed_factors(a: Array, lu: Array, rows: Array, columns: Array | None
 
 
 def _exchange_flaw(name: str, lines: str, places: Any, count: int, steps: int) -> str:
-    """Say what is wrong with LAPACK's interchanges of `count` rows or columns, '' if nothing."""
+    """Describe a flaw in LAPACK's interchanges of `count` rows or columns, '' if there is none."""
     places = np.asarray(places)
     if places.shape != (steps,):
         return f"{name} must have shape {(steps,)}, got {places.shape}"
@@ -146,7 +146,7 @@ def _exchange_flaw(name: str, lines: str, places: Any, count: int, steps: int) -
 
 
 def _packed(outputs: Any) -> PackedFactors | None:
-    """Take packed factors out of a mapping or a record; None if the outputs are P, L and U."""
+    """Return packed factors from a mapping or a record; None if the outputs are P, L and U."""
     if isinstance(outputs, Mapping):
         return PackedFactors(outputs["LU"], outputs["pivots"], outputs.get("columns"))
     if hasattr(outputs, "LU"):
@@ -160,7 +160,7 @@ def _judge_plu(inputs: Arrays, outputs: Any) -> Verdict:
 
 
 def _factor_error(inputs: Arrays, outputs: Any) -> tuple[Float64, Float64]:
-    """L U - P A Q, and |L||U|; infinite where the interchanges are none."""
+    """L U - P A Q, and |L||U|; infinite for invalid interchanges."""
     a = wide(inputs[0])
     packed = _packed(outputs)
     if packed is None:
@@ -184,7 +184,7 @@ def _factor_ratios(inputs: Arrays, outputs: Any) -> Float64:
 
 
 def _of_lu_factor(function: Callable[[Arrays, Any], Any]) -> Callable[[Arrays, Any], Any]:
-    """Judge what `lu_factor` returns, (lu, piv), as packed factors."""
+    """Adapt a judge of packed factors to the result of `lu_factor`, (lu, piv)."""
     return lambda inputs, outputs: function(inputs, PackedFactors(*outputs))
 
 
@@ -201,7 +201,7 @@ _factors = Judge(
 
 
 def _solution(a: Array, b: Array) -> Float64:
-    """A^-1 b in float64, NaN where A is singular."""
+    """A^-1 b in float64, NaN if A is singular."""
     try:
         return np.asarray(np.linalg.solve(wide(a), wide(b)))
     except np.linalg.LinAlgError:
@@ -258,7 +258,7 @@ def _expanded(a: Array, pivots: tuple[int, ...]) -> Float64:
 
 
 def _rref_deviation(inputs: Arrays, outputs: Any) -> float:
-    """Mean over the columns that are no pivot's: the others are exact, or the form is wrong."""
+    """Mean over the columns without a pivot: the others are exact, or the form is wrong."""
     (a,), (r, pivots) = inputs, outputs
     if not _judge_form(a, pivots):
         return math.inf
@@ -267,7 +267,7 @@ def _rref_deviation(inputs: Arrays, outputs: Any) -> float:
 
 
 def _judge_form(a: Array, pivots: Any) -> bool:
-    """Whether pivots may be those of a matrix: columns that increase."""
+    """Whether pivots are valid: increasing column indices."""
     m, n = np.shape(a)
     return list(pivots) == sorted(set(pivots)) and len(pivots) <= m and all(0 <= j < n for j in pivots)
 
@@ -388,7 +388,7 @@ OVERESTIMATE = 10.0
 
 
 def _judge_rcond(inputs: Arrays, estimate: Any) -> Verdict:
-    """Judge an estimate of 1 / (||A|| ||A^-1||), which is to lie between the true value and `OVERESTIMATE` times it.
+    """Judge an estimate of 1 / (||A|| ||A^-1||), which must be between the true value and `OVERESTIMATE` times it.
 
     1 / cond(A) is the relative distance to the nearest singular matrix, so an error of 30 n ||A|| u, which the judge of
     a factorisation allows, moves it by no more than 30 n u, to first order; the bound is twice that.
@@ -421,7 +421,7 @@ def _judge_syrk(inputs: Arrays, c: Array) -> Verdict:
 
 
 def _judge_inv3(inputs: Arrays, x: Array) -> Verdict:
-    """Judge the inverses of rows of nine numbers, each by itself: the worst counts."""
+    """Judge the inverses of rows of nine numbers, each separately: the worst one counts."""
     flaw = flaw_of("X", x, np.shape(inputs[0]), np.float32)
     if flaw:
         return failed("inv3", RESIDUAL_LIMIT, flaw)
@@ -439,7 +439,7 @@ def _inv3_deviation(inputs: Arrays, x: Array) -> float:
 
 
 def _judge_cholesky(inputs: Arrays, factor: Array) -> Verdict:
-    """Judge L of A = L L^T, of which the lower half is given: a lower triangle, its diagonal above zero."""
+    """Judge L of A = L L^T, whose lower half is given: a lower triangle with positive diagonal."""
     (a,) = inputs
     bound = RESIDUAL_LIMIT * len(a) * ROUNDOFF * norm(_symmetric(a))
     flaw = flaw_of("L", factor, a.shape, np.float32)
@@ -453,7 +453,7 @@ def _judge_cholesky(inputs: Arrays, factor: Array) -> Verdict:
 
 
 def _judge_cho_factor(inputs: Arrays, outputs: tuple[Array, bool]) -> Verdict:
-    """Judge (c, lower), of which one triangle counts, by the half of A that it is made of."""
+    """Judge (c, lower), of which one triangle counts, by the corresponding half of A."""
     (a,), (c, lower) = inputs, outputs
     if lower:
         return _judge_cholesky(inputs, np.tril(c))
@@ -485,7 +485,7 @@ def _cho_solve_deviation(inputs: tuple[Any, ...], x: Array) -> float:
 
 
 def _banded(ab: Array) -> Float64:
-    """The symmetric matrix whose diagonals on and above the main one LAPACK stores so; of a factor U, L + U."""
+    """The symmetric matrix of a band in LAPACK's upper storage; for a factor U, L + U."""
     rows, n = np.shape(ab)
     found = np.zeros((n, n))
     for distance in range(min(rows, n)):
@@ -495,9 +495,9 @@ def _banded(ab: Array) -> Float64:
 
 
 def _band_of_factor(inputs: tuple[Any, ...]) -> tuple[Array, Array]:
-    """L, whole, of a factor's band and which half that is (U's, if it is not said), and b."""
+    """L as a full matrix, from a factor's band and the name of its half (U by default), and b."""
     cb, lower, b = inputs if len(inputs) == 3 else (inputs[0], False, inputs[1])
-    if lower:  # what is on and below the diagonal, as what is on and above it
+    if lower:  # convert lower to upper storage
         cb = np.stack([np.roll(row, distance) for distance, row in enumerate(cb)])[::-1]
     return np.tril(_banded(cb)), b
 
@@ -530,7 +530,7 @@ def _cholesky_banded_deviation(inputs: Arrays, factor: Array) -> float:
 
 
 def _symmetric(a: Array) -> Float64:
-    """The matrix of which the lower half is given."""
+    """The symmetric matrix of a lower half."""
     lower = np.tril(wide(a))
     return lower + np.tril(lower, -1).T
 
@@ -583,7 +583,7 @@ def judge_lstsq(a: Array, b: Array, x: Array) -> Verdict:
     a, b : ndarray, (m, n) and (m, k)
         The system.
     x : ndarray, (n, k)
-        What is judged.
+        The solution.
 
     Examples
     --------
@@ -635,7 +635,7 @@ def _judge_spmv(inputs: Arrays, y: Array) -> Verdict:
 
 
 def window_sums(a: Array, w: int = 5) -> Float64:
-    """Sum the matrix squares of all w x w windows where they lie, in float64, straight from the definition.
+    """Sum the matrix squares of all w x w windows at their positions, in float64, directly by the definition.
 
     >>> window_sums(np.ones((3, 3)), 2).tolist()
     [[2.0, 4.0, 2.0], [4.0, 8.0, 4.0], [2.0, 4.0, 2.0]]

@@ -1,7 +1,6 @@
-"""Test matrices, a function for each type, and the shapes at which packing and tiling go wrong.
+"""Test matrices, a function for each type, and critical shapes for packing and tiling.
 
-`MATRICES` lists the types. Matrices made so that an elimination in float32 goes wrong are in
-`glla.testing.adversaries`.
+`MATRICES` lists the types. Matrices for which elimination in float32 fails are in `glla.testing.adversaries`.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def integers(m: int, n: int, rng: np.random.Generator, limit: int = 9) -> Float3
 
 
 def embedded(block: Array, m: int, n: int) -> Float32:
-    """Put a block into the top left corner of an m x n matrix of zeros, cut off where it does not fit.
+    """Embed a block into the top left corner of an m x n matrix of zeros, truncated where it does not fit.
 
     The identity of order min(m, n), and any other nonsingular block of that order, so gives full rank.
 
@@ -188,7 +187,7 @@ def singular(m: int, n: int, rng: np.random.Generator, rank: int | None = None) 
 def graded(m: int, n: int, rng: np.random.Generator, k: int = 10) -> Float32:
     """Scale the rows and the columns of a well conditioned matrix by random powers of two from 2**-k to 2**k.
 
-    The scaling is exact, so what equilibration undoes is a matrix of condition number 10.
+    The scaling is exact, so equilibration leads back to a matrix of condition number 10.
 
     Examples
     --------
@@ -253,7 +252,7 @@ def bad_pairs(m: int, n: int, rng: np.random.Generator | None = None) -> Float32
 def swapped_pairs(m: int, n: int, rng: np.random.Generator | None = None) -> Float32:
     """Make a block diagonal matrix of blocks [[0, 1], [1, 0]], with a last 1 where min(m, n) is odd.
 
-    Elimination that looks at row order only between texels of 2 x 2 divides by zero here.
+    Elimination that exchanges rows only between texels of 2 x 2 divides by zero here.
 
     Examples
     --------
@@ -264,7 +263,7 @@ def swapped_pairs(m: int, n: int, rng: np.random.Generator | None = None) -> Flo
 
 
 def antidiagonal(m: int, n: int, rng: np.random.Generator | None = None) -> Float32:
-    """Make the identity of order min(m, n) upside down, padded with zeros.
+    """Make the reversed identity of order min(m, n), padded with zeros.
 
     Examples
     --------
@@ -289,7 +288,8 @@ def wilkinson_growth(m: int, n: int, rng: np.random.Generator | None = None, ord
     """Make Wilkinson's matrix, whose entries grow by 2**(order - 1) under partial pivoting.
 
     Its leading block has 1 on the diagonal and in the last column and -1 below the diagonal; beyond `order` the
-    diagonal goes on alone. Twelve costs 11 of float32's 24 bits, which the residual limits still allow; at an order of
+    diagonal continues alone. Twelve costs 11 of float32's 24 bits, which the residual limits still allow; at an order
+    of
     25 no correct digit is left, and past 128 the last pivot overflows.
 
     Examples
@@ -400,7 +400,7 @@ MATRICES: dict[str, Maker] = {
 NONSINGULAR = tuple(name for name in MATRICES if name not in {"integers", "singular", "hilbert", "zeros", "ones"})
 """The types that have full rank, and can be solved with in float32, at any order.
 
-`integers` is left out because a small one now and then is singular.
+`integers` is excluded because a small one is sometimes singular.
 """
 
 
@@ -408,12 +408,12 @@ NONSINGULAR = tuple(name for name in MATRICES if name not in {"integers", "singu
 
 
 def sizes(tile: int = 16) -> list[int]:
-    """List the orders at which packing and tiling go wrong: 0 to 3, about the tile, a prime, past two tiles.
+    """List critical orders for packing and tiling: 0 to 3, about the tile, a prime, past two tiles.
 
     Parameters
     ----------
     tile : int
-        The block size whose edges are to be tried.
+        The block size whose edges are to be tested.
 
     Examples
     --------
@@ -458,10 +458,10 @@ def product_shapes(tile: int = 16) -> list[tuple[int, int, int]]:
 
 
 SIZES = sizes()
-"""The orders to try, for a tile of 16."""
+"""The orders to test, for a tile of 16."""
 
 SHAPES = shapes()
-"""The shapes (m, n) to try, for a tile of 16."""
+"""The shapes (m, n) to test, for a tile of 16."""
 
 PRODUCT_SHAPES = product_shapes()
-"""The shapes (m, k, n) to try, for a tile of 16."""
+"""The shapes (m, k, n) to test, for a tile of 16."""

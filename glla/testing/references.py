@@ -67,7 +67,7 @@ def exact_rref(a: Array) -> tuple[Array, tuple[int, ...]]:
 
 
 def _integer_rows(a: Array) -> Array:
-    """Scale each row of a rational matrix to Python integers, which leaves its reduced form as it was."""
+    """Scale each row of a rational matrix to Python integers, which does not change its reduced form."""
     result = np.zeros(a.shape, dtype=object)
     for i, row in enumerate(a.tolist()):
         fractions = [Fraction(value) for value in row]
@@ -104,7 +104,7 @@ def exact_pivots(a: ArrayLike) -> tuple[int, ...]:
 
 
 def row_order(piv: Array, m: int | None = None) -> NDArray[np.intp]:
-    """Order of the rows that LAPACK's interchanges lead to: row i of L U is row order[i] of A.
+    """Order of the rows after LAPACK's interchanges: row i of L U is row order[i] of A.
 
     The arguments are those of `permutation_from_piv`.
 

@@ -1,4 +1,4 @@
-"""What a judge says of a result, and what it refuses before it compares: a wrong type, shape or dtype, a NaN."""
+"""Verdicts of judges, and checks before a comparison: type, shape, dtype, NaN."""
 
 from __future__ import annotations
 
@@ -14,24 +14,23 @@ from glla.testing.references import Array, quotients
 
 
 class BoundWarning(UserWarning):
-    """A result is within its proved bound, but worse than rounding errors usually make it."""
+    """A result is within its proved bound, but worse than rounding errors usually are."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a judge found.
+    """The result of a judge.
 
     Attributes
     ----------
     name : str
-        What was judged.
+        Name of the result.
     error, bound : float
-        The error and the most it may be. The error is infinite where the result has the wrong shape, dtype or form, and
-        for a NaN.
+        The error and its bound. The error is infinite for a wrong shape, dtype or form, and for a NaN.
     usual : float
-        The error that a sound result seldom passes, where that is less than the bound.
+        Usual upper limit of the error of a sound result, where it is less than the bound.
     detail : str
-        The worst entry, or what is wrong with the form.
+        The worst entry, or the flaw in the form.
 
     Examples
     --------
@@ -64,7 +63,7 @@ class Verdict:
         return float(quotients(self.error, self.bound))
 
     def __str__(self) -> str:
-        """Say all of it in a line."""
+        """Format the verdict in a line."""
         word = "larger than usual" if self.suspicious else "ok" if self.ok else "FAILED"
         detail = f" ({self.detail})" if self.detail else ""
         return f"{self.name}: error {self.error:.3g}, bound {self.bound:.3g}, ratio {self.ratio:.3g}: {word}{detail}"
@@ -90,7 +89,7 @@ def index_of_largest(values: Array) -> tuple[Any, ...]:
 
 
 def flaw_of(name: str, a: object, shape: tuple[int, ...], dtype: DTypeLike, finite: bool = True) -> str:
-    """Say what keeps a result from being compared at all: its type, shape, dtype, a NaN or an infinity; else ''."""
+    """Describe why a result cannot be compared: its type, shape, dtype, a NaN or an infinity; else ''."""
     if not isinstance(a, np.ndarray | np.generic):
         return f"{name} must be a NumPy array, got {type(a).__name__}"
     if a.shape != shape:
@@ -103,7 +102,7 @@ def flaw_of(name: str, a: object, shape: tuple[int, ...], dtype: DTypeLike, fini
 
 
 def departure(name: str, a: Array, expected: Array, rule: str) -> str:
-    """Say where a matrix departs from the form it must have exactly; '' where it does not."""
+    """Describe where a matrix deviates from the form that it must have exactly; '' where it does not."""
     wrong = a != expected
     return f"{entry(name, index_of_largest(wrong))} is {a[index_of_largest(wrong)]!s}: {rule}" if wrong.any() else ""
 

@@ -1,31 +1,31 @@
 """The array API standard (https://data-apis.org/array-api) on `glla.Array`.
 
-``A.__array_namespace__()`` gives this module, so that a library written for the standard finds here what it calls.
-Names and signatures are the standard's, version 2025.12. Every function gives Arrays, which every function takes.
+``A.__array_namespace__()`` returns this module, so that a library written for the standard finds its functions here.
+Names and signatures are the standard's, version 2025.12. Every function returns Arrays, which every function takes.
 
-What is not as the standard has it:
+Differences from the standard:
 
-* The default types are float32 and int32; results of sums, places and counts are int32, too.
+* The default types are float32 and int32; results of sums, indices and counts are int32, too.
 * A transpose or a slice is no view: changing one does not change the other.
 * `from_dlpack` and `asarray` copy what is on the host to the device; ``__dlpack__`` exports a copy on the host.
-* Denormals may count as zero, and numbers are rounded as `glla.Array` says.
-* `nonzero`, the ``unique_*``, `isin` and indexing by a mask have a shape that depends on values: NumPy does them on
+* Denormals may count as zero, and numbers are rounded as described in `glla.Array`.
+* `nonzero`, the ``unique_*``, `isin` and indexing by a mask have a shape that depends on values: NumPy computes them on
   the host, which synchronises.
 
-What is not there, so that ``hasattr`` finds nothing and the AttributeError says why:
+What is not there: ``hasattr`` finds nothing, and the AttributeError says why:
 
-* Types other than float32, int32 and bool, because a fragment shader of OpenGL 3.3 draws no others: ``int8 int16
-  uint8 uint16 uint32 uint64 complex64 complex128``. With complex numbers goes ``imag``.
-* ``int64 float64`` are names alone, because libraries use them without asking: where int64 is asked for, to count or to
-  index, the result is int32, which wraps around from 2^31 on; where float64 is asked for, UnsupportedError.
+* Types other than float32, int32 and bool, because a fragment shader of OpenGL 3.3 draws no others: ``int8 int16 uint8
+  uint16 uint32 uint64 complex64 complex128``. Without complex numbers there is no ``imag``.
+* ``int64 float64`` are names only, because libraries use them without asking: where int64 is requested, to count or to
+  index, the result is int32, which wraps around from 2^31 on; where float64 is requested, UnsupportedError.
 * ``fft``: glla has no Fourier transforms.
 * ``linalg.svd linalg.svdvals linalg.pinv linalg.matrix_rank``, which need singular values, as
   `linalg.matrix_norm` does for the orders 2, -2 and 'nuc', and ``linalg.eigh linalg.eigvalsh``, which need eigenvalues:
   none of them is here yet. ``linalg.eig linalg.eigvals`` give complex numbers.
 
-In the standard's own suite (how to call it, and what ran of it, stands in tests/test_array_api.py) tests of these names
-fail, and so do `test_matrix_norm`; `test_getitem_masking`, `test_unique_inverse` and `test_unique_values`, which count
-in uint8; and `test_conj`, `test_real` and `test_vecdot_conj`, of complex numbers.
+In the standard's own suite (for the command and its result see tests/test_array_api.py) tests of these names fail, and
+so do `test_matrix_norm`; `test_getitem_masking`, `test_unique_inverse` and `test_unique_values`, which count in uint8;
+and `test_conj`, `test_real` and `test_vecdot_conj`, of complex numbers.
 
 Examples
 --------
@@ -104,7 +104,7 @@ __all__ = [  # the names above
 
 
 def __getattr__(name: str) -> Any:
-    """Say why a name of the standard is not there."""
+    """Raise an AttributeError with the reason why a name of the standard is missing."""
     if name in datatypes.WIDE:
         return datatypes.WIDE[name]
     if name in datatypes.LEFT_OUT:

@@ -16,9 +16,9 @@ from glla.interop.functions import checked_dtype
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: DeviceLike | None = None, copy: bool | None = None) -> Array:
-    """Put an array onto a device: bool and integers stay so, all else becomes float32; NaN and infinity go in.
+    """Copy an array to a device: bool and integers keep their kind, all else becomes float32.
 
-    An Array is copied only if asked.
+    NaN and infinity are allowed. An Array is copied only on request.
     """
     kind = checked_dtype("asarray", dtype)
     if isinstance(obj, Array):
@@ -35,14 +35,14 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: DeviceLike | None = None,
 
 
 def _on_host(obj: Any) -> Any:
-    """Give nested sequences as an array of the host; Arrays among their members are read back."""
+    """Return nested sequences as an array of the host; Arrays among their elements are read back."""
     if isinstance(obj, list | tuple):
         return as_real("asarray", "value", [_on_host(one) for one in obj])
     return obj.numpy() if isinstance(obj, Array) else obj
 
 
 def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: bool | None = None) -> Array:
-    """Put a tensor of another library onto a device: bool and integers stay so; see `glla.from_dlpack`."""
+    """Copy a tensor of another library to a device: bool and integers keep their kind; see `glla.from_dlpack`."""
     if isinstance(x, Array):
         return asarray(x, device=device, copy=copy)
     if copy is False:
@@ -100,7 +100,7 @@ def ones_like(x: Array, /, *, dtype: Any = None, device: DeviceLike | None = Non
 
 
 def empty_like(x: Array, /, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
-    """Make an array of any numbers, in the shape and type of another; these are zeros."""
+    """Make an array of undefined values, in the shape and type of another; they are zeros."""
     return zeros_like(x, dtype=dtype, device=device)
 
 

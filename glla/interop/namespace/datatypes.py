@@ -19,14 +19,14 @@ int32 = np.dtype(np.int32)
 bool = np.dtype(np.bool_)
 
 LEFT_OUT = ("int8", "int16", "uint8", "uint16", "uint32", "uint64", "complex64", "complex128", "imag")
-"""Types of the standard that an Array cannot have, and what only they need."""
+"""Types of the standard that an Array cannot have, and functions that only they need."""
 
 WIDE = {"int64": np.dtype(np.int64), "float64": np.dtype(np.float64)}
-"""Types that an Array cannot have either, but that libraries name without asking for them: to count, to compare."""
+"""Types that an Array cannot have either, but that libraries name without asking: to count, to compare."""
 
 
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: DeviceLike | None = None) -> Array:
-    """Convert to another type; copy to another device if asked. An array of the host becomes an Array."""
+    """Convert to another type; copy to another device on request. An array of the host becomes an Array."""
     if not isinstance(x, Array):
         return creation.asarray(x, dtype=dtype, device=device)
     result = x.astype(functions.checked_dtype("astype", dtype), copy=copy)
@@ -34,7 +34,7 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: DeviceLike | None
 
 
 def can_cast(from_: Any, to: Any, /) -> Any:
-    """Whether a type becomes another one by the standard's promotion: of these three none does but to itself."""
+    """Whether the standard promotes a type to another one: of these three each only to itself."""
     source = from_.dtype if isinstance(from_, Array) else np.dtype(from_)
     target = np.dtype(to)
     return source == target
@@ -83,26 +83,26 @@ def isdtype(dtype: Any, kind: Any) -> Any:
 
 
 class Info:
-    """What the namespace can do; see the standard's inspection API."""
+    """Capabilities of the namespace; see the standard's inspection API."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Boolean indexing and shapes that depend on data, which are read back; up to 32 dimensions."""
+        """Boolean indexing and data-dependent shapes, both through the host; up to 32 dimensions."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
 
     def default_device(self) -> Device:
-        """Give the default device of this thread."""
+        """Return the default device of this thread."""
         return default_device()
 
     def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, Any]:
-        """Give float32 for reals, int32 for integers and indices."""
+        """Return float32 for reals, int32 for integers and indices."""
         return {"real floating": float32, "integral": int32, "indexing": int32}
 
     def devices(self) -> tuple[Device, ...]:
-        """Give the default device; others are made with `glla.Device`."""
+        """Return the default device; others are made with `glla.Device`."""
         return (default_device(),)
 
     def dtypes(self, *, device: DeviceLike | None = None, kind: Any = None) -> dict[str, Any]:
-        """Give the dtypes of a kind, all by default."""
+        """Return the dtypes of a kind, all by default."""
         try:
             return {dtype.name: dtype for dtype in (bool, int32, float32) if kind is None or np.isdtype(dtype, kind)}
         except (TypeError, ValueError):
@@ -110,5 +110,5 @@ class Info:
 
 
 def __array_namespace_info__() -> Info:
-    """Say what the namespace can do."""
+    """Return the capabilities of the namespace."""
     return Info()

@@ -1,7 +1,7 @@
 """The extension ``linalg`` of the array API, as far as it goes; `LEFT_OUT` names the rest.
 
-A public function that names its counterpart in the standard (see `glla.registry.public`) is `offered` here by itself.
-Written out are those whose arguments or results differ from the standard's.
+A public function that names its counterpart in the standard (see `glla.registry.public`) is `offered` here
+automatically. Functions whose arguments or results differ from the standard's are written out.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from glla.linalg import determinants
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """Cross products of vectors of three."""
+    """Cross products of vectors of three elements."""
     return protocols.cross(x1, x2, axis=axis)
 
 
 def det(x: Any, /) -> Any:
-    """Determinants, as `glla.det`: one that does not fit float32 is infinite, or zero."""
+    """Determinants, as `glla.det`; outside float32's range one is infinite, or zero."""
     return on_device(determinants.det_or_infinity(x), x)
 
 
@@ -50,7 +50,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
-    """Whole power of square matrices."""
+    """Integer power of square matrices."""
     return protocols.matrix_power(x, n)
 
 
@@ -77,7 +77,7 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
 
 
 def on_device(result: Any, beside: Any) -> Any:
-    """Put a number or an array of the host onto the device of an operand; an Array stays as it is."""
+    """Copy a number or an array of the host to the device of an operand; an Array stays as it is."""
     if isinstance(result, Array) or not isinstance(beside, Array):
         return result
     array = np.asarray(result)
@@ -99,12 +99,12 @@ NEEDS = {
     **dict.fromkeys(("eigh", "eigvalsh"), "eigenvalues"),
     **dict.fromkeys(("eig", "eigvals"), "complex numbers"),
 }
-"""What functions of the standard's extension that are not here wait for."""
+"""Missing prerequisites of the standard's functions that are not implemented."""
 
 
 @cache
 def offered(public: registry.Public) -> Callable[..., Any]:
-    """Give a public function the standard's form: operands by position alone, options by name, no bare numbers.
+    """Wrap a public function as the standard wants it: operands positional only, options by name, no bare numbers.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def offered(public: registry.Public) -> Callable[..., Any]:
 
 
 def __getattr__(name: str) -> Any:
-    """Find a public function that names its counterpart here."""
+    """Return a public function that names its counterpart here."""
     for public in registry.PUBLIC.values():
         if public.namespace == name:
             return offered(public)
@@ -164,4 +164,4 @@ globals().update({_name: functions.of_arrays(globals()[_name]) for _name in __al
 __all__ += sorted({public.namespace for public in registry.PUBLIC.values() if public.namespace} - {*__all__})
 
 LEFT_OUT = sorted(STANDARD.difference(__all__))
-"""Functions of the standard's extension that are not here."""
+"""Functions of the standard's extension that are not implemented."""

@@ -13,7 +13,7 @@ from glla.interop import functions
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """Shape that shapes broadcast to."""
+    """Shape to which shapes broadcast."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -21,18 +21,18 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """Spread over their common shape."""
+    """Broadcast to the common shape."""
     shape = broadcast_shapes(*(array.shape for array in arrays))
     return tuple(functions.broadcast_to(array, shape) for array in arrays)
 
 
 def expand_dims(x: Array, /, axis: Any) -> Array:
-    """With new dimensions of length 1."""
+    """Add dimensions of length 1."""
     return Array._of(shaping.expand_dims(x.value, axis))
 
 
 def squeeze(x: Array, /, axis: Any) -> Array:
-    """Without dimensions of length 1."""
+    """Remove dimensions of length 1."""
     return x.squeeze(axis)
 
 
@@ -42,10 +42,10 @@ def flip(x: Array, /, *, axis: Any = None) -> Array:
 
 
 def permute_dims(x: Array, /, axes: Any) -> Array:
-    """Dimensions in another order."""
+    """Permute the dimensions."""
     return Array._of(shaping.permute("permute_dims", x.value, tuple(axes)))
 
 
 def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
-    """Another shape, in C order."""
+    """Change the shape, in C order."""
     return x.reshape(shape)

@@ -1,7 +1,7 @@
 """Statistical, searching, sorting, set and utility functions of the array API.
 
-Those whose shape depends on values (`nonzero`, `unique_values` and its kin) are done by NumPy on the host, and
-synchronise; all others stay on the device. `take` and `take_along_axis` read back the range of numbers that lie there.
+Functions whose shape depends on values (`nonzero`, `unique_values` and others) run in NumPy on the host, and
+synchronise; all others stay on the device. `take` and `take_along_axis` read back the range of indices on the device.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Place of the first largest element."""
+    """Index of the first largest element."""
     return x.argmax(axis, keepdims=keepdims)
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Place of the first smallest element."""
+    """Index of the first smallest element."""
     return x.argmin(axis, keepdims=keepdims)
 
 
@@ -73,17 +73,17 @@ def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
 
 
 def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """How many elements are not zero."""
+    """Number of elements that are not zero."""
     return x._reduced("count_nonzero", axis, keepdims)
 
 
 def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """Sums of the first, the first two, ... elements along a dimension."""
+    """Cumulative sums along a dimension."""
     return _cumulative("sum", x, axis, dtype, include_initial)
 
 
 def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """Products of the first, the first two, ... elements along a dimension."""
+    """Cumulative products along a dimension."""
     return _cumulative("prod", x, axis, dtype, include_initial)
 
 
@@ -96,24 +96,24 @@ def _cumulative(operation: str, x: Array, axis: int | None, dtype: Any, include_
 
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Sorted along a dimension."""
+    """Elements sorted along a dimension."""
     return Array._of(shaping.sort(x.value, axis, descending, numbers=False))
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Numbers of the elements in sorted order."""
+    """Indices of the elements in sorted order."""
     return Array._of(shaping.sort(x.value, axis, descending, numbers=True))
 
 
 def take(x: Array, indices: Any, /, *, axis: int | None = None) -> Array:
-    """Slices by their numbers along a dimension."""
+    """Slices at indices along a dimension."""
     if axis is None and x.ndim != 1:
         raise ShapeError(f"take: axis must be given for shape {x.shape}")
     return x.take(value_of(indices), 0 if axis is None else axis)
 
 
 def take_along_axis(x: Array, indices: Any, /, *, axis: int = -1) -> Array:
-    """Elements by their numbers along a dimension, for each line of the others."""
+    """Elements at indices along a dimension, for each line of the others."""
     return Array._of(shaping.take_along_axis(x.value, value_of(indices), axis))
 
 
@@ -121,7 +121,7 @@ def take_along_axis(x: Array, indices: Any, /, *, axis: int = -1) -> Array:
 
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:
-    """Places of what is not zero. Synchronises."""
+    """Indices of elements that are not zero. Synchronises."""
     if x.ndim == 0:
         raise OptionError("nonzero: a number has no places")
     return tuple(_int32(one, x) for one in np.nonzero(x.numpy()))
@@ -145,30 +145,30 @@ class _Inverse(NamedTuple):
 
 
 def unique_all(x: Array, /) -> _All:
-    """Different elements, sorted, their first places, which one each element is, and their numbers. Synchronises."""
+    """Unique elements, sorted, indices of their first occurrences, inverse indices, and counts. Synchronises."""
     values, *numbers = np.unique_all(x.numpy())
     return _All(_back(values, x), *(_int32(one, x) for one in numbers))
 
 
 def unique_counts(x: Array, /) -> _Counts:
-    """Different elements, sorted, and how often they come. Synchronises."""
+    """Unique elements, sorted, and their counts. Synchronises."""
     values, counts = np.unique_counts(x.numpy())
     return _Counts(_back(values, x), _int32(counts, x))
 
 
 def unique_inverse(x: Array, /) -> _Inverse:
-    """Different elements, sorted, and which one each element is. Synchronises."""
+    """Unique elements, sorted, and the inverse indices. Synchronises."""
     values, inverse = np.unique_inverse(x.numpy())
     return _Inverse(_back(values, x), _int32(inverse, x))
 
 
 def unique_values(x: Array, /) -> Array:
-    """Different elements, sorted as those of its kin: NumPy's `unique_values` hashes. Synchronises."""
+    """Unique elements, sorted, unlike NumPy's `unique_values`, which hashes. Synchronises."""
     return _back(np.unique(x.numpy(), equal_nan=False), x)
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
-    """Whether elements are among others. Synchronises."""
+    """Whether each element is in the other array. Synchronises."""
     with_an_array("isin", x1, x2)
     beside = x1 if isinstance(x1, Array) else x2
     return _back(np.isin(np.asarray(x1), np.asarray(x2), invert=invert), beside)

@@ -1,4 +1,4 @@
-"""Passes over a positive definite band that lies by columns of 16 x 16 blocks: those of a single one, or of a stack.
+"""Passes over a positive definite band stored by columns of 16 x 16 blocks: of a single band, or of a batch.
 
 LAPACK's storage --> columns of blocks --> L, likewise --> diagonals in LAPACK's storage, or substitutions
 """

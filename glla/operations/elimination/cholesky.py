@@ -26,15 +26,15 @@ from glla.passes.layout import Shape, texels
 from glla.passes.limits import PLAIN, Limits, Parameters
 
 SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2'
-"""Where the author's variants come from."""
+"""Source of the author's variants."""
 
 BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 64, 160
-"""Orders from which `blocked` is chosen, on a GPU and by a software rasteriser (``benchmarks/results/thresholds.md``).
+"""Orders from which `blocked` is chosen, on a GPU and on a software rasteriser (``benchmarks/results/thresholds.md``).
 In software it is as fast from 64 on, but has more shaders to compile."""
 
 FUSED = 128
-"""Largest order at which `blocked` makes 16 columns and updates the rest in one pass, on a GPU: the pass that it saves
-costs more than the work that its fragments repeat (``benchmarks/results/thresholds.md``). In software it never does."""
+"""Largest order at which `blocked` factors 16 columns and updates the rest in one pass, on a GPU: the saved pass costs
+more than the repeated work of its fragments (``benchmarks/results/thresholds.md``). In software it never does."""
 
 VARIANTS = {
     "rank2": Variant(
@@ -65,7 +65,7 @@ VARIANTS = {
 }
 
 SCALED = "scale rows and columns by powers of two"
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, by its name in plans and traces."""
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
@@ -264,7 +264,7 @@ def alone(forms: Forms, limits: Limits) -> Plan:
 
 
 STACKS = stack_definite.batch(stack_definite.factor, alone, "care", NOT_DEFINITE)
-"""How stacks of small matrices go together."""
+"""Batches of small matrices."""
 
 CHOLESKY = Operation(
     name="cholesky",
@@ -333,4 +333,4 @@ CHO_FACTOR = replace(
     host="glla.operations.elimination.cholesky:factor_on_host",
     parts=2,
 )
-"""The public factorisation whose factor `cho_solve` takes."""
+"""The public factorisation that returns a factor for `cho_solve`."""

@@ -1,9 +1,9 @@
-"""Cholesky factors 16 columns at a time, as the author has them; and in panels, whose updates are matrix products.
+"""Cholesky factors 16 columns at a time, as in the source; and in panels, whose updates are matrix products.
 
-Passes that wait for each other are the price of a factorisation. 16 columns take three: the block on the diagonal, the
-rows below it, the rest. `InPanels` lets the rest wait until a panel of 64 columns or more is done, and subtracts their
-product by `glla.operations.matmul`'s ``panel_broadcast``, which computes 16 rows of a column where ``cholesky/update``
-computes 2 x 2 elements. All of them subtract the same products in the same order.
+The cost of a factorisation is its sequence of dependent passes. 16 columns take three: the diagonal block, the rows
+below it, the trailing matrix. `InPanels` defers the last one until a panel of 64 columns or more is done, and subtracts
+their product by `glla.operations.matmul`'s ``panel_broadcast``, which computes 16 rows of a column where
+``cholesky/update`` computes 2 x 2 elements. All of them subtract the same products in the same order.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
 
 SIDE = 8
-"""Texels of a block on the diagonal: 16 columns, as the author has them."""
+"""Texels of a diagonal block: 16 columns, as in the source."""
 
 PAIR = 2
 """Texels across that a draw of 16 columns computes, where they take several."""

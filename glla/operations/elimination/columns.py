@@ -1,7 +1,7 @@
 """Factorisation column by column: the row operations of LU-GPU, in texels of one element or four.
 
 A step is a column: search its pivot (a reduction), normalise, exchange, and subtract a product of rank one from what
-remains, each a pass or two. The thesis's own way, two columns a step in texels of 2x2, is
+remains, each a pass or two. The thesis's own method, two columns a step in texels of 2x2, is
 `glla.operations.elimination.plu`'s ``rank2``; this is what it was compared with.
 """
 

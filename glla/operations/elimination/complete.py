@@ -1,4 +1,4 @@
-"""Complete pivoting on the host: the order in which it takes the columns."""
+"""Complete pivoting on the host: its column order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an elimination takes: steps of two columns, additions and multiplications."""
+"""Costs of an elimination: steps of two columns, additions and multiplications."""
 
 from __future__ import annotations
 

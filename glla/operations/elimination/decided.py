@@ -1,4 +1,4 @@
-"""Echelon forms that the host decides in float64, column by column: where the device must not be trusted."""
+"""Echelon forms computed by the host in float64, column by column: for matrices that float32 cannot decide."""
 
 from __future__ import annotations
 

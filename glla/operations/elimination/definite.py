@@ -1,8 +1,8 @@
-"""Systems with a symmetric positive definite matrix: by factors that are there, or by new ones.
+"""Systems with a symmetric positive definite matrix: by given factors, or by new ones.
 
-Cholesky's entries do not grow, so that a factorisation that ends is good: a solution needs no look at the pivots, and
-has the error bound of `solve` whatever the condition (Higham 2002, theorem 10.4). What remains are float32's limits: a
-system beyond 2^-40 to 2^40 is scaled by powers of two on the host, symmetrically, and solved again.
+The entries of Cholesky factors do not grow, so that a factorisation without a breakdown is accurate: a solution needs
+no pivot check, and has the error bound of `solve` whatever the condition (Higham 2002, theorem 10.4). What remains are
+float32's limits: a system beyond 2^-40 to 2^40 is scaled by powers of two on the host, symmetrically, and solved again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SCALE, BACK, SCALE_RESIDUAL, RESIDUAL = (
     "scale the residual by powers of two",
     "residual in float64",
 )
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, by its names in plans and traces."""
 
 CARE, REFINE = "care", "refine"
 """Names of the stages."""
@@ -399,4 +399,4 @@ SOLVE_POS = Operation(
     thesis="rank2",
     public=False,
 )
-"""What `solve` does with ``assume_a="pos"``."""
+"""`solve` with ``assume_a="pos"``."""

@@ -318,7 +318,7 @@ def substituted(band: Band, factor: str, b: str, columns: int) -> str:
 
 
 choose_solution = partial(choose, name="solve_pos_banded")
-"""As `choose`, by what was tuned for solutions."""
+"""As `choose`, with the tuning results of solutions."""
 
 VARIANTS_OF_SOLUTION = {
     name: replace(one, summary=f"{one.summary}; then substitution") for name, one in VARIANTS.items()

@@ -1,4 +1,4 @@
-"""Systems with a positive definite band whose Cholesky factor is there: two substitutions."""
+"""Systems with a positive definite band with a given Cholesky factor: two substitutions."""
 
 from __future__ import annotations
 

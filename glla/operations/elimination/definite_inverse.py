@@ -8,7 +8,7 @@ instead, with U = M^T, costs as much and has no such bound: with F = U^T L - I
 and substitution into L^T U = I keeps abs(F) <= (n + 4) u abs(U^T) abs(L); into L M = I it keeps L M - I so small, while
 M L - I may be larger by the condition of L (Higham 2002, section 14.2). Cholesky's own backward error added,
 norm(A X - I) <= c n u norm(A) norm(X), whatever the condition of A. The author inverts L; so the residual of what his
-way gives is looked at: of a matrix of the host in float64, of one on the device there, see `glla.operations.residual`.
+way is checked: of a matrix of the host in float64, of one on the device there, see `glla.operations.residual`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ VARIANTS = {
 }
 
 RESIDUAL = "residual in float64"
-"""Work of the host, and the stage that comes for a matrix on the device, by the words that a plan has for it."""
+"""Work of the host, and the stage for a matrix on the device, by their name in plans."""
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
@@ -264,4 +264,4 @@ INV_POS = Operation(
     thesis=AUTHORS,
     public=False,
 )
-"""What `inv` does with ``assume_a="pos"``."""
+"""`inv` with ``assume_a="pos"``."""

@@ -1,7 +1,7 @@
-"""Known columns: they ride along with an elimination, and tell whether rounding errors passed for pivots.
+"""Check columns: appended to A before an elimination, they reveal rounding errors taken for pivots.
 
-Beside A stand the columns A C, C random numbers for the leading columns of A. The echelon form must have C where they
-stand: the coordinates of A C in the leading columns, if these are independent.
+The columns A C are appended to A, C random numbers for the leading columns of A. The echelon form must have C in their
+place: the coordinates of A C in the leading columns, if these are independent.
 
 Let A z = 0 instead. The elimination solves a system whose matrix is A + E, E being its rounding errors, so the
 coordinates that it finds are off by z (v^T C) / (v^T z), where v^T = y^T E and y^T A = 0: by a random number that is
@@ -10,7 +10,7 @@ hit upon C by chance. Of a regular matrix the error is that of a solution. It gr
 of the others, and is large long before float64 takes the column to depend on them. In a tall matrix that happens
 sooner: less of the rounding errors lies along the span.
 
-So there is no need to know how the elimination went: any that loses digits, whatever the reason, is found out.
+So the course of the elimination does not matter: any loss of digits, whatever its reason, is detected.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 from glla.operations import blocks, matmul, packing
 from glla.operations.crossing import upload
 from glla.operations.factors import PROBES, probes
+from glla.operations.record import Array
 from glla.passes import Draft, HostArray, Limits, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
-Array = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 
 COORDINATES = "random coordinates of the known columns"
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, by its name in plans and traces."""
 
 RECOVERED = 2.0**-8
 """Largest error of the coordinates, which are about 1, with which the leading columns count as independent; for m x n

@@ -1,4 +1,4 @@
-"""Which columns of an integer matrix depend on those before them, exactly: elimination modulo a prime.
+"""Exact linear dependence of the columns of an integer matrix: elimination modulo a prime.
 
 Modulo a prime nothing is rounded. Columns that are independent there are independent; columns that are dependent there
 are dependent unless the prime divides a minor that is not zero, which is one chance in two thousand million for each.

@@ -1,4 +1,4 @@
-"""How large the rounding errors in some pivots may be: float64 on the host decides what is nothing but error."""
+"""Rounding errors of pivots, computed by the host in float64, to detect pivots that are mere rounding error."""
 
 from __future__ import annotations
 

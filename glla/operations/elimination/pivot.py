@@ -1,4 +1,4 @@
-"""Pivot search: which two rows a step of an elimination brings up.
+"""Pivot search: the two pivot rows of a step of an elimination.
 
 A pivot is a *pair of row indices*, found by a reduction on the device and left there: the elimination pass fetches it,
 so a factorisation never waits for the host. A search is a pass or two in which each fragment looks at a few dozen rows

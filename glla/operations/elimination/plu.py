@@ -70,10 +70,10 @@ MANNERS = {
     "column_vectors": Manner(rows=4),
     "extra_column": Manner(columns=4, extra_column=True),
 }
-"""How each variant eliminates that takes one column a step."""
+"""Elimination of each variant that takes one column a step."""
 
 UNPIVOTED = "row_operations"
-"""Variant that can also leave every row where it is: LU-GPU's LU, its PLU without search and exchange."""
+"""Variant that can also run without pivoting: LU-GPU's LU, its PLU without search and exchange."""
 
 
 BLOCKED_FROM = 256
@@ -389,7 +389,7 @@ def in_turn(first: str) -> tuple[str, ...]:
 
 
 SCALED, PERMUTATION = "scale by a power of two", "P from the row exchanges"
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, by its names in plans and traces."""
 
 
 def scaled_by_one(a: Array) -> tuple[Array, NDArray[np.intc]]:

@@ -174,7 +174,7 @@ PIVOT_EXPONENTS, TOLERANCES, FLOAT64 = (
     "tolerances of the elimination",
     "echelon form in float64",
 )
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, by its names in plans and traces."""
 
 EPSILON = 2.0**-23
 """Distance from 1 to the next float32."""
@@ -351,12 +351,10 @@ LOOK, DECIDED, THROUGH = "look at the pivots", "float64", "partial pivoting"
 """Names of the stages."""
 
 SURE = 0.5
-"""Smallest pivot norm that the device decides on, in a matrix whose largest entries are 1 to 2; below, float64
-decides."""
+"""Smallest pivot norm that the device decides, in a matrix whose largest entries are 1 to 2; below, float64 decides."""
 
 MARGIN = 4.0
-"""Leading pivots must be this number of times above the rounding error that `solve` counts as zero: the entries of A
-may be rounded, too."""
+"""Leading pivots must be this many times the rounding error that `solve` counts as zero, as A may be rounded, too."""
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:

@@ -1,4 +1,4 @@
-"""Which columns depend on those before them, decided in float64 where float32 cannot.
+"""Linear dependence of columns, decided in float64 where float32 cannot.
 
 An elimination in float32 carries the rounding errors of everything that it met on the way: entries that were large for
 a while leave errors that the final entries do not show. An orthogonal basis has no such history. Column j is taken

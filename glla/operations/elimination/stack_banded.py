@@ -1,10 +1,10 @@
-"""Stacks of positive definite bands: factors and solutions of all members by the passes of one.
+"""Batches of positive definite bands: factors and solutions of all of them by the passes of one.
 
     raw --> pack --> LAPACK's storage, interleaved --> columns of blocks --> L --> substitutions --> unpack --> raw
 
 As `glla.operations.stack` has it; the steps are those of a single band in variant ``block16``, see `band_columns`, and
-so are the bits. A record ends in a line of figures, the diagonal of L. A member whose diagonal is far from 1, or whose
-right-hand sides are, must be scaled: of systems with new factors those go together once more, others go on alone.
+so are the bits. A record ends in a line of diagnostics, the diagonal of L. A matrix whose diagonal or right-hand sides
+are far from 1 must be scaled: systems with new factors are then batched again, others are looped.
 """
 
 from __future__ import annotations

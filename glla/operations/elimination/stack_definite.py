@@ -1,11 +1,11 @@
-"""Stacks of small positive definite matrices: factors, solutions and inverses of all members by the passes of one.
+"""Batches of small positive definite matrices: factors, solutions and inverses of all of them by the passes of one.
 
     raw --> pack --> A, interleaved --> rank-2 steps --> L --> substitutions, or a product --> unpack --> raw
 
 As `glla.operations.stack` has it; the step is that of a single matrix (``cholesky/rank2``, with the define ``STACK``),
-and so are the bits of a factor. Of A the lower half is read: who is asked for the upper one hands in the transpose. A
-record ends in two lines of figures, of which the first is the diagonal of L. A member whose diagonal is far from 1, or
-whose right-hand sides are, goes on alone, to be scaled. Matrices of order 4 at most take one pass for all of that, see
+and so are the bits of a factor. The lower half of A is read: for the upper one the caller passes the transpose. A
+record ends in two lines of diagnostics, of which the first is the diagonal of L. A matrix whose diagonal or right-hand
+sides are far from 1 is solved alone, scaled. Matrices of order 4 at most take a single pass, see
 `stack_definite_small`.
 """
 

@@ -1,9 +1,9 @@
-"""Stacks of positive definite matrices of order 4 at most: one pass, in which a fragment factors a whole matrix.
+"""Batches of positive definite matrices of order 4 at most: one pass, in which a fragment factors a whole matrix.
 
     raw --> stack/definite_small --> records, four elements to a texel
 
-What `glla.operations.stack_small` is beside `glla.operations.stack`, this is beside `stack_definite`: records, figures
-and all numbers are those of its longer way, so whatever judges members judges these.
+It relates to `stack_definite` as `glla.operations.stack_small` to `glla.operations.stack`: records, diagnostics and all
+numbers are those of the longer plan, so the same acceptance tests apply.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from glla.passes import PLAIN, Forms, Limits, Plan, Uniform
 from glla.passes.cache import cached_plan
 
 FACTOR, SOLUTION, INVERSE = range(3)
-"""What is asked for, by the shader's number."""
+"""Requested results, by the shader's numbers."""
 
 
 def is_small(forms: Forms) -> bool:

@@ -1,6 +1,5 @@
-"""Sparse matrices: how they lie in textures, and the plans that multiply and solve with them.
+"""Sparse matrices: their layouts in textures, and the plans that multiply and solve with them.
 
-Read `compressed` first, rows as the host has them; then `layout`, what all formats share, and a format each in
-`diagonals`, `stencil`, `circular`, `pointers`, `points`, `blocks`, and `tiles` with `sell`. `spmv` is the record of the
-product.
+Read `compressed` first, the rows on the host; then `layout`, common to all formats, and the formats in `diagonals`,
+`stencil`, `circular`, `pointers`, `points`, `blocks`, and `tiles` with `sell`. `spmv` is the product's record.
 """

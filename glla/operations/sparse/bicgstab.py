@@ -8,7 +8,7 @@ from glla.passes import Draft, Limits, Plan
 from glla.passes.cache import cached_plan
 
 CARRIED = ("x", "r", "p", "v", "K")
-"""Results of `begin` and of `turn` that the next iteration takes."""
+"""Results of `begin` and of `turn` that are passed to the next iteration."""
 
 
 @cached_plan

@@ -18,10 +18,9 @@ VARIANTS = {
 }
 
 WIDE = 1 << 18
-"""Elements of a vector from which traffic counts for more than passes, of which the merged iteration has fewer: it
-writes five vectors, the classic one four; 0.69 and 0.64 ms an iteration at 2^20 on an H200
-(nvidia-h200-pcie-sse2/experiments/2026-11-23-banded.json), and 24 and 21 ms of two cores' time in software. The border
-itself is a guess."""
+"""Elements of a vector from which traffic dominates passes, of which the merged iteration has fewer: it writes five
+vectors, the classic one four; 0.69 and 0.64 ms an iteration at 2^20 on an H200
+(nvidia-h200-pcie-sse2/experiments/2026-11-23-banded.json), and 24 and 21 ms of two cores' time in software. A guess."""
 
 
 def choose(n: int) -> str:

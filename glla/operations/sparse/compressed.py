@@ -1,4 +1,4 @@
-"""Compressed rows: a sparse matrix as the host has it, from which every format is laid out."""
+"""Compressed rows: a sparse matrix on the host, the source of every format."""
 
 from __future__ import annotations
 

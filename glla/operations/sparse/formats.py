@@ -1,4 +1,4 @@
-"""The formats of sparse matrices by name, and which one a matrix gets."""
+"""The formats of sparse matrices by name, and the default choice."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ FORMATS: dict[str, Maker] = {
     "blocks": Blocks.of,
     "points": Points.of,
 }
-"""Each with what finds how a matrix lies in it."""
+"""Constructors of the formats' structures."""
 
 MOST_DIAGONALS = 64
-"""Diagonals up to which a matrix may lie as such."""
+"""Diagonals up to which a matrix may have that format."""
 
 LEAST_FILLED = 0.5
-"""Share of the places on its diagonals that a matrix must fill to lie as such."""
+"""Fraction of the places on its diagonals that a matrix must fill for that format."""
 
 
 def chosen(rows: Compressed, limits: Limits) -> str:

@@ -1,7 +1,7 @@
 """Generalised minimal residuals with restarts: a plan of a whole cycle, for `glla.iterate`; see `cg`.
 
-A cycle is a basis of the Krylov space, orthogonal by two rounds of Gram and Schmidt, four vectors at once; a small
-triangular matrix that rotations make; and its solution. Steps behind the one that was good enough do not count.
+A cycle is a basis of the Krylov space, orthogonalised by two rounds of Gram-Schmidt, four vectors at once; a small
+triangular matrix from rotations; and its solution. Steps after convergence do not count.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage
 from glla.passes.cache import cached_plan
 
 CARRIED = ("x", "last")
-"""Results of `begin` and of `cycle` that the next cycle takes: x, and the norm of the residual that one began with."""
+"""Results of `begin` and of `cycle` that are passed to the next cycle: x, and the residual's norm at its beginning."""
 
 MOST = 64
-"""Steps of a cycle at most: each keeps a vector."""
+"""Steps of a cycle at most: each stores a vector."""
 
 GROUP = 4
-"""Vectors of the basis that one pass takes."""
+"""Vectors of the basis in one pass."""
 
 
 @cached_plan

@@ -1,4 +1,4 @@
-"""What Krylov methods share: an operator as a plan, inner products, vectors of zeros."""
+"""Common parts of Krylov methods: an operator as a plan, inner products, vectors of zeros."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from glla.passes import Draft, Limits, Plan, Storage, texture
 from glla.passes.glsl.find import Define
 
 TEXEL = Storage(1, 1)
-"""Scalars."""
+"""Storage of a scalar."""
 
 BLOCK, BLOCK_IN_SOFTWARE = 8, 16
-"""Side of the block of texels that one fragment sums: on a GPU, which wants many fragments, and by a software
-rasteriser, for which a pass is dear. Both are guesses."""
+"""Side of the block of texels that one fragment sums: on a GPU, which needs many fragments, and on a software
+rasteriser, on which passes are expensive. Both are guesses."""
 
 BLOCK_OF_MANY, MANY = 4, 1 << 16
 """Side of the first block in software for so many texels: llvmpipe has a thread for 64 x 64 texels of the sums, and by

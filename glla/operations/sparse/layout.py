@@ -1,4 +1,4 @@
-"""What all formats of sparse matrices share: vectors, textures of many texels, and places of elements."""
+"""Common parts of all formats of sparse matrices: vectors, textures of many texels, and indices of elements."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape
 
 Slots = Mapping[str, Storage]
-"""Textures that a matrix lies in, by the names of the operands."""
+"""Textures of a matrix, by the names of the operands."""
 
 MOST_TEXELS = 1 << 15
-"""Texels of a vector's side at most: a place has 15 bits for each."""
+"""Texels of a vector's side at most: an index has 15 bits for each."""
 
 
 class Structure(Protocol):
@@ -206,4 +206,4 @@ def slices(count: int, most: int) -> list[tuple[int, int]]:
 
 
 Maker = Callable[[Compressed, Limits], Structure]
-"""Finds how a matrix lies in a format."""
+"""Constructor of a matrix's structure in a format."""

@@ -1,4 +1,4 @@
-"""The matrix by which formats are compared: five points of a square grid, given by its five diagonals."""
+"""The matrix with which formats are compared: five points of a square grid, given by its five diagonals."""
 
 from __future__ import annotations
 

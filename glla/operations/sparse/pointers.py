@@ -15,7 +15,7 @@ from glla.passes import Draft, Limits, Storage
 from glla.passes.layout import Shape
 
 MOST_COLUMNS = 1 << 24
-"""A column stands beside its value as a float32, which counts up to here."""
+"""Columns at most: a column is stored beside its value as a float32, which is exact up to here."""
 
 
 @dataclass(frozen=True)

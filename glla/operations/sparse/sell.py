@@ -1,7 +1,7 @@
 """The format `sell`: rows side by side, cut where they are long, sorted where it pays; for unstructured matrices.
 
 A is a product S B: rows of B are those of A, or pieces of them, in an order that suits a GPU, and S sums them up. A
-fragment goes through its rows one entry after the other: a row of a million entries would hold up all the rest.
+fragment processes its rows sequentially: a row of a million entries would delay all the others.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from glla.passes import Draft, Limits, Storage
 from glla.passes.layout import Shape
 
 PIECE = 32
-"""Entries of a row at most; longer ones are cut. Twice as fast as 128 for rows by a power law, in
+"""Entries of a row at most; longer ones are split. Twice as fast as 128 for rows by a power law, in
 benchmarks/results/nvidia-h200-pcie-sse2/experiments/2026-11-23-sell.json."""
 
 SORTING = 2
-"""Fetches of entries, for each texel of y, that sorting must save; else rows stay in their order. The pass that puts y
-back into order takes as long as one fetch, and rows that are no longer neighbours cost another, by
+"""Fetches of entries, for each texel of y, that sorting must save; else rows stay in order. The pass that reorders y
+takes as long as one fetch, and rows that are no longer neighbours cost another, by
 benchmarks/results/nvidia-h200-pcie-sse2/experiments/2026-11-23-sparse.json."""
 
 

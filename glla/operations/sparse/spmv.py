@@ -107,10 +107,10 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
 
 
 MOST_AT_ONCE = 1 << 26
-"""Elements of X, of Y, and of what lies between them at most in one plan: 256 MB each."""
+"""Elements of X, of Y, and of intermediate vectors at most in one plan: 256 MB each."""
 
 LEAST_AT_ONCE = 3
-"""Columns from which they go together: fewer would mostly be padding, as a row is whole texels of four."""
+"""Columns from which they are multiplied at once: fewer would mostly be padding, as a row is whole texels of four."""
 
 
 def columns_at_once(tallest: int) -> int:

@@ -1,4 +1,4 @@
-"""The format `stencil`: most rows are alike, as those of constant coefficients on a grid are; the others are listed."""
+"""The format `stencil`: most rows are equal, as for constant coefficients on a grid; the others are listed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape
 
 LOOKED_AT = 61
-"""Places, evenly over the matrix, where the usual rows are looked for."""
+"""Samples, evenly over the matrix, in which the usual rows are searched."""
 
 LEAST_TEXELS = 1 << 13
-"""Fours of rows from which a matrix may lie so by default: a second pass costs more than it saves below. A guess."""
+"""Fours of rows from which it may be the default format: a second pass costs more than it saves below. A guess."""
 
 MOST_OTHERS = 1 / 32
 """Share of the fours of rows that may be listed, by default: llvmpipe takes about 0.25 us for a listed one, and saves

@@ -17,17 +17,17 @@ from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape
 
 TILE = 4, 8
-"""Texels of y in a tile, high and wide: those that a GPU draws together. Faster than 1 x 8, and no slower than larger
+"""Texels of y in a tile, high and wide: those that a GPU shades together. Faster than 1 x 8, and no slower than larger
 ones, in benchmarks/results/nvidia-h200-pcie-sse2/experiments/2026-11-23-sparse.json."""
 
 TILE_IN_SOFTWARE = 4, 4
-"""Those that llvmpipe draws together."""
+"""Those that llvmpipe shades together."""
 
 WASTE = 3
-"""A texel is a tile by itself where larger tiles would hold this many times the entries."""
+"""A texel is a tile by itself if larger tiles would have this many times the entries."""
 
 SHORT = 1 << 15
-"""A column minus its row has 16 bits, sign included, where all of them are less than this from zero."""
+"""Columns are stored relative to their rows in 16 bits, sign included, if all differences are below this."""
 
 
 @dataclass(frozen=True)

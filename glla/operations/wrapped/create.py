@@ -12,7 +12,7 @@ from glla.passes.glsl.find import Define
 Number = int | float | bool
 
 NEVER = (2**31 - 1, 0)
-"""First element that is counted back from the last one, and the place of the last one: here none is."""
+"""Sentinel of a sequence that is never counted from its end: first such element, and the last index."""
 
 
 @cached_plan

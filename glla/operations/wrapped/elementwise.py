@@ -1,7 +1,6 @@
-"""Element by element on wrapped arrays: result[i] = f(A[i]), f(A[i], B[i]) or f(A[i], B[i], C[i]).
+"""Elementwise functions of arrays in the linear layout: result[i] = f(A[i]), f(A[i], B[i]) or f(A[i], B[i], C[i]).
 
-Operands spread over the result as NumPy's do. Both operands of a function have one type (`cast` makes it so); results
-lie in C order.
+Operands are broadcast as NumPy's are. Operands of a function have one type (see `cast`); results are in C order.
 
 Error bounds are in units roundoff, 2^-24, relative to the result: `BOUNDS`. Special values are those of the array API
 standard; denormals may count as zero.
@@ -44,10 +43,10 @@ FLOATS = frozenset(
      "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "divide", "hypot", "atan2", "logaddexp", "copysign",
      "nextafter", "scaled_root")
 )  # fmt: skip
-"""Functions of float32 alone."""
+"""Functions of float32 only."""
 
 BITS = frozenset(name for name in (*SINGLE, *PAIR) if name.startswith("bitwise_"))
-"""Functions of int32 and bool alone."""
+"""Functions of int32 and bool only."""
 
 BOUNDS = {
     "sqrt": 5, "reciprocal": 5, "divide": 5, "hypot": 5, "exp": 4, "log": 4, "expm1": 6, "log1p": 6, "log2": 8,
@@ -63,7 +62,7 @@ FAMILIES = {
         ("expm1", "log1p", "log2", "log10", "logaddexp", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"), 2
     ),
 }
-"""Functions that need a file of their own in the shader, and its number there: less text, and less to compile."""
+"""Functions with files of their own in the shader, and their numbers there: less text to compile."""
 
 
 def result_dtype(operation: str, dtype: str) -> str:

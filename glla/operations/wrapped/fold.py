@@ -1,7 +1,7 @@
-"""Reductions of wrapped arrays over any axes: sums, extremes, counts, truths, and the places of extremes.
+"""Reductions of linear arrays over any axes: sums, extremes, counts, truths, and the indices of extremes.
 
-A line is what is reduced to one element. It is cut into chunks of `CHUNK` elements, which a fragment reduces; passes
-follow each other until each line is one element, so a sum is a tree: `depth` is its height.
+A line is reduced to one element. It is split into chunks of `CHUNK` elements, which a fragment reduces; passes are
+repeated until each line is one element, so a sum is a tree: `depth` is its height.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ FOLDS: dict[str, tuple[str, int, str]] = {
     "any": ("maximum_of", 0, "truth"),
     "count_nonzero": ("sum_of", 0, "truth"),
 }
-"""Reductions by name: how two are combined, what a line begins with, and what is taken of an element."""
+"""Reductions by name: how two are combined, the initial value, and the function of an element."""
 
 COUNTED = {"all": "bool", "any": "bool", "count_nonzero": "int32"}
-"""Types of those results that have another type than the operand."""
+"""Types of results that differ from the operand's."""
 
 PLACES = ("argmax", "argmin")
-"""Reductions to a place."""
+"""Reductions to an index."""
 
 
 def reduced_shape(shape: Shape, axes: Sequence[int]) -> Shape:

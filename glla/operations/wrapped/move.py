@@ -1,6 +1,6 @@
-"""Elements of wrapped arrays moved: copied, assigned, joined, taken by indices; and packed and unpacked.
+"""Elements of linear arrays moved: copied, assigned, joined, taken by indices; and packed and unpacked.
 
-To flip, roll, tile or repeat is a view and a copy.
+Flip, roll, tile and repeat are a view and a copy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
 
 PARTS = 4
-"""Most arrays that one pass joins: a shader for more takes longer to compile than the passes that it saves."""
+"""Arrays that one pass joins at most: a shader for more takes longer to compile than the saved passes."""
 
 Box = tuple[tuple[int, int, int], ...]
 """First index, step of at least 1 and count in each dimension: a part of an array."""

@@ -1,6 +1,6 @@
-"""Wrapped arrays sorted along a dimension, and searched where they are sorted.
+"""Sorting of linear arrays along a dimension, and search in sorted ones.
 
-Merge sort by bisection: log2(n) passes, any length, stable; NaN is last whichever way round.
+Merge sort by bisection: log2(n) passes, any length, stable; NaN is last in either order.
 """
 
 from __future__ import annotations

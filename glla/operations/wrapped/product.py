@@ -1,4 +1,4 @@
-"""Matrix products of wrapped stacks, integers included: what the packed products have no layout for."""
+"""Matrix products of linear arrays: batches and integers, for which the packed layout has no form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running sums and products of wrapped arrays along a dimension."""
+"""Cumulative sums and products of linear arrays along a dimension."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
 
 SCANS = {"cumulative_sum": 0, "cumulative_prod": 1}
-"""Running reductions, each with what it begins with."""
+"""Cumulative reductions, each with its initial value."""
 
 
 @cached_plan

@@ -1,11 +1,11 @@
-"""Views of arrays that lie wrapped: shape, strides and offset over the elements of a texture, as NumPy's views are.
+"""Views of arrays in the linear layout: shape, strides and offset over the elements of a texture, as in NumPy.
 
-Element i of a texture is channel i % 4 of texel i // 4, and the texels fill rows of the texture one after the other
-(`glla.passes.wrapped`). A `View` says which of them are the elements of an array. To broadcast, permute, slice, reverse
-or cut the dimensions of an array makes another view and no pass.
+Element i of a texture is channel i % 4 of texel i // 4, and the texels fill rows of the texture in order
+(`glla.passes.wrapped`). A `View` selects the elements of an array. Broadcasting, permuting, slicing, reversing and
+splitting dimensions make another view and no pass.
 
-A shader sees an operand through numbers alone (``lib/wrapped.glsl``), so one program serves every shape: `Over` turns
-views into its uniforms. Dimensions that go together in all operands are merged first, which leaves one in most cases.
+A shader reads an operand through numbers only (``lib/wrapped.glsl``), so one program serves every shape: `Over`
+converts views to its uniforms. Dimensions contiguous in all operands are merged first, mostly to a single one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Index = int | slice | EllipsisType | None
 """Basic index, of one dimension or of several."""
 
 RANKS = (2, 4, 8, 32)
-"""Ranks that shaders are compiled for; fewer dimensions are filled up with ones of length 1."""
+"""Ranks that shaders are compiled for; missing dimensions have length 1."""
 
 DTYPES = ("float32", "int32", "bool")
 """Types of elements."""

@@ -1,6 +1,6 @@
 """Solvers of sparse systems, with SciPy's signatures, and preconditioners.
 
-Read `outer` first: what all solvers share. `operators` says what they multiply by.
+Read `outer` first: the loop that all solvers share. `operators` has the matrices and operators that they take.
 """
 
 from glla.sparse.linalg.conjugate import cg

@@ -34,33 +34,34 @@ def cg(
     Parameters
     ----------
     A : SparseMatrix, sparse matrix of SciPy, array_like, LinearOperator
-        n x n. A SparseMatrix stays on the device between calls; others are laid out anew each time. An operator of
-        SciPy's works on the host: then the iteration is SciPy's, in float64; x and `info` are as for any other.
+        n x n. A SparseMatrix stays on the device between calls; any other matrix is uploaded in each call. With an
+        operator of SciPy's, which runs on the host, the iteration is SciPy's, in float64; x and `info` have the same
+        meaning.
     b : array_like or glla.Array, shape (n,) or (n, 1)
-        Right-hand side. For an Array x stays on the device.
+        Right-hand side. If it is an Array, x stays on the device.
     x0 : array_like, glla.Array or "Mb", optional
-        Where to begin; by default at 0. "Mb" is M b.
+        Initial guess; by default 0. "Mb" is M b.
     rtol, atol : float
-        Converged is norm(b - A x) <= max(rtol norm(b), atol).
+        Convergence criterion: norm(b - A x) <= max(rtol norm(b), atol).
     maxiter : int, optional
-        Iterations at most, by default 10 n; refined 120 n, for each round of a refinement begins anew.
+        Iterations at most; default 10 n, with `refine` 120 n, because each round of a refinement starts anew.
     M : as A, optional
         Approximates the inverse of A; symmetric positive definite. See `jacobi`, `block_jacobi`, `chebyshev`.
     callback : callable, optional
-        Called as ``callback(xk)`` after each iteration, which reads x back each time: slow.
+        Called as ``callback(xk)`` after each iteration; slow, because x is read back each time.
     variant : {"merged", "classic"}, optional
-        One reduction an iteration, or two, as Hestenes and Stiefel have it, which loses fewer digits. By default the
-        first, which has fewer passes, and the other one where its recurrence breaks down, with `refine`, and for
-        vectors from 2^18 elements on, where traffic counts for more.
+        One reduction per iteration, or two, as in Hestenes and Stiefel, which loses fewer digits. Default: the first,
+        which has fewer passes; the second after a breakdown of its recurrence, with `refine`, and for vectors from 2^18
+        elements on, where memory traffic dominates.
     check_every : int, optional
-        Iterations between looks whether it is done. By default the host looks late and does not wait. Results
-        depend on neither.
+        Iterations between checks for convergence. By default the host reads the state late, without waiting. The result
+        does not depend on it.
     refine : bool
-        Compute residuals in float64 on the host, by A as it was given, and x in float64: reaches rtol = 1e-13 for
+        Compute residuals in float64 on the host, with the original A, and x in float64: reaches rtol = 1e-13 for
         condition numbers up to 1e6, where a float64 x has such a residual; see the notes.
     progress : callable, optional
-        Called as ``progress(iterations, residual)`` every 64 iterations, with the recurrence's norm(r) / norm(b): for a
-        progress bar where the run is long. It changes nothing in the result.
+        Called as ``progress(iterations, residual)`` every 64 iterations, with the recurrence's norm(r) / norm(b). It
+        does not change the result.
     device : Device, str or int, optional
         As in `glla.asarray`.
 
@@ -69,26 +70,25 @@ def cg(
     x : ndarray of float32 (refined: float64) or glla.Array, shape (n,)
         The solution; never NaN. Synchronises.
     info : int
-        0: converged, by the true residual, computed from x. Positive: iterations done, without reaching it, because
-        they were as many as `maxiter`, or because float32 (refined: float64) holds no better x. -1: broken down, as A
-        is not positive definite.
+        0: converged, by the true residual, computed from x. Positive: number of iterations without convergence, because
+        of `maxiter`, or because float32 (refined: float64) holds no better x. -1: breakdown, A is not positive
+        definite.
 
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, DeviceMismatchError
-        Operands that do not fit, or are not finite; unknown variant.
+        Unfit or non-finite operands; unknown variant.
 
     Notes
     -----
     *Cost.* An iteration takes the passes of a product, and 3 to 5 more (``classic``: 6 to 10): 2 nnz + 14 n flop.
-    *Read-backs.* 16 bytes for each look at the state, see `glla.iterate`; x at the end, or norms of 8 bytes each, if b
-    lies on the device; b and x too, to judge x in float64, where `rtol` is near what float32 holds.
-    *Accuracy.* The residual of a float32 x is about u norm(A) norm(x) at best, u = 2^-24; asking for less ends with
-    info > 0, or takes refine=True. For an Array the residual is computed in float32, and its rounding errors, three
-    times that much, are added to its norm, if A is a matrix; the norms of an operator are not known. Of a float64 x it
-    is about 2^-53 norm(A) norm(x), whoever computes it: up to 1e-10 norm(b) at a condition number of 1e6. Where that is
-    more than was asked for, info > 0, and x is near the best there is. SciPy's `cg` takes indefinite matrices without a
-    word; this one says -1 if it notices.
+    *Read-backs.* 16 bytes for each check of the state, see `glla.iterate`; x at the end, or norms of 8 bytes each if b
+    is on the device; b and x too, to compute the residual in float64, where `rtol` is near float32's accuracy.
+    *Accuracy.* The residual of a float32 x is at best about u norm(A) norm(x), u = 2^-24; a smaller goal ends with info
+    > 0, or needs refine=True. For an Array the residual is computed in float32, and its rounding errors, three times
+    that much, are added to its norm if A is a matrix; for an operator norm(A) is unknown. For a float64 x it is about
+    2^-53 norm(A) norm(x): up to 1e-10 norm(b) at a condition number of 1e6. If that exceeds the goal, info > 0, and x
+    is nearly the best one. SciPy's `cg` accepts indefinite matrices silently; this one returns -1 if it detects one.
 
     Sources: Hestenes and Stiefel 1952; Chronopoulos and Gear 1989; Bolz et al. 2003; Krüger and Westermann 2003.
 

@@ -16,7 +16,7 @@ from glla.sparse.linalg import hosted
 from glla.sparse.linalg.outer import Method, solve, task
 
 RESTART = 20
-"""Steps of a cycle by default, as SciPy's."""
+"""Steps of a cycle by default, as in SciPy."""
 
 
 def gmres(
@@ -43,7 +43,7 @@ def gmres(
     A, b, x0, rtol, atol, check_every, refine, progress, device
         As in `cg`; A need not be symmetric.
     restart : int, optional
-        Steps of a cycle, 1 to 64, each of which keeps a vector; by default 20, and never more than n.
+        Steps of a cycle, 1 to 64, each of which stores a vector; by default 20, and never more than n.
     maxiter : int, optional
         Cycles at most, by default 10 n; refined 120 n.
     M : as A, optional
@@ -51,13 +51,13 @@ def gmres(
     callback : callable, optional
         Called after each cycle, with x; slow.
     callback_type : {"x"}, optional
-        What it is called with. SciPy's others ask for norms at each step, which nobody reads back here.
+        Its argument. SciPy's other types need norms at each step, which are not read back here.
 
     Returns
     -------
     x, info
-        As `cg` gives them, iterations being cycles; it ends as well where a cycle begins with a residual no smaller
-        than the last one did. -1 where a cycle makes no progress: A may be singular, or `restart` too small.
+        As in `cg`, in cycles; it also ends where a cycle begins with a residual no smaller than the last one did. -1
+        where a cycle makes no progress: A may be singular, or `restart` too small.
 
     Raises
     ------
@@ -66,10 +66,10 @@ def gmres(
 
     Notes
     -----
-    *Cost.* Step j of a cycle takes one product, and two rounds of Gram and Schmidt: 16 n flop and at least 3 passes in
-    each for every four vectors of the basis. A cycle runs to its end; steps behind the one that converged do not
-    count. Read-backs as in `cg`. *Accuracy.* A cycle is done in float32: what it leaves unsolved differs from what
-    SciPy's cycle does by its rounding errors, as A's condition enlarges them.
+    *Cost.* Step j of a cycle takes one product, and two rounds of Gram-Schmidt: 16 n flop and at least 3 passes in each
+    for every four vectors of the basis. A cycle runs to its end; steps after convergence do not count. Read-backs as in
+    `cg`. *Accuracy.* A cycle runs in float32: its result differs from that of SciPy's cycle by its rounding errors,
+    magnified by A's condition number.
 
     Source: Saad and Schultz 1986.
 

@@ -1,6 +1,6 @@
-"""Operators that work on the host leave nothing for the device to do: the iteration is SciPy's then, in float64.
+"""Solvers for operators that run on the host: the iteration is SciPy's, in float64.
 
-Its verdict is believed as little as the device's: the outer loop computes the residual of the x that is returned.
+Its convergence is not trusted: the outer loop computes the residual of the x that is returned.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from glla.sparse.linalg.outer import LOWER, NOTED, RESTARTS, Ended, Task
 Floats = NDArray[np.float64]
 
 REFUSALS = ("indefinite preconditioner", "non-symmetric matrix")
-"""What SciPy's `minres` says of a preconditioner that is not positive definite."""
+"""SciPy's messages in `minres` for a preconditioner that is not positive definite."""
 
 FLOOR = 2.0**-40
-"""What part of the residual a round leaves at least: SciPy divides by zero where nothing is left, and its `gmres` runs
-to the last cycle where float64 holds no better d. Rounds that follow leave less."""
+"""Smallest fraction of the residual that a round aims at: SciPy divides by zero where nothing remains, and its `gmres`
+runs to the last cycle where float64 holds no better d. Later rounds reduce it further."""
 
 
 def is_hosted(asked: Task) -> bool:
@@ -33,7 +33,7 @@ def is_hosted(asked: Task) -> bool:
 
 
 def solve(asked: Task, **options: Any) -> tuple[Any, int]:
-    """Solve by SciPy's function of the same name; b and x of the device visit the host."""
+    """Solve by SciPy's function of the same name; b and x of the device are copied to the host."""
     if not isinstance(asked.b, Array):
         return outer.solve(asked, Hosted(options))
     b, device, callback = asked.b.numpy(), asked.a.device, asked.callback
@@ -50,13 +50,13 @@ class Hosted:
     Attributes
     ----------
     options : dict
-        Of its own.
+        SciPy's options.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
 
     def ended(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
-        """Solve A d = r to norm(r - A d) <= goal, all of it scaled by a power of two."""
+        """Solve A d = r to norm(r - A d) <= goal, scaled by a power of two."""
         r, e = state.scaled_on_host()
         goal = max(float(np.ldexp(goal, -e)), FLOOR * vectors.norm(r))
         run = _to_estimates if asked.function == "minres" else _to_norms
@@ -68,7 +68,7 @@ class Hosted:
 
 
 def _scaled(asked: Task, r: Floats) -> Task:
-    """Ask for A 2^-e in place of an A that makes r much larger or smaller; M likewise: SciPy has bounds near u."""
+    """Replace an A that makes r much larger or smaller by A 2^-e, and M likewise: SciPy has absolute bounds near u."""
     return replace(asked, a=_near_one(asked.a, r), m=None if asked.m is None else _near_one(asked.m, r))
 
 
@@ -92,7 +92,7 @@ class _Times:
 
 
 def _to_norms(asked: Task, r: Floats, goal: float, watch: _Watch, options: dict[str, Any]) -> tuple[Floats, bool]:
-    """Iterate until the norm of the residual is small; give d, and whether it broke down."""
+    """Iterate until the norm of the residual is small; return d, and whether it broke down."""
     most = asked.maxiter - watch.before
     kind = {"callback_type": "x"} if asked.function == "gmres" else {}
     d, info = _call(asked, r, rtol=0.0, atol=goal, maxiter=most, callback=watch, **kind, **options)
@@ -100,7 +100,7 @@ def _to_norms(asked: Task, r: Floats, goal: float, watch: _Watch, options: dict[
 
 
 def _to_estimates(asked: Task, r: Floats, goal: float, watch: _Watch, options: dict[str, Any]) -> tuple[Floats, bool]:
-    """The same where SciPy looks at norm(r - A d) / (norm(A) norm(d)): asks for less until the residual is small."""
+    """Do the same where SciPy tests norm(r - A d) / (norm(A) norm(d)): tighten it until the residual is small."""
     d, rtol = np.zeros_like(r), goal / vectors.norm(r)
     for _ in range(RESTARTS + 1):
         most = asked.maxiter - watch.before - watch.count
@@ -133,14 +133,14 @@ def _operator(one: Operator) -> Any:
 
 
 class _Watch:
-    """Counts iterations, keeps the newest d, and hands x to whom asked for it."""
+    """Counter of iterations, which keeps the newest d, and passes x to the callbacks."""
 
     def __init__(self, asked: Task, state: Any, exponent: int, before: int) -> None:
         self._asked, self._state, self.exponent = asked, state, exponent
         self.before, self.count, self.last = before, 0, np.zeros(0)
 
     def __call__(self, d: Floats) -> None:
-        """Take d after an iteration; SciPy may write into the same array in the next one."""
+        """Record d after an iteration; SciPy may write to the same array in the next one."""
         self.count += 1
         self.last = d.copy()
         asked, state = self._asked, self._state

@@ -31,23 +31,23 @@ def minres(
     progress: Callable[[int, float], object] | None = None,
     device: DeviceLike | None = None,
 ) -> tuple[Any, int]:
-    """Solve (A - shift I) x = b for a symmetric A, indefinite too, as `scipy.sparse.linalg.minres` does.
+    """Solve (A - shift I) x = b for a symmetric A, also indefinite, as `scipy.sparse.linalg.minres` does.
 
     Parameters
     ----------
     A, b, x0, maxiter, callback, check_every, refine, progress, device
         As in `cg`; A need not be positive definite. By default `maxiter` is 5 n, refined 60 n.
     rtol, atol : float
-        As in `cg`. SciPy's rtol is against norm(A) norm(x), which is less strict.
+        As in `cg`. SciPy's rtol is relative to norm(A) norm(x), which is less strict.
     shift : float
-        Of the diagonal.
+        Subtracted from the diagonal.
     M : as A, optional
         Approximates the inverse of A; symmetric positive definite.
 
     Returns
     -------
     x, info
-        As `cg` gives them. -1 where A - shift I is singular and b is not in its range, or M is not positive definite.
+        As in `cg`. -1 where A - shift I is singular and b is not in its range, or M is not positive definite.
 
     Raises
     ------

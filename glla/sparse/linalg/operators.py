@@ -1,4 +1,4 @@
-"""Linear operators: what a solver multiplies by, on the device or, of SciPy's, on the host."""
+"""Linear operators of solvers, on the device or, for SciPy's, on the host."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ Floats = NDArray[np.float64]
 
 
 class LinearOperator:
-    """A product that a plan computes: a stencil, a transform, anything that draws.
+    """A product computed by a plan: a stencil, a transform, any shader.
 
     Parameters
     ----------
     shape : tuple of int
         Rows and columns.
     plan : Plan
-        With an operand ``x`` and a result ``y``, vectors as they lie wrapped; without steps of the host.
+        With an operand ``x`` and a result ``y``, vectors in the linear layout; without steps of the host.
     device : Device, optional
-        By default that of the first operand that has one, or else the default device.
+        By default the device of the first operand that has one, else the default device.
     **operands : array_like or glla.Array
-        The other operands of the plan, by name, vectors and arrays that lie wrapped.
+        The other operands of the plan, by name, vectors and arrays in the linear layout.
 
     Raises
     ------
     ShapeError
-        The plan has not these operands, or vectors of another length.
+        The plan lacks these operands, or has vectors of another length.
 
     Notes
     -----
-    It stands for a matrix in the solvers of `glla.sparse.linalg`, in place of A or of M.
+    The solvers of `glla.sparse.linalg` take it as A or M.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class LinearOperator:
         self.textures: Mapping[str, Texture] = given
 
     def __matmul__(self, x: Any) -> Any:
-        """Multiply by a vector, or by the columns of a matrix, one by one."""
+        """Multiply by a vector, or by each column of a matrix."""
         array: Any = x if isinstance(x, Array) else upload(as_float32("LinearOperator", "x", x, False), self.device)
         if array.ndim not in (1, 2) or array.shape[0] != self.shape[1] or 0 in array.shape:
             raise ShapeError(f"LinearOperator: shapes of A {self.shape} and x {array.shape} are incompatible")
@@ -98,26 +98,26 @@ def _as_texture(name: str, value: Any, device: Device) -> Texture:
 
 @dataclass(frozen=True, eq=False)
 class Operator:
-    """An operator as solvers take it.
+    """An operator in the form that solvers use.
 
     Attributes
     ----------
     shape : tuple of int
         Rows and columns.
     device : Device
-        Where it works.
+        The device that it runs on.
     plan : Plan or None
-        Operand ``x`` and others, result ``y``; None for one of the host.
+        Operand ``x`` and others, result ``y``; None for an operator of the host.
     textures : mapping of str to Texture
-        The others.
+        The other operands.
     host : object
-        What multiplies arrays of float64 on the host: ``host @ x``; None if nothing does.
+        Multiplies arrays of float64 on the host: ``host @ x``; None if nothing does.
     exponent : int
         The plan multiplies by A 2^-exponent, whose largest entry is near 1.
     rows : Compressed or None
-        The entries of a matrix.
+        The entries of a matrix, if known.
     shift : float
-        What residuals take off its diagonal; the plan does not.
+        Subtracted from the diagonal in residuals; not by the plan.
     """
 
     shape: Shape
@@ -130,7 +130,7 @@ class Operator:
     shift: float = 0.0
 
     def times(self, x: Floats) -> Floats:
-        """(A - shift I) x in float64, by the entries as they were given; by the device where there are none."""
+        """(A - shift I) x in float64, with the original entries; by the device where there are none."""
         y = self._times(x)
         return y - self.shift * x if self.shift else y
 
@@ -159,12 +159,12 @@ class Operator:
 
 
 def operator(function: str, name: str, value: Any, device: Device | None, check_finite: bool = True) -> Operator:
-    """Take a matrix, dense or sparse, or an operator, ours or SciPy's.
+    """Convert a matrix, dense or sparse, or an operator, ours or SciPy's.
 
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, LimitError, DeviceMismatchError
-        It is not square, not real, not finite, too large, or on another device.
+        Not square, not real, not finite, too large, or on another device.
     """
     if isinstance(value, SparseMatrix | LinearOperator | Array):
         if device is not None and value.device is not device:
@@ -192,7 +192,7 @@ def operator(function: str, name: str, value: Any, device: Device | None, check_
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Multiplies in float64 by rows of float32."""
+    """Product in float64 with rows of float32."""
 
     rows: Compressed
 
@@ -201,7 +201,7 @@ class _Rows:
 
 
 NEAR = 20
-"""A matrix is scaled where its largest entry is not within 2^-NEAR and 2^NEAR."""
+"""A matrix is scaled if its largest entry is outside [2^-NEAR, 2^NEAR]."""
 
 
 def _matrix(rows: Compressed, matrix: SparseMatrix | None, device: Device, host: Any) -> Operator:

@@ -1,9 +1,9 @@
 """The outer loop of every solver: an iteration on the device, then the true residual, then, if need be, once more.
 
-The residual that an iteration carries along in float32 runs away from the true one b - A x. So what it says is believed
-by nobody: when it says converged, the true residual is computed, and where that is not small enough the iteration
-starts again, with the true residual for its right-hand side (residual replacement; with x in float64, iterative
-refinement). Everything is scaled by powers of two, which round nothing, so that no square leaves float32's range.
+The residual of an iteration's recurrence in float32 drifts away from the true one, b - A x. It only triggers a
+computation of the true one: if that is not small enough, the iteration starts again, with the true residual as its
+right-hand side (residual replacement; with x in float64, iterative refinement). Everything is scaled by powers of two,
+which is exact, so that no square leaves float32's range.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ INNER = 1e-4
 """Factor by which the inner iteration of a refinement reduces the residual."""
 
 LOWER = 0.5
-"""Fraction of the wanted residual that a restart aims at: the recurrence ended too early before it."""
+"""Fraction of the goal that a restart aims at, because the recurrence ended too early before it."""
 
 GAIN = 0.5
-"""A restart that leaves more than this fraction of the residual is the last one."""
+"""If a restart leaves more than this fraction of the residual, it is the last one."""
 
 ENDLESS = 2**31 - 1
-"""Iterations at most, whatever is asked for: they are counted in 32 bits."""
+"""Iterations at most, whatever `maxiter` is: they are counted in 32 bits."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A Krylov method, as builders of plans for (a, m, n, limits).
+    """A Krylov method: builders of plans for (a, m, n, limits).
 
     Attributes
     ----------
     begin : callable
-        What comes before the first iteration: operands ``b``, ``bound``; results `carried`, and ``state``.
+        Initialisation: operands ``b``, ``bound``; results `carried`, and ``state``.
     turn : callable
-        An iteration.
+        One iteration.
     carried : tuple of str
-        What one iteration hands to the next; ``x`` among it.
+        Vectors passed from one iteration to the next; ``x`` is one of them.
     """
 
     begin: Callable[[Plan, Plan | None, int, Limits], Plan]
@@ -63,7 +63,7 @@ class Method:
 
 
 class Inner(Protocol):
-    """What a round of the outer loop runs."""
+    """A round of the outer loop."""
 
     def ended(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
         """Find d with norm(r - A d) <= goal, r the residual of `state`, after `before` iterations."""
@@ -71,24 +71,24 @@ class Inner(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """What a solver was asked for.
+    """The arguments of a solver.
 
     Attributes
     ----------
     function : str
-        Which, for messages.
+        Name of the solver, for messages.
     a, m : Operator
         A, and the preconditioner if there is one.
     b, x0 : Array or ndarray
-        The right-hand side, and where to begin if not at 0.
+        The right-hand side, and the initial guess if it is not 0.
     rtol, atol : float
-        Bounds of the residual, against the norm of b, and absolute.
+        Tolerances of the residual, relative to the norm of b, and absolute.
     maxiter : int
-        Iterations in all.
+        Total number of iterations.
     callback : callable or None
         Called with x after each iteration, which synchronises each time.
     check_every : int or None
-        Iterations between looks; None to look late.
+        Iterations between checks for convergence; None to read the state late.
     refine : bool
         Refine x in float64.
     progress : callable or None
@@ -154,12 +154,12 @@ def task(
 
 
 def rounds(refine: bool) -> int:
-    """How many times the iterations of one round the default of `maxiter` allows: those of a refinement begin again."""
+    """Factor of the default of `maxiter`: the iterations of a refinement start anew in each round."""
     return ROUNDS if refine else 1
 
 
 def shifted(asked: Task, shift: float, maxiter: int) -> Task:
-    """Ask for A - shift I in place of A, as far as residuals go, with another number of iterations."""
+    """Replace A by A - shift I in residuals, and set the number of iterations."""
     return replace(asked, a=replace(asked.a, shift=shift), maxiter=maxiter)
 
 
@@ -170,9 +170,9 @@ def _device(function: str, device: DeviceLike | None, b: Any) -> Device | None:
 
 
 def solve(asked: Task, method: Inner, steadier: Inner | None = None) -> tuple[Any, int]:
-    """Solve; give x, and 0, or the number of iterations if they did not reach it, or -1 for a breakdown.
+    """Solve; return x, and 0, or the number of iterations without convergence, or -1 for a breakdown.
 
-    Where `method` breaks down, `steadier` goes on, if there is one.
+    After a breakdown of `method`, `steadier` continues, if there is one.
     """
     if asked.a.shape[0] == 0:
         return asked.b if isinstance(asked.b, Array) else asked.b.astype(np.float64 if asked.refine else np.float32), 0
@@ -182,12 +182,12 @@ def solve(asked: Task, method: Inner, steadier: Inner | None = None) -> tuple[An
         if resident
         else vectors.OnHost(asked.a, asked.b, asked.x0, asked.refine)
     )
-    if state.size == 0 and resident and (b := asked.b.numpy()).any():  # denormals, zeros to the device
+    if state.size == 0 and resident and (b := asked.b.numpy()).any():  # denormals, which the device flushes to zero
         x, info = solve(replace(asked, b=b.astype(np.float64)), method, steadier)
         return upload(x, asked.a.device), info
     if state.size == 0:
         return (asked.b * 0 if resident else state.result * 0), 0
-    wanted = max(asked.rtol * state.size, asked.atol)  # infinite where anything will do
+    wanted = max(asked.rtol * state.size, asked.atol)  # infinite where any x is accepted
     iterations = 0
     for number in range((ROUNDS if asked.refine else RESTARTS) + 1):
         if state.residual <= wanted:
@@ -217,7 +217,7 @@ def solve(asked: Task, method: Inner, steadier: Inner | None = None) -> tuple[An
 
 @dataclass(frozen=True)
 class Ended:
-    """How an inner iteration ended: x 2^exponent, and what stopped it."""
+    """Result of an inner iteration: x 2^exponent, and its stopping reason."""
 
     x: Any
     exponent: int
@@ -226,7 +226,7 @@ class Ended:
 
 
 def _inner(asked: Task, method: Method, state: Any, goal: float, before: int) -> Ended:
-    """Iterate on the device for the residual as it is now, scaled, until its norm is `goal`."""
+    """Iterate on the device from the current residual, scaled, until its norm is `goal`."""
     a, m, device, most = asked.a, asked.m, asked.a.device, asked.maxiter - before
     assert a.plan is not None
     n, plans = a.shape[0], (a.plan, None if m is None else m.plan)

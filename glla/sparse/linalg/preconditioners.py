@@ -1,4 +1,4 @@
-"""Preconditioners: approximations of A's inverse that a few passes apply."""
+"""Preconditioners: approximate inverses of A that take a few passes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def jacobi(A: Any, *, device: DeviceLike | None = None) -> SparseMatrix:
     SingularMatrixError
         The diagonal has a zero.
     UnsupportedError
-        A is an operator, whose entries are not known.
+        A is an operator without known entries.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def block_jacobi(A: Any, size: int = 4, *, device: DeviceLike | None = None) -> 
     SingularMatrixError
         A block is singular.
     OptionError, UnsupportedError
-        No such size; A is an operator, whose entries are not known.
+        Invalid size; A is an operator without known entries.
 
     Examples
     --------
@@ -110,18 +110,18 @@ def chebyshev(
     A : SparseMatrix, sparse matrix of SciPy, array_like or LinearOperator
         n x n.
     degree : int
-        Products with A that an iteration then takes in all, 1 to 64: fewer iterations, so fewer reductions; no fewer
-        products.
+        Products with A per iteration, 1 to 64. A higher degree needs fewer iterations, so fewer reductions, but not
+        fewer products.
     largest, smallest : float, optional
-        Bounds of the eigenvalues that it is made for. By default the largest is 1.1 times what ten steps of the power
-        method find, and the smallest that over 4 degree^2.
+        Bounds of the eigenvalues. By default the largest is 1.1 times the estimate of ten steps of the power method,
+        and the smallest that over 4 degree^2.
     device : Device, str or int, optional
         As in `glla.asarray`.
 
     Raises
     ------
     OptionError
-        No such degree, or bounds that are not above zero, or A has no positive eigenvalue.
+        Invalid degree, or bounds that are not positive, or A has no positive eigenvalue.
 
     Notes
     -----

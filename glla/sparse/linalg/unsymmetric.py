@@ -38,7 +38,7 @@ def bicgstab(
     Returns
     -------
     x, info
-        As `cg` gives them. -1 where the method breaks down: it may, for some A and b that have a solution; try `gmres`.
+        As in `cg`. -1 for a breakdown, which occurs for some A and b that have a solution; try `gmres`.
 
     Raises
     ------

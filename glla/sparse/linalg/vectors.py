@@ -1,4 +1,4 @@
-"""Right-hand sides and solutions, on the host in float64 or on the device: what the outer loop of a solver does."""
+"""Right-hand sides and solutions of the outer loop of a solver, on the host in float64 or on the device."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Floats = NDArray[np.float64]
 
 U, ROUNDED = 2.0**-24, 3.0
 """Rounding errors of a residual in float32: u norm(b) and `ROUNDED` u norm(|A|) norm(x), those of A's entries, of
-products and of sums as they add up in many rows. Their bound has the longest row's entries in place of `ROUNDED`.
-Beside them stands what a device flushes to zero, below 2^-126 in each operation."""
+products and of sums as they add up in many rows. Their bound has the longest row's entries in place of `ROUNDED`. In
+addition a device flushes numbers below 2^-126 to zero in each operation."""
 
 MOST_DOUBT = 0.5
-"""What part of the wanted residual these may be: with more, float64 decides."""
+"""Fraction of the goal that these may reach; above it the residual is computed in float64."""
 
 
 def elements(function: str, name: str, value: Any, n: int) -> Array | Floats:
-    """Take a vector of n elements, or a column, as it lies: on the device, or as float64.
+    """Convert a vector of n elements, or a column; it stays on the device, or becomes float64.
 
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError
-        It has another length, or is not real, or not finite.
+        Another length, not real, or not finite.
     """
     array: Any = value if isinstance(value, Array) else as_real(function, name, value).astype(np.float64)
     if array.shape not in ((n,), (n, 1)):
@@ -40,7 +40,7 @@ def elements(function: str, name: str, value: Any, n: int) -> Array | Floats:
 
 
 class OnHost:
-    """x and the residual on the host: products in float64 by A as it was given; x in float32, or float64."""
+    """x and the residual on the host: products in float64 with the original A; x in float32, or float64."""
 
     def __init__(self, a: Operator, b: Floats, x0: Array | Floats | None, refine: bool) -> None:
         self._a, self._b, self.size = a, b, norm(b)
@@ -61,12 +61,12 @@ class OnHost:
         return np.ldexp(self._r, -e), e
 
     def scaled(self) -> tuple[Array, int]:
-        """The same on the device."""
+        """The same, on the device."""
         r, e = self.scaled_on_host()
         return upload(r.astype(np.float32), self._a.device), e
 
     def moved(self, d: Array | Floats, e: int) -> OnHost:
-        """Give x + d 2^e, not measured."""
+        """Return x + d 2^e, without its residual."""
         other = object.__new__(OnHost)
         other._a, other._b, other.size, other._type = self._a, self._b, self.size, self._type
         step = d.numpy().astype(np.float64) if isinstance(d, Array) else d
@@ -75,7 +75,7 @@ class OnHost:
         return other
 
     def added(self, d: Array | Floats, e: int) -> OnHost:
-        """Give x + d 2^e, measured."""
+        """Return x + d 2^e, with its residual."""
         other = self.moved(d, e)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             other.measure()
@@ -83,20 +83,20 @@ class OnHost:
 
     @property
     def finite(self) -> bool:
-        """Whether x and its residual are: a column without entries hides what x has there."""
+        """Whether x and its residual are finite: a column without entries hides infinities of x."""
         return bool(np.isfinite(self.residual) and np.isfinite(self.x).all())
 
     @property
     def result(self) -> Any:
-        """What x is for the user."""
+        """Solution in the type of the result."""
         return self.x.astype(self._type)
 
 
 class OnDevice:
-    """x and the residual on the device, in float32. Each norm that is looked at reads 8 bytes back.
+    """x and the residual on the device, in float32. Each norm reads 8 bytes back.
 
-    A residual in float32 has rounding errors of about u norm(A) norm(x). Where it is as small as was asked for, these
-    are added to its norm; where they are most of what was asked for, x is read back and float64 decides.
+    A residual in float32 has rounding errors of about u norm(A) norm(x). If it meets the goal, these are added to its
+    norm; if they are most of the goal, x is read back and the residual is computed in float64.
     """
 
     def __init__(self, a: Operator, b: Array, x0: Array | Floats | None, rtol: float, atol: float) -> None:
@@ -142,7 +142,7 @@ class OnDevice:
         return _times_power(self._r, -e), e
 
     def moved(self, d: Array, e: int) -> OnDevice:
-        """Give x + d 2^e, not measured."""
+        """Return x + d 2^e, without its residual."""
         other = object.__new__(OnDevice)
         other._a, other._b, other.size, other._wanted = self._a, self._b, self.size, self._wanted
         step = _times_power(d, e)
@@ -150,19 +150,19 @@ class OnDevice:
         return other
 
     def added(self, d: Array, e: int) -> OnDevice:
-        """Give x + d 2^e, measured."""
+        """Return x + d 2^e, with its residual."""
         other = self.moved(d, e)
         other.measure()
         return other
 
     @property
     def finite(self) -> bool:
-        """Whether x and its residual are; reads 4 bytes back."""
+        """Whether x and its residual are finite; reads 4 bytes back."""
         return bool(np.isfinite(self.residual) and (self.x is None or np.isfinite(float(abs(self.x).max()))))
 
     @property
     def result(self) -> Any:
-        """What x is for the user."""
+        """Solution as the result."""
         return upload(np.zeros(self._b.shape, dtype=np.float32), self._b.device) if self.x is None else self.x
 
 
@@ -173,7 +173,7 @@ def _times_power(a: Array, e: int) -> Array:
 
 
 def norm(a: Floats) -> float:
-    """Euclidean norm, also where squares overflow; NaN where it is none."""
+    """Euclidean norm, also where squares overflow; NaN if an element is NaN."""
     largest = float(np.abs(a).max(initial=0.0))
     if largest == 0 or not np.isfinite(largest):
         return largest
@@ -182,7 +182,7 @@ def norm(a: Floats) -> float:
 
 
 def norm_on_device(a: Array) -> float:
-    """Euclidean norm of a vector on a device; NaN where it is none."""
+    """Euclidean norm of a vector on a device; NaN if an element is NaN."""
     largest = float(abs(a).max())
     if largest == 0 or not np.isfinite(largest):
         return largest

@@ -1,8 +1,0 @@
-"""What mends a context that cannot be made: ends of messages."""
-
-MEND_EGL = (
-    "apt install libegl1 libegl-mesa0 libgl1-mesa-dri; "
-    "for NVIDIA in a container, NVIDIA_DRIVER_CAPABILITIES must include graphics"
-)
-MEND_GLFW = "pip install glfw, and set DISPLAY or WAYLAND_DISPLAY, or run under xvfb-run (apt install xvfb)"
-MEND_VERSION = "update the driver, or ask for a software rasteriser (software=True)"
