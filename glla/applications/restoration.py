@@ -36,8 +36,8 @@ from glla.linalg.definite_band import solve_definite_band
 from glla.linalg.kernels import run
 from glla.linalg.operands import device_of, operand
 from glla.operations import packing, restoration
+from glla.operations.host.scaling import exponent_of, scaled_back
 from glla.operations.sparse.layout import MOST_TEXELS
-from glla.operations.trust import in_float32
 from glla.passes import Variant
 from glla.registry import delegating
 from glla.sparse.linalg import LinearOperator, cg
@@ -326,7 +326,7 @@ def restore(
     one_of("restore: model", model, MODELS)
     if as_printed and variant != "inverse":
         raise OptionError(f"restore: as_printed is for variant='inverse', got variant={variant!r}")
-    exponent, level = _exponent(_largest("psf", weights)), _exponent(_largest("image", value))
+    exponent, level = (exponent_of(_largest(*one), NEAR_ONE) for one in (("psf", weights), ("image", value)))
     made = _model(weights, exponent, value, balance, model, device_of("restore", device, value))
     images = asarray(_scaled(value, -level), device=made.device)
     channels = [images] if value.ndim == 2 else [images[:, :, k] for k in range(value.shape[2])]
@@ -342,9 +342,9 @@ def restore(
 
 def _scaled_back(result: Matrix, exponent: int) -> Array:
     """Multiply by a power of two on the host; raise where float32 keeps too little of a channel, as `solve` does."""
-    wide = np.ldexp(result.numpy(check_finite=False).astype(np.float64), exponent)
-    rows, columns, *channels = wide.shape
-    return in_float32("restore", wide.reshape(rows * columns, *channels or (1,))).reshape(wide.shape)
+    x = result.numpy(check_finite=False)
+    rows, columns, *channels = x.shape
+    return scaled_back("restore", x.reshape(rows * columns, *channels or (1,)), exponent)[0].reshape(x.shape)
 
 
 def _model(weights: Array, exponent: int, value: Any, balance: float, model: str, device: Device) -> Model:
@@ -369,12 +369,6 @@ def _largest(name: str, value: Any) -> float:
     if not np.isfinite(largest):
         raise NonFiniteError(f"restore: {name} must not hold NaN or infinity, got an Array that does")
     return largest
-
-
-def _exponent(largest: float) -> int:
-    """Power of two that brings a magnitude near 1; 0 where it is not far from it."""
-    exponent = int(np.frexp(largest)[1]) if largest else 0
-    return exponent if abs(exponent) > NEAR_ONE else 0
 
 
 def _scaled(value: Any, exponent: int) -> Any:

@@ -31,6 +31,7 @@ from glla.linalg import PLU, RefinedSolution
 from glla.operations import factors, trust
 from glla.operations.elimination.noise import rounding_errors
 from glla.operations.elimination.pivot import allowed_growth
+from glla.operations.host.scaling import Integers, exponent_of, exponents
 
 UNIT = 2.0**-24
 """Unit roundoff of float32."""
@@ -154,7 +155,7 @@ def _factored(a: DistributedMatrix, function: str, variant: str) -> tuple[Distri
     scale = _largest(grid, values)
     if not np.isfinite(scale):
         raise NonFiniteError("lu_factor: values must be finite")
-    exponent = math.frexp(scale)[1] if scale > 0 and not 2.0**-40 < scale < 2.0**40 else 0
+    exponent = 0 if trust.size_near_one(scale) else exponent_of(scale)
     local = np.ldexp(values, -exponent) if exponent else values
     kind = ColumnFactoring if by_columns else Factoring
     actor = kind(at, local, grid.engine)
@@ -357,7 +358,7 @@ def solve(
         _check_alike("solve", grid, right)
         if 0 in right.shape:
             return right.reshape(-1) if vector else right
-        e, f = _scaling(a) if equilibrate else (np.zeros(n, np.int64), np.zeros(n, np.int64))
+        e, f = _scaling(a) if equilibrate else (np.zeros(n, np.int32), np.zeros(n, np.int32))
         rows, columns = a.layout.rows(grid.p), a.layout.columns(grid.q)
         exact = np.ldexp(a.local.astype(np.float64), -e[rows][:, None] - f[columns][None, :])
         scaled = DistributedMatrix(grid, a.layout, exact)
@@ -450,22 +451,18 @@ def _check_noise(system: _System, u: Double, largest: Double) -> None:
         raise trust.singular("solve", len(u), noise)
 
 
-def _scaling(a: DistributedMatrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _scaling(a: DistributedMatrix) -> tuple[Integers, Integers]:
     """Exponents e, f of powers of two: 2^-(e_i + f_j) a_ij has rows and columns whose largest entry is near 1."""
     grid, (m, n) = a.grid, a.shape
     rows, columns = a.layout.rows(grid.p), a.layout.columns(grid.q)
     size = np.abs(a.local.astype(np.float64))
     most = np.zeros(m)
     most[rows] = size.max(axis=1, initial=0)
-    e = _exponents(grid.total(most, largest=True))
+    e = exponents(grid.total(most, largest=True))
     size = np.ldexp(size, -e[rows][:, None])
     most = np.zeros(n)
     most[columns] = size.max(axis=0, initial=0)
-    return e, _exponents(grid.total(most, largest=True))
-
-
-def _exponents(largest: Double) -> NDArray[np.int64]:
-    return np.where(largest > 0, np.frexp(largest)[1], 0).astype(np.int64)
+    return e, exponents(grid.total(most, largest=True))
 
 
 def _check_pivots(function: str, lu: DistributedMatrix) -> tuple[Double, Double]:

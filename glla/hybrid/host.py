@@ -36,7 +36,7 @@ from glla.operations.elimination.decided import by_float64
 from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.elimination.plu import permutation_of
 from glla.operations.factors import pivot_records, probes
-from glla.operations.scaling import scaling
+from glla.operations.host.scaling import exponent_of, of_system
 from glla.operations.verdict import Values
 from glla.passes import forms_of
 from glla.passes.layout import Shape
@@ -204,9 +204,8 @@ def _equilibrated(a: Array) -> tuple[Array, NDArray[np.int32] | None, NDArray[np
     columns = np.maximum(a.max(axis=0), -a.min(axis=0))
     if all(most.min() >= WELL_SCALED * most.max() for most in (rows, columns)) and 2.0**-40 < rows.max() < 2.0**40:
         return a, None, None
-    wide = a.astype(np.float64)
-    e, f = scaling(wide)
-    return np.ldexp(wide, -e - f).astype(np.float32), e[:, 0].astype(np.int32), f[0].astype(np.int32)
+    wide, e, f = of_system(a)
+    return wide.astype(np.float32), e[:, 0], f[0]
 
 
 def lu_factor(a: Array) -> tuple[Array, NDArray[np.int32]]:
@@ -321,7 +320,7 @@ def _in_place_of_elimination() -> Perform:
             return {"errors": trust.errors_of_suspects(leading.packed, leading.diagonal_texels)[0]}
         scaled, rows, columns = _equilibrated(a)
         if rows is None or columns is None:
-            scaled = np.ldexp(a, 1 - np.frexp(_largest(a))[1])
+            scaled = np.ldexp(a, 1 - exponent_of(_largest(a)))
             rows, columns = (np.zeros(count, np.int32) for count in a.shape)
         factors = HostFactors(scaled)
         leading = factors.leading

@@ -14,8 +14,8 @@ from glla.gl import Device
 from glla.linalg.operands import run
 from glla.linalg.walk import following
 from glla.operations import Operation, again, trust
+from glla.operations.host.scaling import Float64
 from glla.operations.routes import pieces
-from glla.operations.scaling import Float64
 from glla.passes import Form, Plan
 
 Places = NDArray[np.intp]

@@ -20,8 +20,8 @@ from glla.operations import stack, trust
 from glla.operations.crossing import read_texels, texels_of, write_texels
 from glla.operations.elimination.noise import rounding_errors
 from glla.operations.elimination.pivot import allowed_growth
+from glla.operations.host.scaling import Float64, Integers, Scaled, right_sides
 from glla.operations.record import Array, Batch
-from glla.operations.scaling import Float64, Integers, exponents_of, scaling
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Next, Plan, Storage, texture
 from glla.passes.cache import cached_plan
 
@@ -39,41 +39,6 @@ SURELY = 2.0
 """A pivot stands by the factors of a stack if it is above this number times the bound for those of a single matrix,
 which may be rounded in another way; else that one decides."""
 
-Scaled = tuple[Float64, Integers, Integers]
-"""A matrix scaled, or a stack; the exponents e by which the rows of B are, and f by which those of X were: columns."""
-
-
-# -- how matrices are scaled ------------------------------------------------------------------------------------------
-
-
-def of_systems(a: Array, equilibrate: bool = True) -> Scaled:
-    """Scale as `glla.operations.care` does: rows and columns, or all by one power of two."""
-    wide = a.astype(np.float64)
-    if equilibrate:
-        e, f = scaling(wide)
-    else:
-        f = np.zeros((*a.shape[:-2], 1, a.shape[-1]), dtype=np.int32)
-        e = np.swapaxes(f, -1, -2) + np.frexp(np.max(np.abs(wide), axis=(-2, -1), keepdims=True))[1] - 1
-    return np.ldexp(wide, -e - f), e, np.swapaxes(f, -1, -2)
-
-
-def of_definite(a: Array, **options: Any) -> Scaled:
-    """Scale rows and columns alike, so that the diagonal is near 1."""
-    d = exponents_of(np.diagonal(a, axis1=-2, axis2=-1))[..., np.newaxis]
-    return np.ldexp(a.astype(np.float64), -d - np.swapaxes(d, -1, -2)), d, d
-
-
-def for_factors(a: Array, **options: Any) -> Scaled:
-    """As `of_definite`, where Cholesky's factor is the result: its rows are scaled back."""
-    wide, d, _ = of_definite(a)
-    return wide, np.zeros_like(d), -d
-
-
-def of_factors(c: Array, **options: Any) -> Scaled:
-    """Scale the rows of Cholesky's factor, and so those of B and X."""
-    rows = np.frexp(np.max(np.abs(np.tril(c)), axis=-1, keepdims=True))[1]
-    return np.ldexp(c.astype(np.float64), -rows), rows, rows
-
 
 @np.errstate(all="ignore")
 def _scaled(scale: Callable[[Array], Scaled], storage: Storage, *operands: Array) -> tuple[Any, ...]:
@@ -82,12 +47,10 @@ def _scaled(scale: Callable[[Array], Scaled], storage: Storage, *operands: Array
     made, lost = [wide.astype(np.float32)], np.zeros(len(wide), dtype=bool)
     sizes = -np.swapaxes(e, -1, -2)  # of an inverse
     for b in operands[1:]:
-        rhs = np.ldexp(b.astype(np.float64), -e)
-        sizes = np.frexp(np.max(np.abs(rhs), axis=-2, keepdims=True, initial=0.0))[1]
-        rhs = np.ldexp(rhs, -sizes)
+        rhs, sizes = right_sides(b, e)
         made.append(rhs.astype(np.float32))
         lost = ((rhs != 0) & (np.abs(made[1]) < trust.NORMAL)).any(axis=(-2, -1))
-    return (*_laid_out(storage, *made), *made, e, f, sizes, lost)
+    return (*_laid_out(storage, *made), *made, e, np.swapaxes(f, -1, -2), sizes, lost)
 
 
 @np.errstate(all="ignore")

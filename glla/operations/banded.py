@@ -19,9 +19,9 @@ from glla.errors import GllaError, NotPositiveDefiniteError, OptionError, ShapeE
 from glla.operations.alignment import aligned
 from glla.operations.bands import pivoted
 from glla.operations.crossing import at_home, bring_in_watched, read_back, read_texels
+from glla.operations.host.scaling import Float64
 from glla.operations.pentadiagonal import BlockSystems
 from glla.operations.record import Array, Batch, Choice, Operation
-from glla.operations.scaling import Float64
 from glla.operations.stack import Stack, capacity, raw
 from glla.operations.tridiagonal import FIGURES, FOUR, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
 from glla.operations.trust import in_float32

@@ -33,7 +33,7 @@ from glla.operations.corrections import Refinement, rescaled_residual, turned
 from glla.operations.crossing import at_home, read_back, texels_of, upload
 from glla.operations.elimination.complete import complete_order
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
-from glla.operations.scaling import Float64, Integers, scaling
+from glla.operations.host.scaling import Float64, of_system, right_sides
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import Draft, Forms, HostArray, Limits, Next, Plan, Storage, matrix
 from glla.passes.cache import cached_plan
@@ -275,17 +275,8 @@ def scaled_system(a: NDArray[Any], b: NDArray[Any] | None = None, equilibrate: b
 
     Gives A in float32, e, f, B in float64, and the sizes.
     """
-    wide = a.astype(np.float64)
-    rows, columns = scaling(wide) if equilibrate else _one_scale(wide)
-    rhs = np.ldexp((np.eye(len(a)) if b is None else b).astype(np.float64), -rows)
-    sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
-    return np.ldexp(wide, -rows - columns).astype(np.float32), rows, columns, np.ldexp(rhs, -sizes), sizes
-
-
-def _one_scale(a: Float64) -> tuple[Integers, Integers]:
-    """Exponents, as those of `scaling`, that bring the largest entry of all near 1."""
-    e = np.full((len(a), 1), np.frexp(np.max(np.abs(a)))[1] - 1, dtype=np.int32)
-    return e, np.zeros((1, len(a)), dtype=np.int32)
+    wide, rows, columns = of_system(a, equilibrate)
+    return wide.astype(np.float32), rows, columns, *right_sides(np.eye(len(a)) if b is None else b, rows)
 
 
 def _ordered(a: Array) -> tuple[Array, NDArray[np.intp]]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError
-from glla.operations.scaling import Float64, Integers
+from glla.operations.host.scaling import Float64, Integers
 
 MOST_ITERATIONS = 40
 """Most corrections. An error that shrinks has shrunk enough by then."""

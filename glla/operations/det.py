@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import again, care, factors, stack, stack_small, trust
+from glla.operations import care, factors, stack, stack_small, trust
 from glla.operations.crossing import bring_in_watched, read_texels
 from glla.operations.elimination import counts, plu
 from glla.operations.elimination.pivot import allowed_growth
+from glla.operations.host import scaling
 from glla.operations.inverse import example
 from glla.operations.record import Array, Batch, Operation
 from glla.operations.shapes import square
@@ -156,7 +157,7 @@ def doubtful(operands: tuple[Array, ...], nothing: Array, figures: Array) -> NDA
     (a,) = operands
     u, largest, *_ = np.moveaxis(figures, 1, 0)
     grew = ~(np.max(largest, axis=1) <= allowed_growth(figures.shape[-1])) | ~np.isfinite(u).all(axis=1)
-    return np.flatnonzero(grew if trust.near_one(a) else grew | ~trust.scales_near_one(a))
+    return np.flatnonzero(grew if trust.near_one(a) else grew | ~scaling.scales_near_one(a))
 
 
 def most_together(forms: Forms, limits: Limits) -> int:
@@ -240,7 +241,7 @@ SLOGDET = Operation(
         kept=(0,),
         judged="determinant",
         results=results,
-        scaled=again.of_systems,
+        scaled=scaling.of_system,
     ),
     parts=2,
 )

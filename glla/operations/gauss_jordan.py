@@ -21,9 +21,9 @@ from glla.operations import residual
 from glla.operations.crossing import at_home, bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.host.scaling import of_system
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.residual import WORST
-from glla.operations.scaling import scaling
 from glla.operations.shapes import square
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Variant, resident, settled
@@ -163,8 +163,7 @@ def dependent_column(a: NDArray[np.float64]) -> int | None:
     >>> dependent_column(np.array([[1.0, 2, 1], [2, 4, 0], [3, 6, 5]])), dependent_column(np.eye(2))
     (1, None)
     """
-    rows, columns = scaling(a)
-    _, sizes, vectors = np.linalg.svd(np.ldexp(a, -rows - columns))
+    _, sizes, vectors = np.linalg.svd(of_system(a)[0])
     if sizes[-1] > len(a) * EXACTLY * sizes[0]:
         return None
     weights = np.abs(vectors[-1])

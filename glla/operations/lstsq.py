@@ -26,6 +26,7 @@ from glla.operations.crossing import (
     watch,
     write_texels,
 )
+from glla.operations.host.scaling import right_sides, scaled_back
 from glla.operations.qr_blocks import beside, window
 from glla.operations.record import Array, Operation
 from glla.operations.routes import must_fit_a_texture
@@ -173,7 +174,8 @@ def whole(
     product = matmul.plan(resident((n, m), (m, columns)), limits)
     c = draft.call("Q y", product, A=found["Q"], B=upload(draft, y, (m, columns), limits))["C"]
     x = draft.slot("X", HostArray((n, columns)))
-    draft.host(BACK, scaled_back, (read_back(draft, c, (n, columns), limits, "Q y, read"), sizes), (x,))
+    y = read_back(draft, c, (n, columns), limits, "Q y, read")
+    draft.host(BACK, partial(scaled_back, "lstsq"), (y, sizes), (x,))
     return draft.plan({**results, "X": x, **small}, flops(forms))
 
 
@@ -279,15 +281,9 @@ def wide(
 ) -> tuple[Array, NDArray[np.int32], Array, NDArray[np.int32], Array]:
     """Solve R^T y = b on the host: y, the exponents of its columns, no residuals, rank, singular values."""
     y, rank, s = least(_unscaled(r, exponents).T, b.astype(np.float64), rcond)
-    sizes = np.frexp(np.max(np.abs(y), axis=0, initial=0.0))[1].astype(np.int32)
-    scaled = np.ldexp(y, -sizes).astype(np.float32)
-    return (
-        scaled,
-        sizes,
-        np.empty(0, dtype=np.float32),
-        np.array([rank], dtype=np.int32),
-        _fitting("singular values", s),
-    )
+    scaled, sizes = right_sides(y)
+    nothing, values = np.empty(0, dtype=np.float32), _fitting("singular values", s)
+    return scaled.astype(np.float32), sizes, nothing, np.array([rank], dtype=np.int32), values
 
 
 def least(a: Float64, b: Float64, rcond: float) -> tuple[Float64, int, Float64]:
@@ -303,12 +299,6 @@ def least(a: Float64, b: Float64, rcond: float) -> tuple[Float64, int, Float64]:
     rank = int(np.count_nonzero(s > rcond * s[0])) if s[0] > 0 else 0
     x: Float64 = vt[:rank].T @ ((u.T[:rank] @ b) / s[:rank, np.newaxis])
     return x, rank, s
-
-
-@np.errstate(all="ignore")
-def scaled_back(x: Array, sizes: NDArray[np.int32]) -> tuple[Array]:
-    """Undo the scaling of columns."""
-    return (in_float32("lstsq", np.ldexp(x.astype(np.float64), sizes)),)
 
 
 def on_host(a: Array, b: Array) -> tuple[Array, Array, int, Array]:

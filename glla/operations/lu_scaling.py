@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.elimination.plu import exchanges, permutation_of
+from glla.operations.host import scaling
+from glla.operations.host.scaling import Integers
 from glla.operations.substitution import in_rounded_rows, substituted
-from glla.operations.trust import each_near_one, in_float32, largest_near_one, largest_of_columns, near_one
+from glla.operations.trust import each_near_one, largest_near_one, largest_of_columns, near_one
 from glla.passes import Draft, Forms, HostArray
 
 Array = NDArray[np.float32]
-Integers = NDArray[np.int32]
 
 SCALE, BACK = "scale U and the columns of B by powers of two, where need be", "scale X back"
 CARE = "substitute in float64"
@@ -31,9 +32,9 @@ def scaled(lu: Array, b: Array) -> tuple[Array, Array, Integers]:
     if largest_near_one(np.triu(lu)) and largest_near_one(b):
         return lu, b, np.zeros((*b.shape[:-2], 1, b.shape[-1]), dtype=np.int32)
     upper = np.triu(np.ones(lu.shape[-2:], dtype=bool))
-    of_factors = np.frexp(np.max(np.abs(np.triu(lu)), axis=(-2, -1), keepdims=True))[1]
-    of_columns = np.frexp(np.max(np.abs(b), axis=-2, keepdims=True, initial=0.0))[1]
-    return np.ldexp(lu, np.where(upper, -of_factors, 0)), np.ldexp(b, -of_columns), of_columns - of_factors
+    of_factors = scaling.exponents(np.max(np.abs(np.triu(lu)), axis=(-2, -1), keepdims=True))
+    rhs, sizes = scaling.right_sides(b)
+    return np.ldexp(lu, np.where(upper, -of_factors, 0)), rhs.astype(np.float32), sizes - of_factors
 
 
 def safe(diagonal: NDArray[np.floating], largest: NDArray[np.floating]) -> bool:
@@ -78,13 +79,10 @@ def by_records(lu: Array, b: Array, records: Array, transposed: bool) -> tuple[A
     return (in_float64(lu, b, permutation_of(exchanges(records, n), n), transposed),)
 
 
-@np.errstate(all="ignore")
 def scaled_back(x: Array, exponents: Integers) -> tuple[Array]:
     """Scale a solution back."""
-    if not exponents.any():
-        return (x,)
     member = " of a matrix of the stack" if x.ndim > 2 and len(x) > 1 else ""  # its piece begins anywhere
-    return (in_float32("lu_solve", np.ldexp(x.astype(np.float64), exponents), member),)
+    return scaling.scaled_back("lu_solve", x, exponents, member=member)
 
 
 def add_scaled(draft: Draft, forms: Forms) -> str:

@@ -23,9 +23,9 @@ from glla.operations import care, factors, residual, solve, trust
 from glla.operations.crossing import at_home, bring_in_watched
 from glla.operations.elimination.counts import flops as elimination_flops
 from glla.operations.elimination.plu import SCALED, scaled_by_one
+from glla.operations.host.scaling import Float64
 from glla.operations.inverse import core, example
 from glla.operations.record import Operation
-from glla.operations.scaling import Float64
 from glla.operations.shapes import square
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import again, care, factors, packing, stack, stack_small, streams, trust
+from glla.operations import care, factors, packing, stack, stack_small, streams, trust
 from glla.operations.alignment import aligned
 from glla.operations.crossing import bring_in, bring_in_watched, read_back, watch
 from glla.operations.elimination import counts
 from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.elimination.plu import SOLVERS
+from glla.operations.host import scaling
 from glla.operations.record import Array, Batch, Operation
 from glla.operations.shapes import system
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan
@@ -158,7 +159,7 @@ def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate:
         if not trust.near_one(one):
             care_of |= ~trust.each_near_one(one)
     if not trust.near_one(a):
-        care_of |= ~(trust.scales_near_one(a) if equilibrate else trust.each_near_one(a))
+        care_of |= ~(scaling.scales_near_one(a) if equilibrate else trust.each_near_one(a))
     places = np.flatnonzero(care_of)
     if not len(places):
         return places
@@ -172,7 +173,7 @@ SYSTEMS = Batch(
     3,
     doubtful,
     judged="system",
-    scaled=again.of_systems,
+    scaled=scaling.of_system,
 )
 """Batches of systems."""
 

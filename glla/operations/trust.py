@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from glla.errors import NonFiniteError, SingularMatrixError
 from glla.operations.elimination.noise import UNIT_ROUNDOFF, rounding_errors
 from glla.operations.elimination.pivot import allowed_growth
-from glla.operations.scaling import scaling
 from glla.operations.verdict import Values
 
 Floats = NDArray[np.floating]
@@ -84,23 +83,6 @@ def each_near_one(stack: Floats) -> NDArray[np.bool_]:
     least = np.min(sizes, axis=1, initial=np.inf, where=sizes > 0)
     most = np.max(sizes, axis=1, initial=0.0, where=sizes < np.inf)
     near: NDArray[np.bool_] = (least >= 2.0**-NEAR_ONE) & (most <= 2.0**NEAR_ONE)
-    return near
-
-
-@np.errstate(all="ignore")  # what is not finite is looked at afterwards
-def scales_near_one(stack: Floats) -> NDArray[np.bool_]:
-    """Tell of which members of a stack neither rows nor columns need scaling on the host: their exponents are near 0.
-
-    Of stand-ins, which are not square, no rows are known: all entries must be near 1.
-
-    >>> scales_near_one(np.array([[[1, 1e-30], [0, 1]], [[1, 1e-30], [0, 1e-30]]])).tolist()
-    [True, False]
-    """
-    near = each_near_one(stack)
-    if not near.all() and stack.shape[-2] == stack.shape[-1]:
-        far = np.flatnonzero(~near)
-        e, f = scaling(stack[far])
-        near[far] = (np.abs(e) <= NEAR_ONE).all(axis=(1, 2)) & (np.abs(f) <= NEAR_ONE).all(axis=(1, 2))
     return near
 
 

@@ -6,7 +6,7 @@ import scipy.linalg
 
 from glla.errors import LimitError
 from glla.operations import stack
-from glla.operations.scaling import scaling
+from glla.operations.host.scaling import both
 from glla.passes import Form, Limits
 from glla.testing import (
     assert_exact,
@@ -263,7 +263,7 @@ def test_probes_tell_the_size_of_the_inverse(records, rng, count, equilibrate, n
     result = records(solve(count, n, columns, equilibrate=equilibrate), a, matrices(normal, count, n, columns, rng))
     squares = result[:, n * (columns + 2) :].sum(axis=1) / stack.PROBES
     for i in range(count):
-        rows, shares = scaling(a[i].astype(np.float64)) if equilibrate else (0, 0)
+        rows, shares = both(a[i].astype(np.float64)) if equilibrate else (0, 0)
         norm = np.linalg.norm(np.linalg.inv(np.ldexp(a[i].astype(np.float64), -rows - shares)))
         assert norm / 8 <= np.sqrt(squares[i]) <= norm * np.sqrt(3 * n)
 

@@ -7,15 +7,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.errors import NotPositiveDefiniteError
 from glla.operations import blocks, residents
 from glla.operations.crossing import at_home, bring_in, read_back, upload
 from glla.operations.elimination import stack_definite
 from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels, block16, sixteen
+from glla.operations.host.scaling import definite, of_definite
 from glla.operations.record import Array, Choice, Operation
-from glla.operations.scaling import exponents_of
 from glla.operations.shapes import square
 from glla.operations.trust import near_one
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
@@ -164,6 +163,10 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, p
 NOT_DEFINITE = Next("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
 
 
+equilibrated = partial(definite, of_definite)
+"""Scale rows and columns by powers of two, which rounds nothing; give the exponents, too."""
+
+
 @cached_plan
 def care(form: Form, limits: Limits, variant: str | None = None, parameters: Parameters = ()) -> Plan:
     """Plan of the factor of a matrix that was scaled on the host, so that its diagonal is near 1."""
@@ -186,12 +189,6 @@ def _factor(
     column = (shape[0], 1)
     diagonal = draft.call("diagonal", blocks.gather(shape, column, down=(1, 1)), A=made)["block"]
     return {"L": made, "diagonal": read_back(draft, diagonal, column, limits, "diagonal of L")}
-
-
-def equilibrated(a: Array) -> tuple[Array, NDArray[np.int32]]:
-    """Scale rows and columns by powers of two, which rounds nothing; give the `exponents`, too."""
-    d = exponents_of(np.diagonal(a))[:, np.newaxis]
-    return np.ldexp(a.astype(np.float64), -d - d.T).astype(np.float32), d
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from glla.operations.elimination.modular import is_small, pivot_columns
 from glla.operations.elimination.span import FLOAT32, FLOAT64, Echelon, echelon, is_exact
-from glla.operations.scaling import scaling
+from glla.operations.host.scaling import both
 
 Array = NDArray[np.float32]
 Pivots = tuple[int, ...]
@@ -28,7 +28,7 @@ def by_float64(a: Array) -> tuple[Array, Pivots]:
     leading = tuple(range(min(a.shape)))
     forms = []
     for sweeps in (0,) if exact else (0, SWEEPS):
-        rows, columns = scaling(wide, sweeps)
+        rows, columns = both(wide, sweeps)
         form = echelon(np.ldexp(wide, -rows - columns), FLOAT64 if exact else FLOAT32)
         if exact and form.pivots != leading and is_small(a.shape, len(form.pivots)):
             form = echelon(np.ldexp(wide, -rows - columns), FLOAT64, pivot_columns(wide))

@@ -19,8 +19,9 @@ from glla.operations.alignment import aligned
 from glla.operations.corrections import Refinement, rescaled_residual, turned
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import cholesky, stack_definite
+from glla.operations.host import scaling
+from glla.operations.host.scaling import Float64, Integers, scaled_back
 from glla.operations.record import Array, Operation
-from glla.operations.scaling import Float64, Integers
 from glla.operations.shapes import by_factors, system
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident
@@ -119,36 +120,20 @@ def careful_solution(forms: Forms, limits: Limits, *, lower: bool) -> Plan:
     results["diagonal"] = diagonal(draft, c, n, limits)
     x = read_back(draft, substitute(draft, c, b, (n, columns), limits, lower), (n, columns), limits, "scaled X")
     results["X"] = draft.slot("X", HostArray((n, columns)))
-    draft.host(BACK, partial(unscaled, "cho_solve"), (x, made["sizes"], made["row exponents"]), (results["X"],))
+    draft.host(BACK, partial(scaled_back, "cho_solve"), (x, made["sizes"], made["row exponents"]), (results["X"],))
     return draft.plan(results, after=(ZERO, SMALL))
 
 
-@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def scaled_factor(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Integers, Integers]:
-    """Scale a factor by rows of L, and right-hand sides by rows and then by columns; give the exponents of both.
-
-    Where all sizes are near 1 they stay as they are.
-    """
+    """Scale a factor by rows of L, and right-hand sides by rows and then by columns; give the exponents of both."""
     triangle = np.tril(c) if lower else np.triu(c).T
     largest = np.max(np.abs(triangle), axis=1, keepdims=True)
-    if trust.near_one(largest) and trust.largest_near_one(b):
-        return c, b, np.zeros(largest.shape, dtype=np.int32), np.zeros(b.shape[1], dtype=np.int32)
-    rows = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
-    scaled = np.ldexp(triangle, -rows)
-    rhs = np.ldexp(b.astype(np.float64), -rows)
-    sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
-    return scaled if lower else scaled.T, np.ldexp(rhs, -sizes).astype(np.float32), rows, sizes
 
+    def by_rows(e: Integers) -> Array:
+        scaled: Array = np.ldexp(triangle, e)
+        return scaled if lower else scaled.T
 
-@np.errstate(all="ignore")
-def unscaled(function: str, x: Array, sizes: Integers, rows: Integers) -> tuple[Array]:
-    """Scale a solution back, whose factor was scaled by rows and whose right-hand sides by rows and columns.
-
-    One of which float32 keeps too little is an error.
-    """
-    if not rows.any() and not sizes.any():
-        return (x,)
-    return (trust.in_float32(function, np.ldexp(x.astype(np.float64), sizes - rows)),)
+    return scaling.factor_system(largest, by_rows, c, b)
 
 
 def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
@@ -241,7 +226,7 @@ def careful(forms: Forms, limits: Limits, variant: str | None, parameters: Param
     given = tuple(at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=True))
     shapes = {"scaled A": (n, n), "scaled B": (n, columns), "column exponents": (n, 1), "sizes": (columns,)}
     made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
-    draft.host(SCALE, scaled_system, given, tuple(made.values()))
+    draft.host(SCALE, partial(scaling.definite_system, scaling.of_definite), given, tuple(made.values()))
     a, b = upload(draft, made["scaled A"], (n, n), limits), upload(draft, made["scaled B"], (n, columns), limits)
     plan = cholesky.plan(resident((n, n)), limits, variant=variant, parameters=parameters)
     factor = draft.call("factor", plan, A=a)["L"]
@@ -250,15 +235,6 @@ def careful(forms: Forms, limits: Limits, variant: str | None, parameters: Param
     results |= {name: made[name] for name in ("column exponents", "sizes")}
     small = Next("X is too small", error="NonFiniteError: the solution must fit float32")
     return draft.plan(results, after=(cholesky.NOT_DEFINITE, small))
-
-
-@np.errstate(all="ignore")
-def scaled_system(a: Array, b: Array) -> tuple[Array, Array, Integers, Integers]:
-    """Scale A as `cholesky.equilibrated` does, B by rows likewise and then by columns; give the exponents of both."""
-    scaled, rows = cholesky.equilibrated(a)
-    rhs = np.ldexp(b.astype(np.float64), -rows)
-    sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
-    return scaled, np.ldexp(rhs, -sizes).astype(np.float32), rows, sizes
 
 
 def _factored(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters) -> Plan:

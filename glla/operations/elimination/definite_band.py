@@ -15,7 +15,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.errors import ShapeError
 from glla.operations import care, trust
@@ -23,8 +22,8 @@ from glla.operations.alignment import aligned
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import cholesky, stack_banded
 from glla.operations.elimination.band_columns import BLOCK16, SIXTEEN, Band
+from glla.operations.host.scaling import Float64, Integers, Scaled, definite, definite_system, symmetric
 from glla.operations.record import Array, Choice, Operation
-from glla.operations.scaling import Integers, exponents_of
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import (
     PLAIN,
@@ -160,7 +159,7 @@ def careful(forms: Forms, limits: Limits, lower: bool, variant: str | None, para
     draft = Draft(CARE)
     a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
     exponents = draft.slot("exponents", HostArray((shape[1], 1)))
-    draft.host(cholesky.SCALED, partial(equilibrated, lower=lower), (a,), (scaled, exponents))
+    draft.host(cholesky.SCALED, partial(definite, partial(of_band, lower=lower)), (a,), (scaled, exponents))
     results = _factored(draft, upload(draft, scaled, shape, limits), shape, limits, lower, variant, parameters)
     results["L"] = read_back(draft, results["L"], shape, limits, "L")
     return draft.plan({**results, "exponents": exponents}, after=(cholesky.NOT_DEFINITE,))
@@ -183,32 +182,20 @@ def places(shape: Shape, lower: bool) -> list[tuple[int, slice, int]]:
     return [(row, end, one) for row, (end, one) in enumerate(zip(ends, distances, strict=True)) if one < n]
 
 
-def equilibrated(ab: Array, lower: bool) -> tuple[Array, NDArray[np.int32]]:
-    """Scale rows and columns by powers of two 2^-d, so that the diagonal is near 1; give d, a column, too.
-
-    Of a stack each band.
-    """
-    n = ab.shape[-1]
-    d = exponents_of(ab[..., 0 if lower else -1, :])
-    scaled = np.zeros(ab.shape, dtype=np.float32)
+def shifted(ab: Array, lower: bool, e: Integers, f: Integers | None = None) -> Float64:
+    """Multiply the entries of the lower half of a band, or of L, by 2^(e_i + f_j); of a stack those of each."""
+    found, n = np.zeros(ab.shape), ab.shape[-1]
     for row, end, distance in places(ab.shape[-2:], lower):
-        powers = d[..., : n - distance] + d[..., distance:]
-        scaled[..., row, end] = np.ldexp(ab[..., row, end].astype(np.float64), -powers)
-    return scaled, d[..., np.newaxis]
-
-
-def _stack_scaled(ab: Array, lower: bool = False) -> tuple[Array, Integers, Integers]:
-    """As `Batch.scaled` has it, of systems."""
-    scaled, d = equilibrated(ab, lower)
-    return scaled, d, d
-
-
-def scaled_back(factor: Array, d: Integers, lower: bool) -> Array:
-    """Scale the factor of an `equilibrated` band back: row i of L by 2^d_i."""
-    found = np.zeros(factor.shape, dtype=np.float32)
-    for row, end, distance in places(factor.shape, lower):
-        found[row, end] = np.ldexp(factor[row, end].astype(np.float64), d[distance:, 0])
+        powers = e[..., distance:, 0] + (0 if f is None else f[..., 0, : n - distance])
+        found[..., row, end] = np.ldexp(ab[..., row, end].astype(np.float64), powers)
     return found
+
+
+def of_band(ab: Array, lower: bool = False) -> Scaled:
+    """As `glla.operations.host.scaling.of_definite`, of a band, or of each of a stack."""
+    d = symmetric(ab[..., 0 if lower else -1, :])
+    e, f = d[..., np.newaxis], d[..., np.newaxis, :]
+    return shifted(ab, lower, -e, -f), e, f
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
@@ -224,7 +211,9 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     flaw = cholesky.flaw("cholesky_banded", diagonal, values["member"], values.get("exponents", 0))
     if flaw is not None:
         return flaw
-    return Done({"L": scaled_back(values["L"], values["exponents"], values["lower"])} if stage else {})
+    if not stage:
+        return Done()
+    return Done({"L": shifted(values["L"], values["lower"], values["exponents"]).astype(np.float32)})
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -359,7 +348,7 @@ def careful_solution(
     given = tuple(at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=True))
     shapes = {"scaled A": shape, "scaled B": (n, columns), "column exponents": (n, 1), "sizes": (columns,)}
     made = {name: draft.slot(name, HostArray(one)) for name, one in shapes.items()}
-    draft.host(cholesky.SCALED, partial(scaled_system, lower=lower), given, tuple(made.values()))
+    draft.host(cholesky.SCALED, partial(definite_system, partial(of_band, lower=lower)), given, tuple(made.values()))
     a, b = upload(draft, made["scaled A"], shape, limits), upload(draft, made["scaled B"], (n, columns), limits)
     results = _solved(draft, a, b, forms, limits, lower, variant, parameters)
     results["X"] = read_back(draft, results["X"], (n, columns), limits, "X")
@@ -377,15 +366,6 @@ def _solved(
     made = draft.call("solution", core, A=a, B=b)
     n = forms[1].matrix[0]
     return {"X": made["X"], "diagonal": read_back(draft, made["diagonal"], (1, n), limits, "diagonal of L")}
-
-
-@np.errstate(all="ignore")
-def scaled_system(ab: Array, b: Array, lower: bool) -> tuple[Array, Array, Integers, Integers]:
-    """Scale a band as `equilibrated` does, B by rows likewise and then by columns; give the exponents of both."""
-    scaled, rows = equilibrated(ab, lower)
-    rhs = np.ldexp(b.astype(np.float64), -rows)
-    sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
-    return scaled, np.ldexp(rhs, -sizes).astype(np.float32), rows, sizes
 
 
 def settle_solution(forms: Forms, stage: str, values: Values) -> Verdict:
@@ -426,7 +406,7 @@ SOLVE_POS_BANDED = Operation(
     example=example_of_system,
     values=lambda forms, results: results["X"],
     settle=settle_solution,
-    batch=stack_banded.batch(stack_banded.solve, solution_alone, CARE, cholesky.NOT_DEFINITE, _stack_scaled),
+    batch=stack_banded.batch(stack_banded.solve, solution_alone, CARE, cholesky.NOT_DEFINITE, of_band),
     variants=VARIANTS_OF_SOLUTION,
     choose=choose_solution,
     aligned=aligned,

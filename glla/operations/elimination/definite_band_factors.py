@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from glla.operations import trust
 from glla.operations.alignment import aligned
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import stack_banded
@@ -19,11 +18,10 @@ from glla.operations.elimination.definite import (
     SMALL,
     ZERO,
     settle_solve,
-    unscaled,
 )
-from glla.operations.elimination.definite_band import check, example, places, substituted
+from glla.operations.elimination.definite_band import check, example, places, shifted, substituted
+from glla.operations.host.scaling import Integers, factor_system, scaled_back
 from glla.operations.record import Array, Operation
-from glla.operations.scaling import Integers
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 
@@ -98,31 +96,18 @@ def careful(forms: Forms, limits: Limits, *, lower: bool) -> Plan:
     found = draft.call("solution", core, C=c, B=b)
     x = read_back(draft, found["X"], (n, columns), limits, "scaled X")
     results["X"] = draft.slot("X", HostArray((n, columns)))
-    work = partial(unscaled, "cho_solve_banded")
+    work = partial(scaled_back, "cho_solve_banded")
     draft.host(BACK, work, (x, made["sizes"], made["row exponents"]), (results["X"],))
     results["diagonal"] = read_back(draft, found["diagonal"], (1, n), limits, "diagonal of L")
     return draft.plan(results, after=(ZERO, SMALL))
 
 
-@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def scaled(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Integers, Integers]:
-    """Scale a factor by rows of L, and right-hand sides by rows and then by columns; give the exponents of both.
-
-    Where all sizes are near 1 they stay as they are.
-    """
-    n = c.shape[1]
-    largest = np.zeros((n, 1), dtype=np.float32)
+    """Scale a factor by rows of L, and right-hand sides by rows and then by columns; give the exponents of both."""
+    largest = np.zeros((c.shape[1], 1), dtype=np.float32)
     for row, end, distance in places(c.shape, lower):
         largest[distance:, 0] = np.maximum(largest[distance:, 0], np.abs(c[row, end]))
-    if trust.near_one(largest) and trust.largest_near_one(b):
-        return c, b, np.zeros(largest.shape, dtype=np.int32), np.zeros(b.shape[1], dtype=np.int32)
-    rows = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
-    factor = np.zeros(c.shape, dtype=np.float32)
-    for row, end, distance in places(c.shape, lower):
-        factor[row, end] = np.ldexp(c[row, end].astype(np.float64), -rows[distance:, 0])
-    rhs = np.ldexp(b.astype(np.float64), -rows)
-    sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
-    return factor, np.ldexp(rhs, -sizes).astype(np.float32), rows, sizes
+    return factor_system(largest, lambda e: shifted(c, lower, e), c, b)
 
 
 def alone(forms: Forms, limits: Limits, lower: bool) -> Plan:

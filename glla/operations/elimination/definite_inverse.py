@@ -26,9 +26,9 @@ from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_b
 from glla.operations.elimination import cholesky, stack_definite
 from glla.operations.elimination.definite import CARE, diagonal
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.host.scaling import Integers
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.residual import WORST
-from glla.operations.scaling import Integers
 from glla.operations.shapes import square
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, Plan, Variant, resident, settled

@@ -19,6 +19,7 @@ from glla.operations.elimination.counts import flops, steps
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.elimination.panels import BlockedFactors
 from glla.operations.elimination.pivot import NORMS, FactorSearch, allowed_growth, known, stands
+from glla.operations.host.scaling import exponents
 from glla.operations.record import Array, Batch, Choice, Interface, Operation
 from glla.operations.reduce import max_magnitude
 from glla.operations.trust import overflow, size_near_one
@@ -394,7 +395,7 @@ SCALED, PERMUTATION = "scale by a power of two", "P from the row exchanges"
 
 def scaled_by_one(a: Array) -> tuple[Array, NDArray[np.intc]]:
     """Scale a matrix by one power of two so that its largest entry is near 1; give the exponent, too."""
-    exponent = np.frexp(np.max(np.abs(a), keepdims=True))[1]
+    exponent = exponents(np.max(np.abs(a), keepdims=True))
     return np.ldexp(a.astype(np.float64), -exponent).astype(np.float32), exponent
 
 

@@ -18,8 +18,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import again, stack, trust
+from glla.operations import stack, trust
 from glla.operations.elimination import stack_definite_small as small
+from glla.operations.host import scaling
 from glla.operations.record import Array, Batch
 from glla.operations.stack import Passes, Stack
 from glla.passes import PLAIN, Form, Forms, Limits, Next, PingPong, Plan, Uniform
@@ -173,8 +174,8 @@ def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, err
         return replace(_way(made, forms)(forms, limits), after=(after, error))
 
     look, judged = (doubtful_with_factors, "factors") if made is substitute else (doubtful, "definite")
-    norms, scale = made in (solve, substitute), again.of_factors if made is substitute else again.of_definite
-    scaled = again.for_factors if made is factor else scale
+    norms, scale = made in (solve, substitute), scaling.of_factor if made is substitute else scaling.of_definite
+    scaled = scaling.for_factor if made is factor else scale
     return Batch(
         most_together,
         plan,

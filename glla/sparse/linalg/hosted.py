@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
+from glla.operations.host.scaling import exponent_of
 from glla.operations.sparse.cg import BREAKDOWN
 from glla.sparse.linalg import outer, vectors
 from glla.sparse.linalg.operators import NEAR, Operator
@@ -74,8 +75,7 @@ def _scaled(asked: Task, r: Floats) -> Task:
 
 def _near_one(one: Operator, r: Floats) -> Operator:
     largest = float(np.abs(one.times(r)).max())
-    e = int(np.frexp(largest)[1]) if 0 < largest < np.inf else 0
-    e = e if abs(e) > NEAR else 0
+    e = exponent_of(largest, NEAR)
     return replace(one, plan=None, host=_Times(one, e), exponent=e, shift=0.0)
 
 

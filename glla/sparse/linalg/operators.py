@@ -15,6 +15,7 @@ from glla.array.convert import as_float32
 from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, DTypeError, ShapeError
 from glla.gl import Device, Texture, default_device
+from glla.operations.host.scaling import by_one, exponent_of
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.layout import vector
 from glla.passes import Plan
@@ -138,9 +139,8 @@ class Operator:
         if self.host is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 return np.asarray(self.host @ x, dtype=np.float64).reshape(-1)
-        size = np.abs(x).max(initial=0.0)
-        e = int(np.frexp(size)[1]) if np.isfinite(size) else 0
-        y = self.run(upload(np.ldexp(x, -e).astype(np.float32), self.device))
+        scaled, e = by_one(x)
+        y = self.run(upload(scaled.astype(np.float32), self.device))
         return np.ldexp(y.numpy().astype(np.float64), e + self.exponent)
 
     def applied(self, b: Any) -> Any:
@@ -206,9 +206,7 @@ NEAR = 20
 
 def _matrix(rows: Compressed, matrix: SparseMatrix | None, device: Device, host: Any) -> Operator:
     largest = float(np.abs(rows.values).max(initial=0.0))
-    exponent = int(np.frexp(largest)[1]) if np.isfinite(largest) and largest > 0 else 0
-    if abs(exponent) <= NEAR:
-        exponent = 0
+    exponent = exponent_of(largest, NEAR)
     if exponent or matrix is None:
         values = np.ldexp(rows.values, -exponent)
         matrix = SparseMatrix(Compressed(rows.shape, rows.starts, rows.columns, values), device)

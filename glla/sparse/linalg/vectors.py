@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from glla.array.array import Array, upload
 from glla.array.convert import as_real, refuse_nonfinite
 from glla.errors import DeviceMismatchError, NonFiniteError, ShapeError
+from glla.operations.host.scaling import by_one, exponent_of
 from glla.sparse.linalg.operators import Operator
 
 Floats = NDArray[np.float64]
@@ -57,8 +58,7 @@ class OnHost:
 
     def scaled_on_host(self) -> tuple[Floats, int]:
         """The residual times 2^-e, its largest element near 1; and e."""
-        e = int(np.frexp(np.abs(self._r).max())[1])
-        return np.ldexp(self._r, -e), e
+        return by_one(self._r)
 
     def scaled(self) -> tuple[Array, int]:
         """The same, on the device."""
@@ -136,9 +136,9 @@ class OnDevice:
     def scaled(self) -> tuple[Array, int]:
         """The residual times 2^-e, its largest element near 1; and e."""
         if self._exact is not None:
-            e = int(np.frexp(np.abs(self._exact).max())[1])
-            return upload(np.ldexp(self._exact, -e).astype(np.float32), self._b.device), e
-        e = int(np.frexp(float(abs(self._r).max()))[1])
+            r, e = by_one(self._exact)
+            return upload(r.astype(np.float32), self._b.device), e
+        e = exponent_of(float(abs(self._r).max()))
         return _times_power(self._r, -e), e
 
     def moved(self, d: Array, e: int) -> OnDevice:
@@ -177,8 +177,8 @@ def norm(a: Floats) -> float:
     largest = float(np.abs(a).max(initial=0.0))
     if largest == 0 or not np.isfinite(largest):
         return largest
-    e = int(np.frexp(largest)[1])
-    return float(np.ldexp(np.linalg.norm(np.ldexp(a, -e)), e))
+    scaled, e = by_one(a)
+    return float(np.ldexp(np.linalg.norm(scaled), e))
 
 
 def norm_on_device(a: Array) -> float:
@@ -186,6 +186,6 @@ def norm_on_device(a: Array) -> float:
     largest = float(abs(a).max())
     if largest == 0 or not np.isfinite(largest):
         return largest
-    e = int(np.frexp(largest)[1])
+    e = exponent_of(largest)
     scaled = _times_power(a, -e)
     return float(np.ldexp(np.sqrt(float((scaled * scaled).sum())), e))

@@ -1,0 +1,1 @@
+"""Numerics of the host: pure functions of NumPy's arrays."""
