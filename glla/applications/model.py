@@ -13,14 +13,13 @@ from glla.array.convert import Array
 from glla.gl import Device
 from glla.linalg.kernels import run
 from glla.operations import restoration
+from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.passes import Plan
 
 Float64 = NDArray[np.float64]
 Index = tuple[int, int]
 Images = list[Matrix]
 """Images of one shape: the channels of a colour image."""
-
-ROUNDOFF = 2.0**-24
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +100,6 @@ class Model:
     def factors(self) -> tuple[Float64, Float64] | None:
         """Return v and w of a kernel that is v w^T to the last bit of float32, or None."""
         u, s, vh = np.linalg.svd(self.kernel.astype(np.float64))
-        if len(s) > 1 and s[1] > 4 * ROUNDOFF * s[0]:
+        if len(s) > 1 and s[1] > 4 * UNIT_ROUNDOFF * s[0]:
             return None
         return u[:, 0] * s[0], vh[0]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from glla import linalg
-from glla.applications.model import ROUNDOFF, Float64, Images, Model
+from glla.applications.model import Float64, Images, Model
 from glla.array.array import Matrix, asarray
 from glla.array.convert import LARGEST, Array, as_float32, finite_result
 from glla.errors import (
@@ -36,8 +36,10 @@ from glla.linalg.definite_band import solve_definite_band
 from glla.linalg.kernels import run
 from glla.linalg.operands import device_of, operand
 from glla.operations import packing, restoration
+from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.host.scaling import exponent_of, scaled_back
 from glla.operations.sparse.layout import MOST_TEXELS
+from glla.operations.trust import PROMISED
 from glla.passes import Variant
 from glla.registry import delegating
 from glla.sparse.linalg import LinearOperator, cg
@@ -64,8 +66,8 @@ is the norm of the true residual of the normal equations over that of their righ
 
 MOST_ITERATIONS = 5000
 
-PROMISED, MOST_CORRECTIONS = 30.0, 8
-"""Largest normalised residual of what an explicit inverse gives, and corrections at most. The second is a guess."""
+MOST_CORRECTIONS = 8
+"""Most corrections of the solution by an explicit inverse. A guess."""
 
 MODELS = ("convolve", "correlate")
 WIDE = 4
@@ -101,7 +103,7 @@ def _corrected(model: Model, normal: Matrix, inverse: Matrix, right: Matrix, f: 
         residual = right - normal @ f
         scale = (of_normal * abs(f).max(axis=0) + of_right).numpy(check_finite=False).astype(np.float64)
         left = abs(residual).max(axis=0).numpy(check_finite=False)
-        if (left <= PROMISED * model.pixels * ROUNDOFF * scale).all():
+        if (left <= PROMISED * model.pixels * UNIT_ROUNDOFF * scale).all():
             return f
         f = f + inverse @ residual
     raise ConvergenceError(
@@ -152,7 +154,7 @@ def _must_be_regular(model: Model, normal: LinearOperator) -> None:
     An image may be in the range of a singular matrix; random numbers are not, so no iteration solves for them.
     """
     norm = float(np.sum(np.abs(model.kernel.astype(np.float64)))) ** 2 + model.balance  # at least that of the matrix
-    if model.balance >= 4 * ROUNDOFF * norm:
+    if model.balance >= 4 * UNIT_ROUNDOFF * norm:
         return
     probe = asarray(np.random.default_rng(0).standard_normal(model.pixels), device=model.device)
     goal = 1 / (8 * np.sqrt(model.pixels))  # an eighth of a random vector's part in the null space

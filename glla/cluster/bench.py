@@ -21,10 +21,11 @@ from glla.cluster.execute import execute, pack
 from glla.cluster.grids import DistributedMatrix, Grid
 from glla.cluster.lapack import pivoted, pivoted_columns, solve_lower
 from glla.cluster.layout import Layout
-from glla.cluster.linalg import UNIT, lu_factor, matmul, solve
+from glla.cluster.linalg import lu_factor, matmul, solve
 from glla.cluster.messages import Alone, Channel
 from glla.cluster.model import Parameters, predict, simulate
 from glla.cluster.steps import Receive, Send
+from glla.operations.elimination.noise import UNIT_ROUNDOFF
 
 BIG = 1 << 22
 """Bytes of the message that measures the network's bandwidth."""
@@ -285,7 +286,7 @@ def hpl_residual(a: DistributedMatrix, x: Any, b: Any) -> float:
     with grid.operation():
         product, sums = _times(a, x.astype(np.float64)), _times(a, np.ones(n), absolute=True)
     size = sums.max() * np.abs(x).max() + np.abs(b).max()
-    return float(np.abs(product - b).max() / (UNIT * size * n))
+    return float(np.abs(product - b).max() / (UNIT_ROUNDOFF * size * n))
 
 
 def product_residual(a: DistributedMatrix, b: DistributedMatrix, c: DistributedMatrix) -> float:
@@ -296,7 +297,8 @@ def product_residual(a: DistributedMatrix, b: DistributedMatrix, c: DistributedM
         made, right = _times(c, x), _times(b, x)
         difference = np.abs(made - _times(a, right))
         bound = _times(a, _times(b, np.abs(x), absolute=True), absolute=True)
-        return float((difference / np.maximum(bound, np.finfo(np.float64).tiny)).max(initial=0) / (max(1, k) * UNIT))
+        ratios = difference / np.maximum(bound, np.finfo(np.float64).tiny)
+        return float(ratios.max(initial=0) / (max(1, k) * UNIT_ROUNDOFF))
 
 
 def _times(a: DistributedMatrix, x: NDArray[Any], absolute: bool = False) -> NDArray[np.float64]:

@@ -30,20 +30,7 @@ from glla.hybrid.cores import one_thread, own_cores
 from glla.linalg import PLU, RefinedSolution
 from glla.operations import factors, trust
 from glla.operations.elimination.noise import rounding_errors
-from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.host.scaling import Integers, exponent_of, exponents
-
-UNIT = 2.0**-24
-"""Unit roundoff of float32."""
-
-PASSES = 30
-"""A residual of norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) that is allowed, as elsewhere in glla."""
-
-MOST_ROUNDS = 40
-"""Rounds of refinement at most."""
-
-REFINED = 1e-14
-"""Componentwise backward error that `solve(refine=True)` comes below, as elsewhere in glla."""
 
 STRIP = 64
 """Rows that are processed together, so that intermediate results stay in the cache."""
@@ -135,7 +122,7 @@ def lu_factor(a: DistributedMatrix, *, variant: str = "tournament") -> tuple[Dis
     one_of("lu_factor: variant", variant, VARIANTS)
     with a.grid.operation():
         lu, piv, growth = _factored(a, "lu_factor", variant)
-    most = allowed_growth(max(a.shape))
+    most = trust.allowed_growth(max(a.shape))
     if growth > most:
         warnings.warn(
             f"lu_factor: entries grew {growth:.3g} times with variant {variant!r}, random matrices allow {most:.3g}; "
@@ -407,11 +394,6 @@ class _System:
         size = self.grid.total(self._times(np.abs(self.a.local), np.abs(x))) + np.abs(b)
         return float(np.divide(np.abs(residual), size, out=np.zeros_like(size), where=size > 0).max(initial=0))
 
-    def _is_good(self, b: Double, x: Double, residual: Double) -> bool:
-        """Whether every column keeps the bound in norms."""
-        size = self.norm * np.abs(x).max(axis=0) + np.abs(b).max(axis=0)
-        return bool((np.abs(residual).max(axis=0) <= PASSES * len(b) * UNIT * size).all())
-
     def solved(self, b: Double, refine: bool) -> tuple[Double, int, float]:
         """Solution, rounds of refinement, and backward error."""
         x = self.substituted(b)
@@ -423,12 +405,12 @@ class _System:
                 )
             stored = x if refine else x.astype(np.float32).astype(np.float64)
             residual = self.residual(b, stored if np.isfinite(stored).all() else x)
-            if not refine and self._is_good(b, x, residual):
+            if not refine and trust.keeps_promise(self.norm, x, b, residual):
                 return x, rounds, error
             error = self.backward_error(b, x, residual)
-            if refine and error < REFINED:
+            if refine and error < trust.REFINED:
                 return x, rounds, error
-            if (error > 0.9 * before and rounds > 1) or rounds == MOST_ROUNDS:
+            if (error > 0.9 * before and rounds > 1) or rounds == trust.MOST_ROUNDS:
                 raise ConvergenceError(
                     f"solve: refinement stopped after {rounds} rounds at a backward error of {error:.3g}; A is "
                     "too ill-conditioned for float32 factors, or entries grow too much: take variant='partial', or "

@@ -12,12 +12,10 @@ from glla.cluster import lapack
 from glla.dask.factors import Factors, Key, Rows, block_size
 from glla.dask.products import operand
 from glla.errors import ConvergenceError, NonFiniteError, ShapeError, SingularMatrixError
+from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.trust import keeps_promise
 
 Double = NDArray[np.float64]
-
-UNIT = 2.0**-24
-PASSES = 30
-"""A residual of norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) that is allowed, as elsewhere in glla."""
 
 PROBES = 2
 """Additional right-hand sides of random signs, for an estimate of the inverse's norm."""
@@ -192,14 +190,13 @@ def _largest(sums: list[Double]) -> float:
 def _checked(x: Double, residual: Double, right: Double, norm: float) -> Array:
     """Give the solution in float32, or say what is wrong with it."""
     largest = float(np.abs(x[:, -PROBES:]).max())
-    if not largest * norm < 1 / UNIT:
+    if not largest * norm < 1 / UNIT_ROUNDOFF:
         raise SingularMatrixError(
             f"glla.dask.solve: A is singular to float32, its condition number is at least {largest * norm:.3g}; "
             "if rows or columns differ much in size, scale them first"
         )
     x, residual, right = (one[:, :-PROBES] for one in (x, residual, right))
-    size = norm * np.abs(x).max(axis=0) + np.abs(right).max(axis=0)
-    if not (np.abs(residual).max(axis=0) <= PASSES * len(x) * UNIT * size).all():
+    if not keeps_promise(norm, x, right, residual):
         raise ConvergenceError("glla.dask.solve: the residual misses its bound, as entries grow too much")
     with np.errstate(over="ignore"):
         found: Array = x.astype(np.float32)

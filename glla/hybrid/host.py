@@ -33,7 +33,6 @@ from glla.operations.elimination import plu as factorisations
 from glla.operations.elimination import rref as echelon
 from glla.operations.elimination.complete import complete_order
 from glla.operations.elimination.decided import by_float64
-from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.elimination.plu import permutation_of
 from glla.operations.factors import pivot_records, probes
 from glla.operations.host.scaling import exponent_of, of_system
@@ -186,7 +185,7 @@ def _solve(function: str, a: Array, b: Array) -> Array:
     factors = HostFactors(scaled)
     columns = b.reshape(len(b), -1)
     usual = rows is None and trust.largest_near_one(columns)
-    if not usual or not factors.growth(_largest(scaled)) <= allowed_growth(len(a)):
+    if not usual or not factors.growth(_largest(scaled)) <= trust.allowed_growth(len(a)):
         values = {"A": a, "B": columns, "function": function, "member": ""}
         x: Array = walk(OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, care.CARE)["X"]
         return x.reshape(b.shape)
@@ -261,7 +260,7 @@ def _in_place_of_plans() -> Perform:
 
 def _grew_little(packed: Array, scale: float) -> bool:
     """Tell whether U's entries are at most as many times `scale` as those of random matrices."""
-    most = allowed_growth(min(packed.shape)) * scale
+    most = trust.allowed_growth(min(packed.shape)) * scale
     return _largest(packed) <= most or float(_largest_of_upper(packed).max()) <= most  # L's entries are 1 at most
 
 
@@ -282,7 +281,7 @@ def det(a: Array) -> Any:
         return np.float32(1)
     scaled, rows, columns = _equilibrated(a)
     factors = HostFactors(scaled)
-    if factors.growth(_largest(scaled)) <= allowed_growth(len(a)):
+    if factors.growth(_largest(scaled)) <= trust.allowed_growth(len(a)):
         exponents = sum(int(part.sum()) for part in (rows, columns) if part is not None)
         sign, logarithm = map(np.float64, sign_and_log(factors.diagonal[0], factors.exchanges, exponents))
     else:

@@ -15,6 +15,7 @@ from glla.lab import photograph
 from glla.lab.extra import check_writable, require
 from glla.linalg.kernels import kernel
 from glla.passes import Plan
+from glla.testing import ROUNDOFF
 
 Array = NDArray[np.float32]
 Pictures = list[tuple[str, Array]]
@@ -35,9 +36,6 @@ BLUR: Array = np.array([[1, 2, 1], [2, 4, 2], [1, 2, 1]], dtype=np.float32) / np
 EDGES: Array = np.array([[-1, -1, -1], [-1, 8, -1], [-1, -1, -1]], dtype=np.float32)
 SHARPEN: Array = np.array([[0, -1, 0], [-1, 5, -1], [0, -1, 0]], dtype=np.float32)
 """Weights of stencils. What the sharper picture adds is its second derivative."""
-
-U = 2.0**-24
-"""Unit roundoff of float32."""
 
 
 def plans() -> Iterator[Plan]:
@@ -90,7 +88,9 @@ def stencil(device: Device, size: int) -> tuple[Pictures, bool]:
         result = draw(A=given, weights=weights, repeat=repeat).numpy()
         expected, bound = grey.astype(np.float64), 0.0
         for _ in range(repeat):
-            bound = float(np.abs(weights).sum()) * bound + 10 * U * float(summed(np.abs(expected), abs(weights)).max())
+            bound = float(np.abs(weights).sum()) * bound + 10 * ROUNDOFF * float(
+                summed(np.abs(expected), abs(weights)).max()
+            )
             expected = summed(expected, weights)
         right = right and bool((np.abs(result - expected) <= bound).all())
         pictures.append((title, np.abs(result) if title == "edges" else result))

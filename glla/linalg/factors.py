@@ -16,7 +16,7 @@ from glla.gl import Device, Texture
 from glla.gl.observers import host_step
 from glla.operations import care, lu_solve, trust
 from glla.operations import factors as plans
-from glla.operations.elimination import counts, pivot, plu
+from glla.operations.elimination import counts, plu
 from glla.operations.elimination.noise import rounding_errors
 from glla.operations.factors import PROBES
 from glla.operations.reduce import max_magnitude
@@ -232,7 +232,7 @@ def factorise(
     )
     results: dict[str, Any] = device.run(plan, A=a.texture)
     scale = float(results["largest_A"].flat[0]) if pivoting != "partial" else 1.0
-    if pivoting != "partial" and not pivot.stands(results["health_read"], scale, min(shape)):
+    if pivoting != "partial" and not trust.stands(results["health_read"], scale, min(shape)):
         return factorise(a, "partial", equilibrate_first, variant)
     return Factors.of(device, shape, results)
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from glla.operations import stack, trust
 from glla.operations.crossing import read_texels, texels_of, write_texels
 from glla.operations.elimination.noise import rounding_errors
-from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.host.scaling import Float64, Integers, Scaled, right_sides
 from glla.operations.record import Array, Batch
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Next, Plan, Storage, texture
@@ -141,7 +140,7 @@ def _stand(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
         records[:, n * n :][:, :n],
         records[:, n * (n + 1) :][:, :n],
     )
-    stands = np.isfinite(u).all(axis=1) & (np.max(largest, axis=1) <= allowed_growth(n)) & u.all(axis=1)
+    stands = np.isfinite(u).all(axis=1) & (np.max(largest, axis=1) <= trust.allowed_growth(n)) & u.all(axis=1)
     errors = rounding_errors(lu[stands], np.arange(n))
     stands[stands] = (np.abs(u[stands]) > SURELY * trust.SINGULAR * errors).all(axis=1)
     return (stands,)

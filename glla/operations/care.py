@@ -66,12 +66,6 @@ ZERO = Next("a pivot is zero", error="SingularMatrixError: names the pivot")
 SINGULAR = Next("a pivot is not above its rounding error", error="SingularMatrixError: names the pivot")
 DIVERGED = "ConvergenceError: the matrix is too ill-conditioned for float32 factors"
 
-GOOD = 8.0
-"""Largest normalised residual of a solution that needs no refinement."""
-
-SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
-"""Smallest normal float32; a GPU may take smaller numbers for zero."""
-
 
 @dataclass(frozen=True)
 class System:
@@ -390,8 +384,8 @@ def _substituted(values: Values, stage: str, u: trust.Floats, largest: trust.Flo
     a, b = values["scaled A"], values["scaled B"]
     x = np.empty(b.shape)
     x[_order(values)] = values["X"]
-    good = not values["grew"] or residual(a, x, b) <= GOOD
-    lost = bool(((b != 0) & (np.abs(b.astype(np.float32)) < SMALLEST_NORMAL)).any())  # beside larger ones, in a column
+    good = not values["grew"] or residual(a, x, b) <= trust.GOOD
+    lost = bool(((b != 0) & (np.abs(b.astype(np.float32)) < trust.NORMAL)).any())  # beside larger ones, in a column
     if good and not lost:
         return scaled_back(values, x)
     return _begun({**values, "fallback": x if good else None})

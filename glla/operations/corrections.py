@@ -22,15 +22,7 @@ from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError
 from glla.operations.host.scaling import Float64, Integers
-
-MOST_ITERATIONS = 40
-"""Most corrections. An error that shrinks has shrunk enough by then."""
-
-TARGET = 8.0 * 2.0**-53
-"""Componentwise backward error that ends the iteration, near 1e-15."""
-
-ACCEPTED = 1e-14
-"""Largest componentwise backward error of a result that counts as converged."""
+from glla.operations.trust import MOST_ROUNDS, REFINED, TARGET
 
 
 @dataclass(frozen=True)
@@ -62,9 +54,7 @@ class Refinement:
         now = Refinement(self.turns + 1, self.best, self.best_error, self.iterations, self.score)
         if error < self.best_error or not self.turns:
             now = Refinement(now.turns, x, error, max(self.turns - 1, 0), self.score)
-        if (
-            error <= TARGET or (self.turns and not going) or now.turns == MOST_ITERATIONS
-        ):  # done, as far as it goes, NaN
+        if error <= TARGET or (self.turns and not going) or now.turns == MOST_ROUNDS:  # done, as far as it goes, NaN
             return now, None
         now = Refinement(now.turns, now.best, now.best_error, now.iterations, min(score, self.score))
         return now, np.where(errors <= TARGET, 0.0, residual)  # what is done would hide what is smaller by 38 decades
@@ -72,13 +62,13 @@ class Refinement:
     @property
     def converged(self) -> bool:
         """Whether the best solution is good enough."""
-        return self.best_error <= ACCEPTED
+        return self.best_error <= REFINED
 
     def error(self, function: str) -> ConvergenceError:
         """Error for a refinement that did not converge."""
         return ConvergenceError(
             f"{function}: refinement stopped at a backward error of {self.best_error:.2g} after {self.iterations} "
-            f"corrections (aim {ACCEPTED:g}); the matrix is too ill-conditioned for float32 factors: use "
+            f"corrections (aim {REFINED:g}); the matrix is too ill-conditioned for float32 factors: use "
             "numpy.linalg.solve"
         )
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from glla.operations import care, factors, stack, stack_small, trust
 from glla.operations.crossing import bring_in_watched, read_texels
 from glla.operations.elimination import counts, plu
-from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.host import scaling
 from glla.operations.inverse import example
 from glla.operations.record import Array, Batch, Operation
@@ -156,7 +155,7 @@ def doubtful(operands: tuple[Array, ...], nothing: Array, figures: Array) -> NDA
     """Which determinants of a stack are made again, from U's diagonals and the largest entries of U's columns."""
     (a,) = operands
     u, largest, *_ = np.moveaxis(figures, 1, 0)
-    grew = ~(np.max(largest, axis=1) <= allowed_growth(figures.shape[-1])) | ~np.isfinite(u).all(axis=1)
+    grew = ~(np.max(largest, axis=1) <= trust.allowed_growth(figures.shape[-1])) | ~np.isfinite(u).all(axis=1)
     return np.flatnonzero(grew if trust.near_one(a) else grew | ~scaling.scales_near_one(a))
 
 

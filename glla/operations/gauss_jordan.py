@@ -23,8 +23,8 @@ from glla.operations.elimination import cholesky
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.host.scaling import of_system
 from glla.operations.record import Array, Choice, Operation
-from glla.operations.residual import WORST
 from glla.operations.shapes import square
+from glla.operations.trust import PROMISED
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Variant, resident, settled
 from glla.passes.cache import cached_plan
@@ -152,7 +152,7 @@ def looked_at(a: Array, x: Array) -> tuple[NDArray[np.float64]]:
         column = dependent_column(wide)
         if column is not None:
             return (np.array([np.inf, column, 0, True], dtype=np.float64),)
-    return (np.array([ratio, *(worst_pivot(wide) if not ratio <= WORST else (0, 0, 0))], dtype=np.float64),)
+    return (np.array([ratio, *(worst_pivot(wide) if not ratio <= PROMISED else (0, 0, 0))], dtype=np.float64),)
 
 
 def dependent_column(a: NDArray[np.float64]) -> int | None:
@@ -199,14 +199,14 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         stands = residual.ratio(values, n) <= residual.STANDS and residual.size(values, n) <= 1
         return Done() if stands else Go(LOOK)
     ratio, column, share, gone = (float(one) for one in values["look"].reshape(-1))
-    if ratio <= WORST:
+    if ratio <= PROMISED:
         return Done()
     k, member = int(column), values["member"]
     if gone:
         return SingularMatrixError(f"inv: Singular matrix{member}: column {k} depends on those before it")
     return ConvergenceError(
-        f"inv: norm(A X - I) is {ratio:.3g} n norm(A) norm(X) u{member}, more than {WORST:g}: 'gauss_jordan' takes the "
-        f"first entry that is not zero for a pivot, in column {k} one of {share:.3g} times the largest, and scales "
+        f"inv: norm(A X - I) is {ratio:.3g} n norm(A) norm(X) u{member}, more than {PROMISED:g}: 'gauss_jordan' takes "
+        f"the first entry that is not zero for a pivot, in column {k} one of {share:.3g} times the largest, and scales "
         "nothing; leave variant out"
     )
 

@@ -17,6 +17,7 @@ import numpy as np
 from glla.operations import elementwise, matmul, packing, reduce
 from glla.operations.crossing import read_texels
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.trust import PROMISED
 from glla.operations.verdict import Values
 from glla.operations.wrapped import elementwise as wrapped
 from glla.operations.wrapped import move
@@ -24,10 +25,7 @@ from glla.operations.wrapped.view import View
 from glla.passes import Draft, Limits, resident
 from glla.passes.layout import Shape
 
-WORST = 30.0
-"""Largest norm(A X - I) / (n norm(A) norm(X) u) of an inverse, in the 1-norm."""
-
-STANDS = WORST - 2
+STANDS = PROMISED - 2
 """Ratio up to which the residual in float32 settles it."""
 
 

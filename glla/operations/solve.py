@@ -14,7 +14,6 @@ from glla.operations import care, factors, packing, stack, stack_small, streams,
 from glla.operations.alignment import aligned
 from glla.operations.crossing import bring_in, bring_in_watched, read_back, watch
 from glla.operations.elimination import counts
-from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.host import scaling
 from glla.operations.record import Array, Batch, Operation
@@ -132,7 +131,7 @@ def are_regular(operands: Sequence[Array], figures: Array, equilibrate: bool = T
         return np.zeros(len(a), dtype=bool)
     sound = a.any(axis=(1, 2)) & np.isfinite(figures).all(axis=(1, 2))
     sound &= np.logical_and.reduce([trust.each_near_one(one) for one in operands])
-    sound &= _growth(a, figures[:, 1], equilibrate) <= allowed_growth(a.shape[-1])
+    sound &= _growth(a, figures[:, 1], equilibrate) <= trust.allowed_growth(a.shape[-1])
     sizes = np.linalg.svd(a[sound].astype(np.float64), compute_uv=False)
     sound[sound] = sizes[:, -1] * FAR_FROM_SINGULAR > sizes[:, 0]
     regular: NDArray[np.bool_] = sound
@@ -152,7 +151,7 @@ def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate:
     u, largest, squares = figures.transpose(1, 2, 0).copy().transpose(0, 2, 1)
     growth = _growth(a, largest, equilibrate)
     norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.PROBES)
-    sound = np.isfinite(u).all(axis=1) & (growth <= allowed_growth(n))
+    sound = np.isfinite(u).all(axis=1) & (growth <= trust.allowed_growth(n))
     care_of = ~sound | trust.inverse_is_large(norms, largest, trust.DOUBTFUL_IN_STACKS)
     care_of |= (np.abs(u) <= trust.SMALL * largest).any(axis=1)
     for one in map(trust.largest_of_columns, operands[1:]):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from glla.operations import stack, trust
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
-from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.wrapped.view import Over, View, laid
 from glla.passes import Draft, Plan, Uniform
 from glla.passes.cache import cached_plan
@@ -57,7 +56,7 @@ def plan(
         "NORMS": int("N_A" in names),
     }
     most = NARROWER * trust.DOUBTFUL_IN_STACKS * (stack.PROBES / order) ** 0.5 / UNIT_ROUNDOFF
-    limits = (NARROWER * allowed_growth(order), trust.SMALL / NARROWER, most, 2.0**-trust.NEAR_ONE)
+    limits = (NARROWER * trust.allowed_growth(order), trust.SMALL / NARROWER, most, 2.0**-trust.NEAR_ONE)
     over = Over((count,), texture_size)
     results = {
         name: draft.slot(name, laid((count,), "float32", texture_size)) for name in ("doubts", *["turns"] * turns)

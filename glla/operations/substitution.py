@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations.trust import underflow
+from glla.operations.trust import NORMAL, underflow
 
 Float64 = NDArray[np.float64]
-
-SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
-"""Smallest normal float32: smaller numbers keep fewer digits."""
 
 ROWS = 64
 """Rows that the host checks, or substitutes, at a time."""
@@ -64,7 +61,7 @@ def in_rounded_rows(
     """
     x = substituted(t, b, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed, rounded=True)
     short = x.astype(np.float32)
-    small = np.asarray((np.abs(x) < SMALLEST_NORMAL).any(axis=-1))
+    small = np.asarray((np.abs(x) < NORMAL).any(axis=-1))
     rows = np.flatnonzero(small.any(axis=tuple(range(small.ndim - 1))))
     if len(rows):  # what rounding took from them is left in the residual
         half = (np.tril if lower else np.triu)(t, (-1 if lower else 1) if unit_diagonal else 0)

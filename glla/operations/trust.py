@@ -6,7 +6,7 @@ any pivot if the inverse is large, is compared with its rounding error, see `gll
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import inf, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from glla.errors import NonFiniteError, SingularMatrixError
 from glla.operations.elimination.noise import UNIT_ROUNDOFF, rounding_errors
-from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.verdict import Values
 
 Floats = NDArray[np.floating]
@@ -30,6 +29,12 @@ as `tests/test_solve.py` demands."""
 SMALL = 2.0**-10
 """A pivot below this fraction of the entries of U above it is checked."""
 
+GROWTH = 16.0, 4.0
+"""Growth of entries that an elimination of n columns may show: the first, and the second times sqrt(n)."""
+
+SMALLEST_RATIO = 2.0**-7
+"""Smallest ratio of a block norm to the largest entry of its two columns with which factors stand."""
+
 DOUBTFUL = 1.0
 """Estimate norm(inverse) u sqrt(n) max abs(U) above which pivots are checked. Singular matrices had a zero pivot, or
 1.4 or more; normal ones 0.004 at n = 512, the median of 40
@@ -41,6 +46,22 @@ DOUBTFUL_IN_STACKS = 2.0**-6
 
 MOST_SUSPECTS = 512
 """Pivots that are checked at most, the smallest relative to their columns first; 4 n^2 flop each."""
+
+PROMISED = 30.0
+"""Largest normalised residual of factors, solutions and inverses, as norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u):
+the threshold of LAPACK's tests."""
+
+GOOD = 8.0
+"""Largest normalised residual of a solution that needs no refinement."""
+
+MOST_ROUNDS = 40
+"""Most corrections of a refinement. An error that shrinks has shrunk enough by then."""
+
+TARGET = 8.0 * 2.0**-53
+"""Componentwise backward error that ends a refinement, near 1e-15."""
+
+REFINED = 1e-14
+"""Largest componentwise backward error of a refined solution that counts as converged."""
 
 LOST = 8.0
 """Largest error of a column of a solution, in n u times its norm, that rounding it to float32 may leave."""
@@ -56,6 +77,14 @@ NORMAL = 2.0**-126
 
 FEW_DIGITS = "and too few of its digits are left: float32 loses them below 1.175e-38"
 """Words for an entry below `NORMAL`."""
+
+
+THRESHOLDS = {
+    "SINGULAR": SINGULAR, "SMALL": SMALL, "GROWTH": GROWTH, "SMALLEST_RATIO": SMALLEST_RATIO, "DOUBTFUL": DOUBTFUL,
+    "PROMISED": PROMISED, "GOOD": GOOD, "MOST_ROUNDS": MOST_ROUNDS, "TARGET": TARGET, "REFINED": REFINED,
+    "LOST": LOST, "NEAR_ONE": NEAR_ONE, "TINY": TINY, "NORMAL": NORMAL,
+}  # fmt: skip
+"""What the scripts of a page take from its document, by name."""
 
 
 # -- float32's limits -------------------------------------------------------------------------------------------------
@@ -117,6 +146,51 @@ def finite(values: Values, name: str) -> bool:
 
 
 # -- figures of factors -----------------------------------------------------------------------------------------------
+
+
+def allowed_growth(order: int) -> float:
+    """Element growth that a block-pivoted elimination of `order` columns may show.
+
+    Growth of about sqrt(order) is what random matrices have with any pivoting: with the harmonic norm usually 2 at
+    order 4 and 38 at 512, and up to 72 (see the experiments under ``benchmarks/results``). It costs no more accuracy
+    than the bound n u norm(A) has room for.
+
+    >>> allowed_growth(4), allowed_growth(256)
+    (24.0, 80.0)
+    """
+    return GROWTH[0] + GROWTH[1] * sqrt(order)
+
+
+def accepted(ratio: float, largest: float, scale: float, order: int = 1) -> bool:
+    """Decide from the health of a block-pivoted elimination whether its result stands.
+
+    A multiplier is at most 2 / ratio, and an error made at a step is carried on by it; element growth is what the
+    backward error of an elimination is proportional to. NaN never passes.
+
+    Parameters
+    ----------
+    ratio : float
+        Smallest pivot norm over the largest entry in its column pair (its square, for the geometric norm): neither
+        pivot is below half of it.
+    largest : float
+        Largest entry met in any column pair.
+    scale : float
+        Largest entry of the matrix.
+    order : int
+        Columns eliminated.
+
+    Examples
+    --------
+    >>> accepted(0.2, 3.0, 1.0), accepted(0.0, 3.0, 1.0), accepted(0.2, 300.0, 1.0)
+    (True, False, False)
+    """
+    return ratio >= SMALLEST_RATIO and largest <= allowed_growth(order) * scale
+
+
+def stands(health: NDArray[np.float32], scale: float, order: int) -> bool:
+    """As `accepted`, from the health of all steps as texels."""
+    ratio, largest = health.reshape(-1, 4)[:, 0], health.reshape(-1, 4)[:, 1]
+    return accepted(float(ratio.min()), float(largest.max()), scale, order)
 
 
 def pairs(texels: NDArray[Any], count: int) -> NDArray[Any]:
@@ -217,6 +291,13 @@ def overflow(function: str) -> NonFiniteError:
     return NonFiniteError(
         f"{function}: the factors do not fit float32, their entries grow; equilibrate the matrix, or use numpy.linalg"
     )
+
+
+@np.errstate(all="ignore")
+def keeps_promise(norm: float, x: Floats, b: Floats, residual: Floats) -> bool:
+    """Whether each column of a solution has a normalised residual of at most `PROMISED`, in the infinity-norm."""
+    of_x, of_b, error = (np.abs(one).max(axis=0) for one in (x, b, residual))
+    return bool((error <= PROMISED * len(b) * UNIT_ROUNDOFF * (norm * of_x + of_b)).all())
 
 
 # -- pivots that may be rounding errors -------------------------------------------------------------------------------

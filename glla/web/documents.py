@@ -26,7 +26,8 @@
      "operands": {"A": {"shape": [8, 9], "data": "<base64 of float32>"}}, "aside": {"tolerance": {"data": "..."}},
      "known":    {},                                     # operands that only judges read, since they lie otherwise
      "picture": {"R": {..., "of": [8, 9]}},              # the result, for a browser that cannot run the passes
-     "judge":    "rref", "after": [{"stage": "", "when": "...", "then": "..."}]}      # all that a call may do
+     "judge":    "rref", "after": [{"stage": "", "when": "...", "then": "..."}],      # all that a call may do
+     "thresholds": {"NEAR_ONE": 40, ...}}                # of results that stand, see glla/operations/trust.py
 
 With ``points`` in ``draws`` that many points are drawn instead of a triangle. A step draws as its entry in ``draws``
 says; ``r`` is its region, by default the whole target; its uniforms come on top of those of the entry. Of large
@@ -55,6 +56,7 @@ from glla.array.convert import within_float32
 from glla.errors import LimitError, OptionError, one_of
 from glla.lab import custom, operations
 from glla.operations import OPERATIONS, Operation
+from glla.operations.trust import THRESHOLDS
 from glla.passes import Call, Dispatch, Forms, Host, Limits, Loop, Pass, Plan, Region, Transfer, Wrapped
 from glla.passes import stages as stages_of
 from glla.passes.glsl import find as shaders
@@ -413,6 +415,7 @@ class _Writer:
             "texts": list(self.texts.values()),
             "sources": {_file_name(name): "\n".join(lines).rstrip("\n") + "\n" for name, lines in kept.items()},
             "needs": self.needs,
+            "thresholds": THRESHOLDS,
         }
 
     def plan(self, plan: Plan, name: str) -> dict[str, Any]:

@@ -6,9 +6,6 @@
 
 const ROUNDOFF = 2 ** -24;  // unit roundoff of float32
 const RESIDUAL_LIMIT = 30;  // largest normalised residual, the threshold of LAPACK's own tests
-const SMALLEST_RATIO = 2 ** -7;  // of a block norm to the largest entry of its two columns, with which factors stand
-const NEAR_ONE = 2 ** 40;  // entries beyond it, or below its inverse, are scaled first
-const SMALLEST_NORMAL = 2 ** -126;
 
 // -- matrices -------------------------------------------------------------------------------------------------------
 

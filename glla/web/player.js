@@ -14,9 +14,12 @@ const MOST_ENTRIES = 2000;  // of a timeline: a loop whose stop never comes ends
 
 class Lack extends Error {}  // what this browser does not have
 
+const THRESHOLDS = {};  // of results that stand, by the names of glla/operations/trust.py; a document brings them
+
 class Player {
   constructor(canvas, data) {
     this.data = data;
+    Object.assign(THRESHOLDS, data.thresholds);
     this.decide = () => null;  // (player, number of the plan that has run) -> the next {plan, because, given}, or null
     this.hosts = {};  // words -> what a step of the host does: (arrays, options) -> arrays; all are {m, n, at}
     this.gl = canvas.getContext("webgl2", { antialias: false, depth: false, alpha: false });

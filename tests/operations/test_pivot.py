@@ -5,15 +5,8 @@ import pytest
 
 from glla.errors import OptionError
 from glla.operations.elimination import plu
-from glla.operations.elimination.pivot import (
-    NORMS,
-    SMALLEST_RATIO,
-    EchelonSearch,
-    FactorSearch,
-    accepted,
-    allowed_growth,
-    searched_by,
-)
+from glla.operations.elimination.pivot import NORMS, EchelonSearch, FactorSearch, searched_by
+from glla.operations.trust import SMALLEST_RATIO, accepted, allowed_growth
 from glla.passes import Draft, Storage, matrix, resident
 from glla.testing import integers, normal
 

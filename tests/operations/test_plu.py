@@ -9,8 +9,9 @@ from glla.operations import permutation
 from glla.operations.elimination import plu
 from glla.operations.elimination.counts import flops, steps
 from glla.operations.elimination.panels import PANEL
-from glla.operations.elimination.pivot import NORMS, SECOND, accepted
+from glla.operations.elimination.pivot import NORMS, SECOND
 from glla.operations.elimination.plu import MANNERS, VARIANTS, choose, diagonal, factor, pivotings
+from glla.operations.trust import accepted
 from glla.passes import PLAIN, Limits, Pass, resident
 from glla.testing import (
     MATRICES,

@@ -11,7 +11,7 @@ from glla.errors import GllaError
 from glla.linalg import resident
 from glla.operations import OPERATIONS, residents, solve_triangular, stack, stack_doubts, trust
 from glla.operations import resident_triangles as stack_triangles
-from glla.operations.elimination.pivot import allowed_growth
+from glla.operations.trust import allowed_growth
 
 COUNT = 300
 

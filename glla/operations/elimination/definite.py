@@ -143,7 +143,7 @@ def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
     """
     if stage == BATCHED:
         return Go(CARE)
-    bad = np.flatnonzero(np.abs(values["diagonal"]) < care.SMALLEST_NORMAL)
+    bad = np.flatnonzero(np.abs(values["diagonal"]) < trust.NORMAL)
     if not len(bad):
         unscaled_ = not stage and "largest_X" in values
         return Go(CARE) if unscaled_ and _comes_near_limits(values) else Done()

@@ -28,8 +28,8 @@ from glla.operations.elimination.definite import CARE, diagonal
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.host.scaling import Integers
 from glla.operations.record import Array, Choice, Operation
-from glla.operations.residual import WORST
 from glla.operations.shapes import square
+from glla.operations.trust import PROMISED
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, Plan, Variant, resident, settled
 from glla.passes.cache import cached_plan
@@ -226,9 +226,9 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if not stage and "norm_R" in values and not residuals.ratio(values, forms[0].shape[-1]) <= residuals.STANDS:
         return Go(RESIDUAL)
     ratio = float(values["residual"].flat[0]) if "residual" in values else 0.0
-    if not ratio <= WORST:
+    if not ratio <= PROMISED:
         return ConvergenceError(
-            f"inv: norm(A X - I) is {ratio:.3g} n norm(A) norm(X) u{values['member']}, more than {WORST:g}; "
+            f"inv: norm(A X - I) is {ratio:.3g} n norm(A) norm(X) u{values['member']}, more than {PROMISED:g}; "
             f"variant={POTRI!r} keeps that bound"
         )
     if stage != CARE:

@@ -21,10 +21,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from math import isqrt, sqrt
-
-import numpy as np
-from numpy.typing import NDArray
+from math import isqrt
 
 from glla.errors import one_of
 from glla.passes import Draft, Region, Storage, Uniform
@@ -35,55 +32,6 @@ NORMS = {"partial": "pivot/first_column", "harmonic": "pivot/block_norm", "geome
 
 SECOND = "pivot/second_column"
 """Shader that searches column 2k + 1 by itself."""
-
-SMALLEST_RATIO = 2.0**-7
-"""Smallest ratio of a block norm to the largest entry of its two columns with which factors stand."""
-
-
-def allowed_growth(order: int) -> float:
-    """Element growth that a block-pivoted elimination of `order` columns may show.
-
-    Growth of about sqrt(order) is what random matrices have with any pivoting: with the harmonic norm usually 2 at
-    order 4 and 38 at 512, and up to 72 (see the experiments under ``benchmarks/results``). It costs no more accuracy
-    than the bound n u norm(A) has room for.
-
-    >>> allowed_growth(4), allowed_growth(256)
-    (24.0, 80.0)
-    """
-    return 16.0 + 4.0 * sqrt(order)
-
-
-def accepted(ratio: float, largest: float, scale: float, order: int = 1) -> bool:
-    """Decide from the health of a block-pivoted elimination whether its result stands.
-
-    A multiplier is at most 2 / ratio, and an error made at a step is carried on by it; element growth is what the
-    backward error of an elimination is proportional to. NaN never passes.
-
-    Parameters
-    ----------
-    ratio : float
-        Smallest pivot norm over the largest entry in its column pair (its square, for the geometric norm): neither
-        pivot is below half of it.
-    largest : float
-        Largest entry met in any column pair.
-    scale : float
-        Largest entry of the matrix.
-    order : int
-        Columns eliminated.
-
-    Examples
-    --------
-    >>> accepted(0.2, 3.0, 1.0), accepted(0.0, 3.0, 1.0), accepted(0.2, 300.0, 1.0)
-    (True, False, False)
-    """
-    return ratio >= SMALLEST_RATIO and largest <= allowed_growth(order) * scale
-
-
-def stands(health: NDArray[np.float32], scale: float, order: int) -> bool:
-    """As `accepted`, from the health of all steps as texels."""
-    ratio, largest = health.reshape(-1, 4)[:, 0], health.reshape(-1, 4)[:, 1]
-    return accepted(float(ratio.min()), float(largest.max()), scale, order)
-
 
 TOLERANCE = Storage(1, 1, 2)
 """Storage of the tolerance: an absolute number, and one in unit roundoffs."""

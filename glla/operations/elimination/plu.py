@@ -18,11 +18,11 @@ from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
 from glla.operations.elimination.counts import flops, steps
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.elimination.panels import BlockedFactors
-from glla.operations.elimination.pivot import NORMS, FactorSearch, allowed_growth, known, stands
+from glla.operations.elimination.pivot import NORMS, FactorSearch, known
 from glla.operations.host.scaling import exponents
 from glla.operations.record import Array, Batch, Choice, Interface, Operation
 from glla.operations.reduce import max_magnitude
-from glla.operations.trust import overflow, size_near_one
+from glla.operations.trust import PROMISED, overflow, size_near_one
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, resident
 from glla.passes.cache import cached_plan
@@ -448,9 +448,6 @@ def exchanges(records: Array, k: int) -> NDArray[np.int32]:
 
 # -- which stage comes when -------------------------------------------------------------------------------------------
 
-PROMISED = 30.0
-"""Largest normalised residual of factors that is promised, the threshold of LAPACK's tests."""
-
 
 @dataclass(frozen=True)
 class Packed:
@@ -530,7 +527,7 @@ def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) 
     if not stage and values["pivoting"] != "partial" and not _accepted(forms, values):
         return Go(PARTIAL)
     scale, a = float(values["largest_A"].flat[0]), values["A"]
-    allowed = allowed_growth(min(forms[0].matrix))
+    allowed = trust.allowed_growth(min(forms[0].matrix))
     if size_near_one(scale) and scale > 0 and float(values["largest_U"].flat[0]) / scale <= allowed:
         return Done({"piv": pivots})
     there = bool(np.isfinite(a).all() and a.any()) if isinstance(a, np.ndarray) else np.isfinite(scale) and scale > 0
@@ -539,7 +536,7 @@ def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) 
 
 def _accepted(forms: Forms, values: Values) -> bool:
     """Whether factors with a block norm stand."""
-    return stands(values["health_read"], float(values["largest_A"].flat[0]), min(forms[0].matrix))
+    return trust.stands(values["health_read"], float(values["largest_A"].flat[0]), min(forms[0].matrix))
 
 
 def _no_pivot(function: str, found: Packed) -> SingularMatrixError:
@@ -645,7 +642,7 @@ def _doubtful(operands: tuple[Array, ...], lu: Array, figures: Array) -> NDArray
     scales = np.max(np.abs(a), axis=(1, 2)).astype(np.float64)
     grown = np.max(np.abs(np.triu(lu[:, :k])), axis=(1, 2))
     near = (scales >= 2.0**-trust.NEAR_ONE) & (scales <= 2.0**trust.NEAR_ONE)
-    return np.flatnonzero(~((grown <= allowed_growth(k) * scales) & near) & (scales > 0))
+    return np.flatnonzero(~((grown <= trust.allowed_growth(k) * scales) & near) & (scales > 0))
 
 
 LU_FACTOR = replace(

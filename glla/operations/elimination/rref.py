@@ -16,7 +16,7 @@ from glla.operations.crossing import at_home, bring_in, read_back, read_texels, 
 from glla.operations.elimination import known, plu
 from glla.operations.elimination.decided import by_float64, by_tolerance
 from glla.operations.elimination.panels import BlockedFactors
-from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch, accepted, allowed_growth, stands
+from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch
 from glla.operations.record import Array, Choice, Interface, Operation
 from glla.operations.reduce import max_magnitude
 from glla.operations.verdict import Done, Go, Values, Verdict
@@ -429,7 +429,7 @@ def _in_range(values: Values) -> bool:
 
 def _blocks_sound(shape: Shape, values: Values, scale: float) -> bool:
     """Whether blocked factors with a block norm stand; partial pivoting is judged by its growth alone, later."""
-    return values["pivoting"] == "partial" or stands(values["health"], scale, min(shape))
+    return values["pivoting"] == "partial" or trust.stands(values["health"], scale, min(shape))
 
 
 def _pairs_sound(shape: Shape, values: Values, scale: float) -> bool:
@@ -445,8 +445,8 @@ def _pairs_found(shape: Shape, values: Values, scale: float) -> bool:
     if pivots != tuple(range(order)):
         return False
     if values["pivoting"] == "partial":
-        return bool(largest <= allowed_growth(order))  # a sum of magnitudes in a column of R
-    return accepted(float(ratio), float(largest), scale, order)
+        return bool(largest <= trust.allowed_growth(order))  # a sum of magnitudes in a column of R
+    return trust.accepted(float(ratio), float(largest), scale, order)
 
 
 def records(results: Mapping[str, Any], shape: Shape, pivoting: str) -> tuple[tuple[int, ...], Array]:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from glla.array.array import Array, upload
 from glla.array.convert import as_real, refuse_nonfinite
 from glla.errors import DeviceMismatchError, NonFiniteError, ShapeError
+from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.host.scaling import by_one, exponent_of
 from glla.sparse.linalg.operators import Operator
 
 Floats = NDArray[np.float64]
 
-U, ROUNDED = 2.0**-24, 3.0
+ROUNDED = 3.0
 """Rounding errors of a residual in float32: u norm(b) and `ROUNDED` u norm(|A|) norm(x), those of A's entries, of
 products and of sums as they add up in many rows. Their bound has the longest row's entries in place of `ROUNDED`. In
 addition a device flushes numbers below 2^-126 to zero in each operation."""
@@ -120,7 +121,7 @@ class OnDevice:
             return
         rows = self._a.rows
         norms = rows.norm_of_magnitudes + abs(self._a.shift)
-        doubt = U * (self.size + ROUNDED * norms * norm_on_device(self.x))
+        doubt = UNIT_ROUNDOFF * (self.size + ROUNDED * norms * norm_on_device(self.x))
         flushed = np.ldexp(float(rows.lengths.max()) + 3, max(self._a.exponent, 0) - 126)
         doubt += flushed * np.sqrt(rows.shape[0])
         if doubt <= MOST_DOUBT * self._wanted:

@@ -14,9 +14,7 @@ from glla.errors import GllaError
 from glla.thesis import published
 from glla.thesis.claims.claim import HERE, Claim
 from glla.thesis.measure import Place, uniform
-
-UNIT = 2.0**-24
-"""float32's unit roundoff u."""
+from glla.testing import ROUNDOFF
 
 HUGE = 5.0
 """Ratio of times from which a difference is "huge"."""
@@ -39,7 +37,7 @@ def _bound(place: Place) -> Claim:
     a, b = (place.rng.uniform(-10, 10, (n, n)).astype(np.float32) for _ in range(2))
     wide = a.astype(np.float64), b.astype(np.float64)
     error = np.abs(np.asarray(linalg.matmul(a, b, device=place.device)) - wide[0] @ wide[1])
-    gamma = n * UNIT / (1 - n * UNIT)
+    gamma = n * ROUNDOFF / (1 - n * ROUNDOFF)
     part = float((error / (gamma * (np.abs(wide[0]) @ np.abs(wide[1])))).max())
     return Claim(
         "The error of a product is bounded by gamma_n abs(A) abs(B)", "4.1.1, equation 4.10", "1 at most",

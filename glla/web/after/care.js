@@ -63,7 +63,7 @@ function scaledBack(y, sizes, columns) {
   const wide = made(y.m, y.n, (i, j) => shifted(y.at[i * y.n + j], sizes[j] - columns[i]));
   const x = rounded(wide);
   const [error, size] = [columnSums(minus(wide, { ...x, at: Float64Array.from(x.at) })), columnSums(wide)];
-  const lost = error.findIndex((one, j) => Number.isFinite(one) && one > 8 * y.m * ROUNDOFF * size[j]);
+  const lost = error.findIndex((one, j) => Number.isFinite(one) && one > THRESHOLDS.LOST * y.m * ROUNDOFF * size[j]);
   if (lost < 0) return { done: { X: x } };
   return { error: `NonFiniteError: the solution must fit float32, the largest entry of column ${lost} is ${short(largest(down(wide, lost).map(Math.abs)))}` };
 }

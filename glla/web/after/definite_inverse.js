@@ -2,8 +2,6 @@
 // Inverses of positive definite matrices: see glla/operations/elimination/definite_inverse.py. Needs after/definite.js and
 // Needs judges/inverses.js and Needs after/residual.js.
 
-const WORST = 30;  // largest normalised residual that stands
-
 HOSTS["residual in float64"] = ([a, x]) => [column([inverse(symmetric(a), x).error])];
 
 SETTLE.inv_pos = (stage, v) => {
@@ -14,7 +12,7 @@ SETTLE.inv_pos = (stage, v) => {
   if (flaw) return flaw;
   if (stage === "" && v.has("norm_R")) return residualAgain(v) ?? { done: {} };
   const residual = v.has("residual") ? v.number("residual") : 0;
-  if (!(residual <= WORST)) return { error: `ConvergenceError: the residual is ${short(residual)}, above ${WORST}; potri keeps that bound` };
+  if (!(residual <= THRESHOLDS.PROMISED)) return { error: `ConvergenceError: the residual is ${short(residual)}, above ${THRESHOLDS.PROMISED}; potri keeps that bound` };
   if (stage !== "care") return { done: {} };
   const d = v.at("column exponents");
   return scaledBack(v.matrix("X"), d.map((one) => -one), d);

@@ -31,7 +31,7 @@ SETTLE.det = SETTLE.slogdet = (stage, v) => {
     const exponents = ["row_exponents_read", "column_exponents_read"].flatMap((name) => firstTwo(v.at(name), n));
     const farthest = largest(exponents.map(Math.abs));
     const growth = growthOf(figures, 1);
-    if (!(farthest <= NEAR_ZERO_EXPONENT)) return { go: "care", because: `rows or columns had to be scaled by 2^${farthest}, beyond 2^40` };
+    if (!(farthest <= THRESHOLDS.NEAR_ONE)) return { go: "care", because: `rows or columns had to be scaled by 2^${farthest}, beyond 2^40` };
     if (grew(growth, n)) return { go: "care", because: grewWords(growth, n) };
     const { done, words } = found(signAndLog(figures.u, exchanges, sum(exponents)));
     return { done, words: [...words, `Entries grew ${short(growth)} times (up to ${short(allowedGrowth(n))} is usual).`] };

@@ -53,7 +53,7 @@ function doubtfulEchelon(player, a) {
   const results = resultsOf(player);
   const order = Math.min(a.m, a.n);
   const { ratio, growth } = soundness(player, a, results.health);
-  if (ratio !== null && !(ratio >= SMALLEST_RATIO)) {
+  if (ratio !== null && !(ratio >= THRESHOLDS.SMALLEST_RATIO)) {
     return `the block norms found no good pivots: the smallest is ${short(ratio)} of its columns' largest entry, below 2^-7`;
   }
   if (grew(growth, order)) return grewWords(growth, order);

@@ -15,7 +15,7 @@ HOSTS["P from the row exchanges"] = ([records], player) => {
 // Packed factors on the host, and how good they are.
 function packedFactors(a, lu, exchanges) {
   const { error } = factors(a, lu, exchanges);
-  const growth = largestEntry(upper(lu)) / Math.max(largestEntry(a), SMALLEST_NORMAL);
+  const growth = largestEntry(upper(lu)) / Math.max(largestEntry(a), THRESHOLDS.NORMAL);
   return { lu, exchanges, growth, residual: Number.isFinite(error) ? error : Infinity };
 }
 
@@ -28,7 +28,7 @@ SETTLE.plu = SETTLE.lu_factor = (stage, v) => {
   if (turns[0] !== "partial" && stage !== instead) {
     const health = v.at("health_read");
     const [ratio, size] = [0, 1].map((channel) => Array.from({ length: health.length / 4 }, (_, k) => health[4 * k + channel]));
-    const good = Math.min(...ratio) >= SMALLEST_RATIO && largest(size) <= allowedGrowth(Math.min(m, n)) * v.number("largest_A");
+    const good = Math.min(...ratio) >= THRESHOLDS.SMALLEST_RATIO && largest(size) <= allowedGrowth(Math.min(m, n)) * v.number("largest_A");
     if (!good) return { go: instead, because: `the block norms found no good pivots: the smallest is ${short(Math.min(...ratio))} of its columns`, given: { turns } };
   }
   const packed = packedFactors(v.matrix("scaled A"), v.matrix("packed LU"), exchanges);

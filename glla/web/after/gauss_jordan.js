@@ -39,7 +39,7 @@ HOSTS["residual in float64"] = ([a, x]) => {
     const place = dependentColumn(a);
     if (place >= 0) return [column([Infinity, place, 0, 1])];
   }
-  return [column([ratio, ...(ratio <= RESIDUAL_LIMIT ? [0, 0, 0] : worstPivot(a))])];
+  return [column([ratio, ...(ratio <= THRESHOLDS.PROMISED ? [0, 0, 0] : worstPivot(a))])];
 };
 
 SETTLE.gauss_jordan = (stage, v) => {
@@ -49,7 +49,7 @@ SETTLE.gauss_jordan = (stage, v) => {
     return residualAgain(v) ?? (size <= 1 ? { done: {} } : { go: "residual in float64", because });
   }
   const [ratio, place, share, gone] = v.at("look");
-  if (ratio <= RESIDUAL_LIMIT) return { done: {} };
+  if (ratio <= THRESHOLDS.PROMISED) return { done: {} };
   if (gone) return { error: `SingularMatrixError: column ${place} depends on those before it` };
-  return { error: `ConvergenceError: the residual is ${short(ratio)}, above ${RESIDUAL_LIMIT}: in column ${place} a pivot of ${short(share)} times the largest entry was taken` };
+  return { error: `ConvergenceError: the residual is ${short(ratio)}, above ${THRESHOLDS.PROMISED}: in column ${place} a pivot of ${short(share)} times the largest entry was taken` };
 };

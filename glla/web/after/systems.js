@@ -1,9 +1,6 @@
 "use strict";
 // Systems and inverses: the ladder of glla/operations/care.py. Needs after/care.js and Needs judges/solutions.js.
 
-const GOOD = 8;  // largest normalised residual that needs no refinement
-const [MOST_CORRECTIONS, AIM, CLOSE] = [40, 8 * 2 ** -53, 1e-14];  // of a refinement: turns, backward errors
-
 HOSTS["scale the residual by powers of two"] = ([residual, rows]) => {
   const exponents = residual.at.map((one, k) => exponentOf(one) - rows.at[Math.floor(k / residual.n)]);
   const sizes = Array.from({ length: residual.n }, (_, j) => down(residual, j).reduce(
@@ -40,7 +37,7 @@ function usual(v) {
   const farthest = largest(exponents.map(Math.abs));
   const growth = growthOf(figures, 1);
   const care = (because) => ({ go: "care", because });
-  if (!(farthest <= NEAR_ZERO_EXPONENT)) return care(`rows or columns had to be scaled by 2^${farthest}, beyond 2^40`);
+  if (!(farthest <= THRESHOLDS.NEAR_ONE)) return care(`rows or columns had to be scaled by 2^${farthest}, beyond 2^40`);
   if (grew(growth, n)) return care(grewWords(growth, n));
   if (v.has("largest_B") && !sizeNearOne(v.number("largest_B"))) return care(`the largest entry of B, ${short(v.number("largest_B"))}, is beyond 2^-40 to 2^40`);
   const size = normOfProbes(v.matrix("probe_solutions"));
@@ -93,13 +90,13 @@ function substituted(v, known) {
   const [a, b] = [v.matrix("scaled A"), v.matrix("scaled B")];
   const x = inOrder(v.matrix("X"), orderOf(v));
   const residual = solution(a, x, b).error;
-  const good = !known.grew || residual <= GOOD;
-  const lost = b.at.some((one) => one !== 0 && Math.abs(Math.fround(one)) < SMALLEST_NORMAL);
+  const good = !known.grew || residual <= THRESHOLDS.GOOD;
+  const lost = b.at.some((one) => one !== 0 && Math.abs(Math.fround(one)) < THRESHOLDS.NORMAL);
   if (good && !lost) return back(v, x);
   const order = orderOf(v);
   const ordered = made(a.m, a.n, (i, j) => a.at[i * a.n + order[j]]);
   const given = { "A in float64": ordered, "B in float64": b, e: column(new Float64Array(a.n)), f: row(new Float64Array(a.n)), fallback: good ? x : null };
-  const because = good ? "part of B was lost beside its larger entries" : `entries grew, and the residual is ${short(residual)}, above ${GOOD}`;
+  const because = good ? "part of B was lost beside its larger entries" : `entries grew, and the residual is ${short(residual)}, above ${THRESHOLDS.GOOD}`;
   const zero = made(b.m, b.n, () => 0);
   Object.entries(given).forEach(([name, value]) => (v.player.known[name] = { value }));
   return turn(v, { turns: 0, best: null, bestError: Infinity, score: Infinity }, zero, b, because, given);
@@ -111,18 +108,18 @@ function turn(v, so, x, residual, because = "", given = {}) {
   const sizes = times(magnitudes(a), magnitudes(x));
   const errors = residual.at.map((one, k) => (one === 0 ? 0 : Math.abs(one) / (sizes.at[k] + Math.abs(b.at[k]))));
   const error = largest(errors);
-  const score = so.turns ? errors.reduce((sum, one) => sum + Math.log2(Math.max(one, AIM)), 0) : Infinity;
+  const score = so.turns ? errors.reduce((sum, one) => sum + Math.log2(Math.max(one, THRESHOLDS.TARGET)), 0) : Infinity;
   const going = error < so.bestError / 2 || score < so.score - 1;
   const better = error < so.bestError || !so.turns;
   const now = { turns: so.turns + 1, best: better ? x : so.best, bestError: better ? error : so.bestError, score: Math.min(score, so.score) };
-  if (error <= AIM || (so.turns && !going) || now.turns === MOST_CORRECTIONS || Number.isNaN(error)) return ended(v, now);
-  const left = { ...residual, at: residual.at.map((one, k) => (errors[k] <= AIM ? 0 : one)) };
+  if (error <= THRESHOLDS.TARGET || (so.turns && !going) || now.turns === THRESHOLDS.MOST_ROUNDS || Number.isNaN(error)) return ended(v, now);
+  const left = { ...residual, at: residual.at.map((one, k) => (errors[k] <= THRESHOLDS.TARGET ? 0 : one)) };
   const words = because || `the backward error came down to ${short(error)}`;
   return { go: "refine", because: words, given: { ...given, refinement: now, "X so far": x, residual: left } };
 }
 
 function ended(v, now) {
-  if (now.bestError <= CLOSE) return back(v, inOrder(now.best, orderOf(v)));
+  if (now.bestError <= THRESHOLDS.REFINED) return back(v, inOrder(now.best, orderOf(v)));
   const fallback = v.given("fallback");
   if (fallback) return back(v, fallback);
   if (v.given("last")) return hopeless(v.given("least"));

@@ -1,7 +1,6 @@
 "use strict";
 // Triangular systems and inverses: see `settle` in glla/operations/solve_triangular.py.
 
-const TINY = 2 ** -60;  // largest entries below it are near float32's limits
 
 // Substitution in float64; each row of the solution is rounded to float32 before it is used.
 HOSTS["substitute in float64"] = ([t, b]) => {
@@ -26,6 +25,6 @@ SETTLE.solve_triangular = SETTLE.triangular_inverse = (stage, v) => {
   const care = (because) => ({ go: "care", because });
   if (!Number.isFinite(ofX)) return care("the solution is not finite");
   const given = sizes.slice(0, -1).every(([, size]) => size !== 0);
-  const small = sizes.find(([, size]) => size < TINY);
+  const small = sizes.find(([, size]) => size < THRESHOLDS.TINY);
   return given && small ? care(`the largest entry of ${small[0]} is ${short(small[1])}, near float32's limits`) : { done: {} };
 };

@@ -1,13 +1,8 @@
 "use strict";
 // Which factors stand: growth, small pivots, rounding errors, float32's limits. See glla/operations/trust.py.
 
-const SMALL = 2 ** -10;  // of a pivot to the largest entry of U above it: below, it is looked at closely
-const SINGULAR = 5;  // rounding errors that a pivot must be above
-const DOUBTFUL = 1;  // largest norm(inverse) u sqrt(n) max abs(U) without a close look
-const NEAR_ZERO_EXPONENT = 40;  // exponents of scales beyond it, either way, are far from 1
-
-const allowedGrowth = (order) => 16 + 4 * Math.sqrt(order);
-const sizeNearOne = (size) => size === 0 || (size >= 1 / NEAR_ONE && size <= NEAR_ONE);
+const allowedGrowth = (order) => THRESHOLDS.GROWTH[0] + THRESHOLDS.GROWTH[1] * Math.sqrt(order);
+const sizeNearOne = (size) => size === 0 || Math.abs(Math.log2(size)) <= THRESHOLDS.NEAR_ONE;
 
 // U's diagonal, and the largest magnitude in U's columns, of texels (u, u', s, s').
 function ofDiagonal(texels, n) {
@@ -32,7 +27,7 @@ function growthOf({ u, most }, scale) {
 
 const grew = (growth, order) => !(growth <= allowedGrowth(order));
 const grewWords = (growth, order) => `entries grew ${short(growth)} times, more than the ${short(allowedGrowth(order))} of random matrices`;
-const smallPivot = ({ u, most }) => u.findIndex((one, i) => !(Math.abs(one) > SMALL * most[i]));
+const smallPivot = ({ u, most }) => u.findIndex((one, i) => !(Math.abs(one) > THRESHOLDS.SMALL * most[i]));
 
 // Frobenius norm of the inverse, from solutions for random numbers.
 function normOfProbes({ n, at }) {
@@ -40,7 +35,7 @@ function normOfProbes({ n, at }) {
   return Number.isFinite(found) ? found : Infinity;
 }
 
-const inverseIsLarge = (size, most) => !(size * ROUNDOFF * Math.sqrt(most.length) * largest(most) <= DOUBTFUL);
+const inverseIsLarge = (size, most) => !(size * ROUNDOFF * Math.sqrt(most.length) * largest(most) <= THRESHOLDS.DOUBTFUL);
 
 // Places of pivots that are compared with their rounding errors; none where one of them is zero.
 const suspects = (u) => (u.every((one) => one !== 0) ? Array.from(u.keys()).filter((i) => Number.isFinite(u[i])) : []);
@@ -91,6 +86,6 @@ function zeroPivot(u) {
 
 function firstNoise(u, errors) {
   const places = suspects(u);
-  const bad = places.findIndex((place, k) => !(Math.abs(u[place]) > SINGULAR * errors[k]));
-  return bad < 0 ? null : singularAt(places[bad], u.length, u[places[bad]], SINGULAR * errors[bad]);
+  const bad = places.findIndex((place, k) => !(Math.abs(u[place]) > THRESHOLDS.SINGULAR * errors[k]));
+  return bad < 0 ? null : singularAt(places[bad], u.length, u[places[bad]], THRESHOLDS.SINGULAR * errors[bad]);
 }
