@@ -11,10 +11,10 @@ import numpy as np
 from glla import linalg
 from glla.array.array import asarray
 from glla.errors import GllaError
+from glla.testing import ROUNDOFF
 from glla.thesis import published
 from glla.thesis.claims.claim import HERE, Claim
 from glla.thesis.measure import Place, uniform
-from glla.testing import ROUNDOFF
 
 HUGE = 5.0
 """Ratio of times from which a difference is "huge"."""
