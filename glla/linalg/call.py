@@ -155,8 +155,8 @@ class Call:
             batch = np.broadcast_shapes(a.shape[:-2], columns[:-2])
         except ValueError:
             rule = f"{self.function}: leading dimensions must broadcast"
-            hint = "a stack of single right-hand sides is (..., n, 1)"
-            raise ShapeError(f"{rule}, got {name} {a.shape} and b {b.shape}; {hint}") from None
+            hint = "; a stack of single right-hand sides is (..., n, 1)" if name[1:] else ""
+            raise ShapeError(f"{rule}, got {name} {a.shape} and b {b.shape}{hint}") from None
         return batch, (*batch, *columns[-2:])
 
     # -- operands on the host -----------------------------------------------------------------------------------------
