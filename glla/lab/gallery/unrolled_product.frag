@@ -13,7 +13,7 @@
 
 #include "lib/packed.glsl"         // without_padding
 #include "lib/block_product.glsl"  // add_block_product: a 2x2 product with swizzles
-#include "lib/unroll.glsl"         // UNROLLED(STEP): STEP(0) ... STEP(UNROLL - 1)
+#include "matmul/unroll.glsl"         // UNROLLED(STEP): STEP(0) ... STEP(UNROLL - 1)
 
 uniform sampler2D A;
 uniform sampler2D B;
