@@ -483,7 +483,7 @@ def test_hilbert_of_order_twelve_is_too_much(n):
 
 
 def test_message_when_it_does_not_converge(rng, monkeypatch):
-    monkeypatch.setattr("glla.operations.corrections.MOST_ROUNDS", 2)
+    monkeypatch.setattr("glla.operations.host.refinement.MOST_ROUNDS", 2)
     a = testing.conditioned(40, 40, rng, cond=1e6).astype(np.float64)
     with pytest.raises(
         ConvergenceError,

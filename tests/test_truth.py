@@ -22,7 +22,7 @@ from glla.errors import GllaError, PlanError
 from glla.gl.recorder import TracedPass
 from glla.operations import OPERATIONS
 from glla.operations.again import AGAIN
-from glla.operations.corrections import Refinement
+from glla.operations.host.refinement import Refinement
 from glla.operations.verdict import BATCHED, Go
 from glla.passes import Call, Dispatch, Host, Next, Pass, Plan, Transfer, Tuned, forms_of, stages
 from glla.testing.adversaries import growing, hidden_singular

@@ -30,6 +30,7 @@ from glla.hybrid.cores import one_thread, own_cores
 from glla.linalg import PLU, RefinedSolution
 from glla.operations import factors, trust
 from glla.operations.elimination.noise import rounding_errors
+from glla.operations.host.refinement import backward_errors
 from glla.operations.host.scaling import Integers, exponent_of, exponents
 
 STRIP = 64
@@ -392,7 +393,7 @@ class _System:
     def backward_error(self, b: Double, x: Double, residual: Double) -> float:
         """Componentwise backward error: the largest residual / (abs(A) abs(x) + abs(b))."""
         size = self.grid.total(self._times(np.abs(self.a.local), np.abs(x))) + np.abs(b)
-        return float(np.divide(np.abs(residual), size, out=np.zeros_like(size), where=size > 0).max(initial=0))
+        return float(backward_errors(residual, size).max(initial=0))
 
     def solved(self, b: Double, refine: bool) -> tuple[Double, int, float]:
         """Solution, rounds of refinement, and backward error."""

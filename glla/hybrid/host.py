@@ -27,7 +27,6 @@ from glla.linalg import PLU, RREF
 from glla.linalg.factors import Factors
 from glla.linalg.walk import Perform, walk
 from glla.operations import OPERATIONS, care, trust
-from glla.operations.corrections import rescaled_residual, turned
 from glla.operations.det import sign_and_log
 from glla.operations.elimination import plu as factorisations
 from glla.operations.elimination import rref as echelon
@@ -35,6 +34,7 @@ from glla.operations.elimination.complete import complete_order
 from glla.operations.elimination.decided import by_float64
 from glla.operations.elimination.plu import permutation_of
 from glla.operations.factors import pivot_records, probes
+from glla.operations.host.refinement import rescaled_residual, turned
 from glla.operations.host.scaling import exponent_of, of_system
 from glla.operations.verdict import Values
 from glla.passes import forms_of

@@ -20,6 +20,7 @@ Sources: Wilkinson 1961 (growth); Higham 2002, chapters 9 and 12.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,10 +30,10 @@ from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError
 from glla.operations import factors, trust
-from glla.operations.corrections import Refinement, rescaled_residual, turned
 from glla.operations.crossing import at_home, read_back, texels_of, upload
 from glla.operations.elimination.complete import complete_order
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.host.refinement import Refinement, rescaled_residual, turned
 from glla.operations.host.scaling import Float64, of_system, right_sides
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import Draft, Forms, HostArray, Limits, Next, Plan, Storage, matrix
@@ -239,18 +240,8 @@ def _solution(draft: Draft, system: System, b: str) -> str:
 @cached_plan
 def refine(system: System) -> Plan:
     """Plan of one correction, by factors that are there, and of the residual that is left."""
-    n, columns = system.n, system.columns
     draft = Draft(REFINE)
-    shapes = {"A in float64": (n, n), "B in float64": (n, columns), "X so far": (n, columns), "residual": (n, columns),
-              "e": (n, 1), "f": (1, n)}  # fmt: skip
-    given = {name: draft.operand(name, HostArray(shape)) for name, shape in shapes.items()}
-    names = {"scaled residual": (n, columns), "sizes of the residual": (columns,)}
-    scaled, sizes = (draft.slot(name, HostArray(shape)) for name, shape in names.items())
-    draft.host(SCALE_RESIDUAL, rescaled_residual, (given["residual"], given["e"]), (scaled, sizes))
-    correction = _solution(draft, system, scaled)
-    made = tuple(draft.slot(name, HostArray((n, columns))) for name in ("corrected X", "residual left"))
-    inputs = (given["A in float64"], given["B in float64"], given["X so far"], correction, sizes, given["f"])
-    draft.host(RESIDUAL, turned, inputs, made, flops=2 * n * n * columns)
+    made = add_correction(draft, system.n, system.columns, partial(_solution, draft, system))
     after: tuple[Next, ...] = (
         Next("the backward error went down, at most 40 times", REFINE, partial(refine, system)),
         Next("it does not come down, and entries grew", COMPLETE, partial(complete, system)),
@@ -258,7 +249,21 @@ def refine(system: System) -> Plan:
     )
     if not system.refine:
         after += (Next("X is too small", error="NonFiniteError: the solution must fit float32"),)
-    return draft.plan(dict(zip(("corrected X", "residual left"), made, strict=True)), after=after)
+    return draft.plan(made, after=after)
+
+
+def add_correction(draft: Draft, n: int, columns: int, solution: Callable[[str], str]) -> dict[str, str]:
+    """Add a correction, which `solution` adds for a residual of the host, and the residual that is left."""
+    shapes = {"A in float64": (n, n), "B in float64": (n, columns), "X so far": (n, columns), "residual": (n, columns),
+              "e": (n, 1), "f": (1, n)}  # fmt: skip
+    given = {name: draft.operand(name, HostArray(shape)) for name, shape in shapes.items()}
+    names = {"scaled residual": (n, columns), "sizes of the residual": (columns,)}
+    scaled, sizes = (draft.slot(name, HostArray(shape)) for name, shape in names.items())
+    draft.host(SCALE_RESIDUAL, rescaled_residual, (given["residual"], given["e"]), (scaled, sizes))
+    inputs = (*(given[name] for name in ("A in float64", "B in float64", "X so far")), solution(scaled), sizes)
+    made = {name: draft.slot(name, HostArray((n, columns))) for name in ("corrected X", "residual left")}
+    draft.host(RESIDUAL, turned, (*inputs, given["f"]), tuple(made.values()), flops=2 * n * n * columns)
+    return made
 
 
 # -- work of the host -------------------------------------------------------------------------------------------------
@@ -412,18 +417,31 @@ def _refined(values: Values, stage: str, u: trust.Floats, largest: trust.Floats)
 
 
 def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:
-    """Judge a solution of a refinement: it is good enough, another correction comes, or it got no better."""
-    now, pending = so_far.judged(values["A in float64"], values["B in float64"], x, residual)
-    known = {name: values[name] for name in ("let", "fallback") if name in values}
-    if pending is not None:
-        return Go(REFINE, {**given, **known, "refinement": now, "X so far": x, "residual": pending})
+    """After a solution of a refinement: it is good enough, another correction comes, or it got no better."""
+    now = turn(values, given, so_far, x, residual)
+    if isinstance(now, Go):
+        return now
     if not now.converged:
         return _not_converged(values, now)
     assert now.best is not None
     back = now.best if values.get("let") else now.best[np.argsort(_order(values))]
-    if values.get("refine"):
-        return Done({"X": back, "iterations": now.iterations, "backward_error": now.best_error})
-    return scaled_back(values, back)
+    return refined(values, now, back) if values.get("refine") else scaled_back(values, back)
+
+
+def turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Go | Refinement:
+    """Judge a solution of a refinement: another correction comes, or that is all."""
+    now, pending = so_far.judged(values["A in float64"], values["B in float64"], x, residual)
+    if pending is None:
+        return now
+    known = {name: values[name] for name in ("let", "fallback") if name in values}
+    return Go(REFINE, {**given, **known, "refinement": now, "X so far": x, "residual": pending})
+
+
+def refined(values: Values, now: Refinement, x: Float64 | None) -> Verdict:
+    """Give a refined solution; an error if it did not converge."""
+    if not now.converged:
+        return now.error(values["function"])
+    return Done({"X": x, "iterations": now.iterations, "backward_error": now.best_error})
 
 
 def _not_converged(values: Values, now: Refinement) -> Verdict:

@@ -8,18 +8,16 @@ float32's limits: a system beyond 2^-40 to 2^40 is scaled by powers of two on th
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
 from glla.operations import blocks, care, triangular, trust
 from glla.operations.alignment import aligned
-from glla.operations.corrections import Refinement, rescaled_residual, turned
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import cholesky, stack_definite
 from glla.operations.host import scaling
+from glla.operations.host.refinement import Refinement
 from glla.operations.host.scaling import Float64, Integers, scaled_back
 from glla.operations.record import Array, Operation
 from glla.operations.shapes import by_factors, system
@@ -28,13 +26,8 @@ from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
-SCALE, BACK, SCALE_RESIDUAL, RESIDUAL = (
-    "scale rows and columns by powers of two, where need be",
-    "scale X back",
-    "scale the residual by powers of two",
-    "residual in float64",
-)
-"""Work of the host, by its names in plans and traces."""
+SCALE, BACK = "scale rows and columns by powers of two, where need be", "scale X back"
+"""Work of the host, by the words that a plan and a trace have for it."""
 
 CARE, REFINE = "care", "refine"
 """Names of the stages."""
@@ -255,25 +248,14 @@ def _factored(forms: Forms, limits: Limits, variant: str | None, parameters: Par
 def correction(n: int, columns: int, limits: Limits) -> Plan:
     """Plan of one correction, by a factor that is there, and of the residual that is left."""
     draft = Draft(REFINE)
-    shapes = {"A": (n, n), "B": (n, columns), "X so far": (n, columns), "residual": (n, columns), "exponents": (n, 1)}
-    given = {name: draft.operand(name, HostArray(shape)) for name, shape in shapes.items()}
-    c = draft.operand("C", matrix((n, n)))
-    scaled = draft.slot("scaled residual", HostArray((n, columns)))
-    sizes = draft.slot("sizes of the residual", HostArray((columns,)))
-    draft.host(SCALE_RESIDUAL, rescaled_residual, (given["residual"], given["exponents"]), (scaled, sizes))
-    x = substitute(draft, c, upload(draft, scaled, (n, columns), limits), (n, columns), limits)
-    found = read_back(draft, x, (n, columns), limits, "correction")
-    made = tuple(draft.slot(name, HostArray((n, columns))) for name in ("corrected X", "residual left"))
-    inputs = (given["A"], given["B"], given["X so far"], found, sizes, given["exponents"])
-    draft.host(RESIDUAL, _turned, inputs, made, flops=2 * n * n * columns)
+
+    def solution(residual: str) -> str:
+        c, b = draft.operand("C", matrix((n, n))), upload(draft, residual, (n, columns), limits)
+        return read_back(draft, substitute(draft, c, b, (n, columns), limits), (n, columns), limits, "correction")
+
+    made = care.add_correction(draft, n, columns, solution)
     again = Next("the backward error went down, at most 40 times", REFINE, partial(correction, n, columns, limits))
-    return draft.plan(dict(zip(("corrected X", "residual left"), made, strict=True)), after=(again, DIVERGED))
-
-
-def _turned(
-    a: NDArray[Any], b: NDArray[Any], x: Float64, correction: Array, sizes: Integers, exponents: Integers
-) -> tuple[Float64, Float64]:
-    return turned(a.astype(np.float64), b.astype(np.float64), x, correction, sizes, exponents.T)
+    return draft.plan(made, after=(again, DIVERGED))
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
@@ -286,7 +268,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         return Go(CARE)
     refine = values.get("refine")
     if stage == REFINE:
-        return _turn(values, values["refinement"], values["corrected X"], values["residual left"])
+        return _turn(values, {}, values["refinement"], values["corrected X"], values["residual left"])
     if not stage and not refine and (cholesky.is_far(values["diagonal"]) or not _right_near_one(forms, values)):
         return Go(CARE)
     exponents = values.get("exponents", values.get("column exponents", 0))
@@ -294,8 +276,9 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if flaw is not None:
         return flaw
     if refine:
-        b = values["B"].astype(np.float64)
-        return _turn(values, Refinement(), np.zeros_like(b), b)
+        a, b = (values[name].astype(np.float64) for name in "AB")
+        given = {"A in float64": a, "B in float64": b, "e": values["exponents"], "f": values["exponents"].T}
+        return _turn({**values, **given}, given, Refinement(), np.zeros_like(b), b)
     if stage == CARE:
         return care.scaled_back(values, values["X"].astype(np.float64))
     return Done() if trust.finite(values, "X") else Go(CARE)
@@ -307,15 +290,10 @@ def _right_near_one(forms: Forms, values: Values) -> bool:
     return trust.largest_near_one(b)
 
 
-def _turn(values: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:
-    """Judge a solution of a refinement: it is good enough, another correction comes, or it got no better."""
-    a, b = (values[name].astype(np.float64) for name in "AB")
-    now, pending = so_far.judged(a, b, x, residual)
-    if pending is not None:
-        return Go(REFINE, {"refinement": now, "X so far": x, "residual": pending})
-    if not now.converged:
-        return now.error(values["function"])
-    return Done({"X": now.best, "iterations": now.iterations, "backward_error": now.best_error})
+def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:
+    """After a solution of a refinement: another correction comes, or that is all."""
+    now = care.turn(values, given, so_far, x, residual)
+    return now if isinstance(now, Go) else care.refined(values, now, now.best)
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:

@@ -47,7 +47,7 @@ class Refinement:
 
     def judged(self, a: Float64, b: Float64, x: Float64, residual: Float64) -> tuple[Refinement, Float64 | None]:
         """Judge the next solution; give the residual that is left to correct, None if this is the end."""
-        errors = _backward_errors(a, x, b, residual)
+        errors = backward_errors(residual, np.abs(a) @ np.abs(x) + np.abs(b))
         error = float(np.max(errors, initial=0.0))
         score = float(np.sum(np.log2(np.maximum(errors, TARGET)))) if self.turns else np.inf
         going = error < self.best_error / 2 or score < self.score - 1  # the worst component, or all together
@@ -73,11 +73,10 @@ class Refinement:
         )
 
 
-def _backward_errors(a: Float64, x: Float64, b: Float64, residual: Float64) -> Float64:
-    """Backward errors of all components (Oettli and Prager); 0 / 0 counts as 0."""
-    scale = np.abs(a) @ np.abs(x) + np.abs(b)
-    result: Float64 = np.where(residual == 0, 0.0, np.abs(residual) / scale)
-    return result
+@np.errstate(all="ignore")
+def backward_errors(residual: Float64, scale: Float64) -> Float64:
+    """Backward errors of all components (Oettli and Prager), scale = abs(A) abs(X) + abs(B); 0 / 0 counts as 0."""
+    return np.where(residual == 0, 0.0, np.abs(residual) / scale)
 
 
 def rescaled_residual(residual: Float64, rows: Integers) -> tuple[NDArray[np.float32], Integers]:
