@@ -33,7 +33,7 @@ from glla.operations.shapes import system
 from glla.operations.streams import needed
 from glla.operations.substitution import ROWS, in_rounded_rows
 from glla.operations.tiles import between_plans, columns_at_once, starts
-from glla.operations.trust import NORMAL, TINY, member_of_stack
+from glla.operations.trust import NORMAL, TINY, largest_of_columns, member_of_stack
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import (
     PLAIN,
@@ -325,7 +325,7 @@ def lost(
     left, below = (np.swapaxes(t, -1, -2), not lower) if transposed else (t, lower)
     row, largest, least = _sizes(left, below, unit_diagonal)
     diagonal = np.inf if unit_diagonal else np.min(np.abs(np.diagonal(t, 0, -2, -1)), axis=-1, initial=np.inf)
-    return lost_by(row, largest, least, diagonal, _largest_of_columns(b), _largest_of_columns(x))
+    return lost_by(row, largest, least, diagonal, largest_of_columns(b), largest_of_columns(x))
 
 
 @np.errstate(all="ignore")
@@ -368,11 +368,6 @@ def _sizes(t: Array, lower: bool, unit_diagonal: bool) -> tuple[Array, Array, Ar
         largest = np.maximum(largest, np.max(of_rows, axis=-1))
         least = np.minimum(least, np.min(sizes, axis=(-2, -1), initial=np.inf, where=sizes > 0))
     return row, largest, least
-
-
-def _largest_of_columns(a: Array) -> Array:
-    largest: Array = np.maximum(np.max(a, axis=-2, initial=0.0), -np.min(a, axis=-2, initial=0.0))
-    return largest
 
 
 # -- what comes after -------------------------------------------------------------------------------------------------
