@@ -1,0 +1,151 @@
+"""Every operation within its bound: every variant's own plan, and every call, wherever operands lie, in stacks too."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.matrix import (
+    CALLS,
+    EDGES,
+    FAMILIES,
+    ORDERS,
+    arrays,
+    cases,
+    every_call,
+    every_choice,
+    every_place,
+    member,
+    operands_of,
+    run_core,
+    stacked,
+    verdict,
+)
+
+pytestmark = pytest.mark.newer_gl
+
+
+@every_choice
+def test_every_variants_plan_keeps_the_bound(device, name, variant, rng):
+    family, wrong = FAMILIES[CALLS[name].family], []
+    if name == "rref" and variant != "blocked":  # by a block norm: a call goes on where there is no good pair
+        family = replace(family, kinds=("diagonal",))
+    for kind, n in cases(family, ORDERS + EDGES):
+        operands = family.make(kind, n, rng)
+        found = verdict(name, operands, run_core(device, name, variant, operands))
+        wrong += [(kind, n, found)] * (not found.ok)
+    assert not wrong
+
+
+@every_call
+@every_place
+def test_every_call_keeps_the_bound(name, place, rng):
+    call, family, wrong = CALLS[name], FAMILIES[CALLS[name].family], []
+    for kind, n in cases(family, ORDERS):
+        operands = family.make(kind, n, rng)
+        found = verdict(name, operands, arrays(call.call(*map(place, operands))))
+        wrong += [(kind, n, found)] * (not found.ok)
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.stacks])
+@every_place
+def test_every_member_of_a_stack_keeps_the_bound(name, place, rng):
+    """A stack of all types of matrices, which go together where they may."""
+    call, family, wrong = CALLS[name], FAMILIES[CALLS[name].family], []
+    for n in ORDERS:
+        made = [family.make(kind, n, rng) for kind in family.kinds * 3]
+        result = call.call(*map(place, stacked(made)))
+        for i, operands in enumerate(made):
+            found = verdict(name, operands, arrays(member(arrays(result), i)))
+            wrong += [(family.kinds[i % len(family.kinds)], n, found)] * (not found.ok)
+    assert not wrong
+
+
+# -- scaled by powers of two, which rounds nothing --------------------------------------------------------------------
+
+
+def scaled(name, operands, rows, columns):
+    """Operands scaled by powers of two; and what takes the scaling out of the result again."""
+    a, *rest = operands
+    d, c = (np.ldexp(1.0, one) for one in (rows, columns))
+    if CALLS[name].family.startswith("definite") and name != "cho_solve":
+        c = d
+    if name == "lu_solve":
+        a = np.tril(a, -1) + np.triu(a) * c  # P L (U C) x = b
+        return (a.astype(np.float32), *rest), lambda x: (x * c[:, np.newaxis]).astype(np.float32)
+    if name == "cho_solve":
+        a, rest = a * d[:, np.newaxis], [rest[0] * d[:, np.newaxis]]
+        return tuple(np.float32(one) for one in (a, *rest)), lambda x: (x * d[:, np.newaxis]).astype(np.float32)
+    given = tuple(np.float32(one) for one in (a * np.outer(d, c), *(one * d[:, np.newaxis] for one in rest)))
+    if name == "cholesky":
+        return given, lambda x: (x / d[:, np.newaxis]).astype(np.float32)
+    if name == "cho_factor":
+        return given, lambda x: ((x[0] / d[:, np.newaxis]).astype(np.float32), x[1])
+    if name == "slogdet":
+        return given, lambda x: (x[0], np.float32(np.float64(x[1]) - np.log(2) * (rows.sum() + columns.sum())))
+    if name in ("inv", "inv_pos", "triangular_inverse"):
+        return given, lambda x: (x * np.outer(c, d)).astype(np.float32)
+    return given, lambda x: (x * c[:, np.newaxis]).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["solve", "inv", "slogdet", "lu_solve", "cholesky", "cho_factor", "solve_pos", "inv_pos", "cho_solve",
+     "solve_triangular", "triangular_inverse"],
+)  # fmt: skip
+@every_place
+@pytest.mark.parametrize("spread", [20, 55])
+def test_scaling_takes_nothing_from_the_bound(name, place, spread, rng):
+    """Rows and columns of any size, graded from tiny to huge; alone, and in a stack beside others that are not."""
+    for n in (1, 2, 4, 9, 20):
+        made = [operands_of(name, n, rng) for _ in range(5)]
+        exponents = np.linspace(-spread, spread, n).astype(int)
+        flat = np.zeros(n, int)
+        pairs = [(flat, flat), (exponents, -exponents), (exponents[::-1], flat), (flat + spread, flat), (flat, flat)]
+        given, backs = zip(*(scaled(name, one, *pair) for one, pair in zip(made, pairs, strict=True)), strict=True)
+        together = arrays(CALLS[name].call(*map(place, stacked(list(given)))))
+        for i, (operands, back) in enumerate(zip(made, backs, strict=True)):
+            alone = arrays(CALLS[name].call(*map(place, given[i])))
+            for result in (alone, member(together, i)):
+                found = verdict(name, operands, back(result))
+                assert found.ok, (n, i, found)
+
+
+# -- judges -----------------------------------------------------------------------------------------------------------
+
+
+@every_call
+def test_every_judge_can_fail(name, rng):
+    """A result is right; scaled, without its largest entry, with two rows exchanged, or with one NaN, it is not."""
+    operands = operands_of(name, 8, rng)
+    right = arrays(CALLS[name].call(*operands))
+    assert verdict(name, operands, right).ok
+    first, *rest = right if isinstance(right, tuple) else (right,)
+    for spoil in (scaled_down, enlarged, without_the_largest, exchanged, not_a_number):
+        if np.ndim(first) or spoil is not exchanged:
+            wrong = spoil(np.array(first))
+            assert not verdict(name, operands, (wrong, *rest) if rest else wrong).ok, spoil.__name__
+
+
+def scaled_down(x):
+    return x * np.float32(0.98)
+
+
+def enlarged(x):
+    return x * np.float32(20)
+
+
+def without_the_largest(x):
+    x.flat[np.abs(x).argmax()] = 0
+    return x
+
+
+def exchanged(x):
+    x[[3, 4] if len(x) > 4 else [0, 1]] = x[[4, 3] if len(x) > 4 else [1, 0]]
+    return x
+
+
+def not_a_number(x):
+    x.flat[-1] = np.nan
+    return x

@@ -1,0 +1,110 @@
+"""What every call refuses, and how: the function is named, the operand, the matrix of a stack, and the place in it."""
+
+import numpy as np
+import pytest
+
+from glla.errors import NonFiniteError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError
+from tests.matrix import CALLS, FAMILIES, every_call, every_place, host, operands_of, stacked
+from tests.matrix import DEFINITE as INDEFINITE
+
+pytestmark = pytest.mark.newer_gl
+
+SINGULAR = [name for name, call in CALLS.items() if FAMILIES[call.family].bad == "singular"]
+BANDS = ("tridiagonal", "pentadiagonal", "solve_pos_banded", "cholesky_banded", "cho_solve_banded")
+
+
+def spoilt(name, n, rng):
+    """Operands of which no result follows, and the order of the minor, or the place, that is to blame."""
+    operands, place = list(operands_of(name, n, rng)), max(n - 2, 0)
+    a = operands[0] = operands[0].copy()
+    if name in BANDS:  # the diagonal, and what is left and right of it
+        middle = -1 if "banded" in name else len(a) // 2
+        a[:, place] = 0
+        a[middle, place] = -1 if name in INDEFINITE else 0
+        if name in ("tridiagonal", "pentadiagonal"):
+            a[...] = 0
+    elif name in INDEFINITE:
+        a[place, place] = -1
+    elif CALLS[name].family in ("system", "regular"):
+        a[place] = 0
+    else:
+        a[place, place] = 0
+    return operands, place
+
+
+@pytest.mark.parametrize("name", INDEFINITE)
+@every_place
+def test_what_is_not_definite_is_refused_by_its_leading_minor(name, place, rng):
+    for n in (1, 2, 5, 17, 70):
+        operands, at = spoilt(name, n, rng)
+        message = rf"^{CALLS[name].function}: .*its leading minor of order {at + 1} is not"
+        with pytest.raises(NotPositiveDefiniteError, match=message):
+            CALLS[name].call(*map(place, operands))
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+@every_place
+def test_what_is_singular_is_refused(name, place, rng):
+    for n in (1, 2, 5, 17, 70):
+        operands, _ = spoilt(name, n, rng)
+        with pytest.raises(SingularMatrixError, match=rf"(?i)^{CALLS[name].function}: singular matrix"):
+            CALLS[name].call(*map(place, operands))
+
+
+@pytest.mark.parametrize("name", [name for name in [*INDEFINITE, *SINGULAR] if CALLS[name].stacks])
+@every_place
+@pytest.mark.parametrize("scale", [0, 60])
+def test_the_member_to_blame_is_named(name, place, scale, rng):
+    """The first of two; also where it must be scaled first."""
+    for n in (2, 3, 6, 17):
+        made = [operands_of(name, n, rng) for _ in range(12)]
+        for i in (6, 9):
+            made[i] = tuple(spoilt(name, n, rng)[0])
+            made[i] = (np.ldexp(made[i][0], scale), *made[i][1:])
+        operands = [one.reshape(3, 4, *one.shape[1:]) for one in stacked(made)]
+        with pytest.raises(np.linalg.LinAlgError, match=rf"^{CALLS[name].function}: .*at index \(1, 2\) of the stack"):
+            CALLS[name].call(*map(place, operands))
+
+
+@every_call
+@every_place
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_is_refused(name, place, bad, rng):
+    """On the device it is found by what comes of it; a product there may hold anything."""
+    operands = operands_of(name, 5, rng)
+    for which in range(len(operands)):
+        given = [one.copy() for one in operands]
+        given[which][(-1, 0) if name in BANDS or CALLS[name].one_half == "lower" else (0, 1)] = bad
+        if place is host:
+            with pytest.raises(
+                NonFiniteError, match=rf"^{CALLS[name].function}: .* must not hold NaN or infinity, got -?(nan|inf) at"
+            ):
+                CALLS[name].call(*given)
+        elif name not in ("matmul", "syrk"):
+            with pytest.raises((NonFiniteError, NotPositiveDefiniteError), match=rf"^{CALLS[name].function}: "):
+                CALLS[name].call(*map(place, given))
+
+
+OBLONG = ("product", "one factor", "tall", "form", "least squares")
+
+
+@every_call
+def test_operands_that_do_not_fit_together_are_refused(name, rng):
+    operands, call = operands_of(name, 5, rng), CALLS[name]
+    wrong = [] if len(operands) == 1 else [[operands[0], operands[1][:-1]]]
+    if call.family not in OBLONG and name not in (*BANDS, "lu_solve"):
+        wrong += [[np.ones((3, 4), np.float32), *operands[1:]]]
+    if name not in ("syrk", "lu_solve"):  # whose dimensions are looked at before
+        wrong += [[np.float32(3)] * len(operands)]
+    for given in wrong:
+        with pytest.raises((ShapeError, np.linalg.LinAlgError), match=rf"^{call.function}: "):
+            call.call(*given)
+
+
+@pytest.mark.parametrize(
+    "name", ["inv", "cholesky", "lu_factor", "plu", "rref", "matmul", "qr", "lstsq", "solve_triangular", "inv_pos"]
+)
+def test_an_unknown_variant_is_refused(name, rng):
+    message = rf"^{CALLS[name].function}: variant must be one of .*, got 'fast'"
+    with pytest.raises(OptionError, match=message):
+        CALLS[name].call(*operands_of(name, 3, rng), variant="fast")
