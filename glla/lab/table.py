@@ -61,14 +61,18 @@ def markdown(head: Row, rows: Iterable[Row]) -> str:
 
 
 def columned(title: str, head: Row, rows: Sequence[Row], styles: Sequence[str] = ()) -> Table:
-    """Make a table for a terminal, with a title, if there is one, and a style for each row; an empty row is a line."""
+    """Make a table for a terminal, with a title, if there is one, and a style for each row; an empty row is a line.
+
+    Only columns of several words are wrapped.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", padding=(0, 1, 0, 0), pad_edge=False)
-    for name, side in zip(head, _sides(head, filter(None, rows)), strict=True):
-        table.add_column(name, justify="left" if side == "<" else "right", no_wrap=side == ">")
+    for place, (name, side) in enumerate(zip(head, _sides(head, filter(None, rows)), strict=True)):
+        is_of_words = side == "<" and any(" " in row[place] for row in rows if row)
+        table.add_column(name, justify="left" if side == "<" else "right", no_wrap=not is_of_words)
     for row, style in zip(rows, styles or [""] * len(rows), strict=True):
         if row:
             table.add_row(*(Text(cell, style=style) for cell in row))

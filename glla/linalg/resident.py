@@ -109,12 +109,10 @@ class Solved:
 
     @property
     def infinite(self) -> NDArray[np.bool_]:
-        """Which of `places` have norms that are not finite."""
-        norms = self.read.get("norms", ())
-        if len(norms) != len(self.places):
-            return np.zeros(len(self.places), dtype=bool)
-        bad: NDArray[np.bool_] = ~np.isfinite(norms).all(axis=1)
-        return bad
+        """Which of `places` have a result that is not finite, by its norm; half of an operand may hold anything."""
+        norms = self.numbers.get("norms_matrices", np.zeros(0, dtype=np.float32)).reshape(-1)
+        bad: NDArray[np.bool_] = np.zeros(len(self.places), dtype=bool)
+        return ~np.isfinite(norms) if len(norms) == len(bad) else bad
 
 
 def spread(a: Array, stack: tuple[int, ...]) -> Resident:

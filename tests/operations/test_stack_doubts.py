@@ -61,6 +61,8 @@ def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device
     assert (found.places == np.arange(COUNT)).all()
     doubted = set(found.rejected(**options))
     assert doubted <= set(judged.places)
+    if name == "cho_solve":  # a given factor may have a negative diagonal, which the device reports
+        doubted |= set(np.flatnonzero(~(found.figures[:, 0] > 0).all(axis=1)))
     assert len(judged.places) - len(doubted) < COUNT / 3  # who holds infinity, or is at a limit
     assert 0 < len(judged.places) < COUNT
     np.testing.assert_array_equal(judged.figures, found.figures[judged.places])
