@@ -155,7 +155,7 @@ COUNTS = [
     room("dask", 936, 850),
     Count("lines of the package's own files", top_files, 1882, 1500),
     Count("lines of glla", partial(lines, PACKAGE), 74170, 61000),
-    Count("lines of tests", partial(lines, TESTS), 47440, 33000),
+    Count("lines of tests", partial(lines, TESTS), 47290, 33000),
     Count("lines of benchmarks", partial(lines, ROOT / "benchmarks"), 7256, 4500),
     Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13340, 12500),
     Count("lines of README", partial(lines, ROOT / "README.md"), 1189, 400),

@@ -29,21 +29,13 @@ def rhs_for(a, columns, rng):
 # Accuracy ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("equilibrate", [True, False])
 @pytest.mark.parametrize("kind", testing.NONSINGULAR)
 @pytest.mark.parametrize("n", ORDERS)
-def test_every_type(kind, n, equilibrate, rng):
+def test_every_type_without_scaling(kind, n, rng):
     a = testing.MATRICES[kind](n, n, rng)
     b = rhs_for(a, 3, rng)
-    testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
-    testing.assert_solve(a, glla.solve(a, b[:, 0], equilibrate=equilibrate), b[:, 0])
-
-
-@pytest.mark.parametrize("kind", testing.NONSINGULAR)
-@pytest.mark.parametrize("n", ORDERS)
-def test_inverse_of_every_type(kind, n, rng):
-    a = testing.MATRICES[kind](n, n, rng)
-    testing.assert_inverse(a, glla.inv(a))
+    testing.assert_solve(a, glla.solve(a, b, equilibrate=False), b)
+    testing.assert_solve(a, glla.solve(a, b[:, 0]), b[:, 0])
 
 
 @pytest.mark.parametrize(("n", "columns"), [(1, 1), (2, 131), (5, 300), (33, 64), (64, 33), (3, 1025)])
@@ -231,18 +223,6 @@ def test_rank_deficient_and_graded(spread, rng):
             glla.solve(scaled, np.ones(n))
 
 
-def test_one_singular_matrix_in_a_stack():
-    stack = np.stack([np.eye(2), np.ones((2, 2)), np.eye(2)])
-    with pytest.raises(
-        SingularMatrixError, match=r"^inv: Singular matrix at index \(1\) of the stack: pivot 1 of 2 is "
-    ):
-        glla.inv(stack)
-    with pytest.raises(
-        SingularMatrixError, match=r"^solve: Singular matrix at index \(1\) of the stack: pivot 1 of 2 is "
-    ):
-        glla.solve(stack, np.ones(2))
-
-
 def test_nothing_to_solve_is_no_error():
     testing.assert_exact(glla.solve(np.zeros((2, 2)), np.zeros((2, 0))), np.zeros((2, 0)))
 
@@ -419,16 +399,6 @@ def test_overflow_of_the_result():
         with pytest.raises(NonFiniteError, match=r"the result does not fit float32 \(largest 3\.403e\+38\); scale"):
             call()
     testing.assert_exact(glla.solve([[1e-30]], [1e30], check_finite=False), [np.inf])
-
-
-def test_nan_stays_in_its_right_hand_side(rng):
-    a, b = testing.conditioned(6, 6, rng), testing.normal(6, 5, rng)
-    expected = glla.solve(a, b)
-    spoilt = b.copy()
-    spoilt[2, 3] = np.nan
-    x = glla.solve(a, spoilt, check_finite=False)
-    assert np.isnan(x[:, 3]).all()
-    np.testing.assert_array_equal(np.delete(x, 3, axis=1), np.delete(expected, 3, axis=1))
 
 
 def test_nan_in_the_matrix_reaches_the_solution(rng):
