@@ -83,7 +83,7 @@ def flops(forms: Forms) -> int:
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: what was tuned on the device, else one pass for a few equations.
+    """Pick the variant: the tuned one, else one pass for a few equations.
 
     Longer systems take partition, which writes less: 1.86 ms for 1024 systems of order 1024, cyclic reduction, which is
     the same with P = 2, 2.26 (nvidia-h200-pcie-sse2/experiments/2026-11-23-banded.json). With P = 4 resident stacks of
@@ -193,7 +193,7 @@ _NOT_DEFINITE = Next("a pivot is not above zero", error="NotPositiveDefiniteErro
 
 
 def _after(forms: Forms, limits: Limits, lines: Given, definite: bool, again: Next | None) -> tuple[Next, ...]:
-    """What comes after a plan whose figures are doubtful: `again`, or else the host."""
+    """Stage after a plan with rejected systems: `again`, or else the host."""
     if again is not None:
         return (again,)
     at_home = partial(pivoting, forms, limits, lines=lines, definite=definite)
@@ -211,7 +211,7 @@ def whole(
     definite: bool = False,
     refine: bool = False,
 ) -> Plan:
-    """Plan of a call for one matrix: upload what is not there, solve, and read back figures and what does not stay."""
+    """Plan of a call for one matrix: upload host operands, solve, and read back diagnostics and a host result."""
     a_form, b_form = forms
     draft, results = Draft("tridiagonal"), dict[str, str]()
     a = bring_in_watched(draft, "A", a_form, limits, results)
@@ -249,7 +249,7 @@ def _one_on_host(lines: Given, definite: bool, a: Array, b: Array) -> tuple[Any,
 def on_host_in_stacks(
     ab: Array, b: Array, lines: Given = FULL, definite: bool = False
 ) -> tuple[Float64, NDArray[np.intp]]:
-    """Solve stacks of systems on the CPU; give X in float64, and for each matrix what `pivoted` says."""
+    """Solve batches of systems on the CPU; give X in float64, and the flaw of each matrix as `pivoted` does."""
     count, _, n = ab.shape
     if isinstance(lines, int):
         return pivoted(ab.astype(np.float64), ab.shape[1] - 1 - lines, lines, b.astype(np.float64), definite)
@@ -294,10 +294,10 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
 
 def least_left(n: int) -> float:
-    """What a pivot must keep of the terms that it is the sum of; below, rounding errors may be all of it.
+    """Smallest accepted abs(pivot) / sum(abs(terms)); below, a pivot may be rounding error alone.
 
-    The second difference of n points has a condition number of order n^2, so that what rounding leaves of the last
-    pivot of a singular one grows as n^2 u. Regular systems whose rows are dominant keep about a fifth.
+    The second difference of n points has a condition number of order n^2, so that the rounding error in place of the
+    last pivot of a singular one grows as n^2 u. Regular systems whose rows are dominant keep about a fifth.
 
     >>> least_left(10) == 2.0**-12, least_left(5000) == 2.0**-5
     (True, True)
@@ -385,7 +385,7 @@ def resident_stack(
     variant: str | None = None,
     parameters: Parameters = (),
 ) -> Plan:
-    """Plan of a stack of matrices on the device: what lies wrapped becomes equations, and unknowns lie wrapped again.
+    """Plan of a batch on the device: linear operands become equations, and the unknowns become linear again.
 
     Parameters
     ----------
@@ -469,7 +469,7 @@ def in_fours(lines: Given, forms: Forms, variant: str | None, values: Parameters
 
 
 def _bounds(n: int) -> dict[str, Uniform]:
-    """What `doubts` compares figures with, for the device."""
+    """Bounds of the diagnostics, as uniforms of `doubts`."""
     return {"bounds": (MOST_ERROR, least_left(n)), "normal": NORMAL, "regular": (DOMINANT, LARGEST_RATIO)}
 
 

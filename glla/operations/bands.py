@@ -120,12 +120,12 @@ def _exponents(rows: Float64, lower: int) -> tuple[NDArray[np.intp], NDArray[np.
 
 
 def _in_rows(columns: Float64, width: int) -> Float64:
-    """What belongs to columns, for each entry of the rows of `_rows`."""
+    """Values of columns, for each entry of the rows of `_rows`."""
     return np.lib.stride_tricks.sliding_window_view(columns, width, axis=1)
 
 
 def _of_columns(combine: np.ufunc, entries: NDArray[np.generic], start: float) -> Float64:
-    """Combine what belongs to the entries of rows, column by column."""
+    """Combine values of the entries of rows, column by column."""
     count, n, width = entries.shape
     found = np.full((count, n + width - 1), start)
     for c in range(width):

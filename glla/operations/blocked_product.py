@@ -35,7 +35,7 @@ so no pass may be one texel high (nvidia-h200-pcie-sse2/experiments/2026-11-21.j
 
 
 def panels_fit(m: int, k: int, depth: int, limits: Limits) -> bool:
-    """Whether the panels of an m x k matrix, and what they multiply, fit into textures."""
+    """Whether the panels of an m x k matrix, and the strips of B and C, fit into textures."""
     groups, chunks = -(-m // GROUP), -(-k // depth)
     return groups * chunks <= limits.texture_size and strip_height(m, k, limits) is not None
 
@@ -63,7 +63,7 @@ class Task:
     limits: Limits
     start: str
     turned: Mapping[str, Define]  # which operands a shader finds transposed
-    half: bool = False  # C is symmetric, and what is on and below its diagonal is drawn
+    half: bool = False  # C is symmetric; its lower triangle is drawn
     upper: bool = False  # ... and A is upper triangular
 
     left: str = "A"  # slots of the operands; of a symmetric product the same one, where the shader can turn it
@@ -71,7 +71,7 @@ class Task:
 
     @property
     def cut(self) -> dict[str, Define]:
-        """Defines that leave out what is above the diagonal of C, or of A, or is fetched twice on it."""
+        """Defines that leave out C above its diagonal, zeros of a triangular A, and double fetches."""
         wanted = {"LOWER": self.half, "UPPER": self.half and self.upper, "ONCE": self.half and self.values.get("ONCE")}
         return {name: 1 for name, one in wanted.items() if one}
 

@@ -89,13 +89,13 @@ class System:
 
     @property
     def solved(self) -> tuple[Next, ...]:
-        """What comes once the factors stand."""
+        """Transition after accepted factors."""
         made = partial(refine if self.refine else substituted, self)
         return (Next("the factors stand", REFINE if self.refine else SUBSTITUTE, made),)
 
 
 def of_systems(forms: Forms, limits: Limits, equilibrate: bool) -> tuple[Next, ...]:
-    """What may come after a system was solved the usual way; with A alone it was inverted."""
+    """Transitions after the usual solution of a system, or with A alone its inversion."""
     n, columns = forms[-1].matrix
     own = System(n, columns, limits)
     return (
@@ -119,7 +119,7 @@ def made_on_device(n: int, limits: Limits) -> Plan:
 
 
 def add_scaled(draft: Draft, forms: Forms, limits: Limits, equilibrate: bool = True) -> dict[str, str]:
-    """Add a system that is scaled on the host; what is on the device is read back. Without B it is the identity."""
+    """Add a system scaled on the host; operands on the device are read back. Without B it is the identity."""
     n, columns = forms[-1].matrix
     given = [at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=False)]
     shapes = {"scaled A": (n, n), "row exponents": (n, 1), "column exponents": (1, n),
@@ -131,7 +131,7 @@ def add_scaled(draft: Draft, forms: Forms, limits: Limits, equilibrate: bool = T
 
 @cached_plan
 def care(system: System, forms: Forms, equilibrate: bool = True) -> Plan:
-    """Plan of the factors of a system that is scaled on the host first; what is on the device is read back."""
+    """Plan of the factors of a system scaled on the host first; operands on the device are read back."""
     n, limits = system.n, system.limits
     draft = Draft(CARE)
     if system.refine and not equilibrate:
@@ -287,7 +287,7 @@ def _ordered(a: Array) -> tuple[Array, NDArray[np.intp]]:
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide what comes after a stage of a system, or of an inverse.
+    """Verdict on a stage of a system, or of an inverse.
 
     Parameters
     ----------
@@ -455,7 +455,7 @@ def _not_converged(values: Values, now: Refinement) -> Verdict:
 
 
 def _hopeless(values: Values) -> Verdict:
-    """After complete pivoting: what is left is an error."""
+    """Error after complete pivoting, the last fallback."""
     if np.isinf(values["least"]):
         return trust.overflow(values["function"])
     return ConvergenceError(

@@ -122,7 +122,7 @@ def draws(steps: int, changing: bool = False) -> Plan:
 
 
 def ping_pong(steps: int) -> Plan:
-    """Plan of passes of a single texel, each reading what the one before drew; operand ``start``, result ``count``."""
+    """Plan of passes of a single texel, each reading that of the one before; operand ``start``, result ``count``."""
     draft = Draft("ceiling_ping_pong")
     count = PingPong(draft, "count", DOT, draft.operand("start", DOT))
     for _ in range(steps):

@@ -77,7 +77,7 @@ def complete(n: int, limits: Limits) -> Plan:
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide what comes after a stage of a determinant; `Done` has ``sign`` and ``logarithm``.
+    """Verdict on a stage of a determinant; `Done` has ``sign`` and ``logarithm``.
 
     Where not even complete pivoting keeps the entries in range, the logarithm is infinite.
     """
@@ -122,7 +122,7 @@ def _parity(order: NDArray[np.intp]) -> int:
 
 
 def of_figures(figures: Array, scaled_by: Any = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Signs and logarithms of the determinants of a stack, from what its plan has read back.
+    """Signs and logarithms of the determinants of a batch, from the diagnostics of its plan.
 
     `scaled_by` are the exponents by which each member was scaled before.
     """
@@ -167,7 +167,7 @@ def most_together(forms: Forms, limits: Limits) -> int:
 
 @cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
-    """Plan of a stack of determinants, with what may come after it for a member."""
+    """Plan of a batch of determinants, with transitions for single matrices."""
     way = stack_small.determinant if stack_small.is_small(forms) else stack.determinant
     return replace(way(forms, limits), after=_after(forms[0].member, limits))
 
@@ -175,7 +175,7 @@ def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
 def sign_and_log(
     diagonal: NDArray[np.floating], pivots: NDArray[np.integer], exponents: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sign and logarithm of det(A), from U's diagonal, LAPACK's exchanges, and the sum of what A was scaled by.
+    """Sign and logarithm of det(A), from U's diagonal, LAPACK's exchanges, and the sum of A's scaling exponents.
 
     All may be stacks.
 

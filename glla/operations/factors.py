@@ -28,7 +28,7 @@ nearly orthogonal to its null vector."""
 
 @dataclass(frozen=True)
 class FactorSlots:
-    """Slots that hold A = P L U, and what A was scaled by first.
+    """Slots of A = P L U, and of the scaling of A before.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ def made(
     variant: str | None = None,
     parameters: Parameters = (),
 ) -> Plan:
-    """Plan of the factors of a matrix, and nothing else; with a block norm also what tells whether they stand."""
+    """Plan of the factors of a matrix, and nothing else; with a block norm also of their diagnostics."""
     (form,) = forms
     draft = Draft("factors")
     a = bring_in(draft, "A", form, limits)

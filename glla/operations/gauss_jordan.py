@@ -137,9 +137,9 @@ def _add_look(draft: Draft, a: str, x: str, shape: Shape) -> str:
     return found
 
 
-@np.errstate(all="ignore")  # what is not finite is no good residual
+@np.errstate(all="ignore")  # a residual that is not finite is rejected
 def looked_at(a: Array, x: Array) -> tuple[NDArray[np.float64]]:
-    """norm(A X - I) / (n norm(A) norm(X) u) in the 1-norm, and, where it is too large, what `worst_pivot` gives.
+    """norm(A X - I) / (n norm(A) norm(X) u) in the 1-norm, and, where it is too large, the result of `worst_pivot`.
 
     Of a matrix that is not finite, which was let through, it is zero.
     """

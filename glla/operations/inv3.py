@@ -237,7 +237,7 @@ def _taken_apart(records: Array, count: int, lines: int) -> tuple[Array, Array]:
 
 
 def indefinite(figures: Array) -> NDArray[np.bool_]:
-    """Matrices that rounding cannot tell from a singular one, by their figures. What is not finite is none of them."""
+    """Finite matrices that rounding cannot tell from a singular one, by their diagnostics."""
     if figures.shape[1] == LINES["pivoted_small"]:
         return np.asarray((np.abs(figures[:, :3]) <= UNIT_ROUNDOFF * figures[:, 3:]).any(axis=1))
     return np.asarray(np.abs(figures[:, 0]) <= NOISE * figures[:, 1])

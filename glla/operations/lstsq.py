@@ -80,7 +80,7 @@ def flops(forms: Forms) -> int:
 
 @cached_plan
 def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
-    """Plan of what the device does.
+    """Device plan of a call.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def _triangle(
     parameters: Parameters,
     results: dict[str, str],
 ) -> str:
-    """Add R of a tall [A b]; give its slot on the device. Of what lies there the largest entries are read."""
+    """Add R of a tall [A b]; give its slot on the device. Of operands there the largest entries are read."""
     (m, n), (_, columns) = (form.matrix for form in forms)
     size, width, on_device = limits.texture_size, n + columns, any(form.resident for form in forms)
     slots = [qr_rows.operand(draft, name, form, limits) for name, form in zip("AB", forms, strict=True)]
@@ -250,7 +250,7 @@ def _unscaled(r: Array, exponents: Array) -> Float64:
 
 
 def _fitting(what: str, found: Float64) -> Array:
-    """Round figures to float32. What is below its range is zero then; what is beyond is an error."""
+    """Round numbers to float32: below its range to zero; above it they are an error."""
     short: Array = found.astype(np.float32)
     beyond = np.flatnonzero(np.isfinite(found) & ~np.isfinite(short))
     if len(beyond):
@@ -260,7 +260,7 @@ def _fitting(what: str, found: Float64) -> Array:
     return short
 
 
-@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+@np.errstate(all="ignore")  # the range is checked afterwards
 def tall(
     r: Array, exponents: Array, order: int, rows: int, rcond: float
 ) -> tuple[Array, Array, NDArray[np.int32], Array]:

@@ -135,7 +135,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
 
 @cached_plan
 def on_device(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
-    """Plan of a batch on the device, with what may come after it for a matrix."""
+    """Plan of a batch on the device, with transitions for single matrices."""
     made = resident_triangles.with_factors(forms, limits, transposed=transposed)
     far = Next(FAR, CARE, partial(care, tuple(Form(form.matrix) for form in forms), limits, transposed=transposed))
     return replace(made, after=(Next("U has a zero on its diagonal", error=SINGULAR), far))

@@ -293,7 +293,7 @@ def _in_slices(task: Task, most: int) -> str:
 
 
 def _slice_product(task: Task, before: str, target: str, first: int, count: int, region: Region | None = None) -> None:
-    """Add the product over a slice of the inner dimension to what was there before, if anything."""
+    """Add the product over a slice of the inner dimension to the sum so far, if there is one."""
     inputs = {"A": "A", "B": "B"} | ({"C": before} if before else {})
     uniforms: dict[str, Uniform] = {"first": first, "count": count, "shape": (task.m, task.n)}
     defines = {"CONTINUE": int(bool(before)), **task.unrolled, **task.turned}
@@ -301,7 +301,7 @@ def _slice_product(task: Task, before: str, target: str, first: int, count: int,
 
 
 def _blocked_output(task: Task) -> str:
-    """Finish a block of C before the next begins: what it reads of A, B and itself is meant to stay in the cache."""
+    """Finish a block of C before the next begins, so that its parts of A, B and C may stay in the cache."""
     height, width, inner = texels(task.m), texels(task.n), texels(task.k)
     side = task.values["BLOCK"]
     most = min(side, task.limits.loop_trips)
@@ -329,7 +329,7 @@ def _virtual_cube_interpolated(task: Task) -> str:
 
 
 def _blended(task: Task, shader: str, reads_sum: str) -> str:
-    """A pass per slice, blended onto the sum; the first reads what there was before, if anything."""
+    """A pass per slice, blended onto the sum; the first one reads `task.start`, if given."""
     shape = (task.m, task.n)
     result = task.draft.slot("C", matrix(shape))
     for number in range(texels(task.k)):
@@ -343,7 +343,7 @@ def _blended(task: Task, shader: str, reads_sum: str) -> str:
 
 
 def _virtual_cube_ping_pong(task: Task) -> str:
-    """A pass per slice, each adding to what the one before drew."""
+    """A pass per slice, each adding to the sum so far."""
     shape = (task.m, task.n)
     sums = PingPong(task.draft, "C", matrix(shape), task.start)
     for number in range(texels(task.k)):
@@ -471,7 +471,7 @@ def whole(
     parameters: Parameters = (),
     symmetric: bool = False,
 ) -> Plan:
-    """Plan of a call: upload what is not there, multiply, read back what does not stay."""
+    """Plan of a call: upload host operands, multiply, read back a host result."""
     at = tuple(form.on_device for form in forms)
     product_ = plan(at, limits, variant=variant, parameters=parameters, symmetric=symmetric)
     if all(form.resident for form in forms):

@@ -75,7 +75,7 @@ class BlockSystems:
         return made
 
     def solve(self, equations: Rows, name: str = "") -> tuple[str, str]:
-        """Add the reduction and the way back; give the slots of the pairs and of what is left of the blocks."""
+        """Add the reduction and the way back; give the slots of the pairs and of the blocks' pivot ratios."""
         levels, n, left = [equations], self.count, ""
         counts = [n]
         while n > 1 or not left:  # a single block row is reduced once more, so that it is watched as well
@@ -102,7 +102,7 @@ class BlockSystems:
         return x, left
 
     def refined(self, equations: Rows) -> tuple[str, str]:
-        """Add the solution and a step of refinement; give what `solve` gives."""
+        """Add the solution and a step of refinement; give slots as `solve`."""
         x, left = self.solve(equations)
         rest = self.plain.slot("residual", self.count, 2)
         self.draw("residual", {**equations, "X": x}, rest, {"n": self.count})

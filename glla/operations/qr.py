@@ -62,7 +62,7 @@ TALL, TALL_FROM = 16, 512
 
 
 def choose(forms: Forms, limits: Limits, mode: str = "reduced") -> Choice:
-    """Pick the variant: what was tuned on the device, else by size."""
+    """Pick the variant: the tuned one, else by size."""
     m, n = forms[0].matrix
     tuned = limits.tuning("qr", m, n)
     if tuned is not None and (tuned.variant != "tsqr" or mode in ("reduced", "r")):
@@ -172,7 +172,7 @@ class Factored:
 
     @property
     def lying(self) -> Shape:
-        """Shape of what `packed` holds: of a tree the last level."""
+        """Shape of the matrix in `packed`: of a tree the last level."""
         return self.shape if self.tree is None else self.tree.last
 
 

@@ -35,7 +35,7 @@ def add_reflectors(draft: Draft, source: str, shape: Shape, limits: Limits, cell
         size: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
         sums = [draft.slot(f"sums_{name}_{k}", cells.texels(count, width)) for name in ("first", "both")]
         beside, last = cells.region(k, 0, width - k, count), max(k - 1, 0)
-        left = cells.region(last, last, width - last, height - last)  # what is final lies in both textures by then
+        left = cells.region(last, last, width - last, height - last)  # final texels are in both textures by then
         with draft.scope("step", k):
             draft.draw("qr/dots", {"A": rest.front}, sums[0], size, {"SECOND": 0, **cells.defines}, beside)
             cut = {**size, "slices": count}
@@ -117,7 +117,7 @@ def applied(shape: Shape, columns: int, limits: Limits) -> Plan:
 
 @cached_plan
 def upper(source: Shape, shape: Shape, keep: bool = False) -> Plan:
-    """Plan of R, `shape`, from the factors, with columns scaled back; `keep` leaves what is below the diagonal."""
+    """Plan of R, `shape`, from the factors, with columns scaled back; `keep` leaves entries below the diagonal."""
     draft = Draft("qr/upper")
     inputs = {"H": draft.operand("H", matrix(source))}
     inputs["column_exponents"] = draft.operand("column_exponents", Storage(texels(source[1]), 1))

@@ -80,7 +80,7 @@ def factored(draft: Draft, source: str, form: Form, limits: Limits, factors: Fac
 
 
 def _cut(draft: Draft, source: str, form: Form, ends: Iterable[tuple[int, int]], limits: Limits) -> Iterator[str]:
-    """Add what takes rows out of a matrix, each block when it is needed; give their slots."""
+    """Cut blocks of rows out of a matrix, each when it is needed; give their slots."""
     n = form.matrix[1]
     for first, end in ends:
         if not form.resident:
@@ -102,7 +102,7 @@ def _taken(draft: Draft, source: str, form: Form, first: int, end: int, limits: 
 
 
 def _joined(draft: Draft, parts: list[tuple[str, Shape]], on_device: bool, limits: Limits) -> tuple[str, Form]:
-    """Add what puts matrices one above the other: the slot, and the form of the whole; packed if it fits a texture."""
+    """Join matrices one above the other: the slot, and the form of the whole; packed if it fits a texture."""
     shape, size = (sum(rows for _, (rows, _) in parts), parts[0][1][1]), limits.texture_size
     if not on_device:
         slot = draft.slot(f"{parts[0][0]}, joined", HostArray(shape))

@@ -36,7 +36,7 @@ def record(forms: Forms, mode: str = "reduced") -> Shape:
 
 
 def taken_apart(records: Any, shape: Shape, mode: str) -> tuple[Any, ...]:
-    """Take records apart: what a mode gives, of matrices of this shape. They may lie on the device."""
+    """Split records into the results of a mode, for matrices of this shape. They may lie on the device."""
     m, n = shape
     if mode == "raw":
         return records[..., :n, :], records[..., n, : min(m, n)]

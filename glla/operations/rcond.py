@@ -81,7 +81,7 @@ def careful(form: Form, limits: Limits) -> Plan:
 
 @cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
-    """Plan of the inverses of a stack, with what may come after it for a member."""
+    """Plan of the inverses of a batch, with transitions for single matrices."""
     form = forms[0].member
     when = "entries grew, a pivot is small, or entries are beyond 2^-40 to 2^40"
     then = replace(_care(form, limits), when=when)
@@ -147,7 +147,7 @@ def step(n: int, limits: Limits, name: str) -> Plan:
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide what comes after the factors, or after a step of Hager's method; `Done` has ``rcond``."""
+    """Verdict on the factors, or on a step of Hager's method; `Done` has ``rcond``."""
     if stage in ("", BATCHED) and not trust.finite(values, "A"):
         return Done({"rcond": np.nan})  # let through on purpose
     if stage == BATCHED:
@@ -197,7 +197,7 @@ def _factored(stage: str, values: Values, n: int) -> Verdict:
 
 
 def _last(n: int) -> Go:
-    """What Hager's method may overlook: entries that cancel."""
+    """Last step, for entries that cancel in Hager's method."""
     alternating = np.where(np.arange(n) % 2, -1.0, 1.0) * (1.0 + np.arange(n) / max(n - 1, 1))
     return Go(LAST, {"B": _vector(alternating)})
 

@@ -26,7 +26,7 @@ Choice = tuple[str, Parameters]
 
 @dataclass(frozen=True, eq=False)
 class Interface:
-    """Which shader of an operation a user's own may stand in for, and what it is given.
+    """Shader of an operation that a user's own may replace, and its inputs.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """What there is to know of an operation.
+    """Record of an operation.
 
     Attributes
     ----------

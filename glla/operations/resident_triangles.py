@@ -121,7 +121,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
 
 
 def _looked_at(draft: Draft, x: str, figures: dict[str, str], numbers: int, judge: Plan) -> Plan:
-    """Give the plan, with what is read of so many figures: all of them, or who is doubtful by them."""
+    """Give the plan, with diagnostics to read: all, or if they are many, flags of rejected matrices."""
     results = {"matrices": x}
     if 4 * numbers <= residents.READ_WHOLE:
         results |= {name: read_figures(draft, slot, name) for name, slot in figures.items()}
@@ -152,7 +152,7 @@ def _diagonal(a: View) -> View:
 
 
 def _solved(draft: Draft, lu: tuple[View, str], b: tuple[View, str], transposed: bool, limits: Limits) -> str:
-    """Add the two substitutions, with what brings the operands in and X out; give X's slot."""
+    """Add the two substitutions, and passes that convert the operands and X; give X's slot."""
     size, (n, columns) = limits.texture_size, b[0].shape[-2:]
     count = b[0].count // (n * columns)
     raw = draft.call("records in", move.to_raw((lu[0], b[0]), size), A=lu[1], B=b[1])["raw"]

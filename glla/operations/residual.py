@@ -60,7 +60,7 @@ def add_whole(draft: Draft, lower: str, shape: Shape, limits: Limits) -> str:
 
 
 def ratio(values: Values, n: int) -> float:
-    """norm(R) / (n norm(A) norm(X) u) of what `add_residual` has read; NaN or infinite where a norm tells nothing."""
+    """norm(R) / (n norm(A) norm(X) u), from results of `add_residual`; NaN or infinite where a norm is of no use."""
     with np.errstate(all="ignore"):
         return float(np.float64(norm(values, "R")) / size(values, n))
 

@@ -28,7 +28,7 @@ SINGLE_ONLY = ("pivoting", "refine", "symmetric")
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """A way, and what runs on it.
+    """A way of execution, and its plan.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ def shown(
     room: int | None = None,
     **options: Any,
 ) -> Plan:
-    """Plan of a call, as it is shown: what the public function would run for operands like these.
+    """Plan that the public function would run for operands like these, as it is shown.
 
     Raises
     ------

@@ -34,7 +34,7 @@ FIELDS = ("z", "u", "v", "h")
 
 @dataclass(frozen=True)
 class Water:
-    """What a plan of a simulation is made for: everything but the fields.
+    """Parameters of the plan of a simulation: everything but the fields.
 
     Attributes
     ----------

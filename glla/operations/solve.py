@@ -109,7 +109,7 @@ def most_together(forms: Forms, limits: Limits) -> int:
 
 @cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> Plan:
-    """Plan of a stack of systems, or of inverses, with what may come after it for a member."""
+    """Plan of a batch of systems, or of inverses, with transitions for single matrices."""
     way = stack_small.solve if stack_small.is_small(forms) else stack.solve
     made = way(forms, limits, equilibrate=equilibrate)
     careful = care.of_systems(tuple(form.member for form in forms), limits, equilibrate)[0]
@@ -143,7 +143,7 @@ def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
     return np.max(largest, axis=-1) / (1.0 if equilibrate else np.max(np.abs(a), axis=(-2, -1)))
 
 
-@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+@np.errstate(all="ignore")  # the range is checked afterwards
 def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate: bool = True) -> NDArray[np.intp]:
     """Members of a stack whose solutions must not be trusted."""
     a, n = operands[0], figures.shape[-1]

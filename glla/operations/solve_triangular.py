@@ -109,14 +109,14 @@ def whole(
     unit_diagonal: bool = False,
     transposed: bool = False,
 ) -> Plan:
-    """Plan of a call: upload what is not there, substitute, read back what does not stay.
+    """Plan of a call: upload host operands, substitute, read back a host result.
 
     Of operands on the device the largest entries are read back, and T's diagonal.
     """
     t_form, b_form = forms
     n, columns = b_form.matrix
     draft, results = Draft("solve_triangular"), dict[str, str]()
-    turned = t_form.resident and t_form.transposed  # what lies there is the transpose of a
+    turned = t_form.resident and t_form.transposed  # the texture holds the transpose of a
     t = bring_in(draft, "T", t_form, limits, as_it_lies=True)
     if t_form.resident:
         results["largest_T"] = _largest(draft, t, (n, n), "T")
@@ -208,7 +208,7 @@ def batched(
 
 @cached_plan
 def on_device(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
-    """Plan of a batch on the device, with what may come after it for a matrix."""
+    """Plan of a batch on the device, with transitions for single matrices."""
     made = resident_triangles.with_triangles(forms, limits, **options)
     options = {"lower": False, "unit_diagonal": False, "transposed": False} | options
     return replace(made, after=_after(tuple(Form(form.matrix) for form in forms), limits, options))
@@ -216,7 +216,7 @@ def on_device(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
 
 @np.errstate(all="ignore")
 def not_accepted(numbers: Mapping[str, Array], *, unit_diagonal: bool = False, **options: bool) -> NDArray[np.bool_]:
-    """Which systems of a batch lost numbers, or have a zero on the diagonal, by what its plan on the device reads."""
+    """Which systems of a batch lost numbers, or have a zero on the diagonal, by the diagnostics of its plan."""
     row, most = (np.maximum(numbers[name][:, 0], np.float32(unit_diagonal)) for name in ("row", "most"))
     diagonal = numbers["diagonal"][:, 0] if "diagonal" in numbers else np.full(len(row), np.inf, dtype=np.float32)
     sizes = row, most, numbers["least"][:, 0], diagonal, numbers["columns_B"], numbers["columns_X"]
@@ -293,7 +293,7 @@ def tiles(
 # -- on the host ------------------------------------------------------------------------------------------------------
 
 
-@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+@np.errstate(all="ignore")  # the range is checked afterwards
 def in_float64(
     t: Array,
     b: Array,
@@ -412,7 +412,7 @@ def is_flushed(values: Values) -> bool:
 
 
 def _was_lost(values: Values) -> bool:
-    """`lost`, of one system; of what is on the device by its largest entries."""
+    """`lost`, of one system; of operands on the device by their largest entries."""
     if "largest_X" not in values:
         options = {name: values[name] for name in ("lower", "unit_diagonal", "transposed")}
         return bool(lost(values["T"], values["B"], values["X"], **options))

@@ -172,7 +172,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class Cells:
-    """What passes draw to: a single matrix, or every matrix of a stack at once.
+    """Targets of passes: a single matrix, or every matrix of a batch at once.
 
     Attributes
     ----------

@@ -20,9 +20,9 @@ NARROWER = 0.98
 def plan(
     judged: str, norms: bool, lines: tuple[int, int, int], right_sides: bool, equilibrated: bool, texture_size: int
 ) -> Plan:
-    """Plan of what tells the members that may not stand: 1 for each of them, ``doubts``. See ``stack/doubt.frag``.
+    """Plan that flags rejected matrices of a batch: 1 for each of them, ``doubts``. See ``stack/doubt.frag``.
 
-    Of determinants it gives ``turns``, too: what scaling and exchanges add to each, in one number.
+    Of determinants it gives ``turns``, too: the share of scaling and exchanges in each, in one number.
 
     Parameters
     ----------

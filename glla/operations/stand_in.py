@@ -32,7 +32,7 @@ _DECLARED = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;")
 
 
 def read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str, Path | None]:
-    """Text of a shader, what its file is called, and the folder of the file.
+    """Text of a shader, the name of its file, and the file's folder.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def parameters(text: str) -> dict[str, tuple[int, ...]]:
 
 
 def refusal(shader: str, values: Mapping[str, int]) -> str:
-    """Tell what the shader's own ``#error`` says to values of its parameters; '' if nothing."""
+    """Message of the shader's own ``#error`` for values of its parameters; '' if none."""
     return "; ".join(shaders.resolve(shader, values).refusals)
 
 
@@ -114,7 +114,7 @@ def put_into(
 def _exchanged(
     step: Pass, operation: str, interface: Interface, shader: str, values: Mapping[str, int], several: bool
 ) -> DeviceStep:
-    """Let a pass of glla's shader draw with the user's, which gets what it declares of all that is given."""
+    """Let a pass of glla's shader draw with the user's, which gets those inputs that it declares."""
     if step.shader != interface.stands_for:
         return step
     defines = {**step.defines, **values}

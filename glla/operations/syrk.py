@@ -122,7 +122,7 @@ LARGE = 960
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant and its parameters: what was tuned on the device, else as for a product of this size."""
+    """Pick the variant and its parameters: the tuned ones, else as for a product of this size."""
     m, k = forms[0].matrix
     tuned = limits.tuning("syrk", m, k, m)
     if tuned is not None:
@@ -274,7 +274,7 @@ def _stripes(task: Task, transposed: int) -> str:
 
 @cached_plan
 def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
-    """Plan of a call: upload A if it is not there, multiply, read back what does not stay."""
+    """Plan of a call: upload A from the host, multiply, read back a host result."""
     (form,) = forms
     (m, _) = form.matrix
     product = plan((form.on_device,), limits, variant=variant, parameters=parameters)

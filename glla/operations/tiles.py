@@ -137,12 +137,12 @@ class Tiling:
         return ((top, left) for top in tops for left in lefts)
 
     def least_bytes(self) -> int:
-        """What every variant takes: the tiles, raw and packed, and the staging buffers."""
+        """Bytes that every variant takes: the tiles, raw and packed, and the staging buffers."""
         shapes = ((self.rows, self.inner), (self.inner, self.columns), (self.rows, self.columns))
         return _bytes(Counter[Slot](matrix(shape) for shape in shapes) | _raw(*shapes)) + self._staging()
 
     def bytes_of(self, plan: Plan) -> int:
-        """What the plan of a tile's product takes, besides what stands ready for the next one."""
+        """Bytes of the plan of a tile's product, of the raw tiles and of the staging buffers."""
         shapes = ((self.rows, self.inner), (self.inner, self.columns), (self.rows, self.columns))
         return _bytes(Counter(plan.slots.values()) | _raw(*shapes)) + self._staging()
 
@@ -344,7 +344,7 @@ def _given(draft: Draft, name: str, shape: Shape, uploads: Counter[str]) -> str:
 
 
 def between_plans(*arrays: object) -> tuple[object, ...]:
-    """Stand in for what `glla.linalg.tiling` does itself between the plans of a plan that streams."""
+    """Stand in for the work of `glla.linalg.tiling` between the plans of a plan that streams."""
     raise PlanError("tiles: this plan is for looking at; glla.linalg.tiling runs its parts")
 
 

@@ -76,7 +76,7 @@ def check(forms: Forms) -> None:
 
 @dataclass(frozen=True)
 class Triangle:
-    """What is solved with.
+    """Triangle of a substitution.
 
     Attributes
     ----------
@@ -366,7 +366,7 @@ def whole(
     unit: bool = False,
     transposed: bool = False,
 ) -> Plan:
-    """Plan of a call: upload what is not there, substitute, read back what does not stay."""
+    """Plan of a call: upload host operands, substitute, read back a host result."""
     at = tuple(form.on_device for form in forms)
     options = {"upper": upper, "unit": unit, "transposed": transposed}
     core = plan(at, limits, variant=variant, parameters=parameters, **options)

@@ -49,7 +49,7 @@ VARIANTS = {
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: what was tuned, else that of a substitution with as many right-hand sides as rows."""
+    """Pick the variant: the tuned one, else that of a substitution with as many right-hand sides as rows."""
     shape = forms[0].matrix
     tuned = limits.tuning("triangular_inverse", *shape)
     if tuned is not None:
@@ -117,7 +117,7 @@ def plan(
 def _gets(draft: Draft, operand: str, shape: Shape, lower: bool, stored: dict[str, int]) -> str:
     """A pass for each column of T. The first two write all of both textures: zeros behind the triangle's edge."""
     n, side = shape[0], texels(shape[0])
-    rows = PingPong(draft, "X", matrix(shape), operand)  # of what it reads first, nothing counts
+    rows = PingPong(draft, "X", matrix(shape), operand)  # the values it reads first are ignored
     defines = {"UPPER": int(not lower), **stored}
     for k in range(n):
         # A row of texels is final one step after its own, when both textures hold it.

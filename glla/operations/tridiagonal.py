@@ -168,7 +168,7 @@ class Systems:
     # -- ways to eliminate --------------------------------------------------------------------------------------------
 
     def solve(self, equations: str, variant: str, values: Mapping[str, int], name: str = "") -> tuple[str, str, int]:
-        """Add a variant; give the slots of the unknowns and of what is left of the pivots, and its rows.
+        """Add a variant; give the slots of the unknowns and of the pivot ratios, and the rows of these.
 
         `name` stands before the names of slots.
         """
@@ -186,7 +186,7 @@ class Systems:
         return self._up(*self._down([(equations, self.n)], "", p, top, name), p, name)
 
     def _down(self, levels: Levels, left: str, p: int, top: int, name: str) -> tuple[Levels, str]:
-        """Reduce p equations to one until `top` are left; give all levels, and what is left of the pivots."""
+        """Reduce p equations to one until `top` are left; give all levels, and the slot of the pivot ratios."""
         n = levels[-1][1]
         while n > max(top, p - 1):
             with self.draft.scope("reduction", len(levels) - 1):
@@ -204,7 +204,7 @@ class Systems:
         return levels, left
 
     def _up(self, levels: Levels, left: str, p: int, name: str, down_to: int = 0) -> tuple[str, str, int]:
-        """Solve the last level, and go back to another; give its unknowns, what is left of all pivots, and its rows."""
+        """Solve the last level, and go back to another; give its unknowns, all pivot ratios, and their rows."""
         last, rows = len(levels) - 1, levels[-1][1]
         x = self.slot(f"{name}x{last}", rows, 1)
         outputs, inputs = [x], {"E": levels[-1][0]}
@@ -345,7 +345,7 @@ class Systems:
     # -- what stands around it ----------------------------------------------------------------------------------------
 
     def refined(self, equations: str, variant: str, values: Mapping[str, int]) -> tuple[str, str, int]:
-        """Add a variant and a step of refinement with it; give what `solve` gives."""
+        """Add a variant and a step of refinement with it; give slots as `solve`."""
         x, left, rows = self.solve(equations, variant, values)
         rest = self.slot("residual", self.n)
         self.draw("residual", {"E": equations, "X": x}, rest, {"n": self.n})

@@ -68,7 +68,7 @@ SCALED = "scale rows and columns by powers of two"
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: what was tuned on the device, else `blocked` for large matrices, see `BLOCKED_FROM`."""
+    """Pick the variant: the tuned one, else `blocked` for large matrices, see `BLOCKED_FROM`."""
     n, _ = forms[0].matrix
     tuned = limits.tuning("cholesky", n, n)
     if tuned is not None:

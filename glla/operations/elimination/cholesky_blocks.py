@@ -57,7 +57,7 @@ def block16(draft: Draft, source: str, n: int, by_rows: bool) -> str:
 
 
 def sixteen(draft: Draft, source: str, n: int) -> str:
-    """Add a factorisation in which a pass makes 16 columns and updates what remains; give the slot of L."""
+    """Add a factorisation whose passes make 16 columns and update the trailing matrix; give the slot of L."""
     side = texels(n)
     rest = PingPong(draft, "L", matrix((n, n)), source)
     for number, first in enumerate(range(0, side, SIDE)):
@@ -109,7 +109,7 @@ def _sixteen_columns(
 
 
 def _update(draft: Draft, rest: PingPong, columns: str, corner: Shape, region: Region, by_rows: bool = False) -> None:
-    """Add the update of what remains by 16 columns: one pass; or one for the diagonal, and one for each block row."""
+    """Update the trailing matrix by 16 columns: one pass; or one for the diagonal, and one for each block row."""
     for place, defines in _in_parts(region) if by_rows else [(region, {})]:
         draft.draw("cholesky/update", {"A": rest.front, "L": columns}, rest.back, {"corner": corner}, defines, place)
     rest.swap()
@@ -177,7 +177,7 @@ class InPanels:
         self.draft.draw("strips/to_strips", {"A": source}, self.strips, {"size": packed((self.n, self.n))})
 
     def _take(self, top: int, shape: Shape, inside: Region) -> None:
-        """Take the columns of a panel out of what remains."""
+        """Copy the columns of a panel from the trailing matrix."""
         samplers = {f"S{t}": slot for t, slot in enumerate(self.strips)}
         self.draft.draw("strips/from_strips", samplers, self.taken, {"left": top, "shape": shape}, {}, inside)
 
@@ -202,13 +202,13 @@ class InPanels:
         draft.draw("cholesky/finished", {"P": self.factor}, self.result, {"left": start}, {}, place)
 
     def _open(self, strip: Region) -> str:
-        """Subtract from 16 columns what the columns on their left in the panel give; give the slot."""
+        """Subtract from 16 columns the products of those on their left in the panel; give the slot."""
         inputs, corner = {"A": self.taken, "L": self.factor}, (strip.x, strip.y)
         self.draft.draw("cholesky/left", inputs, self.rest.back, {"corner": corner}, {}, strip)
         return self.rest.back
 
     def _subtract_product(self, top: int) -> None:
-        """Subtract the product of the panel with its transpose from what remains, up to the diagonal."""
+        """Subtract the panel times its transpose from the trailing matrix, up to the diagonal."""
         draft, right, depth = self.draft, top + self.panel, self.panel
         first, size = right // GROUP, packed((self.n, depth))
         storage = Storage(self.groups - first, 4 * depth)
@@ -235,7 +235,7 @@ class InPanels:
 
 
 class InWholePanels(InPanels):
-    """The same, with a trailing update of two passes, however large the matrix: what remains stays packed.
+    """The same, with a trailing update of two passes at any size; the trailing matrix stays packed.
 
     The product is `glla.operations.matmul`'s ``register_blocked``, up to the diagonal; it is summed up before it is
     subtracted, so the bits are not those of the others.

@@ -100,7 +100,7 @@ def whole_solution(
 
 @cached_plan
 def careful_solution(forms: Forms, limits: Limits, *, lower: bool) -> Plan:
-    """Plan of a solution that is scaled on the host, where need be; what is on the device is read back."""
+    """Plan of a solution scaled on the host, where need be; operands on the device are read back."""
     n, columns = forms[1].matrix
     draft, results = Draft("cho_solve"), dict[str, str]()
     given = tuple(at_home(draft, name, form, limits) for name, form in zip("CB", forms, strict=True))
@@ -148,7 +148,7 @@ def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
 
 
 def _comes_near_limits(values: Values) -> bool:
-    """Whether a solution on the device may have lost what is near float32's limits."""
+    """Whether a solution on the device may have lost numbers near float32's limits."""
     sizes = [values["diagonal"], *(values[name] for name in ("largest_B",) if name in values)]
     near = all(trust.near_one(size) for size in sizes)
     if "largest_B" not in values:
@@ -213,7 +213,7 @@ def whole(
 
 @cached_plan
 def careful(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters = ()) -> Plan:
-    """Plan of a system that is scaled on the host first; what is on the device is read back."""
+    """Plan of a system scaled on the host first; operands on the device are read back."""
     n, columns = forms[1].matrix
     draft = Draft(CARE)
     given = tuple(at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=True))
@@ -259,7 +259,7 @@ def correction(n: int, columns: int, limits: Limits) -> Plan:
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide from the diagonal of L, and with `refine` from the backward error, what comes next.
+    """Verdict from the diagonal of L, and with `refine` from the backward error.
 
     `values` has ``function`` and ``member``, for messages, ``refine``, and ``A`` and ``B``. `Done` has ``X`` where it
     was found on the host; of a refined solution also ``iterations`` and ``backward_error``.

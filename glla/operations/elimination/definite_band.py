@@ -60,9 +60,9 @@ A software rasteriser never takes it: its passes cost little."""
 
 
 def choose(forms: Forms, limits: Limits, name: str = "cholesky_banded") -> Choice:
-    """Pick the variant: what was tuned on the device, else by the band's width, see `NARROW`.
+    """Pick the variant: the tuned one, else by the band's width, see `NARROW`.
 
-    What was tuned holds for bands about an eighth as wide as the matrix, as those of `example` are.
+    Tuning holds for bands about an eighth as wide as the matrix, as those of `example` are.
     """
     rows, n = forms[0].matrix
     tuned = limits.tuning(name, 8 * rows, n)
@@ -326,7 +326,7 @@ def whole_solution(
     variant: str | None = None,
     parameters: Parameters = (),
 ) -> Plan:
-    """Plan of a call: upload what is not there, solve, read back what does not stay, and the diagonal of L."""
+    """Plan of a call: upload host operands, solve, read back a host result and the diagonal of L."""
     draft, results = Draft("solve_pos_banded"), dict[str, str]()
     a, b = (bring_in_watched(draft, name, form, limits, results) for name, form in zip("AB", forms, strict=True))
     results |= _solved(draft, a, b, forms, limits, lower, variant, parameters)
@@ -342,7 +342,7 @@ def whole_solution(
 def careful_solution(
     forms: Forms, limits: Limits, lower: bool, variant: str | None, parameters: Parameters = ()
 ) -> Plan:
-    """Plan of a system that is scaled on the host first; what is on the device is read back."""
+    """Plan of a system scaled on the host first; operands on the device are read back."""
     shape, (n, columns) = (form.matrix for form in forms)
     draft = Draft(CARE)
     given = tuple(at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=True))

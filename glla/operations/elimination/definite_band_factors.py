@@ -84,7 +84,7 @@ def whole(
 
 @cached_plan
 def careful(forms: Forms, limits: Limits, *, lower: bool) -> Plan:
-    """Plan of a solution that is scaled on the host, where need be; what is on the device is read back."""
+    """Plan of a solution scaled on the host, where need be; operands on the device are read back."""
     shape, (n, columns) = (form.matrix for form in forms)
     draft, results = Draft("cho_solve_banded"), dict[str, str]()
     core = plan(resident(shape, (n, columns)), limits, lower=lower)

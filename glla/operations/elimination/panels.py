@@ -149,7 +149,7 @@ class BlockedFactors:
         search.panel_records(count, self.factored, self.records, top)
 
     def _update(self, panel: int) -> None:
-        """Make the block row of U, and subtract its product with the panel from what remains."""
+        """Make the block row of U, and subtract the panel times it from the trailing matrix."""
         (m, n), top = self.shape, panel * PANEL
         right, first, groups = top + PANEL, top // GROUP, self.groups - top // GROUP
         texture = self.draft.slot(f"blocks_{panel}", Storage(max(groups, 4), 4 * PANEL))

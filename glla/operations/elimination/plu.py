@@ -1,4 +1,4 @@
-"""PLU factorisation A = P L U, in the manner of Doolittle, and what follows from the packed factors."""
+"""PLU factorisation A = P L U, in the manner of Doolittle; L, U and exchanges from packed factors."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ BLOCKED_FROM = 256
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: what was tuned on the device, else `blocked` from `BLOCKED_FROM` columns on."""
+    """Pick the variant: the tuned one, else `blocked` from `BLOCKED_FROM` columns on."""
     (a,) = forms
     tuned = limits.tuning("plu", *a.matrix)
     if tuned is not None:
@@ -262,7 +262,7 @@ def whole(
     packed: bool = False,
     tried: str = "",
 ) -> Plan:
-    """Plan of a call: factors, what tells whether they stand, and the read-back of what does not stay.
+    """Plan of a call: factors, their diagnostics, and the read-back of host results.
 
     Parameters
     ----------
@@ -483,7 +483,7 @@ class Packed:
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide what comes after a factorisation: it stands, or another pivoting has its try.
+    """Verdict on a factorisation: accepted, or another pivoting strategy is next.
 
     `Done` has ``piv``, LAPACK's exchanges; and ``lu``, the packed factors, where they were found on the host.
     `values` has ``pivoting``, the one asked for, if it is not the usual; ``check_finite``; ``function`` for messages.
@@ -620,13 +620,13 @@ PLU = Operation(
 
 @cached_plan
 def _batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
-    """Plan of a stack of factorisations, with what may come after it for a member."""
+    """Plan of a batch of factorisations, with transitions for single matrices."""
     again = partial(whole, tuple(form.member for form in forms), limits, packed=True)
     return replace(stack.factor(forms, limits), after=(Next(GREW, ALONE, again),))
 
 
 def exchanges_of(figures: Array) -> NDArray[np.int32]:
-    """Exchanges of a stack, from what its plan has read back: its figures, or their last line alone."""
+    """Exchanges of a batch, from the diagnostics of its plan, or their last line alone."""
     return figures[:, -1].astype(np.int32)
 
 
@@ -635,7 +635,7 @@ def _results(known: Mapping[str, Any]) -> dict[str, Any]:
     return {"lu": known["matrices"], "piv": exchanges_of(known["line_2"] if "line_2" in known else known["figures"])}
 
 
-@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+@np.errstate(all="ignore")  # the range is checked afterwards
 def _doubtful(operands: tuple[Array, ...], lu: Array, figures: Array) -> NDArray[np.intp]:
     """Members of a stack whose factors must not be trusted."""
     (a,), k = operands, figures.shape[-1]

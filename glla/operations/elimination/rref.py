@@ -45,7 +45,7 @@ BLOCKED_FROM = 32
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant to try first: what was tuned, else `blocked` from `BLOCKED_FROM` columns on."""
+    """Pick the variant to try first: the tuned one, else `blocked` from `BLOCKED_FROM` columns on."""
     (a,) = forms
     tuned = limits.tuning("rref", *a.matrix)
     if tuned is not None:
@@ -193,7 +193,7 @@ def whole(
     pivoting: str = "harmonic",
     tol: bool = False,
 ) -> Plan:
-    """Plan of a call: the elimination, what tells whether it stands, and R scaled back.
+    """Plan of a call: the elimination, its diagnostics, and R scaled back.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def _read_records(draft: Draft, made: Mapping[str, str]) -> dict[str, str]:
 
 
 def _regular(draft: Draft, lu: str, shape: Shape, limits: Limits) -> dict[str, str]:
-    """Add what tells whether the leading columns are independent: U's diagonal, and solutions for random numbers."""
+    """Add diagnostics of the leading columns' independence: U's diagonal, and solutions for random numbers."""
     order = min(shape)
     if shape != (order, order):
         lu = draft.call("leading block", blocks.gather(shape, (order, order)), A=lu)["block"]

@@ -108,7 +108,7 @@ def echelon(a: Float64, unit: float = FLOAT32, pivots: tuple[int, ...] | None = 
 
 
 class _Basis:
-    """An orthonormal basis Q of the pivot columns found so far, Q = A[:, pivots] T^-1, and what it makes of A.
+    """An orthonormal basis Q of the pivot columns found so far, Q = A[:, pivots] T^-1, and A in terms of it.
 
     Column j is A[:, pivots] x_j + rest_j for the pivots that it has been freed from.
     """
@@ -140,7 +140,7 @@ class _Basis:
         self.take(middle, right)
 
     def _free(self, columns: slice, vectors: slice) -> None:
-        """Free columns from their share in some vectors of the basis, twice, and note what pivot columns that is."""
+        """Orthogonalise columns against vectors of the basis, twice; add the shares, in pivot columns, to `x`."""
         basis = self.vectors[:, vectors]
         for _ in range(2):
             shares = basis.T @ self.rest[:, columns]

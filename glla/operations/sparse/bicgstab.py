@@ -13,7 +13,7 @@ CARRIED = ("x", "r", "p", "v", "K")
 
 @cached_plan
 def begin(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
-    """Plan of what comes before the first iteration, see `glla.operations.sparse.cg.begin`.
+    """Plan of the start, before the first iteration, see `glla.operations.sparse.cg.begin`.
 
     Beside `CARRIED` and ``state`` there is a result ``shadow``, r~ = r, which all iterations take.
     """

@@ -57,7 +57,7 @@ class Blocks(Direct):
         }
 
     def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
-        """What they hold."""
+        """Contents of the `slots`, by name."""
         slots, own = self.slots(limits), _keys(rows)
         keys, which = np.unique(own, return_inverse=True)
         values = np.zeros((self.blocks, 4), dtype=np.float32)

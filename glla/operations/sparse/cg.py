@@ -45,7 +45,7 @@ def carried(variant: str, preconditioned: bool) -> tuple[str, ...]:
 
 @cached_plan
 def begin(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "merged") -> Plan:
-    """Plan of what comes before the first iteration.
+    """Plan of the start, before the first iteration.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class Circular(Direct):
         return {"A": grid(self.shape[0], len(self.offsets), limits)}
 
     def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
-        """What they hold."""
+        """Contents of the `slots`, by name."""
         number = np.searchsorted(self.offsets, (rows.columns - rows.rows) % max(self.shape[0], 1))
         return {"A": in_grid(rows, number, len(self.offsets), limits)}
 

@@ -64,7 +64,7 @@ class Diagonals(Direct):
         return {"A": grid(self.shape[0], len(self.offsets), limits, self.beside)}
 
     def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
-        """What they hold."""
+        """Contents of the `slots`, by name."""
         number = np.searchsorted(self.offsets, rows.columns - rows.rows)
         return {"A": in_grid(rows, number, len(self.offsets), limits, self.beside)}
 

@@ -34,7 +34,7 @@ LEAST_FILLED = 0.5
 
 
 def chosen(rows: Compressed, limits: Limits) -> str:
-    """Choose a format: diagonals, or what was tuned, where there are few, and those are full; else sell.
+    """Choose a format: diagonals, or the tuned one, where there are few, and those are full; else sell.
 
     In software it is stencil, where nearly all rows have the same entries on few diagonals; a GPU
     gained 10 % of a product and 5 % of an iteration of cg by it in the one run that was made

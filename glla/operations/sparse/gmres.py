@@ -23,7 +23,7 @@ GROUP = 4
 
 @cached_plan
 def begin(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
-    """Plan of what comes before the first cycle: x = 0, no residual, and ``rhs``, a copy of b that all cycles take."""
+    """Plan of the start, before the first cycle: x = 0, no residual, and ``rhs``, a copy of b that all cycles take."""
     draft = Draft("gmres begins")
     b = draft.operand("b", vector(n, limits))
     draft.operand("bound", TEXEL)
@@ -96,14 +96,14 @@ def _basis(draft: Draft, number: int, w: str, size: str) -> str:
 
 
 def texture_of(draft: Draft, slot: str) -> Storage:
-    """Storage of a vector, without the layout of what it was made of."""
+    """Storage of a vector: its texture alone, without a layout."""
     storage = draft.slots[slot]
     assert isinstance(storage, Storage)
     return storage
 
 
 def _orthogonal(draft: Draft, name: str, w: str, basis: list[str], limits: Limits) -> tuple[str, str]:
-    """Take from w what lies along the basis, four vectors at once; give it, and the inner products, a row."""
+    """Orthogonalise w against the basis, four vectors at once; give it, and the inner products, a row."""
     groups = [basis[first : first + GROUP] for first in range(0, len(basis), GROUP)]
     products = draft.slot(f"h {name}", Storage(1, len(groups)))
     for number, group in enumerate(groups):

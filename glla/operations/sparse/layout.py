@@ -37,7 +37,7 @@ class Structure(Protocol):
 
     @property
     def entries(self) -> int:
-        """Of the matrix, without what the format fills up."""
+        """Of the matrix, without the format's padding."""
 
     @property
     def tallest(self) -> int:
@@ -47,7 +47,7 @@ class Structure(Protocol):
         """Textures of the matrix."""
 
     def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
-        """What they hold."""
+        """Contents of the `slots`, by name."""
 
     def draw(self, draft: Draft, limits: Limits, x: str) -> str:
         """Add the passes of the product to a draft that has the `slots`; give the slot of y."""

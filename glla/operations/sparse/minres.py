@@ -13,7 +13,7 @@ CARRIED = ("x", "r1", "r2", "y", "w_old", "w", "K", "J")
 
 @cached_plan
 def begin(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
-    """Plan of what comes before the first iteration, see `glla.operations.sparse.cg.begin`."""
+    """Plan of the start, before the first iteration, see `glla.operations.sparse.cg.begin`."""
     draft = Draft("minres begins")
     b, bound = draft.operand("b", vector(n, limits)), draft.operand("bound", TEXEL)
     taken = operator(draft, "M", m) if m is not None else None

@@ -49,7 +49,7 @@ def pattern(side: int) -> Compressed:
 
 
 def of(diagonals: Array) -> Compressed:
-    """The matrix of diagonals, of which row d holds A[i, i + offset] at i; what leaves the grid is no entry."""
+    """The matrix of diagonals, of which row d holds A[i, i + offset] at i; places outside the grid are no entries."""
     side = side_of(diagonals.shape)
     count = side**2
     point = np.arange(count)

@@ -63,7 +63,7 @@ class Pointers(Direct):
         }
 
     def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
-        """What they hold."""
+        """Contents of the `slots`, by name."""
         slots = self.slots(limits)
         entries = np.stack((rows.values, rows.columns.astype(np.float32)), axis=1)
         pointers = np.stack((rows.starts[:-1], rows.lengths), axis=1)

@@ -44,7 +44,7 @@ class Points(Direct):
         }
 
     def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
-        """What they hold."""
+        """Contents of the `slots`, by name."""
         slots = self.slots(limits)
         widths = (vector(length, limits).width for length in self.shape)
         ends = [places(one, width) for one, width in zip((rows.rows, rows.columns), widths, strict=True)]

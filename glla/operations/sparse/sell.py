@@ -82,7 +82,7 @@ class Sell:
         return slots
 
     def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
-        """What they hold."""
+        """Contents of the `slots`, by name."""
         pieces = _cut(rows, limits)
         stands = _sorted(pieces.lengths) if self.sorted else np.arange(pieces.shape[0])
         texels = self.tiles.texels(pieces, stands, limits)

@@ -67,7 +67,7 @@ def flops(forms: Forms) -> int:
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the format: the one that A lies in; of a grid what was tuned on the device, else diagonals."""
+    """Pick the format: the one that A lies in; of a grid the tuned one, else diagonals."""
     structure = structure_of(forms)
     if structure is not None:
         return structure.name, ()

@@ -30,7 +30,7 @@ MOST_OTHERS = 1 / 32
 
 @dataclass(frozen=True)
 class Stencil(Direct):
-    """A matrix lies as what its rows usually are, in the program's uniforms, and as a list of the others.
+    """Format of a matrix as its usual rows, in the program's uniforms, and a list of the others.
 
     Rows go in fours, the texels of a vector.
 
@@ -58,7 +58,7 @@ class Stencil(Direct):
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Stencil:
-        """Find what the rows of a matrix usually are.
+        """Find the usual rows of a matrix.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class Stencil(Direct):
         }
 
     def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
-        """What they hold."""
+        """Contents of the `slots`, by name."""
         if not self.others:
             return {}
         slots, fours = self.slots(limits), _fours(rows, self.offsets)
@@ -166,7 +166,7 @@ def _texels(rows: int) -> int:
 
 
 def _usual(rows: Compressed, offsets: tuple[int, ...]) -> tuple[float, ...]:
-    """Entries of what most of some fours of rows are; none where these are of all kinds."""
+    """Entries common to most of a sample of fours of rows; none without a majority."""
     count = rows.shape[0] // 4
     seen: Counter[bytes] = Counter()
     for texel in np.unique(np.linspace(0, count - 1, LOOKED_AT).astype(int)).tolist() if count else []:

@@ -78,7 +78,7 @@ class Tiles:
         }
 
     def texels(self, rows: Compressed, stands: Integers, limits: Limits) -> dict[str, NDArray[Any]]:
-        """What they hold."""
+        """Contents of the `slots`, by name."""
         slots, widths = self.slots(limits), texel_widths(rows.lengths, stands, limits)
         first = self._first_blocks(widths)
         at = self._elements(rows, stands, first, slots["A"].width)
