@@ -23,7 +23,7 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Settled:
-    """What became of the doubtful members of a stack.
+    """Outcome for the rejected matrices of a batch.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Settled:
     left: Places
 
 
-@np.errstate(all="ignore")  # what leaves the range goes on alone
+@np.errstate(all="ignore")  # matrices out of range go on alone
 def settled(
     device: Device, operation: Operation, operands: tuple[Array, ...], doubts: Places, members: int, **options: Any
 ) -> Settled:
@@ -78,7 +78,7 @@ def settled(
     return Settled(places, matrices, figures, exponents, np.setdiff1d(doubts, places))
 
 
-@np.errstate(all="ignore")  # what is too large is looked at afterwards
+@np.errstate(all="ignore")  # the range is checked afterwards
 def rounded(matrices: Float64) -> Array:
     """Round matrices to float32."""
     return matrices.astype(np.float32)

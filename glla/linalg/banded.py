@@ -1,4 +1,4 @@
-"""The public solvers of banded systems, and what `solve` does with diagonal, tridiagonal and banded matrices."""
+"""The public solvers of banded systems, and the routes of `solve` for diagonal, tridiagonal and banded matrices."""
 
 from __future__ import annotations
 
@@ -401,7 +401,7 @@ class _Call(Call):
         return Resident.wrapped(self.device, made["matrices"], shape, "float32"), again
 
     def _mended(self, operands: tuple[Resident, ...], x: Resident, again: Places, stack: Index) -> Resident:
-        """Solve doubtful members with refinement, where they are; read back what is still doubtful, for the host."""
+        """Solve rejected systems with refinement, where they are; read back those rejected again, for the host."""
         some = tuple(shaping.take(resident.flat(one), again, 0) for one in operands)
         refined = self._looked_at(some, refine=True)
         if refined is not None:

@@ -54,7 +54,7 @@ OF_INVERSES = tuple(name for name in ASSUMED if name not in STRUCTURES)
 
 
 def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> str:
-    """Give the short name of what is assumed of A; None, with which SciPy looks for itself, is "gen", which serves all.
+    """Normalise `assume_a` to its short name; None, with which SciPy detects structure, is "gen", which serves all.
 
     Raises
     ------

@@ -162,7 +162,7 @@ def solve_definite_band(
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Matrix | Array:
-    """Solve A x = b for a symmetric positive definite band, by its Cholesky factor: what a wide band takes.
+    """Solve A x = b for a symmetric positive definite band, by its Cholesky factor: the way of wide bands.
 
     Of `scipy.linalg.solveh_banded(ab, b, lower=lower)` it is all that a band of any width needs; a function that has
     faster ways for few diagonals calls this for the others. In a plan of its own a caller puts

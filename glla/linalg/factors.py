@@ -48,7 +48,7 @@ class Factors:
 
     @staticmethod
     def of(device: Device, shape: Shape, results: Mapping[str, Any]) -> Factors:
-        """Take the results of a plan that made factors: those by name, and what it has read back beside them."""
+        """Take the results of a plan that made factors: those by name, and the diagnostics beside them."""
         figures = {name: value for name, value in results.items() if isinstance(value, np.ndarray)}
         lu = results["LU"] if isinstance(results["LU"], Matrix) else Matrix(device, results["LU"], shape)
         scales = results.get("row_exponents"), results.get("column_exponents")
@@ -103,19 +103,19 @@ class Factors:
 
     @cached_property
     def inverse_norm(self) -> float:
-        """Estimate of the Frobenius norm of the inverse of what was factored (scaled, if it was). Synchronises.
+        """Estimate of the Frobenius norm of the inverse of the factored matrix (scaled, if it was). Synchronises.
 
         It is made of the solutions for `glla.operations.factors.probes`. Infinite where a solution is not finite.
         """
         return trust.norm_of_probes(self.probe_solutions())
 
     def probe_solutions(self) -> Array:
-        """Solutions for `glla.operations.factors.probes`, of what was factored. Synchronises."""
+        """Solutions for `glla.operations.factors.probes`, of the factored matrix. Synchronises."""
         plan = care.probe(care.System(self.shape[0], PROBES, self.device.limits))
         return self._figure("probe_solutions", lambda: self.run(plan)["probe_solutions"])
 
     def _figure(self, name: str, otherwise: Callable[[], Array]) -> Array:
-        """What the plan that made the factors has read back, or what another plan finds."""
+        """Diagnostics read back by the plan that made the factors, or else by another plan."""
         return self.figures[name] if name in self.figures else otherwise()
 
     def run(self, plan: Plan, **operands: Any) -> dict[str, Any]:

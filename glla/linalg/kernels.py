@@ -150,7 +150,7 @@ class Kernel:
     # -- its files ----------------------------------------------------------------------------------------------
 
     def _read(self) -> _Version:
-        """Read the files, and look at what they declare."""
+        """Read the files, and find their declarations."""
         files: dict[Path, str] = {}
         shader, folder = self.name, None
         if not self._own:
@@ -190,7 +190,7 @@ class Kernel:
     # -- running it ---------------------------------------------------------------------------------------------
 
     def plan(self, /, *, shape: Any = None, dtype: Any = None, repeat: int = 1, **values: Any) -> Plan:
-        """Make the plan of a call: what it would draw, as data. Needs no GPU.
+        """Make the plan of a call: its passes, as data. Needs no GPU.
 
         Parameters
         ----------
@@ -487,7 +487,7 @@ def _fitting(uniform: Declared, value: Uniform | None) -> Uniform:
 
 
 def _split(name: str, version: _Version, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Part what is given into arrays and values of uniforms, and say what is missing or not there."""
+    """Split arguments into arrays and values of uniforms; raise for missing or undeclared ones."""
     declared = version.declared
     for given in values:
         if given not in declared.samplers and given not in declared.uniforms:
@@ -520,7 +520,7 @@ def _result_shape(version: _Version, name: str, shape: Any, shapes: list[Shape])
 
 
 def _dtypes(declared: Declarations, dtype: Any) -> tuple[str, ...]:
-    """Types of the outputs; raise unless the one that was asked for is what the shader writes."""
+    """Types of the outputs; raise unless the shader writes the one that was asked for."""
     try:
         wanted = None if dtype is None else np.dtype(dtype).name
     except TypeError:

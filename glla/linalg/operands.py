@@ -79,7 +79,7 @@ def square(function: str, name: str, value: NDArray[Any] | Matrix) -> None:
 
 
 def pair(function: str, value: Any, words: str) -> tuple[Any, Any]:
-    """Take the first argument of a solution from factors apart: what a factorisation has given, in words."""
+    """Unpack the first argument of a solution from factors, a pair; `words` name its parts in messages."""
     try:
         first, second = value
     except (TypeError, ValueError):

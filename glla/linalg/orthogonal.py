@@ -133,7 +133,7 @@ def _refuse_nonfinite(a: Matrix, largest: Array) -> None:
 
 
 def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple[Array, ...]:
-    """Factor a matrix of the host, or a stack; give what the mode asks for."""
+    """Factor a matrix of the host, or a batch; give the results of the mode."""
     stack, members = a.shape[:-2], a.reshape(-1, *a.shape[-2:])
     if variant is None:
         records = batched(device, OPERATIONS["qr"], (members,), mode=mode)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def plan(
     operation: str, *forms: Any, device: DeviceLike | None = None, limits: Limits | None = None, **options: Any
 ) -> Plan:
-    """Plan of an operation: what the function of this name would run, as data.
+    """Plan of an operation: the passes of the function of this name, as data.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def plan(
 def explain(
     operation: str | Plan, *forms: Any, device: DeviceLike | None = None, limits: Limits | None = None, **options: Any
 ) -> Explanation:
-    """Say in words what a call would run: loops, passes, what each reads, draws and costs, and what may come after.
+    """Describe a call in words: loops, passes, their inputs, targets and costs, and the stages that may come after.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def explain(
 
 
 def _target(device: DeviceLike | None, limits: Limits | None) -> tuple[str, Limits, int | None]:
-    """What a plan is made for, in words, its limits, and the bytes that are left where there is a cap on them."""
+    """Target of a plan, in words, its limits, and the bytes that are left where there is a cap on them."""
     if limits is not None:
         kind = "a software rasteriser" if limits.software else "a GPU"
         size = f"textures of up to {limits.texture_size} texels a side"

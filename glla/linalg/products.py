@@ -105,7 +105,7 @@ def matmul(
 
 
 def _right(function: str, a: Any, left: Any, b: Any, check_finite: bool) -> Any:
-    """Take the right operand; where it is the transpose of the left one, it is that of what the left one became."""
+    """Convert the right operand; where it is the transpose of the left one, transpose the converted left one."""
     return left.T if is_symmetric(a, b) else operand(function, "B", b, check_finite)
 
 

@@ -212,7 +212,7 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
 def gathered(
     device: Device, results: dict[str, Any], places: NDArray[np.intp], widths: dict[str, int], count: int
 ) -> dict[str, Host]:
-    """Take what was read back of all members, and read of some of them, together, what stays on the device."""
+    """Collect diagnostics: those already read, and in one read-back, for `places`, those on the device."""
     read = {name: one for name, one in results.items() if isinstance(one, np.ndarray)}
     found = {name: one.reshape(-1)[: count * widths[name]].reshape(count, -1) for name, one in read.items()}
     there = {
@@ -378,7 +378,7 @@ def kept(function: str, x: Host | Array, device: Device, check_finite: bool) -> 
 
 
 def as_columns(b: Array, shape: tuple[int, ...]) -> tuple[Array, Callable[[Array], Array]]:
-    """Put right-hand sides of one matrix side by side, spread over the shape of all; and what takes solutions apart."""
+    """Join the columns of right-hand sides of one matrix, broadcast to `shape`; also give the inverse reshape."""
     rank = len(shape)
     spread_ = Array._of(arithmetic.broadcast(b.value, shape))
     wide = spread_.transpose((rank - 2, *range(rank - 2), rank - 1))

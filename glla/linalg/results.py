@@ -21,7 +21,7 @@ def _part(matrix: Any) -> str:
 
 
 class RREF(NamedTuple, Generic[Value]):
-    """What `rref` returns.
+    """Result of `rref`.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class RREF(NamedTuple, Generic[Value]):
 
 
 class PLU(NamedTuple, Generic[Value]):
-    """What `plu` returns: A = P @ L @ U.
+    """Result of `plu`: A = P @ L @ U.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class PLU(NamedTuple, Generic[Value]):
 
 
 class QRResult(NamedTuple, Generic[Value]):
-    """What `qr` returns: A = Q @ R.
+    """Result of `qr`: A = Q @ R.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class QRResult(NamedTuple, Generic[Value]):
 
 
 class SlogdetResult(NamedTuple, Generic[Value]):
-    """What `slogdet` returns: det(A) = sign * exp(logabsdet).
+    """Result of `slogdet`: det(A) = sign * exp(logabsdet).
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class RefinedSolution(np.ndarray[Any, np.dtype[np.float64]]):
         self.backward_error = getattr(source, "backward_error", float("nan"))
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """Give what is computed from a solution back as a plain array or scalar: it is no solution any more."""
+        """Return results computed from a solution as a plain array or scalar: they are no solutions."""
         if array is self:  # computed in place
             return self
         return np.asarray(array)[()]

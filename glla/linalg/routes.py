@@ -109,7 +109,7 @@ def streams(device: Device, columns: int) -> bool:
 
 @contextmanager
 def explained(function: str, a: Any) -> Iterator[None]:
-    """Say what a matrix is that does not fit the device's memory with its factors."""
+    """Raise OutOfMemoryError again, with the shape of A and a remedy."""
     try:
         yield
     except OutOfMemoryError as error:

@@ -172,7 +172,7 @@ def _call(
 
 
 def _values(function: str, operands: Sequence[Any], member: str) -> dict[str, Any]:
-    """What is known of a system before anything ran."""
+    """Values of a system before the first stage."""
     return {**dict(zip("AB", operands, strict=False)), "function": function, "member": member}
 
 

@@ -39,7 +39,7 @@ from glla.passes import Plan, texture
 
 
 class Solver(Protocol):
-    """What solves systems on a device: `glla.linalg.factors.Factors`, or a triangle."""
+    """Solver of systems on a device: `glla.linalg.factors.Factors`, or a triangle."""
 
     @property
     def device(self) -> Device:
