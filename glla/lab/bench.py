@@ -66,7 +66,7 @@ EFFORTS = {  # (software, quick)
 
 @dataclass(frozen=True)
 class Verified:
-    """What a cold run and a run end to end gave.
+    """Judged runs: cold, and end to end.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class Bench:
         self._gpu = device.gpu_clock()
 
     def verify(self, job: Job, judge: Judge) -> Verified:
-        """Run a job for the first time, and have judged what it gives: resident, and end to end.
+        """Run a job for the first time, resident and end to end, and judge both results.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class Bench:
         return Verified(verdict, found, job.building + seconds, passes)
 
     def time(self, job: Job) -> Timed:
-        """Time a job that is verified. What is resident is warmed up again: between transfers a GPU idles."""
+        """Time a verified job. Resident runs are warmed up again: between transfers a GPU idles."""
         self._warm_up(job.end_to_end)
         whole, _ = self._repeated(job.end_to_end)
         if job.run is None:
@@ -244,7 +244,7 @@ class Beside:
     troubles: list[str] = field(default_factory=list)
 
     def start(self, peer: Peer, size: str, arrays: Arrays, agreed: int = 0) -> Figure:
-        """Time a peer before the contenders: anew, what seemed fastest too, or after blocks that agreed."""
+        """Time a peer before the contenders: anew with its fastest candidates, or after blocks that agreed."""
         key = peer_key(peer, size)
         if agreed:
             self.figures[key].keep(agreed)
@@ -281,5 +281,5 @@ class Beside:
 
 
 def peer_key(peer: Peer, size: str) -> str:
-    """Name and size of a peer's work: what has them in common has one figure in a run."""
+    """Name and size of a peer's work: key of its one figure in a run."""
     return f"{peer.name}, {size}"

@@ -1,4 +1,4 @@
-"""`glla ceilings`: what a device can do at most, measured the way glla uses it.
+"""`glla ceilings`: peak rates of a device, measured the way glla uses it.
 
 Each figure is the median of several repeats; a repeat is so much work that it takes a time worth measuring, and ends
 with `Device.finish`. Work goes through plans (`glla.operations.ceilings`) and `Device.run`, on random data, with the
@@ -125,7 +125,7 @@ class _Timed:
 def report(
     device: Device, quick: bool = False, progress: Callable[[str], object] = lambda what: None
 ) -> dict[str, Any]:
-    """Measure, and tell on what, as plain data: what ``glla ceilings --json`` prints."""
+    """Ceilings and their device as plain data, for ``glla ceilings --json``."""
     start = time.perf_counter()
     figures = measure(device, quick, progress)
     return {
@@ -172,14 +172,14 @@ def measure(
 
 
 def of_fragments(device: Device, quick: bool = False) -> dict[str, Ceiling]:
-    """Measure only what fragments do: arithmetic, fetches, colour writes. What a roofline needs; takes less long."""
+    """Measure only arithmetic, fetches and colour writes of fragments: enough for a roofline, in less time."""
     meter = _Meter(device, EFFORTS[device.info.software, quick])
     meter.warm_up()
     return {**meter.fragments(), **meter.colours()}
 
 
 def of_channels(device: Device, quick: bool = False) -> dict[str, Ceiling]:
-    """Measure what chapters 2 and 3 of the thesis speak of.
+    """Measure the rates of chapters 2 and 3 of the thesis.
 
     ``four``, ``swizzled``, ``one``: multiply-adds of four channels at once, of four that change their places, of one
     alone; ``fetch``, ``write``, ``upload``: of RGBA32F texels, from the cache, to a target, and from the host.
@@ -429,7 +429,7 @@ def bare_draws(device: Device) -> Iterator[dict[str, Action]]:
 
 
 def in_place(device: Device, side: int, draws: int) -> Array:
-    """Draw onto the texture that is read, each fragment its own texel plus one, and give what it holds in the end.
+    """Draw onto the texture that is read, each fragment its own texel plus one, and return its final values.
 
     OpenGL 3.3 leaves that undefined, so that no plan may do it. Right were `draws` everywhere.
     """

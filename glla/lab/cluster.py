@@ -1,4 +1,4 @@
-"""`glla cluster`: what a cluster would do, predicted and drawn."""
+"""`glla cluster`: plan, predict, measure and trace a cluster."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def together(run: Callable[[], int]) -> int:
 
 
 def said_once(mpi: Any, text: str, seconds: float = 1.0) -> list[str]:
-    """What this rank has to say of its error: rank 0 hears the others for a while, and says each text once.
+    """Error messages for this rank to print: rank 0 receives those of the others, and prints each text once.
 
     A rank whom rank 0 does not hear says its own.
     """

@@ -1,4 +1,4 @@
-"""The collection: every variant of every operation, with what it costs. The table is made, not written."""
+"""The collection: every variant of every operation, with its costs. The table is generated."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _fetched(entry: Entry) -> str:
 
 
 def text(found: list[Entry]) -> str:
-    """Write the table as aligned text, what is particular to each variant and its parameters below."""
+    """Write the table as aligned text; below it the summary and the parameters of each variant."""
     notes = [f"  {entry.operation} {entry.variant}: {entry.summary}{_choices(entry)}" for entry in found]
     bounded = any(entry.fewest_fetches != entry.fetches for entry in found)
     table = aligned(HEAD, list(map(cells, found)))

@@ -1,4 +1,4 @@
-"""`glla compare`: checks what was asked for, measures, shows, and writes the files, also when it is interrupted."""
+"""`glla compare`: checks the options, measures, shows, and writes the files, also when it is interrupted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class Files:
-    """Where to write what; None for not at all."""
+    """Paths of files; None writes no file."""
 
     json: Path | None = None
     csv: Path | None = None
@@ -26,7 +26,7 @@ class Files:
     pictures: Path = Path()  # a folder, for pictures of wrong results
 
     def check(self) -> None:
-        """Raise now what would fail after the measurements: a file that cannot be written, a package that is missing.
+        """Raise early the errors that would follow the measurements: unwritable files, missing packages.
 
         Raises
         ------

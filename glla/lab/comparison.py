@@ -50,7 +50,7 @@ REPEATS = 7
 
 @dataclass(frozen=True)
 class Record:
-    """One variant at one size. What was not measured is None.
+    """One variant at one size. Values not measured are None.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ def written(parameters: Parameters) -> str:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the fitted lines say of a variant.
+    """Fit, speedup and crossover of a variant.
 
     Attributes
     ----------
@@ -583,7 +583,7 @@ class Experiment:
             values |= self._figures(bench.time(job), values, thesis, is_thesis)
 
     def _unseen(self, entry: Entry, job: PlanJob, right: bool) -> str:
-        """Say what the result does not show of a user's shader: that it breaks its interface, or was stopped."""
+        """Faults of a user's shader that its result does not show: a broken interface, or a stopped loop."""
         if not entry.contender.text:
             return ""
         if entry.label not in self._breaches:
@@ -603,7 +603,7 @@ class Experiment:
     def _figures(
         self, timed: Timed, values: Mapping[str, Any], thesis: float | None, is_thesis: bool
     ) -> dict[str, Any]:
-        """What a record says of the times."""
+        """Fields of a record about times."""
         samples, seconds = timed.resident or timed.end_to_end, timed.seconds
         gflops, written_per_second = values["flops"] / seconds / 1e9, values["bytes_written"] / seconds / 1e9
         roof = roofline.Roof.of(self.result.ceilings)
@@ -656,7 +656,7 @@ def _parts(stage: Stage) -> tuple[tuple[str, int, str], ...]:
 
 
 def _beside(figure: Figure) -> dict[str, Any]:
-    """What records say of the CPU."""
+    """Fields of records about the CPU."""
     best, usual = figure.best, figure.usual
     found: dict[str, Any] = {"baseline": figure.peer.name, "baseline_way": str(best), **_quartiles("baseline", best)}
     return found if usual is None else found | {"usual": usual.way.label, **_quartiles("usual", usual)}
@@ -707,7 +707,7 @@ def _at_least_one(name: str, value: int) -> int:
 def _entries(
     operation: Operation, chosen: Sequence[Chosen] | str | None, also: Sequence[Contender] = ()
 ) -> list[Entry]:
-    """Find what was asked for, the thesis's own first: the others are compared with it."""
+    """Variants asked for, the thesis's own first: the others are compared with it."""
     known = operations.contenders(operation.name)
     if chosen is None:
         entries = [Entry(contender) for contender in known.values() if not contender.special]
@@ -786,7 +786,7 @@ def _about(contender: Contender) -> dict[str, Any]:
 
 
 def environment(device: Device, seed: int, command: str = "") -> dict[str, Any]:
-    """Tell on what, with what and when: all that a reader needs to repeat it."""
+    """Device, versions, date and command: all that a reader needs to repeat it."""
     info = device.info
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

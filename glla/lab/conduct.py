@@ -95,7 +95,7 @@ def breach(device: Device, operation: str, contender: Contender, parameters: Par
 
 
 def _wrong(device: Device, operation: Operation, plan: Plan, arrays: Arrays) -> str:
-    """What is wrong with the result of a plan or with its padding, '' if nothing."""
+    """Error in the result of a plan or in its padding, '' if none."""
     interface = INTERFACES[operation.name]
     results = device.run(plan, **operations.uploaded(device, operation, plan, arrays))
     value = operations.fetched(device, operation, operations.forms(arrays), plan, results)

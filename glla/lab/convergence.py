@@ -134,7 +134,7 @@ def histories(
 
 
 def _in_turns(device: Device, calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """Time each call once in every round; what runs only now is run once before."""
+    """Time each call once in every round, after one round to warm up."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for number in range(rounds and rounds + 1):
         for name, call in calls.items():

@@ -74,7 +74,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What running a case gave: result and verdict, render passes of one run, milliseconds."""
+    """Outcome of a case: result and verdict, render passes of one run, milliseconds."""
 
     case: Case
     result: Any
@@ -86,7 +86,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is computed with: A, b = its row sums in float64, and the photograph."""
+    """Input data: A, b = its row sums in float64, and the photograph."""
 
     a: NDArray[np.float32]
     b: NDArray[np.float64]
@@ -99,7 +99,7 @@ class Problem:
 
 
 def check(output: Path) -> None:
-    """Raise what would make the demo fail at its end: a package is missing, or the picture cannot be written.
+    """Check early that packages are installed and that the picture can be written.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def _run_all(device: Device, todo: Sequence[Case], made: Problem, output: Path) 
 
 
 def cases(device: Device, made: Problem) -> list[Case]:
-    """List what to run."""
+    """List the cases."""
     return [
         *_products(device, made),
         *_eliminations(device, made),
@@ -315,7 +315,7 @@ def _recovered(outcomes: Sequence[Outcome], variant: str) -> NDArray[np.float64]
 
 
 def _judge_recovery(made: Problem, outcomes: Sequence[Outcome]) -> Verdict:
-    """Judge the refined photograph: every pixel must round to what it was."""
+    """Judge the refined photograph: every pixel must round to its original."""
     worst = float(np.max(np.abs(_recovered(outcomes, "refined") - made.photo.picture)))
     return Verdict("photograph, recovered", worst, HALF_A_GREY_LEVEL)
 

@@ -158,7 +158,7 @@ def estimate(plan: Plan) -> tuple[int, int] | None:
 
 @dataclass
 class _Header:
-    """What a shader with some defines says of its fetches: expressions, its macros, and what came out before.
+    """Fetches that a shader's header states: expressions, macros of its defines, and earlier results.
 
     A plan has thousands of passes with the same shader, whose expressions are read anew only for new values.
     """
@@ -184,7 +184,7 @@ class _Header:
 
 
 def _names(plan: Plan, step: Pass | Dispatch) -> dict[str, int]:
-    """What the names in a header's expressions stand for in a pass, other than macros."""
+    """Values of the names in a header's expressions in a pass, other than macros."""
     region = plan.drawn(step)
     found: dict[str, int] = {"region_width": region.width, "region_height": region.height}
     for name, value in step.uniforms.items():

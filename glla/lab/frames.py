@@ -1,4 +1,4 @@
-"""Pictures of a trace: for each pass what it reads, what it draws, and where.
+"""Pictures of a trace: for each pass its inputs, its targets, and the region drawn.
 
 Matrices are heat maps in one scale for the whole trace; other textures (records of pivots, candidates, strips) show
 their channels side by side, each in a scale of its own. Grey is what no pass has drawn yet.
@@ -57,7 +57,7 @@ GRID = 64
 
 
 def words(one: TracedPass) -> str:
-    """Say what a pass does: the first sentence of its shader's header."""
+    """Summary of a pass: the first sentence of its shader's header."""
     if one.draw is None:
         return "A texture, copied row by row into a buffer for uniform blocks"
     return shaders.summary(one.shader, one.defines)
@@ -69,7 +69,7 @@ def title(one: TracedPass) -> str:
 
 
 def drawn(trace: Recorder) -> list[TracedPass]:
-    """Records that have a picture: what the device did, without the work of the host and its transfers."""
+    """Records that have a picture: steps of the device, without work of the host and transfers."""
     return [one for one in trace.passes if one.on_device]
 
 
@@ -112,7 +112,7 @@ def _scale(passes: Sequence[TracedPass]) -> Normalize:
 
 
 def _lying(slot: Slot, array: Array) -> Storage:
-    """Texture of a slot, or one that holds what was copied into a buffer."""
+    """Texture of a slot, or one with the contents of a buffer."""
     return slot if isinstance(slot, Storage) else Storage(array.shape[0], array.shape[1], math.prod(array.shape[2:]))
 
 
@@ -123,7 +123,7 @@ def _is_matrix(storage: Storage) -> bool:
 
 @dataclass(frozen=True)
 class _Panel:
-    """A texture of a pass: its name, what it holds, and the region drawn, if it is drawn."""
+    """A texture of a pass: its name, its contents, and the region drawn, if it is drawn."""
 
     label: str
     storage: Storage
@@ -141,7 +141,7 @@ class _Panel:
 
     @property
     def cells(self) -> Array:
-        """What is shown, in two dimensions."""
+        """Values shown, in two dimensions."""
         if self.array.ndim == 2:
             return self.array
         height, width, channels = self.array.shape
@@ -169,7 +169,7 @@ class _Panel:
 
 
 def _panels(one: TracedPass) -> tuple[list[_Panel], list[_Panel]]:
-    """What is read and what is drawn, the largest first."""
+    """Textures read and textures drawn, the largest first."""
     slots = one.plan.slots
     reads: dict[str, list[str]] = {}
     for name, slot in one.inputs.items():

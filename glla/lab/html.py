@@ -1,4 +1,4 @@
-"""What a notebook shows of a comparison: its plots where Matplotlib is there, its table, and what speaks against it."""
+"""A comparison in a notebook: its plots if Matplotlib is installed, its table, and its warnings."""
 
 from __future__ import annotations
 

@@ -98,12 +98,12 @@ def _user(path: str) -> str:
 
 
 def describe() -> dict[str, Any]:
-    """Tell what the CPU's figures depend on, as plain data."""
+    """Model, cores and BLAS of the CPU, as plain data."""
     return {"cpu": cpu_model(), "cores": cores(), "physical_cores": physical_cores(), "blas": blas()}
 
 
 def written(machine: dict[str, Any]) -> str:
-    """Write what `describe` gives in a line.
+    """Format the result of `describe` as a line.
 
     >>> openblas = {"used_by": "numpy", "name": "openblas", "version": "0.3.31", "threads": 16, "kernels": "Zen"}
     >>> written({"cpu": "EPYC", "cores": 16, "physical_cores": 8, "blas": [openblas]})

@@ -159,5 +159,5 @@ def save(mistake: Mistake, folder: Path) -> Path:
 
 
 def plain(mistake: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what a file does not hold."""
+    """Leave out ratios, absent in files."""
     return mistake | {"ratios": None}

@@ -1,4 +1,4 @@
-"""What can be compared: the contenders of each operation, made ready on a device.
+"""Contenders of each operation: all that can be compared, made ready on a device.
 
 An operation is a record of `glla.operations.OPERATIONS`: it makes examples, plans, and values of what a plan gives.
 `glla.testing.JUDGES` has its judge, `glla.lab.peers` who does the same on the CPU. A `Contender` is one way to do it: a
@@ -148,7 +148,7 @@ def find(name: str) -> Operation:
 
 
 def judge(operation: str) -> Judge:
-    """Judge of what an operation gives.
+    """Judge of an operation's results.
 
     Raises
     ------
@@ -243,7 +243,7 @@ def _broken_rule(variant: Variant, values: Mapping[str, int]) -> str:
 
 
 def unmet(needs: tuple[str, ...], limits: Limits) -> str:
-    """Say what a device lacks of what a contender needs, '' if nothing.
+    """Name the need of a contender that a device does not meet, '' if none.
 
     A need is ``OpenGL x.y``, or an extension, such as ``GL_ARB_compute_shader``, which glla cannot count on: its
     contexts are plain core contexts.
@@ -276,7 +276,7 @@ def inputs(operation: Operation, n: int, seed: int = 2007) -> Arrays:
 
 
 def described(operation: Operation) -> str:
-    """Say what the operands are for matrices of order n.
+    """Describe the operands for matrices of order n.
 
     >>> described(find("rref")).partition(";")[0]
     'A n x n + 1'
@@ -340,7 +340,7 @@ def prepare(
 
 
 def called(device: Device, function: Callable[..., Any], arrays: Arrays, stays: bool = True) -> Job:
-    """Make a job of a public function: what its users call, checks and all.
+    """Make a job of a public function, its checks included.
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ def forms(arrays: Arrays) -> Forms:
 
 
 def uploaded(device: Device, operation: Operation, plan: Plan, arrays: Arrays) -> dict[str, Texture]:
-    """Upload the operands of a plan of an operation: those of its example, and what else the plan reads."""
+    """Upload the operands of a plan of an operation: those of its example, and others that the plan reads."""
     if operation.textures is not None:
         laid = operation.textures(plan, device.limits, arrays)
         return {name: device.write_texels(texels) for name, texels in laid.items()}
@@ -392,7 +392,7 @@ def uploaded(device: Device, operation: Operation, plan: Plan, arrays: Arrays) -
 
 
 def fetched(device: Device, operation: Operation, forms: Forms, plan: Plan, results: Textures) -> Any:
-    """Read what a plan gave, as the value that the judge of its operation takes. Synchronises."""
+    """Read the results of a plan, as the value that the judge of its operation takes. Synchronises."""
     assert operation.values is not None
     return operation.values(forms, _Read(device, plan, results))
 

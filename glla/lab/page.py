@@ -1,4 +1,4 @@
-"""A trace as a page in one file: pictures to step through, the shader of each pass, and what it does."""
+"""A trace as a page in one file: pictures to step through, the shader of each pass, and its summary."""
 
 from __future__ import annotations
 

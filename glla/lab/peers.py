@@ -488,7 +488,7 @@ SYSTEM_POS = Peer(
 
 
 def _band_with_room(ab: Array, b: Array) -> tuple[Array, ...]:
-    """Two more rows above the band, where the pivots of gbsv put what they bring up; all in Fortran order."""
+    """Add two rows above the band for the fill-in of gbsv's row exchanges; all in Fortran order."""
     roomy = np.zeros((len(ab) + 2, ab.shape[1]), dtype=np.float32, order="F")
     roomy[2:] = ab
     return roomy, np.array(b, order="F")
@@ -673,7 +673,7 @@ def _dia() -> Callable[..., Any]:
 
 
 def _by_columns(a: Array, x: Array) -> Arrays:
-    """Diagonals as SciPy has them, by the columns of their entries, without what leaves the grid; and x."""
+    """Diagonals as SciPy has them, by the columns of their entries, zero outside the grid; and x."""
     side = int(np.sqrt(len(x)))
     inside = a.reshape(5, side, side).copy()
     inside[0, 0] = inside[1, :, 0] = inside[3, :, -1] = inside[4, -1] = 0
@@ -696,7 +696,7 @@ SPARSE = Peer(
 
 
 def _without_last(augmented: Array) -> Arrays:
-    """A of [A | b]: what LAPACK factors where glla reduces [A | b]."""
+    """A of [A | b]: LAPACK factors A where glla reduces [A | b]."""
     return (np.ascontiguousarray(augmented[:, :-1]),)
 
 
@@ -818,7 +818,7 @@ def thread_counts() -> tuple[int | None, ...]:
 
 
 def repeats(way: Way, arrays: Arrays, threads: int | None, effort: Effort, hopeless: float = np.inf) -> Samples:
-    """Time a way; see the head of this file for what happens between repeats.
+    """Time a way; the head of this file describes the time between repeats.
 
     A repeat of a short call is the mean of several calls, so that all repeats together take the seconds wanted: what
     lasts a thousandth of a second only tells of that moment.
@@ -968,7 +968,7 @@ class Figure:
 
     @property
     def best(self) -> Finalist:
-        """The fastest: what glla is compared with."""
+        """The fastest, with which glla is compared."""
         return min(self.finalists, key=lambda one: one.samples.median)
 
     def disagreement(self, allowed: float | None = None) -> str:
@@ -991,7 +991,7 @@ class Figure:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, as plain data: the fastest way, the usual call, what was tried, and every sample."""
+        """Everything, as plain data: the fastest way, the usual call, all candidates, and every sample."""
         return {
             "name": self.peer.name,
             "size": self.size,
@@ -1002,7 +1002,7 @@ class Figure:
 
 
 def brief(finalist: dict[str, Any]) -> dict[str, Any]:
-    """What a record says of a finalist as `Finalist.as_dict` gives it: without the samples."""
+    """Fields of a record about a finalist: those of `Finalist.as_dict` without the samples."""
     return {name: finalist[name] for name in ("way", "threads", "seconds", "lower", "upper", "repeats")}
 
 

@@ -21,7 +21,7 @@ CUT = 6.0
 
 @dataclass(frozen=True)
 class Blurred:
-    """A picture and what is left of it.
+    """A picture and its blurred image.
 
     Attributes
     ----------

@@ -92,7 +92,7 @@ def _draw_stages(figure: Any, stages: Sequence[tuple[int, NDArray[np.float32]]])
 
 
 def _draw_frontier(ax: Axes, done: int, n: int) -> None:
-    """Outline what is still to do, and part L from U."""
+    """Outline the trailing matrix, and part L from U."""
     if done == 0:
         return
     edge, last = done - 0.5, n - 0.5

@@ -1,4 +1,4 @@
-"""`glla pivoting`: what the choice of pivots does to growth and error, on matrices where the choices differ.
+"""`glla pivoting`: growth and error by the choice of pivots, on matrices where the choices differ.
 
 The thesis eliminates two columns at once, and chooses its pivot among 2x2 blocks by their harmonic norm. That takes
 fewer passes than partial pivoting; what it costs, this study shows. Each matrix is factored (`glla.plu`) and reduced
@@ -72,7 +72,7 @@ returned: residual / bound of what the library gives; where the norm was refused
 
 
 def near_singular_blocks(n: int, rng: np.random.Generator) -> Array:
-    """Make a well conditioned matrix whose 2x2 blocks are all nearly singular: what a block pivot has to choose from.
+    """Make a well conditioned matrix whose 2x2 blocks, the candidates for a block pivot, are all nearly singular.
 
     Rows 2i and 2i + 1 are b_i + c_i / 256 and b_i - c_i / 256, b_i and c_i random; a norm of any of the blocks is about
     1/256 of its entries, and multipliers are as large. Two rows of different texels make good pivots.
@@ -175,7 +175,7 @@ def _sparse_array(mmread: Callable[..., Any]) -> dict[str, bool]:
 
 
 class PLUQ(NamedTuple):
-    """What `pluq` returns: A = P @ L @ U @ Q.
+    """Result of `pluq`: A = P @ L @ U @ Q.
 
     Attributes
     ----------
@@ -252,7 +252,7 @@ def pluq(a: Any, *, device: DeviceLike | None = None) -> PLUQ:
 
 @dataclass(frozen=True)
 class Record:
-    """What one choice of pivots made of one matrix.
+    """Result of one choice of pivots for one matrix.
 
     Attributes
     ----------
@@ -488,7 +488,7 @@ def draw(records: Sequence[Record], title: str, path: Path) -> None:
 
 
 def _draw_figures(axes: Axes, records: Sequence[Record], name: str, title: str) -> None:
-    """Draw one figure of the records, a line for each matrix; what is infinite stands at the right edge."""
+    """Draw one figure of the records, a line for each matrix; infinite values at the right edge."""
     names = list(dict.fromkeys(record.matrix for record in records))
     records = [record for record in records if not math.isnan(getattr(record, name))]
     values = [getattr(record, name) for record in records]

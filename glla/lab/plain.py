@@ -7,7 +7,7 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """Replace what JSON has no number for, infinity and NaN, by its name.
+    """Replace infinity and NaN, which JSON does not have, by their names.
 
     >>> plain({"seconds": (1.0, float("inf"))})
     {'seconds': [1.0, 'inf']}

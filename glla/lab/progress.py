@@ -1,4 +1,4 @@
-"""What a long command is at, on a terminal: one line that is redrawn, on stderr, and gone in the end.
+"""Progress of a long command on a terminal: one line on stderr, redrawn, and cleared in the end.
 
 It is drawn only between measurements, never beside them.
 """
@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 @contextmanager
 def shown(purpose: str) -> Iterator[Callable[[str], None]]:
-    """Give a function that says what is done now; where nobody watches, or without rich, it says nothing.
+    """Yield a function that shows the current step; without a terminal or rich it shows nothing.
 
     Parameters
     ----------

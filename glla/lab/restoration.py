@@ -307,7 +307,7 @@ class Timing:
 
 
 def peers(balance: float) -> dict[str, Callable[[Float64, Float64], Any]]:
-    """List what the CPU offers: by name, (image, PSF) -> restored image, in float64."""
+    """Methods on the CPU, by name: (image, PSF) -> restored image, in float64."""
     return {
         "scipy.linalg.solveh_banded": partial(_by_band, balance=balance),
         "scipy.sparse.linalg.splu, symmetric": partial(_by_sparse, balance=balance),
@@ -469,7 +469,7 @@ def methods(device: Device, order: int, say: Callable[[str], None] = lambda what
 
 
 def check(output: Path) -> None:
-    """Raise what would make the demo fail at its end."""
+    """Check early for packages and a writable file."""
     require("demo", "matplotlib", "pywt", "rich", "scipy")
     check_writable(output)
 
@@ -534,7 +534,7 @@ def errors_table(found: Sequence[Outcome]) -> Table:
 
 
 def border_table(found: dict[str, list[Border]]) -> Table:
-    """What the border does to methods that assume another one."""
+    """Errors at the border of methods that assume another one."""
     title = f"Blurred, balance 0.001, mean square errors; inner: without {BORDER} pixels at each side"
     head = ("method", *(f"{name}, {part}" for name in found for part in ("all", "inner")))
     rows = [

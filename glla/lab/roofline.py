@@ -36,7 +36,7 @@ class Roof:
 
     @classmethod
     def of(cls, ceilings: Mapping[str, Mapping[str, Any]]) -> Roof:
-        """Take them out of what `glla.lab.ceilings` measured, as plain data."""
+        """Take them from the plain data of `glla.lab.ceilings`."""
         return cls(
             arithmetic=ceilings["fragment_fma"]["value"],
             write=max(one["value"] for name, one in ceilings.items() if name.startswith("write_")),
@@ -45,7 +45,7 @@ class Roof:
 
 
 def traffic(plan: Plan) -> int:
-    """Bytes that a plan moves: all that its passes write, and what they must at least read.
+    """Bytes that a plan moves: all that its passes write, and the least that they must read.
 
     A pass is taken to read from each of its textures as many texels as it writes, or all of it where that is less; a
     fetch that comes again is taken to hit the cache. So a product reads A and B once, and a step of an elimination,

@@ -82,7 +82,7 @@ def load(path: Path) -> Comparison:
 
 
 def save_csv(comparison: Comparison, path: Path) -> None:
-    """Write the records as CSV, a column for each field; what was not measured is empty."""
+    """Write the records as CSV, a column for each field; fields not measured are empty."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS, quoting=csv.QUOTE_NONNUMERIC)
         writer.writeheader()
@@ -115,7 +115,7 @@ def _record(data: dict[str, Any]) -> Record:
 
 
 def _as_usual_call(data: dict[str, Any]) -> dict[str, Any]:
-    """Of a file from before the CPU was measured at its best: what it calls the baseline is a usual call."""
+    """Of a file from before the CPU was measured at its best: its baseline is a usual call."""
     return {
         "usual": OLD_FORMS.get(data["baseline"], data["baseline"]),
         "usual_seconds": data["baseline_seconds"],

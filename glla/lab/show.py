@@ -1,4 +1,4 @@
-"""A comparison on a terminal: a live table while it grows, plain lines where nobody watches, and what it came to."""
+"""A comparison on a terminal: a live table, plain lines without a terminal, and the conclusions."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def table(records: Iterable[Record], width: int = WIDE) -> Table:
 
 
 def conclude(comparison: Comparison, console: Console | None = None) -> None:
-    """Print what the columns mean, why a record is not ok, and what the fitted lines say."""
+    """Print the legend, peers, warnings, reasons of records not ok, best variants, and fits."""
     require("compare", "rich")
     console = console or terminal.console(WIDE)
     lines = [*peer_lines(comparison), *warnings(comparison), *reasons(comparison), *best(comparison), *fits(comparison)]
@@ -181,7 +181,7 @@ def peer_lines(comparison: Comparison) -> list[str]:
 
 
 def warnings(comparison: Comparison) -> list[str]:
-    """Say what speaks against the figures: timings that vary, a CPU that was busy with something else."""
+    """Warn of unreliable figures: timings that vary, a CPU that was busy with something else."""
     varied = sum(record.ok and record.noisy for record in comparison.records)
     count = len(comparison.records)
     noise = f"{varied} of {count} timings have quartiles more than {NOISY} times apart"

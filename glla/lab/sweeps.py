@@ -37,7 +37,7 @@ THEIRS = (
 
 @dataclass(frozen=True)
 class Sweep:
-    """What stands after a sweep.
+    """State after a sweep.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def beside(a: NDArray[np.float32], device: Device | None = None) -> dict[str, tu
 
 
 def table(n: int, found: Sequence[Sweep], others: dict[str, tuple[float, float]]) -> str:
-    """Write what was found as Markdown, theirs below ours."""
+    """Format the results as Markdown, theirs below ours."""
     ours = {f"{one.number} sweep{'s' * (one.number > 1)}": (one.seconds, one.residual) for one in found} | others
     rows = [(name, f"{seconds:.3g}", f"{residual:.3g}") for name, (seconds, residual) in ours.items()]
     theirs = [(name, f"{seconds:g}", known) for name, seconds, known in THEIRS]
@@ -132,6 +132,6 @@ def table(n: int, found: Sequence[Sweep], others: dict[str, tuple[float, float]]
 
 
 def plain(n: int, found: Sequence[Sweep], others: dict[str, tuple[float, float]]) -> dict[str, Any]:
-    """Give what was found as plain data."""
+    """Return the results as plain data."""
     rest = {name: {"seconds": seconds, "residual": residual} for name, (seconds, residual) in others.items()}
     return {"n": n, "sweeps": [asdict(one) for one in found], "others": rest}

@@ -1,4 +1,4 @@
-"""What commands print on standard output: lines, and tables of `glla.lab.table`."""
+"""Standard output of commands: lines, and tables of `glla.lab.table`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def console(width: int = WIDTH) -> Console:
 
 
 def headed(device: Device) -> Console:
-    """Open standard output, and print which glla runs on what."""
+    """Open standard output, and print the version and the device."""
     made = console()
     made.print(f"glla {__version__} on {device.info.renderer}, {device.info.backend}", markup=False)
     return made

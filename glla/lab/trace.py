@@ -66,7 +66,7 @@ def save(trace: Recorder, path: Path) -> None:
 
 
 def check(operation: str, output: Path | None) -> None:
-    """Raise what can be known to fail before the work.
+    """Raise errors that are known before the work.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def _find(command: str, operation: str) -> Operation:
 
 
 def _work(device: Device, operation: str, size: int, variant: str | None, seed: int) -> Callable[[], object]:
-    """Make the operands, and give what runs the operation on them: a call, or the plan of a variant."""
+    """Make the operands; return a function that runs the operation on them: a call, or a variant's plan."""
     found = OPERATIONS[operation]
     arrays = operations.inputs(found, size, seed)
     if variant is None and found.public:

@@ -43,7 +43,7 @@ EFFORT = Effort(repeats=REPEATS)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was found for an operation at a size.
+    """Result for an operation at a size.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ def _seconds(device: Device, job: PlanJob, best: float | None) -> float:
 
 
 def _wrong(judge: Judge, arrays: Arrays, job: PlanJob) -> str:
-    """Say what is wrong with a result, '' if nothing."""
+    """Verdict on a wrong result, '' if it is right."""
     verdict = judge.verdict(arrays, job.fetch(job.run()))
     return "" if verdict.ok else str(verdict)
 
@@ -238,7 +238,7 @@ def destination(renderer: str, out: Path | None = None) -> Path:
 
 
 def store(file: Path, renderer: str, found: Iterable[Outcome]) -> None:
-    """Write outcomes to a file, in the place of what it holds of the same operations."""
+    """Write outcomes to a file, in place of its entries of the same operations."""
     outcomes = list(found)
     redone = {one.operation for one in outcomes}
     try:

@@ -317,7 +317,7 @@ def live(device: Device, n: int, most: int | None = None) -> int:
 
 
 def check(output: Path) -> None:
-    """Raise what would make the demo fail at its end."""
+    """Check early for packages and a writable file."""
     require("demo", "matplotlib", "PIL", "rich")
     check_writable(output)
 

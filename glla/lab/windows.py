@@ -107,7 +107,7 @@ def _milliseconds(work: Callable[[], Any]) -> float:
 
 
 def check(output: Path) -> None:
-    """Raise what would make the demo fail at its end."""
+    """Check early for packages and a writable file."""
     require("demo", "matplotlib", "pywt", "rich")
     check_writable(output)
 

@@ -86,7 +86,7 @@ Entries = dict[Hashable, Entry]
 
 
 class Cache:
-    """What all builders have made, bounded in bytes. Any thread may use it.
+    """Plans of all builders, bounded in bytes. Any thread may use it.
 
     A hit takes no lock: it is a look-up and a store, as what a small call costs is Python. The order of use is sorted
     out where something must go, which is where something was built, at a thousand times the cost.
@@ -125,7 +125,7 @@ class Cache:
             return entry.value
 
     def forget(self, entries: Entries) -> None:
-        """Forget what a builder has made."""
+        """Forget the plans of a builder."""
         with self._lock:
             for key in [*entries]:
                 self._drop(entries, key)
@@ -135,7 +135,7 @@ class Cache:
         self.count -= 1
 
     def _shrink(self, newest: Entry | None = None) -> None:
-        """Let go of what was used longest ago, down to seven eighths: so the order is seldom sorted out."""
+        """Drop the least recently used entries, down to seven eighths, so that sorting is rare."""
         if self.nbytes <= self.most and self.count <= MOST_PLANS:
             return
         kept = [(entry.used, number, key) for number, made in enumerate(self.builders) for key, entry in made.items()]
@@ -164,11 +164,11 @@ class CachedPlan(Protocol[P, R]):
     cache_clear: Callable[[], None]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Find what was built for these arguments, or build it."""
+        """Find the result for these arguments, or build it."""
 
 
 def cached_plan(function: Callable[P, R]) -> CachedPlan[P, R]:
-    """Keep what a builder gives for its arguments, which must be hashable, and must not change.
+    """Cache the results of a builder by its arguments, which must be hashable, and must not change.
 
     Parameters
     ----------

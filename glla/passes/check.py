@@ -1,4 +1,4 @@
-"""What GL would not tell: no pass reads what it draws to, or what is not written yet, and all keep to the limits."""
+"""Checks that GL omits: no pass reads its targets or unwritten slots, and all keep to the limits."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ class _Check:
             self._kind(where, name, "int32" if name in declared.integers else "float32", slot)
 
     def _kind(self, where: str, name: str, dtype: str, slot: str) -> None:
-        """What a sampler or an output is declared for must be what the texels of its slot are: GL would not tell."""
+        """Check that texels of a slot have the type of its sampler or output: GL would not tell."""
         found = texture(self._on_device(where, slot)).dtype
         if found != dtype:
             raise PlanError(f"{where}: {name} is declared for texels of {dtype}, slot {slot} holds {found}")

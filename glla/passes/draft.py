@@ -183,6 +183,6 @@ class PingPong:
         return self._pair[self._turn]
 
     def swap(self) -> None:
-        """Make what was just drawn the front."""
+        """Make the drawn texture the front."""
         self.front = self.back
         self._turn = 1 - self._turn

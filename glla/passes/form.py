@@ -1,4 +1,4 @@
-"""What is known of an operand without its values: what a plan is made for."""
+"""Shape, dtype, layout and residency of operands: all a plan knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan must keep to: the limits of a device, and what was tuned on it."""
+"""Limits of a device, which a plan must keep to, and its tuning results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEYOND = 2
 
 
 class Tuned(NamedTuple):
-    """What `glla tune` found the fastest on a device: of an operation, for matrices of an order."""
+    """The fastest variant of an operation on a device by `glla tune`, for matrices of an order."""
 
     operation: str
     size: int
@@ -30,7 +30,7 @@ class Tuned(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a plan must keep to.
+    """Limits of a device.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Limits:
     tuned: tuple[Tuned, ...] = ()
 
     def tuning(self, operation: str, *sides: int) -> Tuned | None:
-        """Find what was tuned for an operation: at the nearest size, by their ratio.
+        """Find the tuning result of an operation at the nearest size, by ratio.
 
         Parameters
         ----------

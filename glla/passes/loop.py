@@ -36,7 +36,7 @@ class Iterated(dict[str, Any]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Loop(Plan):
-    """A plan that runs again and again, made by `iterate`. What it shows and costs as a plan is one iteration.
+    """A plan that runs again and again, made by `iterate`. Its steps and cost are those of one iteration.
 
     `glla.Device.run` and `Draft.call` take it like any plan. Called with arrays for its operands it runs on those:
     ``loop(A=A, v=v)``.

@@ -1,4 +1,4 @@
-"""A plan: a list of steps over named slots, and what may come after it."""
+"""A plan: a list of steps over named slots, and its transitions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from glla.passes.storage import Slot, Storage, texture
 
 @dataclass(frozen=True)
 class Cost:
-    """What running a plan costs: render passes, float operations, texels and bytes written."""
+    """Cost of running a plan: render passes, float operations, texels and bytes written."""
 
     passes: int
     flops: int
@@ -27,7 +27,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Scope:
-    """Steps that belong together, by the name of what they do: one turn of a loop, or a plan within a plan.
+    """Steps that belong together, with a name: one turn of a loop, or a plan within a plan.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Next:
-    """What may come after a plan, where the values decide.
+    """Transition from a plan, where the values decide.
 
     Attributes
     ----------
@@ -232,7 +232,7 @@ class Plan:
         check(flat, tuple(step for step in flat.steps if not isinstance(step, Call)), limits or Limits())
 
     def __str__(self) -> str:
-        """Table with a line per step, and what may come after it, see `glla.passes.text.table`."""
+        """Table with a line per step, and the transitions, see `glla.passes.text.table`."""
         text: str = registry.announced("text of a plan")(self)
         return text
 

@@ -1,4 +1,4 @@
-"""What a plan is made of: draws, dispatches, transfers, work of the host, and calls of other plans."""
+"""Steps of a plan: draws, dispatches, transfers, work of the host, and calls of other plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a slot of a plan must look like: a texture, a linear buffer, or an array in the host's memory."""
+"""Storage of a slot of a plan: a texture, a linear buffer, or an array in the host's memory."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class HostArray:
-    """An array in the host's memory: what comes in from NumPy, goes out to it, or stays there.
+    """An array in the host's memory: from NumPy, for NumPy, or internal.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class Variant:
     text: str = ""
 
     def lacks(self, limits: Limits) -> str:
-        """Say what a device lacks for this variant, '' if nothing.
+        """Name the feature a device lacks for this variant, '' if none.
 
         Examples
         --------
@@ -115,7 +115,7 @@ def settled(
     variant: str | None,
     parameters: Parameters,
 ) -> tuple[str, dict[str, int]]:
-    """Give a variant and the values of all its parameters: what is asked for, or what is chosen.
+    """Return a variant and the values of all its parameters: as asked for, or as chosen.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ class Variants(MutableMapping[str, Variant]):
 
 
 class Kept:
-    """A builder of plans that keeps those that it made, by its arguments, and by what the variant is now.
+    """A builder of plans that caches them by its arguments, and by the shader that the variant has now.
 
     A name may stand for another shader after it was registered anew; a plan of the old one is not found then.
     """
@@ -260,5 +260,5 @@ class Kept:
 
 
 def kept(variants: Variants) -> Callable[[Callable[..., Plan]], Kept]:
-    """Keep what a builder makes, see `Kept`, in the cache of all builders, see `glla.passes.cache.cached_plan`."""
+    """Cache the plans of a builder, see `Kept`, with those of all builders, see `glla.passes.cache.cached_plan`."""
     return partial(Kept, variants=variants)

@@ -54,7 +54,7 @@ def spread(place: Place) -> Section:
 
 
 def anew(section: Section, renderer: str) -> Section:
-    """Give the same with tables A.1 to A.3 of the newest runs; what was measured for the page itself stays."""
+    """Replace tables A.1 to A.3 by those of the newest runs; keep all measured for the page itself."""
     orders, alone, rates = (
         next((one for one in section.tables if one.title.startswith(name)), None) for name in (ORDERS, ALONE, RATES)
     )

@@ -97,7 +97,7 @@ def draw(sources: list[Path], html: Path) -> None:
 
 
 def check_files(html: Path | None, file: Path | None = None) -> None:
-    """Raise what would make the writing of them fail."""
+    """Raise early the errors of writing them."""
     if html is not None:
         require("thesis", "matplotlib")
     for path in filter(None, (html, file)):
@@ -110,7 +110,7 @@ def evaluate(
     keep: Callable[[Document], None] = lambda document: None,
     only: list[str] | None = None,
 ) -> Document:
-    """Do some sections, all by default, print each when it is done, and have `keep` take what is there so far.
+    """Do some sections, all by default; print each when done, and pass the document so far to `keep`.
 
     Those that others are made of are done, too. `only`: groups of claims that are measured.
     """

@@ -75,7 +75,7 @@ sup { line-height: 0; font-size: .75em; }
 
 @dataclass
 class Document:
-    """Sections, and what they were measured on.
+    """Sections, and their device.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Document:
 
     @property
     def device(self) -> str:
-        """What it was measured on, by the first line below the heading."""
+        """Name of the device, from the first line below the heading."""
         return self.about[0].partition(", OpenGL")[0] if self.about else ""
 
     def plain(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Document:
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> Document:
-        """Make it of plain data; of what a file has besides, the commit and the date are kept."""
+        """Make it of plain data; of a file's other entries, the commit and the date are kept."""
         made = Document(data["title"], list(data["about"]), list(map(Section.of, data["sections"])), data["complete"])
         if "commit" in data:
             made.about.append(f"Measured {data['date'][:10]}, commit {data['commit']}.")
@@ -116,7 +116,7 @@ class Document:
 
     @staticmethod
     def read(path: Path) -> Document:
-        """Read what `glla thesis --json` or ``python -m benchmarks.thesis`` wrote.
+        """Read a file of `glla thesis --json` or ``python -m benchmarks.thesis``.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class Document:
             ) from None
 
     def write(self, html: Path | None = None, file: Path | None = None) -> None:
-        """Write it as a page and as JSON, in place of what is there."""
+        """Write it as a page and as JSON, in place of existing files."""
         if html is not None:
             _replace(html, self.page())
         if file is not None:

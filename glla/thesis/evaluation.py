@@ -48,7 +48,7 @@ ARROWS = 20
 
 
 def _fits(title: str, rows: Sequence[tuple[str, str, str]], runs: dict[str, str]) -> Table:
-    """Fits, and what it is that runs: the plan, or the CPU's call."""
+    """Fits, each with the plan or the CPU's call that runs."""
     head = ("run time in seconds", f"theirs ({published.DEVICE})", "ours", "what runs, at our largest n")
     return Table(title, head, tuple((*row, runs[row[0]]) for row in rows))
 

@@ -1,4 +1,4 @@
-"""The thesis's kind of peer: what a reader of a textbook writes, without blocking.
+"""The thesis's kind of peer: textbook loops without blocking.
 
 MATLAB's `rref` eliminates row by row in its own language; the ratios of figure 4.7 are against such a loop.
 """

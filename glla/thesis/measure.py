@@ -82,7 +82,7 @@ class Place:
 
     @cached_property
     def rates(self) -> dict[str, float]:
-        """What the device can do, see `glla.lab.ceilings.of_channels`."""
+        """Peak rates of the device, see `glla.lab.ceilings.of_channels`."""
         return {name: one.value for name, one in ceilings.of_channels(self.device, self.quick).items()}
 
     @property
@@ -243,7 +243,7 @@ def faster_from(sizes: Sequence[float], ours: Sequence[float], base: Sequence[fl
 
 
 def theirs(name: str) -> str:
-    """Write a fit of the thesis, with its residual over what its tables have of the measurements."""
+    """Write a fit of the thesis, with its residual over the measurements in its tables."""
     a, b = published.FITS[name]
     off = [a + b * n**3 - seconds for n, seconds in published.MEASURED[name]]
     return _line(a, b, float(np.sqrt(np.sum(np.square(off)) / (len(off) - 2))))
@@ -266,7 +266,7 @@ def estimate_from(
 
 
 def their_curve(name: str) -> Series:
-    """What a table of the thesis has of the measurements, and the line that it prints for them."""
+    """Measurements in a table of the thesis, and the line that it prints for them."""
     a, b = published.FITS[name]
     sizes, seconds = zip(*published.MEASURED[name], strict=True)
     x = np.geomspace(min(sizes), max(sizes), 60)

@@ -1,4 +1,4 @@
-"""Several runs on one device as one: what a later one has done counts."""
+"""Several runs on one device as one: sections of later runs win."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a section is made of: tables, drawings, and sentences; as text, and as a part of a page."""
+"""Parts of a section: tables, drawings, and sentences; as text, and as a part of a page."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _logarithmic(ax: Any, sizes: Sequence[float]) -> None:
 
 
 def coarse(values: Any, side: int = SIDE) -> tuple[tuple[float, ...], ...]:
-    """Average a matrix over blocks until it is `side` wide at most, to three digits: what a picture of it needs.
+    """Average a matrix over blocks, for a picture of it: at most `side` wide, to three digits.
 
     >>> coarse([[1, 2], [3, 4]])
     ((1.0, 2.0), (3.0, 4.0))
@@ -264,7 +264,7 @@ class Section:
 
 
 def _values(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Make lines of what a file has of them."""
+    """Convert the lines of a file to fits."""
     lines = data.get("fits", {}).items()
     return {**data, **({"fits": {name: line and Fit(**line) for name, line in lines}} if lines else {})}
 

@@ -43,7 +43,7 @@ class Lesson:
 
     @property
     def title(self) -> str:
-        """What links to it say."""
+        """Text of links to it."""
         return f"{self.operation}: {self.variant}" if self.variant else self.operation
 
 

@@ -226,7 +226,7 @@ def of_plan(plan: Plan, operands: Mapping[str, Array] | None = None) -> Document
 
 
 def _shape(storage: Storage) -> tuple[int, int] | None:
-    """Rows and columns of what lies in a texture: packed, as a vector, or an element to a texel; None for others."""
+    """Shape of the matrix in a texture: packed, a vector, or an element to a texel; None for other layouts."""
     if storage.shape is not None:
         return storage.shape
     if isinstance(storage.layout, Wrapped):
@@ -235,7 +235,7 @@ def _shape(storage: Storage) -> tuple[int, int] | None:
 
 
 def _examples(name: str, plan: Plan) -> Callable[[str, tuple[int, int]], Array]:
-    """What gives an operand of a plan: that of the operation's example where it has the shape, or random numbers."""
+    """Function for operands of a plan: those of the operation's example if the shape fits, or random numbers."""
     random = np.random.default_rng(SEED)
     shapes = {operand: _shape(texture(plan.slots[operand])) for operand in plan.operands}
     order = max((shape[0] for shape in shapes.values() if shape), default=1)
@@ -366,7 +366,7 @@ def _picture(found: Operation, arrays: tuple[Array, ...]) -> dict[str, dict[str,
 
 
 def _after(whole: Plan) -> Iterator[dict[str, str]]:
-    """What a call does when its plan has run, in the words of the plan."""
+    """Transitions after the plan of a call, in the words of the plan."""
     for stage, plan in stages_of(whole):
         yield from ({"stage": stage, "when": one.when, "then": one.stage or one.error} for one in plan.after)
 
@@ -390,7 +390,7 @@ def _rounded(array: Array) -> Array:
 
 @dataclass
 class _Writer:
-    """Writes plans; what they share, programs and texts, is written once. `hosts`: see `_check`."""
+    """Writes plans; programs and texts that they share are written once. `hosts`: see `_check`."""
 
     hosts: frozenset[str] | None = None
     programs: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
@@ -402,7 +402,7 @@ class _Writer:
     )
 
     def shared(self) -> dict[str, Any]:
-        """What the plans share. Of included files the sources have the lines that a text has, the rest blank."""
+        """Shared parts of the plans. Of included files the sources keep lines that a text has, the rest blank."""
         kept = {
             name: [
                 line if name.endswith(SHOWN) or (name, number) in self.used else ""
@@ -544,7 +544,7 @@ def _file_name(file: str) -> str:
 
 
 def _outputs(name: str, outputs: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What a shader's header says of its outputs: the words behind the name, to the end of the sentence."""
+    """Descriptions of outputs in a shader's header: the words behind the name, to the end of the sentence."""
     header = [line.removeprefix("//") for line in takewhile(re.compile("//").match, shaders.source(name).splitlines())]
     for output in outputs:
         text = "\n".join(header)

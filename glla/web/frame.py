@@ -1,4 +1,4 @@
-"""What a notebook shows of a plan besides its table: the player, in a frame."""
+"""The player of a plan in a notebook: a frame beside the plan's table."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _document(plan: Plan) -> Document:
 
 
 def _between(flat: Plan) -> Plan:
-    """A plan without its uploads and read-backs: what they fill are operands, what they read are results."""
+    """A plan without its uploads, whose targets become operands, and read-backs, whose sources become results."""
     crossing = [step for step in flat.steps if isinstance(step, Transfer) and flat._crosses(step)]
     if not crossing:
         return flat

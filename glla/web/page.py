@@ -41,7 +41,7 @@ def _others(document: Document) -> list[str]:
 
 
 def _side(document: Document) -> int:
-    """Largest side of what a page shows as a matrix: see ``gridOf`` in ``view.js``."""
+    """Largest side of the matrices that a page shows: see ``gridOf`` in ``view.js``."""
     sides = [1]
     for slot in (slot for plan in document["plans"] for slot in plan["slots"].values()):
         sides += slot.get("shape") or slot.get("host") or slot.get("wrapped") or []
@@ -54,7 +54,7 @@ PACKED = re.compile(r'<script type="text/plain" id="data">([^<]*)</script>')
 
 
 def packed(document: Document) -> str:
-    """Document as a page holds it: JSON, deflated, in base 85. Shaders first: what says the same comes soon after them.
+    """Document as a page holds it: JSON, deflated, in base 85. Shaders first, so that repeated text is near.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What NumPy makes of the operands of a page, in float64: shown where a browser cannot run the passes."""
+"""NumPy's results for the operands of a page, in float64: shown where a browser cannot run the passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scripts of a page: those that every page has, and those of its operation, with what these need."""
+"""The scripts of a page: those that every page has, and those of its operation with their dependencies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def unindented(text: str) -> str:
 
 @cache
 def of(operation: str) -> tuple[Path, ...]:
-    """Files of an operation: its judge, what decides what comes after it, and what both need before them."""
+    """Files of an operation: its judge, its `settle`, and the dependencies of both before them."""
     known = [*sorted((FOLDER / "judges").glob("*.js")), *sorted((FOLDER / "after").glob("*.js"))]
     found: dict[Path, None] = {}
 
@@ -52,7 +52,7 @@ def of(operation: str) -> tuple[Path, ...]:
 
 
 def settles(operation: str) -> bool:
-    """Whether a page decides what comes after the passes of an operation."""
+    """Whether a page decides which stage follows an operation."""
     return any(f"SETTLE.{operation} =" in read(path) for path in of(operation))
 
 

@@ -1,4 +1,4 @@
-"""What comes after the passes of an operation in a page: what a call reads back, and the plans that values call for.
+"""Stages after the passes of an operation in a page: diagnostics that a call reads back, and plans that follow.
 
 A page shows the passes of an operation itself, the plan ``core`` of its record. The plan of a call, ``whole``, does
 more: it looks for figures, such as the largest entry, by which `settle` decides. `beside` is what it does more. The
@@ -101,7 +101,7 @@ def _runs(plan: Plan, hosts: frozenset[str], most: int) -> bool:
 
 
 def beside(core: Plan, whole: Plan) -> After | None:
-    """Give what a call does beside the passes of the operation; None where it does not run just these."""
+    """Work of a call beside the passes of the operation; None where the call runs other passes."""
     places = _places(core, whole)
     if places is None:
         return None

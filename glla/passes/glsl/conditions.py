@@ -122,7 +122,7 @@ def value(text: str, macros: Macros) -> int:
 
 
 class _MistakeError(Exception):
-    """What is wrong with a line, without its place."""
+    """Message about a line, without its place."""
 
 
 class _Branch:
@@ -154,7 +154,7 @@ def whole_lines(text: str) -> Iterator[tuple[range, str]]:
 
 
 def _follow(kind: str, rest: str, here: _Branch, branches: list[_Branch], macros: Macros) -> None:
-    """Do what a directive says."""
+    """Execute a directive."""
     if kind in ("if", "ifdef", "ifndef"):
         here.kind, here.outer = kind, all(branch.taken for branch in branches[-1:])
         here.taken = here.done = here.outer and _holds(kind, rest, macros)

@@ -1,4 +1,4 @@
-"""What a fragment shader of a user's own declares, each with its file and line; and values for its uniforms.
+"""Declarations of a user's fragment shader, each with its file and line; and values for its uniforms.
 
 `glla.passes.glsl.find.Shader` knows names alone, and glla's own files are written so that it finds them. A stranger's
 file may declare what it would overlook, such as two uniforms in a statement; OpenGL would set those to zero in silence.
@@ -72,7 +72,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Declarations:
-    """What a shader declares.
+    """Interface of a shader.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Declarations:
 
 
 def declarations(shader: shaders.Shader) -> Declarations:
-    """Find what a shader declares, and refuse what glla would overlook.
+    """Find a shader's declarations, and refuse those glla would overlook.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def _outputs(shader: shaders.Shader, written: list[tuple[int, Declared]]) -> tup
 
 
 def _check_text(stage: shaders.Stage) -> None:
-    """Refuse what would make a result depend on what nobody has written."""
+    """Refuse text that makes a result depend on undefined values."""
     active = {line.strip() for line in shaders.active_text(stage).splitlines()}
     for number, line in enumerate(uncommented(stage.text).splitlines(), 1):
         if line.strip() not in active:
@@ -211,7 +211,7 @@ def _is_uniform(one: Declared) -> bool:
 
 
 def uniform_value(function: str, declared: Declared, value: Any) -> Uniform:
-    """Turn a value into what a pass sets a uniform to, or say why it cannot be.
+    """Convert a value for a uniform of a pass, or raise with the reason.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""GLSL ES 3.00: what a browser's WebGL 2 takes, from the GLSL 3.30 that the resolver writes.
+r"""GLSL ES 3.00 for a browser's WebGL 2, from the GLSL 3.30 that the resolver writes.
 
 Four rules are enough for every shader of glla.
 
@@ -115,7 +115,7 @@ def _left_in(stage: Stage, translation: str) -> Iterator[tuple[str, str, int]]:
 
 
 def text(parts: tuple[Part, ...], sources: Mapping[str, list[str]]) -> str:
-    """Write the text that a recipe stands for: what the page puts together itself."""
+    """Write the text of a recipe, as the page itself does."""
     return "\n".join((*HEAD, *_lines(parts, sources))) + "\n"
 
 
@@ -128,7 +128,7 @@ def _lines(parts: tuple[Part, ...], sources: Mapping[str, list[str]]) -> Iterato
 
 
 def indexed_outputs(text: str) -> list[str]:
-    r"""Outputs of a text that it indexes by what is no number.
+    r"""Outputs that a text indexes by other than a number.
 
     >>> indexed_outputs("layout(location = 0) out vec4 V;\nvoid main() { V = vec4(0.0); V[int(V.x)] = 1.0; }")
     ['V']

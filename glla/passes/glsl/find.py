@@ -87,7 +87,7 @@ def is_own(file: str) -> bool:
 
 
 def is_text(source: object) -> bool:
-    r"""Whether what a user gives is the text of a shader, and no path: a str with a line end, a semicolon or a block.
+    r"""Whether an argument is the text of a shader, not a path: a str with a line end, a semicolon or a block.
 
     >>> is_text("{mine}.frag"), is_text("// Mine.\nout vec4 r;"), is_text("void main() {}")
     (False, True, True)
@@ -231,7 +231,7 @@ def pin(name: str, pinned: bool = True) -> None:
 
 
 def called(name: str) -> str:
-    """What a shader is called in messages: an adopted one by its file, glla's own by its name.
+    """Name of a shader in messages: the file of an adopted one, the name of glla's own.
 
     >>> called("plu/rank2/eliminate")
     'plu/rank2/eliminate'
@@ -262,7 +262,7 @@ def source(name: str) -> str:
 
 
 def summary(name: str, defines: Mapping[str, Define] | None = None) -> str:
-    """What a shader does: the first sentence of its header, or that of the line ``With CONDITION:`` that holds.
+    """Summary of a shader: the first sentence of its header, or of the line ``With CONDITION:`` that holds.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def summary(name: str, defines: Mapping[str, Define] | None = None) -> str:
 
 
 def cost(name: str) -> str:
-    """What one fragment of a shader costs, in the words of its header; empty if it does not say.
+    """Cost of one fragment of a shader, in the words of its header; empty if not stated.
 
     Examples
     --------
@@ -313,7 +313,7 @@ def fetches(name: str) -> tuple[str, str] | None:
 
 
 def macros(name: str, defines: Mapping[str, Define] | None = None) -> dict[str, str | None]:
-    """What the macros of a shader's last stage stand for with these defines, and by default.
+    """Values of macros in a shader's last stage with these defines, and by default.
 
     Examples
     --------
@@ -351,7 +351,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Shader:
-    """A vertex and a fragment stage, or a compute stage, and what they declare.
+    """A vertex and a fragment stage, or a compute stage, with its declarations.
 
     Attributes
     ----------
@@ -390,7 +390,7 @@ class Shader:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What a program is known by: its whole text."""
+        """Key of a program: its whole text."""
         return tuple(stage.text for stage in self.stages.values())
 
 

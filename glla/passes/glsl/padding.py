@@ -1,4 +1,4 @@
-"""Zeros in the padding of what a shader draws, whatever it computes: ``NAME@padded``, ``NAME@spared``, ``NAME@truths``.
+"""Zeros in the padding of a shader's targets, whatever it computes: ``NAME@padded``, ``NAME@spared``, ``NAME@truths``.
 
 The padding of a packed matrix is always zero (`glla.passes.layout`), and so are the spare channels behind the last
 element of a wrapped array; glla's own shaders see to that themselves. Nobody can be sure of a user's. A NaN that stayed

@@ -1,4 +1,4 @@
-"""A plan as text: `table` is what ``print`` shows, `html` what a notebook shows, and `words` what `glla.explain` gives.
+"""A plan as text: `table` for ``print``, `html` for notebooks, and `words` for `glla.explain`.
 
 All three go through the scopes of a plan by `scopes.tree`. `outline` lays the turns of loops upon each other.
 """

@@ -1,4 +1,4 @@
-"""What a notebook shows: elements of HTML; and a plan as a table that folds at its scopes.
+"""HTML for notebooks: elements, and a plan as a table that folds at its scopes.
 
 All text is escaped, there is no script, and every element says by itself how it looks, as a notebook keeps no style
 sheet of ours. How long the markup gets is bounded, whatever is shown.
@@ -83,7 +83,7 @@ def left_out(count: int, what: str) -> str:
 
 
 def of_plan(plan: Plan) -> str:
-    """Show a plan as a table that folds at its scopes, and below it what may come after.
+    """Show a plan as a table that folds at its scopes, and below it the later stages.
 
     Of many turns of a loop the first ones are shown, and each with its share of lines: a plan of 10 000 passes has
     some hundred lines. ``print(plan)`` has them all.

@@ -69,7 +69,7 @@ class Item:
         return replace(self._with(other), times=(self.times[0] + other.times[0], self.times[1] + other.times[1]))
 
     def with_turn(self, other: Item) -> Item:
-        """Lay upon this one what another turn of the loop around has in its place."""
+        """Merge this one with its counterpart in another turn of the loop."""
         return replace(self._with(other), times=_span(self.times, other.times), turns=self.turns + other.turns)
 
     def _with(self, other: Item) -> Item:

@@ -1,4 +1,4 @@
-"""Scopes of a plan as a tree: loops, parts, and plans within a plan; and what slots are called within them."""
+"""Scopes of a plan as a tree: loops, parts, and plans within a plan; and names of slots within them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Node:
 
 
 def tree(scopes: Sequence[Scope], first: int, end: int) -> Iterator[Node]:
-    """Part steps into their outermost scopes, in order, and what lies between them.
+    """Part steps into their outermost scopes and those between, in order.
 
     Examples
     --------

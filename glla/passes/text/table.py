@@ -1,4 +1,4 @@
-"""A plan as a table with a line per step: what ``print`` shows."""
+"""A plan as a table with a line per step, for ``print``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _lines(plan: Plan) -> Iterator[str]:
 
 
 def title(plan: Plan) -> str:
-    """Say in a line what a plan is, and what it costs."""
+    """Summarise a plan and its cost in a line."""
     cost, often = plan.cost, f"{plan.often}: " if plan.often else ""
     return f"{often}{plan.operation}: {cost.passes} passes, {cost.flops} flop, {cost.nbytes} bytes written"
 

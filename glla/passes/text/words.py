@@ -127,7 +127,7 @@ class _Lines:
         yield from self._numbered(item.items, item.runs, number, indent + "   ")
 
     def _likeness(self, item: Item) -> Hashable:
-        """What two parts have in common whose explanations differ in names of slots alone."""
+        """Key that is equal for parts whose explanations differ in names of slots alone."""
         if item.name:
             return item.name, item.often, item.loop, item.runs, item.turns, tuple(map(self._likeness, item.items))
         draws = [step for step in (self.steps[number] for number in item.numbers) if isinstance(step, Pass | Dispatch)]
@@ -168,7 +168,7 @@ class _Lines:
         return first.shader, words, list(self._figures(draws, numbers))
 
     def _figures(self, draws: Sequence[Pass | Dispatch], numbers: Sequence[int]) -> Iterator[str]:
-        """Say what a pass reads and draws, and what that costs."""
+        """Describe inputs, targets and cost of a pass."""
         reads = []
         for place, sampler in enumerate(draws[0].inputs):
             slots = _names([list(step.inputs.values())[place] for step in draws])
@@ -264,7 +264,7 @@ def _span(numbers: Sequence[int]) -> str:
 
 
 def explain(plan: Plan) -> Explanation:
-    """Say in words what a plan does: its passes, what each reads, draws and costs, the sums, and what may come after.
+    """Explain a plan in words: its passes, their inputs, targets and costs, the sums, and the transitions.
 
     Parameters
     ----------

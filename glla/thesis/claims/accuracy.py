@@ -1,4 +1,4 @@
-"""Claims about errors, and about what a shader computes."""
+"""Claims about errors, and about results of shaders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A claim: what the thesis says, what is found here, and why it is so."""
+"""A claim: the thesis's statement, the result here, and the reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HERE = "glla thesis --section claims"
 
 @dataclass(frozen=True)
 class Claim:
-    """What the thesis says, and what is found here.
+    """A statement of the thesis, and the result here.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Claims about what algorithms fetch, write and keep: counted, not timed."""
+"""Claims about fetches, writes, memory of algorithms: counted, not timed."""
 
 from __future__ import annotations
 

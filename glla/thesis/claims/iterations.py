@@ -184,7 +184,7 @@ def _peers(rows: Compressed, right: Any, ours: float, count: int) -> Claim:
 
 
 def _precision(A: SparseMatrix, right: Any) -> Claim:
-    """What residual can be reached: asked for more than float32 holds."""
+    """Residual reached for a tolerance beyond float32."""
     wide = right.astype(np.float64)
     reached = []
     for refine in (False, True):

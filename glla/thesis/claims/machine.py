@@ -1,4 +1,4 @@
-"""Claims about what a device can do, held against its own ceilings."""
+"""Claims about rates of a device, compared with its own ceilings."""
 
 from __future__ import annotations
 

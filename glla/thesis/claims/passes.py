@@ -1,4 +1,4 @@
-"""Claims about what a pass, a transfer and a call cost, and about calls that return at once."""
+"""Claims about costs of a pass, a transfer and a call, and about calls that return at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims that follow from what the other sections have measured."""
+"""Claims that follow from measurements of the other sections."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ POLYNOMIAL = {"product": "a second order polynomial", "rref": "a line", "plu": "
 
 
 def claims(done: dict[str, Section]) -> Iterator[Claim]:
-    """Judge what is there; sections of old files have no figures."""
+    """Judge the sections done; those of old files have no figures."""
     done = {name: section for name, section in done.items() if section.values or name == "sharing"}
     for name, (where, what) in WHERE.items():
         if name in done:

@@ -1,4 +1,4 @@
-"""Claims about systems of equations: what pivoting, factors that are kept, and more precision are worth."""
+"""Claims about systems of equations: benefits of pivoting, of kept factors, and of more precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims about what is left to gain: by tuning, by other packings, by algorithms of a lower order."""
+"""Claims about possible gains: by tuning, by other packings, by algorithms of a lower order."""
 
 from __future__ import annotations
 

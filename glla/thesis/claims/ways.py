@@ -30,7 +30,7 @@ def faster(
     says: str, where: str, theirs: str, ratio: float, n: int, command: str, because: str, although: str,
     least: float = ALIKE,
 ) -> Claim:  # fmt: skip
-    """Make a claim that holds if a ratio of times is above 1, and no noise, or above what its words demand."""
+    """Make a claim that holds if a ratio of times is above 1 by more than noise, or above `least`."""
     return Claim(says, where, theirs, f"{ratio:.2f} times, n = {n}", ratio > least, command, because, although)
 
 
