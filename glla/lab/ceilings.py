@@ -18,16 +18,15 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.gl import Device, Texture, interrupts
 from glla.lab.machine import cores
 from glla.lab.table import aligned, digits
 from glla.operations import ceilings as kernels
+from glla.operations.record import Array
 from glla.passes import Plan
 from glla.passes.glsl import find as shaders
 
-Array = NDArray[np.float32]
 Action = Callable[[], object]
 
 DRAWS = 256

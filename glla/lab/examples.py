@@ -14,10 +14,10 @@ from glla.gl import Device
 from glla.lab import photograph
 from glla.lab.extra import check_writable, require
 from glla.linalg.kernels import kernel
+from glla.operations.record import Array
 from glla.passes import Plan
 from glla.testing import ROUNDOFF
 
-Array = NDArray[np.float32]
 Pictures = list[tuple[str, Array]]
 """Titles, each with the array that is drawn below it."""
 

@@ -14,18 +14,16 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.errors import TraceError
 from glla.gl.recorder import Recorder, TracedPass
+from glla.operations.record import Array
 from glla.passes import Region, Slot, Storage
 from glla.passes.glsl import find as shaders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Normalize
-
-Array = NDArray[np.float32]
 
 MOST = 500
 """Pictures of one trace; drawing one takes longer than most passes."""

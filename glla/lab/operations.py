@@ -29,19 +29,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla import linalg
 from glla.array.array import Matrix, asarray
 from glla.errors import OptionError, one_of
 from glla.gl import Device, Texture
 from glla.operations import OPERATIONS, Operation
+from glla.operations.record import Array
 from glla.passes import Forms, Limits, Parameters, Plan, Storage, Variant, forms_of, resident
 from glla.passes.layout import Shape
 from glla.passes.limits import version
 from glla.testing import JUDGES, Judge
 
-Array = NDArray[np.float32]
 Arrays = tuple[Array, ...]
 Textures = Mapping[str, Texture]
 Builder = Callable[[Forms, Limits, Parameters], Plan]

@@ -33,8 +33,8 @@ from glla.lab import machine
 from glla.lab.extra import require
 from glla.lab.samples import Samples
 from glla.operations import Operation, window_squares
+from glla.operations.record import Array
 
-Array = NDArray[np.float32]
 Arrays = tuple[Array, ...]
 
 AGREEMENT = 1.25

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla import linalg, testing
 from glla.array.array import Matrix, asarray
@@ -37,6 +36,7 @@ from glla.operations.elimination import plu as plu_kernel
 from glla.operations.elimination import rref as rref_kernel
 from glla.operations.elimination.plu import permutation_of
 from glla.operations.elimination.rref import EPSILON, SMALLEST_BLOCK_NORM
+from glla.operations.record import Array
 from glla.passes import Plan, resident
 from glla.passes.layout import Shape
 from glla.testing import Verdict
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import Console
     from rich.table import Table
-
-Array = NDArray[np.float32]
 
 COMPLETE = "complete"
 STRATEGIES = {"plu": ("harmonic", "geometric", "partial", COMPLETE), "rref": ("harmonic", "geometric", "partial")}

@@ -20,13 +20,12 @@ from glla.lab import progress, restoration, terminal
 from glla.lab.extra import check_writable, require
 from glla.lab.peers import WINDOWS
 from glla.lab.table import columned, digits
+from glla.operations.record import Array
 from glla.operations.window_squares import LIMIT, VARIANTS, WINDOW, on_host, plan
 from glla.passes import Plan, resident
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-Array = NDArray[np.float32]
 
 SIDE = 15
 """Rows and columns of the source's image."""

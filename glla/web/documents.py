@@ -49,13 +49,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla._version import __version__
 from glla.array.convert import within_float32
 from glla.errors import LimitError, OptionError, one_of
 from glla.lab import custom, operations
 from glla.operations import OPERATIONS, Operation
+from glla.operations.record import Array
 from glla.operations.trust import THRESHOLDS
 from glla.passes import Call, Dispatch, Forms, Host, Limits, Loop, Pass, Plan, Region, Transfer, Wrapped
 from glla.passes import stages as stages_of
@@ -64,7 +64,6 @@ from glla.passes.glsl.es import GENERATED, HEAD, Part, Span, translated
 from glla.passes.storage import Buffer, HostArray, Slot, Storage, texture
 from glla.web import pictures, scripts, stages
 
-Array = NDArray[np.float32]
 Document = dict[str, Any]
 
 FORMAT = 1
