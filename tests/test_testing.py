@@ -19,6 +19,7 @@ from hypothesis.extra import numpy as hnp
 
 from glla import testing as t
 from glla.errors import ShapeError
+from tests.matrix import CALLS
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -760,6 +761,7 @@ def test_every_function_has_its_judge() -> None:
     others = set(t.JUDGES) - set(right_outputs())
     texts = [path.read_text(encoding="utf-8") for path in (Path(__file__).parent / "operations").glob("test_*.py")]
     broken = [text for text in texts if re.search("def test_the_judges?_can_fail", text)]
+    others -= set(CALLS)  # `test_bounded.test_every_judge_can_fail` has them
     assert not {name for name in others if not any(f'"{name}"' in text for text in broken)}
     assert set(right_outputs()) <= set(t.JUDGES)
     assert all(judge.error and judge.result for judge in t.JUDGES.values())

@@ -99,9 +99,11 @@ import warnings
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # NumPy says that it is not made for them
     import glla
-print(glla.matmul([[2]], [[3]]).tolist())
+print(glla.matmul([[2]], [[3]]).tolist(), flush=True)
 ''')
 assert problem is None, problem
+import os
+os._exit(0)  # Python 3.11.2 hangs at its exit where a subinterpreter has imported NumPy
 """
 
 

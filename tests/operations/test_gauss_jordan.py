@@ -8,8 +8,9 @@ import pytest
 import glla
 from glla.errors import ConvergenceError, LimitError, NonFiniteError, OptionError, SingularMatrixError
 from glla.operations import gauss_jordan
+from glla.operations.gauss_jordan import VARIANTS
 from glla.passes import Limits, Pass, resident
-from glla.testing import JUDGES, conditioned
+from glla.testing import JUDGES, conditioned, integers
 
 SOFTWARE = Limits(software=True)
 
@@ -23,10 +24,26 @@ def inverted(run, a):
     return run(gauss_jordan.core(resident(a.shape), SOFTWARE), A=a).matrix("X", a.shape)
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 17, 64, 130])
+def test_positive_definite_matrices_keep_the_bound(rng, n, variant):
+    a = spd(n, rng)
+    verdict = JUDGES["inv"].verdict((a,), glla.inv(a, variant=variant))
+    assert verdict.ok, verdict
+
+
 @pytest.mark.parametrize("n", [2, 5, 30])
 def test_permutations_are_exact(rng, n):
     p = np.eye(n, dtype=np.float32)[rng.permutation(n)] * 2.0 ** rng.integers(-5, 6, n)
     assert (glla.inv(p.astype(np.float32), variant="gauss_jordan") == np.linalg.inv(p)).all()
+
+
+def test_integers_are_exact(rng):
+    n = 20
+    lower, upper = (np.tril(integers(n, n, rng) % 2, -1) + np.eye(n) for _ in range(2))
+    for t in (lower, upper.T):
+        exact = np.linalg.inv(t).round()
+        assert (glla.inv(t, variant="gauss_jordan") == exact).all()
 
 
 def test_the_documented_failure(run):
@@ -102,6 +119,28 @@ def test_noise_in_place_of_a_pivot_is_refused(n, rng):
     assert JUDGES["inv"].verdict((rows.astype(np.float32),), x).ok
 
 
+def test_every_place_and_shape(rng, device):
+    a = spd(9, rng)
+    expected = glla.inv(a, variant="gauss_jordan")
+    A = glla.asarray(a, device=device)
+    assert np.array_equal(glla.inv(A, variant="gauss_jordan").numpy(), expected)
+    assert JUDGES["inv"].verdict((a.T,), glla.inv(A.T, variant="gauss_jordan").numpy()).ok
+    assert np.array_equal(glla.inv(np.asfortranarray(a), variant="gauss_jordan"), expected)
+    stack = np.stack([a, 2 * a])
+    for given in (stack, glla.asarray(stack, device=device)):
+        assert np.array_equal(np.asarray(glla.inv(given, variant="gauss_jordan"))[0], expected)
+    assert glla.inv(np.empty((0, 0)), variant="gauss_jordan").shape == (0, 0)
+
+
+def test_what_is_not_finite(device):
+    a = np.array([[1, np.nan], [0, 1]], dtype=np.float32)
+    with pytest.raises(NonFiniteError):
+        glla.inv(a, variant="gauss_jordan")
+    assert np.isnan(glla.inv(a, variant="gauss_jordan", check_finite=False)).any()
+    with pytest.raises(NonFiniteError):
+        glla.inv(glla.asarray(a, device=device, check_finite=False), variant="gauss_jordan")
+
+
 @pytest.mark.parametrize("n", [1, 2, 7, 40])
 def test_three_passes_a_column_over_all_of_both_halves(n):
     plan = gauss_jordan.core(resident((n, n)), SOFTWARE)
@@ -130,3 +169,10 @@ def test_what_does_not_go_is_refused():
         gauss_jordan.core(resident((4, 4)), variant="rank2")
     with glla.Device(max_texture_size=16) as small, pytest.raises(LimitError, match=r"^inv: A must fit a texture"):
         glla.inv(np.eye(20), variant="gauss_jordan", device=small)
+
+
+def test_the_judge_can_fail(rng):
+    a = spd(9, rng)
+    x = np.linalg.inv(a)
+    assert JUDGES["gauss_jordan"].verdict((a,), x).ok
+    assert not JUDGES["gauss_jordan"].verdict((a,), x + np.float32(1e-3)).ok

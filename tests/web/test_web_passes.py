@@ -59,6 +59,11 @@ def in_a_browser(browser, path, documents, player=PLAYER, rasteriser=SWIFTSHADER
     return json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)[1]))
 
 
+def beyond_the_browser(error):
+    """Whether a page refuses a plan since its browser has fewer targets of a pass; older ones have 6 in software."""
+    return re.search(r"^Error: This plan needs \d targets of a pass, this browser has [4-7]\.", error) is not None
+
+
 def exportable(size, beside=True):
     """Every operation and variant that can be exported: name, variant, document, plan, plan of a call, operands.
 
@@ -275,6 +280,8 @@ def test_every_pass_has_the_same_bits(browser, tmp_path, size):
     check_faults(arrays, [good, dropped, changed, other])
     differences = []
     for (name, variant, document, plan, whole, operands), one in zip(found, told, strict=True):
+        if beyond_the_browser(one.get("error", "")):
+            continue
         assert "error" not in one, (name, variant, one["error"])
         expected = drawn_in_turn(name, document, plan, whole, operands)
         exact = name in EXACT and not str(variant).endswith(".frag") and not is_open(plan)

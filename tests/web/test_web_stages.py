@@ -211,6 +211,8 @@ def went_otherwise(browser, folder, size, most=None):
     for (name, variant), (_, made), ways in zip(decided, pages, told, strict=True):
         for number, (way, operands) in enumerate(zip(ways, made, strict=True)):
             label = f"{name} {variant or ''}, case {number}"
+            if isinstance(way, str) and re.search(r"needs \d targets of a pass, this browser has [4-7]\.", way):
+                continue  # an older browser, in software
             assert isinstance(way, dict), (label, way)
             expected, error = by_glla(name, variant, tuple(operands.values()))
             found = "".join(re.findall(r"\w+(?:Error|Warning)", way["error"]))
