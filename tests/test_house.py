@@ -22,9 +22,6 @@ SLACK = 0.02
 """Part of a budget by which a count may lie below it: more means that somebody forgot to lower the budget."""
 
 
-# -- counting ---------------------------------------------------------------------------------------------------------
-
-
 @cache
 def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8")
