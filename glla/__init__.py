@@ -1,6 +1,6 @@
 """glla: linear algebra on the GPU with OpenGL 3.3 fragment shaders only.
 
-The stages of ``glla.matmul(A, B)`` from the call to the draw, and the file of each:
+The stages of ``glla.matmul(A, B)``, and their files (`glla.linalg` has those of a batch, `glla.operations` a glossary):
 
 1.  ``linalg/products.py``, imported when first used: the function checks its operands (``linalg/operands.py``).
 2.  ``linalg/routes.py``: batches of small matrices run in one plan, others one by one, too large ones in tiles.

@@ -3,10 +3,11 @@
 Every function takes arrays or `glla.Matrix`. Arrays in, arrays out; if an operand is a Matrix, matrices among the
 results are Matrix too. Operands are not modified. Results are float32 unless said otherwise.
 
-Read `operands` (what may come in), `routes` (together, one by one, or in tiles), then the functions: `products`,
-`echelon`, `factorise`, `factorise_definite`, `orthogonal`, `triangular`, `definite`, `systems`, `determinants`. Behind
-them stand `walk` (from plan to plan, as the operations' `settle` decides), `factors` (factors that stay on the
-device), and `tiling`.
+Read `operands` (accepted operands), `call` (one call: batched, looped or streamed), `walk` (from plan to plan, as the
+operations' `settle` decides), then the functions: `systems`, `triangular`, `definite`, `factorise`, `determinants`,
+`products`, `echelon`, `orthogonal`. ``glla.solve`` of a batch on the device goes from `systems` to `call.Call`,
+`resident.together`, `operations.residents` (the plan on the device), `operations.stack` and ``shaders/stack``; rejected
+matrices go from `Call._repair` to `again` and to `operations.care`. Also here: `factors` (on the device), `tiling`.
 """
 
 from typing import TYPE_CHECKING

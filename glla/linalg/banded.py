@@ -329,9 +329,9 @@ def _solve(
 class _Call(Call):
     """A call whose rejected systems are refined together, and the rest of them solved on the host in float64."""
 
-    def _batch(self, matrices: tuple[Array, ...], batch: Index) -> dict[str, Any]:
+    def _host_batch(self, matrices: tuple[Array, ...], batch: Index) -> dict[str, Any]:
         ab, b = matrices
-        parts = [super(_Call, self)._batch((ab, part), batch)["X"] for part in self._blocks(ab, b)]
+        parts = [super(_Call, self)._host_batch((ab, part), batch)["X"] for part in self._blocks(ab, b)]
         return {"X": parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)}
 
     def _blocks(self, ab: Array, b: Array) -> Iterator[Array]:
@@ -365,7 +365,7 @@ class _Call(Call):
 
     # -- on the device ------------------------------------------------------------------------------------------------
 
-    def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> dict[str, Any] | None:
+    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> dict[str, Any] | None:
         """Run one plan for all, and one with refinement for the rejected systems; of the rest the host reads them."""
         found = self._looked_at(matrices)
         if found is None:

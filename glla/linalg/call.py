@@ -121,11 +121,11 @@ class Call:
         """Give all results for A, which is not empty, by name: matrices where A is, numbers on the host."""
         batch = a.shape[:-2]
         if not isinstance(a, Array):
-            found = self._batch((a.reshape(-1, *a.shape[-2:]),), batch)
+            found = self._host_batch((a.reshape(-1, *a.shape[-2:]),), batch)
             return {name: np.ascontiguousarray(one).reshape((*batch, *one.shape[1:])) for name, one in found.items()}
         if not batch:
             return self._kept(self._one((), a))
-        found = self._batch_on_device((resident.spread(a, batch),), batch)
+        found = self._device_batch((resident.spread(a, batch),), batch)
         return {
             name: resident.shaped(one, a.shape) if isinstance(one, Resident) else one.reshape((*batch, *one.shape[1:]))
             for name, one in found.items()
@@ -167,27 +167,27 @@ class Call:
         if prod(a.shape[:-2]) == 1:
             wide = np.moveaxis(right, -2, 0)  # n x batch x columns
             system = a.reshape(1, *a.shape[-2:]), wide.reshape(1, shape[-2], -1)
-            found = self._batch(system, ())
+            found = self._host_batch(system, ())
             x = np.moveaxis(found[self.results[0]].reshape(wide.shape), 0, -2)
             return {**found, self.results[0]: np.ascontiguousarray(x)}
         left = np.broadcast_to(a, (*batch, *a.shape[-2:])).reshape(-1, *a.shape[-2:])
-        found = self._batch((left, right.reshape(-1, *shape[-2:])), batch)
+        found = self._host_batch((left, right.reshape(-1, *shape[-2:])), batch)
         return {**found, self.results[0]: np.ascontiguousarray(found[self.results[0]]).reshape(shape)}
 
-    def _batch(self, matrices: tuple[Host, ...], batch: Index) -> Results:
+    def _host_batch(self, matrices: tuple[Host, ...], batch: Index) -> Results:
         """Run for all matrices of the host, by one plan or in a loop."""
         if self.record.fits:
             must_fit_a_texture(self.function, matrices[0].shape[-2:], self.device.limits)
         forms = forms_of(matrices if batch else [one[0] for one in matrices])
         way = self._route(forms)
-        found = self._batched(matrices, batch, way.piece) if way.kind == "batched" else None
+        found = self._host_pieces(matrices, batch, way.piece) if way.kind == "batched" else None
         if found is not None:
             return found
         run = self._in_blocks if way.kind != "streamed" else self._streamed
         each = [run(*one) for one in zip(np.ndindex(batch), *matrices, strict=True)]
         return {name: stacked(np.asarray(one[name]) for one in each) for name in self.results}
 
-    def _batched(self, matrices: tuple[Host, ...], batch: Index, most: int) -> Results | None:
+    def _host_pieces(self, matrices: tuple[Host, ...], batch: Index, most: int) -> Results | None:
         """Run one plan for `most` matrices at a time; None if not even one fits the device's memory."""
         of = self.record.batch_of(self.options)
         assert of is not None
@@ -230,15 +230,15 @@ class Call:
             return found
 
         def every(operands: tuple[Resident, ...], batch: Index) -> Resident:
-            found: Resident = self._batch_on_device(operands, batch)[result]
+            found: Resident = self._device_batch(operands, batch)[result]
             return found
 
         return resident.solutions(self.function, a, b, self.device, one, every)
 
-    def _batch_on_device(self, operands: tuple[Resident, ...], batch: Index) -> Results:
+    def _device_batch(self, operands: tuple[Resident, ...], batch: Index) -> Results:
         """Run for all matrices on the device, by one plan or in a loop."""
         way = self._route(tuple(one.form for one in operands))
-        found = self._batched_on_device(operands, batch, way.piece) if way.kind == "batched" else None
+        found = self._device_pieces(operands, batch, way.piece) if way.kind == "batched" else None
         if found is not None:
             return found
         stacks, each = [resident.flat(one) for one in operands], list[Results]()
@@ -247,8 +247,8 @@ class Call:
             each.append(self._kept(self._one(place(index, batch), *own)))
         return {name: resident.joined_results([one[name] for one in each]) for name in self.results}
 
-    def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> Results | None:
-        """Run one plan for `most` matrices at a time; rejected matrices alone are read back. None as `_batched`."""
+    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> Results | None:
+        """Run one plan for `most` matrices at a time; rejected matrices alone are read back. None as `_host_pieces`."""
         operands = self._halves(matrices, resident.flipped)
         refuse = self.check_finite and (len(self.names) > 1 or not self.diagnostic)
         solved = resident.together(
@@ -284,9 +284,12 @@ class Call:
     def _repair(
         self, found: Results, rejected: Iterable[Rejected], count: int, batch: Index, plan: Plan | None
     ) -> None:
-        """Replace the results of rejected matrices: together once more, or one by one as `settle` decides.
+        """Replace the results of rejected matrices.
 
-        The next plan of one is named by the `plan` that has run; None is that of a batch from the host.
+        plan of the batch --> `Batch.doubtful`, by diagnostics   --> accepted
+                          --> `_once_more`, scaled and together  --> accepted
+                          --> `_fallback_of_one`: `settle` names its stages, from `plan` on  --> X, or an error
+        `plan` is the one that has run; None is that of a batch from the host.
         """
         fixes: dict[int, Results] = {}
         for places, given in rejected:
@@ -294,7 +297,7 @@ class Call:
             fixes |= together
             for index in left:
                 own, at = [one[index] for one in given], int(places[index])
-                fixes[at] = self._settled(own, place(at, batch), plan)
+                fixes[at] = self._fallback_of_one(own, place(at, batch), plan)
         for name, values in found.items():
             new = {index: one[name] for index, one in fixes.items() if name in one}
             if isinstance(values, Resident):
@@ -336,7 +339,7 @@ class Call:
         words = {"function": self.function, "member": member_of_stack(index), "check_finite": self.check_finite}
         return {**given, **words, **self.options, **(self.further(*operands) if self.further is not None else {})}
 
-    def _settled(self, operands: Sequence[Host], index: Index, plan: Plan | None) -> Results:
+    def _fallback_of_one(self, operands: Sequence[Host], index: Index, plan: Plan | None) -> Results:
         """Let `settle` decide on one matrix of a batch: without a result that of the batch is accepted."""
         if plan is None:
             one = tuple(replace(form, shape=(1, *form.shape)) for form in forms_of(operands))

@@ -152,7 +152,7 @@ def lu_factor(
     Parameters
     ----------
     a : array_like or Matrix, shape (..., m, n)
-        Real numbers; one plan serves a whole stack of small matrices, see `glla.linalg.stacks`.
+        Real numbers; one plan serves a whole stack of small matrices, see `glla.operations.stack`.
     pivoting, variant, device, check_finite
         As in `plu`.
 

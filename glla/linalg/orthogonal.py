@@ -162,7 +162,8 @@ def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device, check_
                 return records[..., : shape[1], :], Matrix._of(made.beside).reshape(*stack, -1)
             return taken_apart(records, shape, mode)
     found = [_factors(one, mode, variant, device, check_finite) for one in resident.members(a)]
-    return tuple(resident.joined(parts, stack) for parts in zip(*found, strict=True))
+    joined = [resident.joined_results(list(parts)) for parts in zip(*found, strict=True)]
+    return tuple(resident.shaped(one, (*stack, *one.shape[1:])) for one in joined)
 
 
 def _factors(a: Any, mode: str, variant: str | None, device: Device, check_finite: bool = False) -> tuple[Any, ...]:

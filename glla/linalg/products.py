@@ -38,7 +38,7 @@ def matmul(
     ----------
     a, b : array_like or Matrix, shapes (..., m, k) and (..., k, n)
         Real numbers. A 1-D `a` counts as a row, a 1-D `b` as a column, and that dimension is dropped from the result.
-        Leading dimensions broadcast; one plan serves a whole stack of small matrices, see `glla.linalg.stacks`. Arrays
+        Leading dimensions broadcast; one plan serves a stack of small matrices, see `glla.operations.stack`. Arrays
         may be larger than a texture, or than the device's memory: they are cut into tiles then, which stream through
         the device, see `glla.linalg.tiling`. They may be mapped from files (`numpy.memmap`); what is not float32 is
         converted as a whole first, in the host's memory.

@@ -6,7 +6,7 @@ read back, as those of a stack from the host would be; and so are large matrices
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -307,7 +307,7 @@ def mended(matrices: Resident, fixes: dict[int, Host]) -> Resident:
     return blocks.put(matrices, (places,), from_array(np.stack(list(fixes.values())), matrices.device))
 
 
-def joined_results(parts: list[Any]) -> Resident | Host:
+def joined_results(parts: list[Any]) -> Any:
     """Join results of matrices: those on the device there, numbers on the host."""
     if not isinstance(parts[0], Array):
         return np.array(parts)
@@ -318,12 +318,6 @@ def members(a: Array) -> list[Array]:
     """The matrices of a stack, in order."""
     stack = flat(spread(a, a.shape[:-2]))
     return [Array._of(member(stack, index)) for index in range(stack.shape[0])]
-
-
-def joined(parts: Sequence[Array], stack: tuple[int, ...]) -> Array:
-    """Join results of the members of a stack of these dimensions."""
-    made = shaping.stack("stack", [lying.wrapped(one.value) for one in parts], 0)
-    return shaped(made, (*stack, *parts[0].shape))
 
 
 def solutions(

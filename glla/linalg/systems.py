@@ -388,7 +388,7 @@ def lu_solve(
 
     Notes
     -----
-    Cost: 2 n^2 k flop. Passes: n / 4 for a whole stack of small systems (see `glla.linalg.stacks`); otherwise for each
+    Cost: 2 n^2 k flop. Passes: n / 4 for a stack of small systems (see `glla.operations.stack`); otherwise for each
     system about n / 16 on a GPU, n^2 / 1024 with many right-hand sides there, n / 4 in software, see
     `glla.operations.triangular`. Where the diagonal of U, or right-hand sides, come near float32's limits, the
     substitution is done again in float64 on the CPU. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
@@ -449,7 +449,7 @@ class _Substitution(Call):
         """Rejected matrices are solved as a batch of the host, which is scaled first."""
         self._refuse(places, given, batch)
         own = np.broadcast_to(self.exchanges, (*batch, self.exchanges.shape[-1])).reshape(count, -1)[places]
-        x = replace(self, exchanges=own)._batch(given, (len(places),))["X"]
+        x = replace(self, exchanges=own)._host_batch(given, (len(places),))["X"]
         return {index: {"X": one} for index, one in zip(places.tolist(), x, strict=True)}, places[:0]
 
     def _order(self, batch: Index, count: int) -> NDArray[np.intp]:
@@ -458,22 +458,22 @@ class _Substitution(Call):
         swaps = np.broadcast_to(self.exchanges, (*batch, n)) if batch else self.exchanges
         return permutation_of(swaps.reshape(count, n), n)
 
-    def _batched(self, matrices: tuple[Array, ...], batch: Index, most: int) -> dict[str, Any] | None:
+    def _host_pieces(self, matrices: tuple[Array, ...], batch: Index, most: int) -> dict[str, Any] | None:
         """Rows of B, or of the solutions with the transpose, are put in order on the host."""
         lu, b = matrices
         order = self._order(batch, len(lu))
         right = b if self.options["transposed"] else np.take_along_axis(b, order[:, :, np.newaxis], axis=1)
-        found = super()._batched((lu, right), batch, most)
+        found = super()._host_pieces((lu, right), batch, most)
         if found is not None and self.options["transposed"]:
             found["X"] = np.take_along_axis(found["X"], np.argsort(order)[:, :, np.newaxis], axis=1)
         return found
 
-    def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> dict[str, Any] | None:
+    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> dict[str, Any] | None:
         """The rows' numbers go to the device beside the operands."""
         order = self._order(batch, prod(batch))
         places = np.argsort(order) if self.options["transposed"] else order
         numbers = from_array(places.astype(np.int32).reshape(*matrices[1].shape[:-1], 1), self.device)
-        return super()._batched_on_device((*matrices, numbers), batch, most)
+        return super()._device_pieces((*matrices, numbers), batch, most)
 
 
 def _exchanges_of(exchanges: NDArray[np.integer], index: Index) -> NDArray[np.integer]:

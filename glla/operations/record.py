@@ -82,9 +82,9 @@ class Batch:
     lines : int
         Lines of figures behind it, each as long as `order` says.
     doubtful : callable or None
-        (operands, matrices of the records, figures of the records, **options) -> places of the members for which the
-        next plan comes, the only plan in `Plan.after`. Of the operands, and of matrices that are factors, it asks for
-        the extremes alone. None where all stand.
+        (operands, matrices of the records, figures of the records, **options) -> places of the matrices that are
+        rejected. For a batch on the device it is asked twice: with pairs of extremes in place of operands and factors,
+        then with the operands of those rejected. None where all are accepted.
     factors : bool
         The matrices are packed factors.
     norms : bool

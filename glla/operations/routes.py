@@ -1,6 +1,6 @@
-"""The way that operands take: together in one plan, as a whole, one by one, or streamed through the device in tiles.
+"""How a call is executed: batched, looped, or streamed through the device in tiles; for showing and for running.
 
-batched    small matrices of the host, alone or in a stack, go through one plan for all of them
+batched    one plan for all matrices of a batch of small ones, or for a small matrix of the host
 whole      one matrix at a time, if it fits
 streamed   one matrix at a time in tiles, if the operation can do that and it does not fit
 """

@@ -1,7 +1,7 @@
-"""Rejected matrices of a batch on a device, found there: one number for each is read instead of its diagnostics.
+"""Candidates for rejection in a large batch on a device: one number for each matrix is read, not its diagnostics.
 
-The host judges only these matrices by their diagnostics, as those of its own batches. So all matrices that it would
-reject must be found here; a few more, near a limit or with infinities, do no harm.
+The host then judges the candidates by their diagnostics, as those of its own batches; of batches with less than
+`residents.READ_WHOLE` bytes of diagnostics it judges all. So no matrix may be missed here; a few more do no harm.
 """
 
 from __future__ import annotations
