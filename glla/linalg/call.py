@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -183,7 +184,8 @@ class Call:
         found = self._host_pieces(matrices, batch, way.piece) if way.kind == "batched" else None
         if found is not None:
             return found
-        run = self._in_blocks if way.kind != "streamed" else self._streamed
+        whole = partial(self._in_blocks, plan=None if batch else way.plan)
+        run = whole if way.kind != "streamed" else self._streamed
         each = [run(*one) for one in zip(np.ndindex(batch), *matrices, strict=True)]
         return {name: stacked(np.asarray(one[name]) for one in each) for name in self.results}
 
@@ -203,11 +205,11 @@ class Call:
                 self._repair(found, [(places, own)], len(operands[0]), batch, None)
         return found
 
-    def _in_blocks(self, index: Index, *operands: Host) -> Results:
+    def _in_blocks(self, index: Index, *operands: Host, plan: Plan | None = None) -> Results:
         """Run for one matrix, with as many right-hand sides at a time as a texture holds."""
         columns, most = operands[-1].shape[-1], 2 * self.device.limits.texture_size
         if len(operands) == 1 or columns <= most:
-            return self._one(index, *operands)
+            return self._one(index, *operands, plan=plan)
         a, b = operands
         starts = range(0, columns, most)
         blocks = [self._one(index, a, np.ascontiguousarray(b[:, left : left + most])) for left in starts]
@@ -351,15 +353,12 @@ class Call:
         """Operands that must be finite, by their names in the plan, and their names in messages."""
         return dict(zip(self.record.operands, self.names, strict=False))
 
-    def _plan(self, operands: Sequence[Any]) -> Plan:
-        """Plan of the call for one matrix."""
-        return self.record.whole(forms_of(operands), self.device.limits, variant=self.variant, **self.options)
-
-    def _one(self, index: Index, *operands: Any) -> Results:
+    def _one(self, index: Index, *operands: Any, plan: Plan | None = None) -> Results:
         """Run for one matrix; results are where they were found."""
         on_the_host = not any(isinstance(one, Array) for one in operands)
         watched = self._watched() if self.check_finite else None
-        perform = on_device(self.device, self._plan(operands), self.function, watched)
+        plan = plan or self.record.whole(forms_of(operands), self.device.limits, variant=self.variant, **self.options)
+        perform = on_device(self.device, plan, self.function, watched)
         with explained(self.function, operands[0]) if on_the_host and len(operands) == 1 else nullcontext():
             found = walk(self.record, forms_of(operands), perform, self._values(operands, index))
         if self.diagnostic and self.check_finite and not on_the_host:
@@ -372,6 +371,6 @@ class Call:
     def _kept(self, results: Results) -> Results:
         """Leave the matrix on the device; one that was found on the host goes back, if it is finite."""
         name, one = self.results[0], results[self.results[0]]
-        if np.ndim(one) != 2:
+        if getattr(one, "ndim", 0) != 2:
             return results
         return {**results, name: resident.kept(self.function, one, self.device, self.check_finite)}
