@@ -343,13 +343,13 @@ class _Call(Call):
 
     def _once_more(
         self, places: Places, given: tuple[Array, ...], count: int, batch: Index
-    ) -> tuple[dict[int, dict[str, Any]], Places]:
+    ) -> tuple[Places, dict[str, Any], Places]:
         refined = batched(self.device, self.record, given, refine=True, **self.options)
         x, left = given[1].copy(), np.arange(len(places))
         if refined is not None:
             x, left = refined[0], np.flatnonzero(kernel.doubts(refined[1][:, 0], given[0].shape[-1]))
         x[left] = self._solved_on_host(given[0][left], given[1][left], places[left], batch)
-        return {index: {"X": one} for index, one in zip(places.tolist(), x, strict=True)}, places[:0]
+        return places, {"X": x}, places[:0]
 
     def _solved_on_host(self, ab: Array, b: Array, places: Places, batch: Index) -> Array:
         """Solve some matrices of a batch in float64; `places` are where they stand in it."""

@@ -293,37 +293,39 @@ class Call:
                           --> `_fallback_of_one`: `settle` names its stages, from `plan` on  --> X, or an error
         `plan` is the one that has run; None is that of a batch from the host.
         """
-        fixes: dict[int, Results] = {}
+        fixes: list[tuple[NDArray[np.intp], Results]] = []
         for places, given in rejected:
-            together, left = self._once_more(places, given, count, batch)
-            fixes |= together
+            fixed, results, left = self._once_more(places, given, count, batch)
+            fixes.append((fixed, results))
             for index in left:
-                own, at = [one[index] for one in given], int(places[index])
-                fixes[at] = self._fallback_of_one(own, place(at, batch), plan)
+                index_of_one = place(int(places[index]), batch)
+                one = self._fallback_of_one([part[index] for part in given], index_of_one, plan)
+                fixes.append((places[index : index + 1], {name: one[name] for name in found if name in one}))
         for name, values in found.items():
-            new = {index: one[name] for index, one in fixes.items() if name in one}
-            if isinstance(values, Resident):
-                finite_result(self.function, np.array(list(new.values()), dtype=np.float32), self.check_finite)
-                found[name] = resident.mended(values, new)
-            else:
-                for index, one in new.items():
-                    values[index] = one
+            new = [(at, results[name]) for at, results in fixes if name in results and len(at)]
+            if not isinstance(values, Resident):
+                for at, fix in new:
+                    values[at] = fix
+            elif new:
+                where = np.concatenate([at for at, _ in new])
+                x = np.concatenate([np.reshape(fix, (len(at), *values.shape[1:])) for at, fix in new])
+                finite_result(self.function, x, self.check_finite)
+                found[name] = resident.mended(values, dict(zip(where.tolist(), x, strict=True)))
 
     def _once_more(
         self, places: NDArray[np.intp], given: tuple[Host, ...], count: int, batch: Index
-    ) -> tuple[dict[int, Results], NDArray[np.intp]]:
-        """Run rejected matrices of a batch of `count` together; give results by place, and numbers of those left."""
+    ) -> tuple[NDArray[np.intp], Results, NDArray[np.intp]]:
+        """Run rejected matrices of a batch of `count` together; give places, results, and numbers of those left."""
         every = np.arange(len(places))
         settled = again.settled(self.device, self.record, given, every, count, **self._batch_options)
         if not len(settled.places):
-            return {}, settled.left
+            return places[:0], {}, settled.left
         own = tuple(one[settled.places] for one in given)
         numbers = {"figures": settled.figures, "exponents": settled.exponents}
         found = self._results(operands=own, matrices=settled.matrices, **numbers)
         with np.errstate(all="ignore"):  # a result beyond float32 is infinite, which is looked at afterwards
             found = {name: one.astype(np.float32) if one.ndim > 1 else one for name, one in found.items()}
-        each = ({name: one[index] for name, one in found.items()} for index in range(len(settled.places)))
-        return dict(zip(places[settled.places].tolist(), each, strict=True)), settled.left
+        return places[settled.places], found, settled.left
 
     def _refuse(self, places: NDArray[np.intp], given: tuple[Host, ...], batch: Index) -> None:
         """Raise if `settle` has an error for one of these matrices of a batch."""

@@ -445,12 +445,12 @@ class _Substitution(Call):
 
     def _once_more(
         self, places: NDArray[np.intp], given: tuple[Array, ...], count: int, batch: Index
-    ) -> tuple[dict[int, dict[str, Any]], NDArray[np.intp]]:
+    ) -> tuple[NDArray[np.intp], dict[str, Any], NDArray[np.intp]]:
         """Rejected matrices are solved as a batch of the host, which is scaled first."""
         self._refuse(places, given, batch)
         own = np.broadcast_to(self.exchanges, (*batch, self.exchanges.shape[-1])).reshape(count, -1)[places]
         x = replace(self, exchanges=own)._host_batch(given, (len(places),))["X"]
-        return {index: {"X": one} for index, one in zip(places.tolist(), x, strict=True)}, places[:0]
+        return places, {"X": x}, places[:0]
 
     def _order(self, batch: Index, count: int) -> NDArray[np.intp]:
         """Which row of B comes to which place, (matrices, n)."""

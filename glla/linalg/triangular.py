@@ -138,10 +138,10 @@ class _Substitution(Call):
 
     def _once_more(
         self, places: NDArray[np.intp], given: tuple[Array, ...], count: int, batch: Index
-    ) -> tuple[dict[int, dict[str, Any]], NDArray[np.intp]]:
+    ) -> tuple[NDArray[np.intp], dict[str, Any], NDArray[np.intp]]:
         self._refuse(places, given, batch)
         (x,) = host_step(kernel.CARE)(kernel.in_float64)(*given, **self.options)
-        return {index: {"X": one} for index, one in zip(places.tolist(), x, strict=True)}, places[:0]
+        return places, {"X": x}, places[:0]
 
 
 def _transposed(trans: Any) -> bool:
