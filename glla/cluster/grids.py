@@ -118,6 +118,12 @@ class Grid:
         self.run(at.steps(), actor)
         return actor.result
 
+    def alike(self, data: bytes) -> bool:
+        """Whether all ranks give the same bytes; within an `operation`."""
+        digest = np.frombuffer(hashlib.sha256(data).digest()[:24], dtype=np.uint32).astype(np.float64)
+        largest = self.total(np.concatenate([digest, -digest]), largest=True)
+        return np.array_equal(largest[: len(digest)], -largest[len(digest) :])
+
     def collect(self, data: bytes) -> list[bytes]:
         """Gather some bytes of every rank on rank 0; the others get an empty list. Within an `operation`."""
         lengths = np.zeros(self.size)
@@ -225,10 +231,8 @@ def grid(
 
 def _check_alike(found: Grid, options: str) -> None:
     """Raise on all ranks unless all have the same version and options."""
-    digest = np.frombuffer(hashlib.sha256(options.encode()).digest()[:24], dtype=np.uint32).astype(np.float64)
     with found.operation():
-        largest = found.total(np.concatenate([digest, -digest]), largest=True)
-        if not np.array_equal(largest[: len(digest)], -largest[len(digest) :]):
+        if not found.alike(options.encode()):
             raise ClusterError(f"grid: ranks differ in glla's version or in options, this one has {options}")
 
 

@@ -14,6 +14,7 @@ from glla.cluster.algorithms import VARIANTS, ColumnPLU, Place, Product, Substit
 from glla.cluster.columns import ColumnFactoring
 from glla.cluster.factoring import Factoring
 from glla.cluster.grids import DistributedMatrix, Grid
+from glla.cluster.grids import grid as made_grid
 from glla.cluster.lapack import extreme
 from glla.cluster.layout import Layout
 from glla.cluster.parts import Double, Multiplying, Substituting
@@ -274,7 +275,7 @@ def lu_solve(lu_and_piv: tuple[DistributedMatrix, Any], b: Any) -> NDArray[np.fl
         raise ShapeError(f"lu_solve: piv must be that of lu_factor, {n} integers from 0 to {n - 1}, got {given!r}")
     right, vector = _right("lu_solve", b, n)
     with lu.grid.operation():
-        _check_alike("lu_solve", lu.grid, right)
+        _check_alike("lu_solve", lu.grid, "b", right)
         _check_pivots("lu_solve", lu)
         return _shaped("lu_solve", _substituted(lu, piv, right), vector)
 
@@ -291,14 +292,20 @@ def _substituted(lu: DistributedMatrix, piv: NDArray[Any], right: Double) -> Dou
 
 
 def solve(
-    a: DistributedMatrix, b: Any, refine: bool = False, *, equilibrate: bool = True, variant: str = "tournament"
+    a: Any,
+    b: Any,
+    refine: bool = False,
+    *,
+    equilibrate: bool = True,
+    variant: str = "tournament",
+    grid: Grid | None = None,
 ) -> NDArray[Any]:
     """Solve A x = b, as `glla.solve`.
 
     Parameters
     ----------
-    a : DistributedMatrix, shape (n, n)
-        Regular. It is not modified.
+    a : DistributedMatrix or array_like, shape (n, n)
+        Regular. It is not modified. An array must be the same on all ranks, each of which uses its own part.
     b : array_like, shape (n,) or (n, k)
         Right-hand sides, the same on all ranks.
     refine : bool
@@ -308,6 +315,8 @@ def solve(
         Scale rows and columns by powers of two first.
     variant : str
         As in `lu_factor`.
+    grid : Grid, optional
+        Of an array: its processes; by default all ranks, with a grid for this call alone.
 
     Returns
     -------
@@ -339,11 +348,17 @@ def solve(
     array([1.5, 1. ], dtype=float32)
     """
     one_of("solve: variant", variant, VARIANTS)
+    if not isinstance(a, DistributedMatrix):
+        with nullcontext(grid) if grid is not None else made_grid() as processes:
+            a = _dealt("solve", processes, a)
+            return solve(a, b, refine, equilibrate=equilibrate, variant=variant)
+    if grid not in (None, a.grid):
+        raise DeviceMismatchError(f"solve: grid must be that of A, {a.grid}, got {grid}")
     n = _square("solve", a)
     right, vector = _right("solve", b, n)
     grid = a.grid
     with grid.operation():
-        _check_alike("solve", grid, right)
+        _check_alike("solve", grid, "b", right)
         if 0 in right.shape:
             return right.reshape(-1) if vector else right
         e, f = _scaling(a) if equilibrate else (np.zeros(n, np.int32), np.zeros(n, np.int32))
@@ -364,6 +379,18 @@ def solve(
         result = (x[:, 0] if vector else x).view(RefinedSolution)
         result.iterations, result.backward_error = rounds, error
         return result
+
+
+def _dealt(function: str, grid: Grid, values: Any) -> DistributedMatrix:
+    """Distribute a square array that is the same on all ranks."""
+    with grid.operation():
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            raise DTypeError(f"{function}: A must be a DistributedMatrix or hold real numbers, got {array.dtype}")
+        if array.ndim != 2 or array.shape[0] != array.shape[1]:
+            raise ShapeError(f"{function}: A must be square, got shape {array.shape}")
+        _check_alike(function, grid, "A", array)
+    return DistributedMatrix.load(grid, array)
 
 
 class _System:
@@ -465,15 +492,10 @@ def _check_pivots(function: str, lu: DistributedMatrix) -> tuple[Double, Double]
     return u, largest
 
 
-def _check_alike(function: str, grid: Grid, right: Double) -> None:
-    """Raise unless right-hand sides are the same on all ranks."""
-    same = grid.total(np.array([right.size, -right.size], dtype=np.float64), largest=True)
-    alike = same[0] == -same[1]
-    if alike:
-        both = grid.total(np.concatenate([right.ravel(), -right.ravel()]), largest=True)
-        alike = bool(np.array_equal(both[: right.size], -both[right.size :]))
-    if not alike:
-        raise ShapeError(f"{function}: b must be the same on all ranks")
+def _check_alike(function: str, grid: Grid, name: str, values: NDArray[Any]) -> None:
+    """Raise unless an operand is the same on all ranks."""
+    if not grid.alike(repr(values.shape).encode() + (values.astype(np.float64) + 0.0).tobytes()):  # -0 + 0 is 0
+        raise ShapeError(f"{function}: {name} must be the same on all ranks")
 
 
 def _together(function: str, a: DistributedMatrix, b: DistributedMatrix) -> None:

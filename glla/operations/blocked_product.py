@@ -36,8 +36,13 @@ so no pass may be one texel high (nvidia-h200-pcie-sse2/experiments/2026-11-21.j
 
 def panels_fit(m: int, k: int, depth: int, limits: Limits) -> bool:
     """Whether the panels of an m x k matrix, and the strips of B and C, fit into textures."""
-    groups, chunks = -(-m // GROUP), -(-k // depth)
-    return groups * chunks <= limits.texture_size and strip_height(m, k, limits) is not None
+    most = limits.texture_size // (4 * depth)
+    return panels_across(m, k, depth, limits) <= most and strip_height(m, k, limits) is not None
+
+
+def panels_across(m: int, k: int, depth: int, limits: Limits) -> int:
+    """Panels of an m x k matrix that a row of texels holds: 1, unless they exceed the height of a texture."""
+    return -(-(-(-m // GROUP) * -(-k // depth)) // limits.texture_size)
 
 
 def strip_height(m: int, k: int, limits: Limits) -> int | None:
@@ -158,15 +163,17 @@ def panel_broadcast(task: Task) -> str:
     strip = strip_height(m, k, task.limits) or min(STRIPS)
     groups, chunks, width = -(-m // GROUP), -(-k // depth), -(-n // strip)
     layout = {"STRIP": strip}
-    panels = draft.slot("panels", Storage(groups * chunks, 4 * depth))
-    buffer = draft.slot("panel_buffer", Buffer.of(Storage(groups * chunks, 4 * depth)))
+    across = panels_across(m, k, depth, task.limits)
+    storage = Storage(-(-groups * chunks // across), across * 4 * depth)
+    panels = draft.slot("panels", storage)
+    buffer = draft.slot("panel_buffer", Buffer.of(storage))
     strips = draft.slot("strips", Storage(strip * padded(k) // 4, width))
     draft.draw(
         "matmul/panels",
         {"A": task.left},
         panels,
         {"groups": groups, "first_group": 0, "size": packed((m, k))},
-        {"DEPTH": depth},
+        {"DEPTH": depth} | ({"ACROSS": across} if across > 1 else {}),
     )
     draft.draw("matmul/strips", {"B": task.right}, strips, {"size": packed((k, n))}, layout)
     draft.transfer(panels, buffer)  # which waits for the panels, so not before there is nothing else to draw

@@ -117,7 +117,7 @@ class Coprocessors:
             raise OptionError("matmul: out shares memory with an operand, which other devices still read; pass another")
 
         def part(band: slice) -> None:
-            whole[band] = linalg.matmul(left[band], right)
+            linalg.matmul(left[band], right, out=whole[band])
 
         return self._spread(part, bands(len(left), len(self)), whole)
 

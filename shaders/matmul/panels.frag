@@ -1,7 +1,7 @@
 // A in the order in which matmul/panel_broadcast.frag reads it: panels of 16 rows and DEPTH columns, one after the other.
 //
-// Row of texels y = chunk * groups + group holds the panel of rows 16 group ... and columns DEPTH chunk ...; texel
-// x = 4 k + t of it holds rows 4t to 4t+3 of column k of the panel. A transfer then puts the rows of texels into a buffer.
+// Panel number chunk * groups + group holds rows 16 group ... and columns DEPTH chunk ... of A; texel 4 k + t of it holds
+// rows 4t to 4t+3 of its column k. A row of texels holds ACROSS panels. A transfer then puts the rows into a buffer.
 // A fragment computes one such texel. Beyond the matrix it is zero.
 // A   rows x inner, packed; its rows from 16 first_group on
 // Cost per fragment: 2 fetches.
@@ -9,6 +9,9 @@
 
 #ifndef DEPTH
 #define DEPTH 96  // columns of a panel
+#endif
+#ifndef ACROSS
+#define ACROSS 1  // panels beside each other, where they are too many for the height of a texture
 #endif
 
 uniform sampler2D A;
@@ -26,9 +29,10 @@ vec2 column_pair(int y, int j) {  // rows 2y, 2y+1 of column j
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    int chunk = texel.y / groups;
-    int group = texel.y - chunk * groups;
-    int j = chunk * DEPTH + (texel.x >> 2);
+    int beside = texel.x / (4 * DEPTH);
+    int chunk = (texel.y * ACROSS + beside) / groups;
+    int group = texel.y * ACROSS + beside - chunk * groups;
+    int j = chunk * DEPTH + (texel.x >> 2) - beside * DEPTH;
     int y = 8 * (first_group + group) + 2 * (texel.x & 3);
     panel = vec4(column_pair(y, j), column_pair(y + 1, j));
 }

@@ -20,6 +20,7 @@ from glla.cluster import DistributedMatrix, columns, engines, factoring, residen
 from glla.cluster.linalg import permutation
 from glla.errors import (
     ClusterError,
+    DeviceMismatchError,
     DTypeError,
     GrowthWarning,
     NonFiniteError,
@@ -495,6 +496,44 @@ def test_what_is_dealt_out_comes_back(grid, on_grid, tmp_path, rng):
     assert sum(m * n for m, n in shapes) == a.size
 
 
+@pytest.mark.parametrize("shape", GRIDS)
+def test_solve_takes_an_array_that_is_the_same_on_all_ranks(shape, on_grid, rng):
+    a, b = rng.standard_normal((30, 30)), rng.standard_normal((30, 2))
+
+    def work(grid):
+        dealt = DistributedMatrix.load(grid, a)
+        for given in (a, a.tolist(), np.asfortranarray(a), np.longdouble(a)):
+            assert np.array_equal(cluster.solve(given, b, grid=grid), cluster.solve(dealt, b))
+        x = cluster.solve(a, b[:, 0], refine=True, variant="partial", grid=grid)
+        assert x.backward_error < 1e-14
+        refused = [
+            (a[:, :3], ShapeError, "must be square"),
+            (a + 1j, DTypeError, "hold real numbers"),
+            ("a", DTypeError, "hold real numbers"),
+            (a * np.inf, NonFiniteError, "finite"),
+        ]
+        if grid.size > 1:
+            refused += [
+                (a + grid.rank, ShapeError, "A must be the same on all ranks"),
+                (np.eye(30 + grid.rank), ShapeError, "A must be the same on all ranks"),
+            ]
+        for wrong, error, message in refused:
+            with pytest.raises(error, match=message):
+                cluster.solve(wrong, b, grid=grid)
+        return True
+
+    assert all(on_grid(shape, work))
+
+
+def test_solve_makes_a_grid_of_all_ranks_for_an_array():
+    assert cluster.solve([[2, 1], [0, 2]], [4, 2]).tolist() == [1.5, 1]
+    with cluster.grid(engine="numpy") as one, cluster.grid(engine="numpy") as other:
+        dealt = DistributedMatrix.load(one, np.eye(2))
+        assert cluster.solve(dealt, [1, 2], grid=one).tolist() == [1, 2]
+        with pytest.raises(DeviceMismatchError, match="grid must be that of A"):
+            cluster.solve(dealt, [1, 2], grid=other)
+
+
 @pytest.mark.parametrize("grid", [(1, 3), (3, 1), (2, 2)])
 def test_operands_of_any_kind_and_order_of_memory(grid, on_grid, rng):
     base = rng.integers(-5, 6, (40, 60))
@@ -606,7 +645,6 @@ def lu_solved(grid, change):
         (lambda g: DistributedMatrix.load(g, np.eye(4)).gather(root=-1), OptionError, "a rank from 0 to 3, got -1"),
         (lambda g: lu_solved(g, lambda piv: piv[:3]), ShapeError, "6 integers from 0 to 5"),
         (lambda g: lu_solved(g, lambda piv: piv + 1), ShapeError, "6 integers from 0 to 5"),
-        (lambda g: cluster.solve(np.eye(2), np.ones(2)), DTypeError, "DistributedMatrix"),
     ],
 )
 def test_all_ranks_refuse_alike(function, error, message, on_grid):

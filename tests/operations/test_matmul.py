@@ -146,6 +146,23 @@ def test_strips_fit_into_a_texture(run, rng, side, strip):
     assert made.slots["C0_ping"] == Storage(strip * 3, -(-37 // strip), 4)
 
 
+@pytest.mark.parametrize(("height", "inner", "across"), [(640, 512, 2), (1000, 500, 2), (1024, 200, 1)])
+def test_panels_beyond_the_height_of_a_texture_stand_beside_each_other(run, rng, height, inner, across):
+    limits = replace(Limits(), texture_size=1024)
+    a, b = operands((height, inner, 21), rng)
+    assert_exact(product(run, a, b, "panel_broadcast", limits, parameters=(("DEPTH", 16),)), a @ b)
+    made = plan(height, inner, 21, "panel_broadcast", limits, parameters=(("DEPTH", 16),))
+    made.check(limits)
+    assert made.slots["panels"].width == across * 64
+
+
+def test_a_gpu_takes_panels_for_the_largest_products():
+    forms = resident((16384, 16384), (16384, 16384))
+    limits = Limits(texture_size=32768)
+    assert matmul.choose(forms, limits) == ("panel_broadcast", ())
+    matmul.plan(forms, limits).check(limits)
+
+
 @pytest.mark.parametrize("block", [1, 2, 3, 5])
 @pytest.mark.parametrize("variant", ["multi_pass", "blocked_output"])
 def test_blocks_of_any_size(run, rng, monkeypatch, variant, block):
