@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 import glla
 from benchmarks import report
-from glla import Device, Matrix
+from glla import Array, Device
 from glla.applications import window_squares
 from glla.gl.observers import observe
 from glla.lab import machine
@@ -38,7 +38,7 @@ from glla.operations.elimination import cholesky, definite_band, plu, rref
 from glla.operations.window_squares import WINDOW
 from glla.passes import Plan, resident, table
 
-Array = NDArray[np.float32]
+Float32 = NDArray[np.float32]
 
 NEIGHBOURS = 15
 """Per cent by which a dimension of two neighbours may differ."""
@@ -97,7 +97,7 @@ class Subject:
     operands : callable
         Shape -> shapes of the operands.
     run : callable
-        What users call, with a `Matrix` for each operand.
+        What users call, with an `Array` for each operand.
     operation : str
         A key of `glla.operations.OPERATIONS`, which knows the additions and multiplications.
     diagonal : callable or None
@@ -112,8 +112,8 @@ class Subject:
     operands: Callable[[Shape], Sequence[Shape]]
     run: Callable[..., object]
     operation: str
-    diagonal: Callable[[Array], Array] | None = None
-    example: Callable[[Shape, np.random.Generator], Sequence[Array]] | None = None
+    diagonal: Callable[[Float32], Float32] | None = None
+    example: Callable[[Shape, np.random.Generator], Sequence[Float32]] | None = None
 
     def flops(self, shape: Shape) -> int:
         """Additions and multiplications."""
@@ -193,7 +193,7 @@ def _stacks(largest: int) -> list[Shape]:
     return [(count, n) for count in _long(largest) for n in (*THIN, 4, 5)]
 
 
-def _diagonal(a: Array) -> Array:
+def _diagonal(a: Float32) -> Float32:
     """View the diagonals of a stack of matrices."""
     return np.einsum("...ii->...i", a)
 
@@ -209,7 +209,7 @@ def of_example(name: str) -> Subject:
     """An operation by its record alone: what users call, with operands as its example has them, of every order."""
     record = OPERATIONS[name]
 
-    def example(shape: Shape, rng: np.random.Generator) -> Sequence[Array]:
+    def example(shape: Shape, rng: np.random.Generator) -> Sequence[Float32]:
         return record.example(shape[0], rng)
 
     return Subject(
@@ -452,14 +452,14 @@ class Search:
     def prepare(self, shape: Shape) -> Work:
         """Put operands on the device, entries uniform in [0, 10): such matrices are regular."""
         subject = SUBJECTS[self.operation]
-        arrays: Sequence[Array] = [
+        arrays: Sequence[Float32] = [
             10 * self.random.random(sides, dtype=np.float32) for sides in subject.operands(shape)
         ]  # fmt: skip
         if subject.example:
             arrays = subject.example(shape, self.random)
         if subject.diagonal:
             subject.diagonal(arrays[0])[...] += 20 * max(arrays[0].shape[-2:])
-        operands: list[Matrix] = [glla.asarray(array, self.device) for array in arrays]
+        operands: list[Array] = [glla.asarray(array, self.device) for array in arrays]
         return lambda: subject.run(*operands)
 
     def seconds(self, work: Work) -> float:

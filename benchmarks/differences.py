@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import report
-from glla import Device, Matrix
-from glla.array.convert import Array
+from glla import Array, Device
+from glla.array.convert import Float32
 from glla.operations import syrk
 from glla.passes import resident
 
@@ -40,7 +40,7 @@ VARIANTS = ("single_component", "symmetric", "stripes", "stripes_transposed")
 """glla's variants of the report's versions 001, 005, 008 and 009."""
 
 
-def one_after_the_other(m: Array) -> Array:
+def one_after_the_other(m: Float32) -> Float32:
     """Sum M M^T as a single thread does, in float32."""
     total = np.zeros((len(m), len(m)), dtype=np.float32)
     for column in m.T:
@@ -48,7 +48,7 @@ def one_after_the_other(m: Array) -> Array:
     return total
 
 
-def squared(one: Array, other: np.typing.NDArray[Any]) -> float:
+def squared(one: Float32, other: np.typing.NDArray[Any]) -> float:
     """Sum the squares of all differences."""
     return float(((one.astype(np.float64) - other) ** 2).sum())
 
@@ -62,7 +62,7 @@ def measured(device: Device, sizes: Sequence[int]) -> list[dict[str, Any]]:
         operand, found = device.upload(m), dict[str, float]()
         for variant in VARIANTS:
             plan = syrk.plan(resident((d, d)), device.limits, variant=variant)
-            found[variant] = squared(Matrix(device, device.run(plan, A=operand)["C"], (d, d)).numpy(), sequential)
+            found[variant] = squared(Array(device, device.run(plan, A=operand)["C"], (d, d)).numpy(), sequential)
         records.append({"d": d, **found, "sequential": squared(sequential, exact)})
     return records
 

@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks import report
 from glla import Device, testing
 from glla.array.array import upload
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.linalg.factors import factorise
 from glla.operations.elimination import known
 from glla.operations.elimination.noise import UNIT_ROUNDOFF, rounding_errors
@@ -38,19 +38,19 @@ SIZES = (32, 64, 128, 256, 512)
 SEED = 2007
 
 
-def product(n: int, rng: np.random.Generator) -> Array:
+def product(n: int, rng: np.random.Generator) -> Float32:
     """Multiply normal matrices in float32 to one of rank n - 1."""
     return testing.normal(n, n - 1, rng) @ testing.normal(n - 1, n, rng)
 
 
-FAMILIES: dict[str, Callable[[int, np.random.Generator], Array]] = {
+FAMILIES: dict[str, Callable[[int, np.random.Generator], Float32]] = {
     "regular, normal": lambda n, rng: testing.normal(n, n, rng),
     "singular, product": product,
     "singular, hidden": lambda n, rng: hidden_singular(n, rng).astype(np.float32),
 }
 
 
-def figures(a: Array, device: Device) -> tuple[float, float]:
+def figures(a: Float32, device: Device) -> tuple[float, float]:
     """Error and ratio of one matrix."""
     factors = factorise(upload(a, device), equilibrate_first=True)
     u, largest = factors.diagonal
@@ -62,7 +62,7 @@ def figures(a: Array, device: Device) -> tuple[float, float]:
     return float(error), float(np.min(ratios))
 
 
-def error_of_known(a: Array, device: Device) -> float:
+def error_of_known(a: Float32, device: Device) -> float:
     """Error of the known columns' coordinates; infinite where they are no numbers."""
     plan = whole(forms_of((a,)), device.limits, variant="rank2")
     errors = known.errors(device.run(plan, A=a)["coordinates"])

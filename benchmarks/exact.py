@@ -28,7 +28,7 @@ from scipy.linalg.lapack import spotrf
 import glla
 from benchmarks import report
 from glla import Device
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.operations import OPERATIONS
 
 SIZES = (10, 20, 40)
@@ -37,23 +37,23 @@ SEED = 2012
 DIAGONALS = {"1, 2, 4, 8": (1, 2, 4, 8), "1 to 9": tuple(range(1, 10))}
 """Numbers on the diagonal of B, each as likely as the others: of powers of two the reciprocal is exact."""
 
-Way = Callable[[Array], Array | None]
+Way = Callable[[Float32], Float32 | None]
 """Matrix -> its factor; None if it is refused."""
 
 
-def example(n: int, diagonal: Sequence[int], rng: np.random.Generator) -> tuple[Array, Array]:
+def example(n: int, diagonal: Sequence[int], rng: np.random.Generator) -> tuple[Float32, Float32]:
     """Make B, and A = B B^T."""
     b = np.tril(rng.integers(-9, 10, (n, n)), -1) + np.diag(rng.choice(diagonal, n))
     return b.astype(np.float32), (b @ b.T).astype(np.float32)
 
 
-def lapack(a: Array) -> Array | None:
+def lapack(a: Float32) -> Float32 | None:
     """Factor by LAPACK."""
     factor, info = spotrf(a, lower=1, clean=1)
     return None if info else factor
 
 
-def ours(device: Device, variant: str, a: Array) -> Array | None:
+def ours(device: Device, variant: str, a: Float32) -> Float32 | None:
     """Factor by a variant of glla's."""
     try:
         return np.asarray(glla.cholesky(a, variant=variant, device=device))
@@ -61,7 +61,7 @@ def ours(device: Device, variant: str, a: Array) -> Array | None:
         return None
 
 
-def counted(way: Way, examples: Sequence[tuple[Array, Array]]) -> dict[str, int]:
+def counted(way: Way, examples: Sequence[tuple[Float32, Float32]]) -> dict[str, int]:
     """Count the factors that are exact, and the matrices that are refused."""
     found = [(way(a), b) for b, a in examples]
     refused = sum(factor is None for factor, _ in found)

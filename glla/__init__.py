@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from glla import errors
 from glla._version import __version__
-from glla.array.array import Array, Matrix, asarray
+from glla.array.array import Array, asarray
 from glla.gl import Device, default_device, list_egl_devices
 from glla.lazily import attach
 from glla.linalg import public
@@ -71,7 +71,7 @@ PLACES = {
 __getattr__, __dir__ = attach(__name__, PLACES)
 
 __all__ = [
-    "PLU", "RREF", "Array", "Coprocessor", "Coprocessors", "Device", "Form", "Kernel", "Limits", "Matrix", "Pending",
+    "PLU", "RREF", "Array", "Coprocessor", "Coprocessors", "Device", "Form", "Kernel", "Limits", "Pending",
     "QRResult", "RefinedSolution", "SlogdetResult", "__version__", "applications", "array_api", "asarray", "cluster",
     "coprocessor", "coprocessors", "dask", "default_device", "errors", "explain", "from_dlpack", "hybrid", "iterate",
     "kernel", "list_egl_devices", "plan", "register", "run", "set_max_plan_bytes", "sparse", "trace", "unregister",

@@ -6,8 +6,8 @@
 has their overloads. Another stub has the methods of a coprocessor, see `glla.queue.methods`. A test compares all three
 files with the generator's output.
 
-The overloads follow from the annotation of the returned value, ``Matrix | Array``: members of the union that name
-`RESIDENT` are for calls with a Matrix among the operands, the others for calls with arrays only, a `NUMBER` for both,
+The overloads follow from the annotation of the returned value, ``Array | Float32``: members of the union that name
+`RESIDENT` are for calls with an Array among the operands, the others for calls with arrays only, a `NUMBER` for both,
 `FLAGS` for calls with that option. Operands are the parameters without a default.
 """
 
@@ -30,7 +30,7 @@ METHODS = Path(__file__).parent / "queue" / "methods.pyi"
 FUNCTIONS = Path(__file__).parent / "linalg" / "public.py"
 STUB = FUNCTIONS.with_suffix(".pyi")
 
-RESIDENT = "Matrix"
+RESIDENT = "Array"
 """Annotation of an array on a device."""
 
 NUMBER = "np.float32"
@@ -111,8 +111,8 @@ def _members(annotation: str) -> list[str]:
 
     Examples
     --------
-    >>> _members("PLU[Matrix] | tuple[int | None, str] | float")
-    ['PLU[Matrix]', 'tuple[int | None, str]', 'float']
+    >>> _members("PLU[Array] | tuple[int | None, str] | float")
+    ['PLU[Array]', 'tuple[int | None, str]', 'float']
     """
     node = ast.parse(annotation, mode="eval").body
     found: list[str] = []

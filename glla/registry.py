@@ -35,8 +35,8 @@ ANNOUNCEMENTS = {
 """Names of announcements, each with the module that makes it.
 
 ``matrix`` is `glla.asarray`, for `glla.Device.matrix`; ``loop`` runs a `glla.passes.Loop` on arrays; ``numpy`` gives
-the implementation of a function of NumPy's, or None, for ``Matrix.__array_function__``; ``namespace`` is the array
-API's module, for ``Matrix.__array_namespace__``.
+the implementation of a function of NumPy's, or None, for ``Array.__array_function__``; ``namespace`` is the array
+API's module, for ``Array.__array_namespace__``.
 ``text of a plan`` is what ``print`` shows. The others are what a notebook shows, for ``_repr_html_``.
 """
 
@@ -103,7 +103,7 @@ def delegating(function: Callable[Parameters, Result]) -> Callable[Parameters, R
 
     A class above `glla.linalg`, such as a pending result, has a static or class method ``__glla_function__(name,
     function, args, kwargs)``. A public function of glla that finds such an operand among its arguments calls that
-    method instead of itself, and the operators of a `glla.Matrix` return NotImplemented, so that the operand's
+    method instead of itself, and the operators of a `glla.Array` return NotImplemented, so that the operand's
     reflected operator runs. It corresponds to NumPy's ``__array_function__``.
 
     Operands are the arguments, and the members of an argument that is a tuple (such as ``(lu, piv)``). The override
@@ -147,7 +147,7 @@ class Public:
     function : callable
         The function for users: `delegating`.
     numpy : str or None
-        NumPy's function that it implements for a `glla.Matrix`: ``"linalg.cholesky"``.
+        NumPy's function that it implements for a `glla.Array`: ``"linalg.cholesky"``.
     namespace : str or None
         Its name in the extension ``linalg`` of the array API.
     options : tuple of str
@@ -180,7 +180,7 @@ def public(
     ----------
     numpy : str, optional
         NumPy's function that it implements, below ``numpy``: ``"linalg.inv"`` makes ``numpy.linalg.inv(A)`` of a
-        `glla.Matrix` call it, with the same arguments. Options of NumPy's that it lacks are accepted with their
+        `glla.Array` call it, with the same arguments. Options of NumPy's that it lacks are accepted with their
         defaults. An implementation in `glla.interop.numpy` takes precedence.
     namespace : str, optional
         Its name in the extension ``linalg`` of the array API, where its operands (parameters without a default) become

@@ -44,7 +44,7 @@ def test_operands_stay_as_they_are_and_results_are_where_they_belong(name, place
                 np.testing.assert_array_equal(arrays(one), was)
             for one in result if isinstance(result, tuple) else (result,):
                 if isinstance(one, (np.ndarray, glla.Array)) and np.ndim(arrays(one)) > 1 and arrays(one).dtype == "f4":
-                    assert isinstance(one, glla.Matrix) == (place is not host)
+                    assert isinstance(one, glla.Array) == (place is not host)
 
 
 @every_call

@@ -37,7 +37,7 @@ def test_factors_mix_with_scipy_s(shape, lower, device, rng):
     assert (on_device[0].numpy() == ours[0]).all()
     for mixed in ((on_device, B), (on_device, b), (ours, B)):
         x = glla.cho_solve(*mixed)
-        assert isinstance(x, glla.Matrix) and JUDGES["cho_solve"].verdict((*ours, b), x.numpy()).ok
+        assert isinstance(x, glla.Array) and JUDGES["cho_solve"].verdict((*ours, b), x.numpy()).ok
 
 
 def test_the_other_triangle_is_never_read(device):
@@ -288,7 +288,7 @@ def test_what_is_not_finite_is_said_to_be_that_on_the_device_too(function, at, d
         a = np.stack([np.eye(3, dtype=np.float32)] * 3)
         a[2][at] = a[2][at[::-1]] = bad
         A = glla.asarray(a, device, check_finite=False)
-        with pytest.raises(NonFiniteError, match=r": A must not hold NaN or infinity, got a Matrix that does; find"):
+        with pytest.raises(NonFiniteError, match=r": A must not hold NaN or infinity, got an Array that does; find"):
             function(A[2])
         with pytest.raises(NonFiniteError, match=r"got an Array whose matrix 2 does|the result does not fit float32"):
             function(A)  # infinity in the last place leaves all pivots above zero

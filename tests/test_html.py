@@ -145,7 +145,7 @@ def test_a_name_is_escaped():
         shape = (1, 1)
 
         def __repr__(self):
-            return "<glla.Matrix on <script>alert(1)</script> & 'more'>"
+            return "<glla.Array on <script>alert(1)</script> & 'more'>"
 
         def __getitem__(self, index):
             return np.array([["<b>"]], dtype=object)

@@ -92,7 +92,7 @@ def test_operands_lie_anywhere(device, rng):
     scale, resident = glla.kernel(SCALE, name="scale.frag"), glla.asarray(a.T)
     for given in (a, a.tolist(), np.asfortranarray(a), np.repeat(a, 2, axis=1)[:, ::2].astype(">f8"), resident.T):
         result = scale(A=given, factor=3)
-        assert isinstance(result, glla.Matrix)
+        assert isinstance(result, glla.Array)
         assert (result.numpy() == 3 * a).all()
     assert (resident.numpy() == a.T).all()
     assert scale(A=resident, factor=1).device is resident.device
@@ -664,7 +664,7 @@ def test_more_refusals(device):
 def test_run_takes_every_kind_of_slot(rng):
     a, b = rng.integers(-9, 9, (2, 5, 5))
     for operands in ((a, b), (glla.asarray(a), b), (glla.asarray(a), glla.asarray(b))):
-        forms = [one if isinstance(one, glla.Matrix) else one.shape for one in operands]
+        forms = [one if isinstance(one, glla.Array) else one.shape for one in operands]
         plan = glla.plan("matmul", *forms, variant="inner_product")
         result = glla.run(plan, **dict(zip(plan.operands, operands, strict=True)))["C"]
         assert (np.asarray(result) == a @ b).all()

@@ -180,7 +180,7 @@ def test_matrices_stay_on_the_device(variant, rng):
     A = glla.asarray(a)
     for left, right in ((A, glla.asarray(b)), (A, b), (a, glla.asarray(b))):
         result = glla.matmul(left, right, variant=variant)
-        assert isinstance(result, glla.Matrix)
+        assert isinstance(result, glla.Array)
         assert result.shape == (5, 3)
         testing.assert_exact(result.numpy(), a @ b)
 
@@ -200,7 +200,7 @@ def test_a_vector_and_a_matrix_give_a_vector(rng):
 @pytest.mark.parametrize(("m", "k", "n"), [(0, 3, 2), (2, 0, 3), (2, 3, 0), (0, 0, 0)])
 def test_empty_matrices_on_the_device(m, k, n):
     result = glla.matmul(glla.asarray(np.ones((m, k))), glla.asarray(np.ones((k, n))))
-    assert isinstance(result, glla.Matrix)
+    assert isinstance(result, glla.Array)
     testing.assert_exact(result.numpy(), np.zeros((m, n)))
 
 

@@ -172,7 +172,7 @@ def test_every_function_takes_a_transpose(rng):
 # Copies ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [glla.Matrix.copy, copy.copy, copy.deepcopy, lambda A: pickle.loads(pickle.dumps(A))])
+@pytest.mark.parametrize("make", [glla.Array.copy, copy.copy, copy.deepcopy, lambda A: pickle.loads(pickle.dumps(A))])
 @pytest.mark.parametrize("shape", [(3, 4), (0, 2)])
 def test_copies_are_independent(make, shape, rng):
     a = testing.normal(*shape, rng)
@@ -377,7 +377,7 @@ def test_product_operator(rng):
     a, b = testing.integers(3, 5, rng), testing.integers(5, 4, rng)
     A, B = glla.asarray(a), glla.asarray(b)
     for product in (A @ B, A @ b, a @ B, A @ b.tolist(), a.tolist() @ B):
-        assert isinstance(product, glla.Matrix)
+        assert isinstance(product, glla.Array)
         testing.assert_exact(product.numpy(), a @ b)
     testing.assert_exact(A.numpy(), a)
 

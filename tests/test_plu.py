@@ -142,14 +142,14 @@ def test_matrix_in_matrix_out(rng):
     A = glla.asarray(a)
     expected = glla.plu(a)
     for part, wanted in zip(glla.plu(A), expected, strict=True):
-        assert isinstance(part, glla.Matrix)
+        assert isinstance(part, glla.Array)
         testing.assert_exact(part.numpy(), wanted)
     lu, piv = glla.lu_factor(A)
-    assert isinstance(lu, glla.Matrix)
+    assert isinstance(lu, glla.Array)
     assert isinstance(piv, np.ndarray)
     testing.assert_exact(lu.numpy(), glla.lu_factor(a)[0])
     for part, shape in zip(glla.plu(glla.asarray(np.zeros((2, 0)))), [(2, 2), (2, 0), (0, 0)], strict=True):
-        assert isinstance(part, glla.Matrix)
+        assert isinstance(part, glla.Array)
         assert part.shape == shape
     testing.assert_exact(A.numpy(), a)
 
@@ -205,7 +205,7 @@ def test_lu_solve_with_matrices(rng):
     lu, piv = glla.lu_factor(A)
     for factors, rhs in (((lu, piv), B), ((lu, piv), b), ((lu.numpy(), piv), B)):
         x = glla.lu_solve(factors, rhs)
-        assert isinstance(x, glla.Matrix)
+        assert isinstance(x, glla.Array)
         testing.assert_solve(a, x.numpy(), b)
     vector = glla.lu_solve((lu, piv), b[:, 0])
     assert isinstance(vector, glla.Array)

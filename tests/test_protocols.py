@@ -29,7 +29,7 @@ from glla.registry import PUBLIC
 
 def host(value):
     """What a function gives, on the host."""
-    return value.numpy() if isinstance(value, glla.Matrix) else value
+    return value.numpy() if isinstance(value, glla.Array) else value
 
 
 # Universal functions -----------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def test_arrays_give_way_to_matrices(rng):
         (a @ glla.asarray(b), a @ b),
         (np.float32(2) * glla.asarray(b), 2 * b),
     ):
-        assert isinstance(result, glla.Matrix)
+        assert isinstance(result, glla.Array)
         testing.assert_exact(result.numpy(), expected)
 
 
@@ -318,7 +318,7 @@ def test_every_function_is_called():
 def test_functions_run_on_the_device(function, rng, monkeypatch):
     a = np.float32([[5, 1, -2, 0], [1, 6, 0, 2], [0, 1, 7, -3], [2, 2, 0, 8]])
     A = glla.asarray(a)
-    monkeypatch.setattr(glla.Matrix, "__array__", lambda *_: pytest.fail("copied to the host"))
+    monkeypatch.setattr(glla.Array, "__array__", lambda *_: pytest.fail("copied to the host"))
     expected, result = CALLS[function](a, A)
     assert isinstance(result, glla.Array) == (
         isinstance(expected, np.ndarray | np.generic) and function not in ON_THE_HOST
@@ -346,7 +346,7 @@ def test_arrays_beside_matrices(rng):
     a, b = testing.identity(3, 3) * 2, testing.integers(3, 2, rng)
     A, B = glla.asarray(a), glla.asarray(b)
     for result in (np.linalg.solve(A, b), np.linalg.solve(a, B), np.linalg.solve(A, B)):
-        assert isinstance(result, glla.Matrix)
+        assert isinstance(result, glla.Array)
         testing.assert_exact(result.numpy(), b / 2)
     testing.assert_exact(host(np.linalg.solve(A, b[:, 0])), b[:, 0] / 2)
     testing.assert_exact(np.dot(2, A).numpy(), 2 * a)
@@ -394,7 +394,7 @@ def test_transpose_by_axes(rng):
 )
 def test_transpose_refuses(axes, error):
     A = glla.asarray(np.eye(2))
-    for call in (np.transpose, glla.Matrix.transpose):
+    for call in (np.transpose, glla.Array.transpose):
         with pytest.raises(error, match=r"^transpose: ax"):
             call(A, axes)
     with pytest.raises(OptionError, match=r"^transpose: axes must name each of 2 dimensions once, got \(0,\)$"):
@@ -487,7 +487,7 @@ def test_size_of_axes():
         np.size(A, 2)
 
 
-@pytest.mark.parametrize("call", [np.diagonal, np.trace, glla.Matrix.diagonal, glla.Matrix.trace])
+@pytest.mark.parametrize("call", [np.diagonal, np.trace, glla.Array.diagonal, glla.Array.trace])
 def test_the_offset_of_a_diagonal_is_an_integer(call):
     with pytest.raises(OptionTypeError, match=r"^diagonal: offset must be an integer, got 0.5$"):
         call(glla.asarray(np.eye(2)), 0.5)

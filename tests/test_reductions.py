@@ -33,7 +33,7 @@ def test_exact_for_integers(name, shape, axis, rng):
         np.testing.assert_array_equal(result, expected)
         assert np.shape(result) == np.shape(expected)
         kept = getattr(A, name)(axis, keepdims=True)
-        assert isinstance(kept, glla.Matrix)
+        assert isinstance(kept, glla.Array)
         testing.assert_exact(kept.numpy(), getattr(np, name)(a, axis=axis, keepdims=True))
 
 
@@ -67,7 +67,7 @@ def test_matrix_norms(order, shape, rng):
     for A in both(a):
         assert abs(A.norm(order).item() - expected) <= (depth(shape) + 3) * testing.ROUNDOFF * expected
         kept = A.norm(order, keepdims=True)
-        assert isinstance(kept, glla.Matrix) and kept.shape == (1, 1)
+        assert isinstance(kept, glla.Array) and kept.shape == (1, 1)
 
 
 @pytest.mark.parametrize("order", [None, 2, 1, np.inf, -np.inf])

@@ -96,9 +96,9 @@ def cholesky():
 
         There is more to say.
         """
-        lower = np.linalg.cholesky(a.numpy() if isinstance(a, glla.Matrix) else a)
+        lower = np.linalg.cholesky(a.numpy() if isinstance(a, glla.Array) else a)
         result = lower.T if upper else lower
-        return glla.asarray(result, device) if isinstance(a, glla.Matrix) else result
+        return glla.asarray(result, device) if isinstance(a, glla.Array) else result
 
     yield cholesky
     registry.PUBLIC["cholesky"] = own
@@ -203,7 +203,7 @@ def same(result, expected):
         for part, other in zip(result, expected, strict=True):
             same(part, other)
     else:
-        np.testing.assert_array_equal(*(v.numpy() if isinstance(v, glla.Matrix) else v for v in (result, expected)))
+        np.testing.assert_array_equal(*(v.numpy() if isinstance(v, glla.Array) else v for v in (result, expected)))
 
 
 def test_a_misspelt_name_is_noticed_at_once():

@@ -74,12 +74,12 @@ def test_growth_that_does_no_harm_is_no_error(n):
 
 
 @pytest.mark.parametrize("function", [glla.plu, glla.lu_factor])
-@pytest.mark.parametrize("form", ["array", "Matrix", "stack"])
+@pytest.mark.parametrize("form", ["array", "Array", "stack"])
 def test_factors_say_that_entries_grew(function, form):
     if function is glla.plu and form == "stack":
         pytest.skip("plu takes one matrix")
     a = growing(32, -0.9)
-    operand = {"array": a, "Matrix": glla.asarray(a), "stack": np.stack([np.eye(32, dtype=np.float32), a])}[form]
+    operand = {"array": a, "Array": glla.asarray(a), "stack": np.stack([np.eye(32, dtype=np.float32), a])}[form]
     with pytest.warns(
         GrowthWarning, match=rf"^{function.__name__}: entries grow \d\.\d+e\+08 times .* is \d\.\d+e\+05, 30"
     ):
@@ -307,7 +307,7 @@ def test_factorisations_refuse_what_arithmetic_let_through(name, bad):
     zero = glla.asarray([[0, 1], [1, 1]])
     with np.errstate(all="ignore"):
         a = zero / glla.asarray([[0, 1], [1, 1]]) if bad == "nan" else 1 / zero
-    with pytest.raises(NonFiniteError, match=rf"^{name}: (A|lu) must not hold NaN or infinity, got a Matrix that does"):
+    with pytest.raises(NonFiniteError, match=rf"^{name}: (A|lu) must not hold NaN or infinity, got an Array that does"):
         CALLS[name](a)
     CALLS[name](a, check_finite=False)
 

@@ -241,7 +241,7 @@ def test_rank_and_pivots_are_the_exact_ones(family, pivoting, rng):
 def test_agrees_with_sympy(pivoting, rng):
     for m, n in [(3, 3), (4, 6), (6, 4), (5, 5)]:
         a = testing.singular(m, n, rng, int(rng.integers(1, min(m, n) + 1)))
-        expected, pivots = sympy.Matrix(a.astype(int).tolist()).rref()
+        expected, pivots = sympy.Array(a.astype(int).tolist()).rref()
         result = glla.rref(a, pivoting=pivoting)
         assert result.pivots == pivots
         exact = np.array(expected.tolist(), dtype=np.float64)
@@ -368,7 +368,7 @@ def test_matrix_in_matrix_out(pivoting, tol, rng):
     a = testing.singular(5, 7, rng, 3)
     A = glla.asarray(a)
     result = glla.rref(A, tol, pivoting)
-    assert isinstance(result.matrix, glla.Matrix)
+    assert isinstance(result.matrix, glla.Array)
     expected = glla.rref(a, tol, pivoting)
     testing.assert_exact(result.matrix.numpy(), expected.matrix)
     assert result.pivots == expected.pivots
@@ -377,7 +377,7 @@ def test_matrix_in_matrix_out(pivoting, tol, rng):
 
 def test_empty_matrix_on_the_device():
     result = glla.rref(glla.asarray(np.zeros((0, 3))))
-    assert isinstance(result.matrix, glla.Matrix)
+    assert isinstance(result.matrix, glla.Array)
     assert result.matrix.shape == (0, 3)
     assert result.pivots == ()
 

@@ -301,10 +301,10 @@ def test_matrix_in_matrix_out(rng):
     expected = glla.solve(a, b)
     for left, right in ((A, B), (A, b), (a, B)):
         x = glla.solve(left, right)
-        assert isinstance(x, glla.Matrix)
+        assert isinstance(x, glla.Array)
         testing.assert_exact(x.numpy(), expected)
     inverse = glla.inv(A)
-    assert isinstance(inverse, glla.Matrix)
+    assert isinstance(inverse, glla.Array)
     testing.assert_exact(inverse.numpy(), glla.inv(a))
     testing.assert_exact(A.numpy(), a)
     testing.assert_exact(B.numpy(), b)

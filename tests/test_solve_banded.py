@@ -306,7 +306,7 @@ def test_operands_stay_and_may_lie_anyhow(device, rng):
     assert (glla.solve_banded((1, 1), wide, b, device=device) == expected).all()
     assert (glla.asarray(ab.T.copy(), device).T.numpy() == ab).all()
     turned = glla.solve_banded((1, 1), glla.asarray(ab.T.copy(), device).T, b)
-    assert isinstance(turned, glla.Matrix) and (turned.numpy() == expected).all()
+    assert isinstance(turned, glla.Array) and (turned.numpy() == expected).all()
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(1, 1), (2, 1), (1, 2)])

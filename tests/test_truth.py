@@ -83,7 +83,7 @@ class Matcher:
     def __init__(self, shown: Plan, ran: list[Signature], times: int, members: int, uploads: bool) -> None:
         self.shown, self.ran = shown, ran
         self.times, self.members = times, members
-        self.uploads = uploads  # what was found on the host goes to the device in the end, where a Matrix was given
+        self.uploads = uploads  # what was found on the host goes to the device in the end, where an Array was given
         self.furthest, self.there = 0, "the first plan"
         self._failed: set[Any] = set()
         self._plans: dict[Any, tuple[Plan, list[Signature]]] = {}
@@ -180,7 +180,7 @@ class On:
     transposed: bool = False
     sliced: bool = False
 
-    def placed(self, device: glla.Device) -> glla.Matrix:
+    def placed(self, device: glla.Device) -> glla.Array:
         dtype = "float32" if self.array.dtype.kind == "f" else self.array.dtype.name
         array = np.pad(self.array, [(0, 0)] * (self.array.ndim - 1) + [(2, 1)]) if self.sliced else self.array
         placed = glla.asarray(array.T if self.transposed else array, device, dtype=dtype, check_finite=False)

@@ -13,7 +13,7 @@ import pytest
 
 import glla
 from glla import generate, registry
-from glla.array.array import Matrix
+from glla.array.array import Array
 from glla.linalg.results import QRResult, SlogdetResult
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,9 +50,9 @@ def is_of(value, kind):
 def test_the_check_fails():
     single = np.float32(X)
     for value, kind in [
-        (X, np.ndarray[Any, np.dtype[np.float32]]), (glla.plu(X), glla.PLU[Matrix]), ((1, "a"), tuple[int, ...]),
-        (single, Matrix | float), (glla.rref(X), glla.RREF[Matrix]), ((single,), tuple[int]), ((1,), tuple[int, int]),
-        (glla.slogdet([X]), SlogdetResult[Matrix]),
+        (X, np.ndarray[Any, np.dtype[np.float32]]), (glla.plu(X), glla.PLU[Array]), ((1, "a"), tuple[int, ...]),
+        (single, Array | float), (glla.rref(X), glla.RREF[Array]), ((single,), tuple[int]), ((1,), tuple[int, int]),
+        (glla.slogdet([X]), SlogdetResult[Array]),
     ]:  # fmt: skip
         assert not is_of(value, kind)
 
@@ -103,7 +103,7 @@ def test_overloads_follow_from_the_annotation():
     def function(a: "Any", pair: "tuple[Any, Any]", refine: "bool" = False):
         return None
 
-    function.__annotations__["return"] = "PLU[Matrix] | Array | RefinedSolution"
+    function.__annotations__["return"] = "PLU[Array] | Float32 | RefinedSolution"
     ways = [(one.types, one.returns, one.flag) for one in generate.overloads(function)]
     off = {"refine": "Literal[False]"}
     assert ways == [
@@ -111,16 +111,16 @@ def test_overloads_follow_from_the_annotation():
         ({"pair": "Overriding[Given]"}, "Given", ""),
         ({"pair": "tuple[Overriding[Given], Any]"}, "Given", ""),
         ({"refine": "Literal[True]"}, "RefinedSolution", "refine"),
-        ({"a": "Matrix"} | off, "PLU[Matrix]", ""),
-        ({"pair": "tuple[Matrix, Any]"} | off, "PLU[Matrix]", ""),
-        (off, "Array", ""),
-        ({}, "PLU[Matrix] | Array | RefinedSolution", ""),
+        ({"a": "Array"} | off, "PLU[Array]", ""),
+        ({"pair": "tuple[Array, Any]"} | off, "PLU[Array]", ""),
+        (off, "Float32", ""),
+        ({}, "PLU[Array] | Float32 | RefinedSolution", ""),
     ]
-    function.__annotations__["return"] = "np.float32 | Array | Matrix"  # a number is for either kind of operand
+    function.__annotations__["return"] = "np.float32 | Float32 | Array"  # a number is for either kind of operand
     returns = [one.returns for one in generate.overloads(function) if one.returns != "Given" and not one.flag]
     assert returns == [
-        "np.float32 | Matrix",
-        "np.float32 | Matrix",
         "np.float32 | Array",
-        "np.float32 | Array | Matrix",
+        "np.float32 | Array",
+        "np.float32 | Float32",
+        "np.float32 | Float32 | Array",
     ]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix
-from glla.array.convert import Array
+from glla.array.array import Array
+from glla.array.convert import Float32
 from glla.gl import Device
 from glla.linalg.kernels import run
 from glla.operations import restoration
@@ -18,7 +18,7 @@ from glla.passes import Plan
 
 Float64 = NDArray[np.float64]
 Index = tuple[int, int]
-Images = list[Matrix]
+Images = list[Array]
 """Images of one shape: the channels of a colour image."""
 
 
@@ -41,7 +41,7 @@ class Model:
     """
 
     shape: Index
-    kernel: Array
+    kernel: Float32
     centre: Index
     balance: float
     device: Device
@@ -57,7 +57,7 @@ class Model:
         rows, columns = self.kernel.shape
         return self.shape, (rows, columns), self.centre
 
-    def _run(self, plan: Plan, **operands: Any) -> Matrix:
+    def _run(self, plan: Plan, **operands: Any) -> Array:
         (found,) = run(plan, device=self.device, K=self.kernel, **operands).values()
         return found  # type: ignore[no-any-return]
 
@@ -72,7 +72,7 @@ class Model:
         (m, n), (i, j) = self.shape, self.centre
         return replace(self, shape=(n, m), kernel=np.ascontiguousarray(self.kernel.T), centre=(j, i))
 
-    def columns(self, images: Images) -> Matrix:
+    def columns(self, images: Images) -> Array:
         """Join images as columns of pixels."""
         columns: Any = [image.reshape(self.pixels, 1) for image in images]
         return columns[0] if len(images) == 1 else np.concatenate(columns, axis=1)  # type: ignore[return-value]
@@ -81,19 +81,19 @@ class Model:
         """Split such columns into images."""
         return [columns[:, k].reshape(*self.shape) for k in range(columns.shape[1])]
 
-    def system(self) -> Matrix:
+    def system(self) -> Array:
         """Make H."""
         return self._run(restoration.system(*self.terms))
 
-    def normal(self) -> Matrix:
+    def normal(self) -> Array:
         """Make H^T H + balance I, without H."""
         return self._run(restoration.normal(*self.terms, self.balance))
 
-    def normal_band(self) -> Matrix:
+    def normal_band(self) -> Array:
         """Make the band of the same matrix, its diagonals as rows."""
         return self._run(restoration.normal_band(*self.terms, self.balance))
 
-    def applied(self, images: Matrix, adjoint: bool = False) -> Matrix:
+    def applied(self, images: Array, adjoint: bool = False) -> Array:
         """Compute H F, or H^T F, without H."""
         return self._run(restoration.apply(*self.terms, images.shape[1], adjoint), F=images)
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from glla import linalg
 from glla.applications.model import Float64, Images, Model
-from glla.array.array import Matrix, asarray
-from glla.array.convert import LARGEST, Array, as_float32, finite_result
+from glla.array.array import Array, asarray
+from glla.array.convert import LARGEST, Float32, as_float32, finite_result
 from glla.errors import (
     ConvergenceError,
     LimitError,
@@ -93,7 +93,7 @@ def _inverse(model: Model, images: Images, as_printed: bool = False) -> Images:
     return model.images(_corrected(model, normal, inverse, h.T @ seen, (inverse @ h.T) @ seen))
 
 
-def _corrected(model: Model, normal: Matrix, inverse: Matrix, right: Matrix, f: Matrix) -> Matrix:
+def _corrected(model: Model, normal: Array, inverse: Array, right: Array, f: Array) -> Array:
     """Correct the solution by the explicit inverse until its residual meets the bound of the other variants.
 
     A product with an inverse loses as many digits as the condition number has; the corrections restore them.
@@ -163,7 +163,7 @@ def _must_be_regular(model: Model, normal: LinearOperator) -> None:
         raise NotPositiveDefiniteError("restore: conjugate gradients find no solution for random numbers")
 
 
-def _norm(x: Matrix) -> float:
+def _norm(x: Array) -> float:
     return float(np.linalg.norm(x.numpy(check_finite=False).astype(np.float64)))
 
 
@@ -199,20 +199,20 @@ def _band(weights: Float64, centre: int, side: int) -> Float64:
     return np.where((t >= 0) & (t < len(weights)), weights[np.clip(t, 0, len(weights) - 1)], 0.0)
 
 
-def _unweighted(model: Model, v: Float64, w: Float64) -> Callable[[Matrix], Matrix]:
+def _unweighted(model: Model, v: Float64, w: Float64) -> Callable[[Array], Array]:
     """Solve F = V^-1 G W^-T, two systems with many right-hand sides."""
     left, right = (asarray(one, device=model.device) for one in (v, w))
     return lambda g: linalg.solve(right, linalg.solve(left, g).T).T
 
 
-def _weighted(model: Model, v: Float64, w: Float64) -> Callable[[Matrix], Matrix]:
+def _weighted(model: Model, v: Float64, w: Float64) -> Callable[[Array], Array]:
     """Solve by the singular values s_i t_j of H: those of V times those of W, computed on the host, which is fast."""
     (vu, vs, vz), (wu, ws, wz) = np.linalg.svd(v), np.linalg.svd(w)
     products = np.outer(vs, ws)
     gains = products / (products**2 + model.balance)
     on_device = [asarray(one, device=model.device) for one in (vu.T, wu, gains, vz.T, wz)]
 
-    def solve(g: Matrix) -> Matrix:
+    def solve(g: Array) -> Array:
         into_left, into_right, gain, left, right = on_device
         return left @ ((into_left @ g @ into_right) * gain) @ right
 
@@ -257,7 +257,7 @@ def restore(
     model: str = "convolve",
     as_printed: bool = False,
     device: DeviceLike | None = None,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Restore an image that was blurred, or sharpened, by a known point spread function.
 
     Returns the f that minimises norm(H f - g)^2 + balance norm(f)^2, with f zero beyond the border, unlike Fourier
@@ -335,21 +335,21 @@ def restore(
     with _explained(balance):
         found = _SOLVERS[variant or choose(made)](made, channels, **({"as_printed": True} if as_printed else {}))
     result: Any = found[0] if value.ndim == 2 else np.stack(found, axis=2)
-    resident = isinstance(value, Matrix)
+    resident = isinstance(value, Array)
     if level == exponent:
         return result if resident else finite_result("restore", result.numpy(check_finite=False), True)
     back = finite_result("restore", _scaled_back(result, level - exponent), True)
     return asarray(back, device=made.device) if resident else back
 
 
-def _scaled_back(result: Matrix, exponent: int) -> Array:
+def _scaled_back(result: Array, exponent: int) -> Float32:
     """Multiply by a power of two on the host; raise where float32 keeps too little of a channel, as `solve` does."""
     x = result.numpy(check_finite=False)
     rows, columns, *channels = x.shape
     return scaled_back("restore", x.reshape(rows * columns, *channels or (1,)), exponent)[0].reshape(x.shape)
 
 
-def _model(weights: Array, exponent: int, value: Any, balance: float, model: str, device: Device) -> Model:
+def _model(weights: Float32, exponent: int, value: Any, balance: float, model: str, device: Device) -> Model:
     """Convert convolution to correlation with the rotated PSF; and scale its weights to near 1, which is exact."""
     centre = [side // 2 for side in weights.shape]
     if model == "convolve":
@@ -377,15 +377,15 @@ def _scaled(value: Any, exponent: int) -> Any:
     """Multiply by a power of two, which rounds nothing but what leaves float32's normal numbers."""
     if not exponent:
         return value
-    if isinstance(value, Matrix):
+    if isinstance(value, Array):
         half = exponent // 2  # the whole power may not fit float32
         return value * np.float32(2.0**half) * np.float32(2.0 ** (exponent - half))
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(value.astype(np.float64), exponent).astype(np.float32)
 
 
-def _checked_psf(psf: Any, shape: tuple[int, ...]) -> Array:
-    weights = as_float32("restore", "psf", psf.numpy() if isinstance(psf, Matrix) else psf)
+def _checked_psf(psf: Any, shape: tuple[int, ...]) -> Float32:
+    weights = as_float32("restore", "psf", psf.numpy() if isinstance(psf, Array) else psf)
     if len(shape) not in (2, 3) or 0 in shape:
         raise ShapeError(f"restore: image must be (rows, columns) or (rows, columns, channels), got shape {shape}")
     if weights.ndim != 2 or weights.size == 0:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix
-from glla.array.convert import Array, as_float32
+from glla.array.array import Array
+from glla.array.convert import Float32, as_float32
 from glla.errors import DampingWarning, DryCellError, LimitError, OptionError, ShapeError, integer, one_of
 from glla.gl import DeviceLike, Download, Texture
 from glla.linalg.operands import device_of
@@ -39,7 +39,7 @@ class ShallowWater:
 
     Parameters
     ----------
-    depth : array_like or Matrix, shape (nx, ny)
+    depth : array_like or Array, shape (nx, ny)
         Depth of the still water in each cell, in m; the first index is along x.
     spacing : float or (float, float)
         Size of the cells along x and y, in m.
@@ -239,11 +239,11 @@ class ShallowWater:
 
         Parameters
         ----------
-        z : array_like or Matrix, shape (nx, ny), or number
+        z : array_like or Array, shape (nx, ny), or number
             Elevation above the still water, in m.
-        u : array_like or Matrix, shape (nx + 1, ny), or number
+        u : array_like or Array, shape (nx + 1, ny), or number
             Velocity along x on the faces, in m/s. Zero on closed walls.
-        v : array_like or Matrix, shape (nx, ny + 1), or number
+        v : array_like or Array, shape (nx, ny + 1), or number
             Velocity along y, likewise.
         """
         fields = {}
@@ -262,14 +262,14 @@ class ShallowWater:
                 self._still(name, fields[name], axis - 1, value.shape == ())
         self._begin(fields["z"], fields["u"], fields["v"])
 
-    def _still(self, name: str, field: Array, axis: int, number: bool) -> None:
+    def _still(self, name: str, field: Float32, axis: int, number: bool) -> None:
         """Raise for a velocity through a wall."""
         walls = np.moveaxis(field, axis, 0)[[0, -1]]
         if walls.any() and not number:
             raise OptionError(f"ShallowWater: {name} must be zero on the closed walls, its first and last faces")
         np.moveaxis(field, axis, 0)[[0, -1]] = 0.0
 
-    def _begin(self, z: Array, u: Array, v: Array) -> None:
+    def _begin(self, z: Float32, u: Float32, v: Float32) -> None:
         depth = self._h + z
         if not (depth > 0).all():
             i, j = (int(one) for one in np.unravel_index(np.argmin(depth), depth.shape))
@@ -291,29 +291,29 @@ class ShallowWater:
         return self.steps * self._water.dt
 
     @property
-    def z(self) -> Matrix:
+    def z(self) -> Array:
         """Elevation, (nx, ny), in m, on the device. Synchronises, to check the depths."""
         return self._field("z")
 
     @property
-    def u(self) -> Matrix:
+    def u(self) -> Array:
         """Velocity along x, (nx + 1, ny), in m/s, on the device; of "adi" at half a step before `time`."""
         return self._field("u")
 
     @property
-    def v(self) -> Matrix:
+    def v(self) -> Array:
         """Velocity along y, (nx, ny + 1), in m/s, on the device."""
         return self._field("v")
 
     @property
-    def h(self) -> Matrix:
+    def h(self) -> Array:
         """Depth of the still water, (nx, ny), in m, on the device."""
         return self._field("h")
 
-    def _field(self, name: str) -> Matrix:
+    def _field(self, name: str) -> Array:
         self._look(self._device.download_later(self._record, (2, 2)).result())
         field = self._device.run(kernel.unpack(self._water, name), state=self._state)["field"]
-        return Matrix(self._device, field, self._water.shape(name))
+        return Array(self._device, field, self._water.shape(name))
 
     def volume(self) -> float:
         """Volume of water in the basin, in m^3, summed in float64 on the host. Synchronises."""
@@ -415,8 +415,8 @@ class ShallowWater:
         return f"<ShallowWater {nx} x {ny} cells of {dx:g} x {dy:g} m, {self._scheme}, t = {self.time:g} s>"
 
 
-def _field(name: str, value: Any) -> Array:
-    if isinstance(value, Matrix):
+def _field(name: str, value: Any) -> Float32:
+    if isinstance(value, Array):
         return value.numpy()
     return as_float32("ShallowWater", name, value)
 

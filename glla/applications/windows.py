@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix
-from glla.array.convert import Array, as_real, finite_result
+from glla.array.array import Array
+from glla.array.convert import Float32, as_real, finite_result
 from glla.errors import OptionError, OptionTypeError, integer
 from glla.gl import DeviceLike
 from glla.linalg.operands import device_of, known_variant, operand, run, two_dimensional
@@ -30,7 +30,7 @@ def window_squares(
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> Matrix | Array | NDArray[np.uint16]:
+) -> Array | Float32 | NDArray[np.uint16]:
     """Sum the matrix squares of all w x w windows of an image, each at the position of its window.
 
     C[i, j] = sum over all windows W that contain (i, j), of (W @ W)[i - top, j - left].
@@ -81,7 +81,7 @@ def window_squares(
         raise OptionError(f"window_squares: w must be at least 1, got {w}")
     limit = _checked_limit(limit)
     known_variant("window_squares", OPERATION, variant)
-    given = image if isinstance(image, Matrix) else as_real("window_squares", "image", image)
+    given = image if isinstance(image, Array) else as_real("window_squares", "image", image)
     value = operand("window_squares", "image", given, check_finite)
     two_dimensional("window_squares", "image", value)
     forms = forms_of((value,))
@@ -91,7 +91,7 @@ def window_squares(
     must_fit_a_texture("window_squares", (side, side), target.limits)
     plan = OPERATION.whole((Form.of(value),), target.limits, variant=variant, w=w, limit=limit)
     result = run(target, plan, {"A": value})["C"]
-    if isinstance(value, Matrix):
+    if isinstance(value, Array):
         return result  # type: ignore[no-any-return]
     finite_result("window_squares", result, check_finite)
     if given.dtype in (np.uint8, np.uint16) and limit is not None and limit <= LIMIT and limit == int(limit):

@@ -50,8 +50,7 @@ class Array:
     """An array on a device, of any number of dimensions: float32, int32 or bool.
 
     Make one with `asarray`. Functions of glla take it in place of any array, and then return Arrays, so that a chain of
-    operations stays on the device. Dropping the last reference releases the texture, from any thread. `glla.Matrix` is
-    another name of this class.
+    operations stays on the device. Dropping the last reference releases the texture, from any thread.
 
     Parameters
     ----------
@@ -895,10 +894,6 @@ class Array:
             raise OptionError(f"to_device: there are no streams, got {stream!r}")
         target = named_device("to_device", device)
         return self if target is self.device else upload(self.numpy(), target)
-
-
-Matrix = Array
-"""Another name of `Array`."""
 
 
 def value_of(operand: Any) -> Any:

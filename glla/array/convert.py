@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from glla.errors import DTypeError, NonFiniteError, ShapeError
 from glla.gl import Device, DeviceLike, named_device
-from glla.operations.record import Array as Array
+
+Float32 = NDArray[np.float32]
 
 LARGEST = float(np.finfo(np.float32).max)
 """Largest finite float32, about 3.4e38."""
@@ -81,7 +82,7 @@ def _as_float(function: str, name: str, value: int) -> float:
         raise _too_large(function, name, f"an integer of {value.bit_length()} bits") from None
 
 
-def as_float32(function: str, name: str, value: Any, check_finite: bool = True) -> Array:
+def as_float32(function: str, name: str, value: Any, check_finite: bool = True) -> Float32:
     """Convert an array_like to float32, or raise with the reason.
 
     Parameters
@@ -120,7 +121,7 @@ def as_float32(function: str, name: str, value: Any, check_finite: bool = True) 
     return result
 
 
-def within_float32(function: str, name: str, value: Any) -> Array:
+def within_float32(function: str, name: str, value: Any) -> Float32:
     """Convert like `as_float32`, but accept NaN and infinity in the input.
 
     >>> within_float32("doc", "a", [np.inf, 1])
@@ -139,7 +140,7 @@ def _too_large(function: str, name: str, found: object) -> NonFiniteError:
     return NonFiniteError(f"{function}: {name} must fit float32 (largest {LARGEST:.4g}), got {found}; scale it")
 
 
-def float32_of(array: NDArray[Any]) -> Array:
+def float32_of(array: NDArray[Any]) -> Float32:
     """Round to float32; numbers beyond its range become infinite.
 
     >>> float32_of(np.array([0.5, 1e300]))
@@ -231,14 +232,14 @@ def refuse_nonfinite(function: str, name: str, array: NDArray[Any]) -> None:
         )
 
 
-def all_finite(array: Array) -> bool:
+def all_finite(array: Float32) -> bool:
     """Whether all entries are finite. One sum decides nearly always, as NaN and infinity survive it."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.sum(array)
     return bool(np.isfinite(total)) or bool(np.isfinite(array).all())
 
 
-def finite_result(function: str, result: Array, check_finite: bool) -> Array:
+def finite_result(function: str, result: Float32, check_finite: bool) -> Float32:
     """Return a result, or raise NonFiniteError if it left the range of float32."""
     if check_finite and not all_finite(result):
         raise NonFiniteError(

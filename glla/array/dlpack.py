@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from glla.array.convert import Array
+from glla.array.convert import Float32
 
 CPU = (1, 0)
 """DLPack's name of the host: (kDLCPU, device 0)."""
 
 
 def export(
-    read: Callable[[], Array],
+    read: Callable[[], Float32],
     stream: Any,
     max_version: tuple[int, int] | None,
     dl_device: tuple[int, int] | None,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.cluster import lapack
 from glla.cluster.algorithms import PLU
 from glla.cluster.engines import Engine
@@ -54,7 +54,7 @@ def order_of(exchanges: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
     return order
 
 
-def exchange_rows(values: Array, order: NDArray[np.int64], between: Callable[[], None]) -> None:
+def exchange_rows(values: Float32, order: NDArray[np.int64], between: Callable[[], None]) -> None:
     """Permute rows; only those that move are touched."""
     moved = np.nonzero(order != np.arange(len(order)))[0]
     for left in range(0, values.shape[1], SLAB):
@@ -63,7 +63,7 @@ def exchange_rows(values: Array, order: NDArray[np.int64], between: Callable[[],
         between()
 
 
-def store_columns(target: Array, columns: Array, between: Callable[[], None]) -> None:
+def store_columns(target: Float32, columns: Float32, between: Callable[[], None]) -> None:
     """Store columns, given as rows."""
     for top in range(0, len(target), STRIP):
         target[top : top + STRIP] = columns[:, top : top + STRIP].T
@@ -83,7 +83,7 @@ class ColumnFactoring(Actor):
         Has the trailing matrix.
     """
 
-    def __init__(self, steps: PLU, values: Array, engine: Engine) -> None:
+    def __init__(self, steps: PLU, values: Float32, engine: Engine) -> None:
         super().__init__()
         self.at, self.layout = steps, steps.layout
         self.packed = np.empty(values.shape, dtype=F)  # every element is stored once
@@ -131,7 +131,7 @@ class ColumnFactoring(Actor):
             factors[...] = found
         self.slots["L", panel] = self._message
 
-    def _next_message(self, panel: int) -> Array:
+    def _next_message(self, panel: int) -> Float32:
         """Allocate the message of an own panel; return the array of the panel in it, by columns.
 
         The memory of the third last message is reused: whoever factored a later panel has received it, as all have.
@@ -149,11 +149,11 @@ class ColumnFactoring(Actor):
         self._message = memory[:nbytes]
         return self._unpacked(self._message, b)[1]
 
-    def _unpacked(self, message: Bytes, b: int) -> tuple[NDArray[np.int64], Array]:
+    def _unpacked(self, message: Bytes, b: int) -> tuple[NDArray[np.int64], Float32]:
         """Exchanges, and the panel by columns: L and U of the diagonal block, then L below it."""
         return message[: 8 * b].view(I64), message[8 * b :].view(F).reshape(b, -1)
 
-    def exchange_rows(self, panel: int) -> Future[Array]:
+    def exchange_rows(self, panel: int) -> Future[Float32]:
         """Queue the row exchanges and the computation of U on the engine."""
         start, stop = self.layout.span(panel)
         b = stop - start
@@ -162,7 +162,7 @@ class ColumnFactoring(Actor):
         self._order = order_of(exchanges, self.layout.shape[0] - start)
         return self._engine.exchange(self._order, factors[:, :b], factors[:, b:])
 
-    def update_panel(self, panel: int) -> Future[Array]:
+    def update_panel(self, panel: int) -> Future[Float32]:
         """Subtract L U in the columns of the next panel, and read them back."""
         return self._engine.split(self._next_message(panel + 1))
 
@@ -176,7 +176,7 @@ class ColumnFactoring(Actor):
         if stored is not None:
             self._lower_stored[panel] = stored
 
-    def _put_lower(self, panel: int, order: NDArray[np.int64], factors: Array) -> None:
+    def _put_lower(self, panel: int, order: NDArray[np.int64], factors: Float32) -> None:
         start, columns = self.layout.span(panel)[0], self._columns(panel)
         exchange_rows(self.packed[start:, : columns.start], order, self._between)
         if columns.stop > columns.start:
@@ -188,7 +188,7 @@ class ColumnFactoring(Actor):
         """Store rows of U."""
         self._later(self._put_upper, panel, self._taken)
 
-    def _put_upper(self, panel: int, rows: Array) -> None:
+    def _put_upper(self, panel: int, rows: Float32) -> None:
         start, stop = self.layout.span(panel)
         self.packed[start:stop, self.layout.columns_below(stop, self.at.q) :] = rows
         self.largest = float(np.maximum(self.largest, lapack.extreme(rows)))

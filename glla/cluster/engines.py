@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from glla.array.array import Matrix, asarray, product
-from glla.array.convert import Array
+from glla.array.array import Array, asarray, product
+from glla.array.convert import Float32
 from glla.cluster.resident import Columns, GpuColumns, HostColumns, Rows, done, gathered
 from glla.errors import one_of
 from glla.gl import list_egl_devices
@@ -23,29 +23,29 @@ from glla.queue.single import Coprocessor, coprocessor
 class Trailing(Protocol):
     """The part of a matrix that is not factored yet: rows and columns behind the panel."""
 
-    def rows(self, places: Rows) -> Future[Array]:
+    def rows(self, places: Rows) -> Future[Float32]:
         """Read rows back."""
 
-    def replace(self, places: Rows, values: Array, drop: int, own: Rows | None = None) -> None:
+    def replace(self, places: Rows, values: Float32, drop: int, own: Rows | None = None) -> None:
         """Overwrite some rows, then drop the first `drop` rows.
 
         If the new values are rows of this part, `own` has their indices.
         """
 
-    def update(self, lower: Array, upper: Array) -> Future[Any]:
+    def update(self, lower: Float32, upper: Float32) -> Future[Any]:
         """Subtract a product."""
 
-    def split(self, lower: Array, upper: Array) -> Future[Array]:
+    def split(self, lower: Float32, upper: Float32) -> Future[Float32]:
         """Remove the first columns, as many as `upper` has, subtract their product, and read them back."""
 
 
 class Sum(Protocol):
     """A sum of products."""
 
-    def add(self, a: Array, b: Array) -> Future[Any]:
+    def add(self, a: Float32, b: Float32) -> Future[Any]:
         """Add a product."""
 
-    def read(self) -> Future[Array]:
+    def read(self) -> Future[Float32]:
         """Read it back."""
 
 
@@ -58,10 +58,10 @@ class Engine(Protocol):
     cuda: int | None
     """CUDA's index of the GPU, if it has one."""
 
-    def trailing(self, values: Array) -> Trailing:
+    def trailing(self, values: Float32) -> Trailing:
         """Upload the trailing part of a matrix."""
 
-    def columns(self, values: Array) -> Columns:
+    def columns(self, values: Float32) -> Columns:
         """Upload whole columns of a matrix."""
 
     def sum(self, rows: int, columns: int) -> Sum:
@@ -75,21 +75,21 @@ class Engine(Protocol):
 
 
 class _HostTrailing:
-    def __init__(self, values: Array) -> None:
+    def __init__(self, values: Float32) -> None:
         self._values = values.copy()
 
-    def rows(self, places: Rows) -> Future[Array]:
+    def rows(self, places: Rows) -> Future[Float32]:
         return done(self._values[places])
 
-    def replace(self, places: Rows, values: Array, drop: int, own: Rows | None = None) -> None:
+    def replace(self, places: Rows, values: Float32, drop: int, own: Rows | None = None) -> None:
         self._values[places] = values
         self._values = self._values[drop:]
 
-    def update(self, lower: Array, upper: Array) -> Future[Any]:
+    def update(self, lower: Float32, upper: Float32) -> Future[Any]:
         self._values -= lower @ upper
         return done(None)
 
-    def split(self, lower: Array, upper: Array) -> Future[Array]:
+    def split(self, lower: Float32, upper: Float32) -> Future[Float32]:
         columns = upper.shape[1]
         first = self._values[:, :columns] - lower @ upper
         self._values = self._values[:, columns:]
@@ -100,11 +100,11 @@ class _HostSum:
     def __init__(self, rows: int, columns: int) -> None:
         self._values = np.zeros((rows, columns), dtype=np.float32)
 
-    def add(self, a: Array, b: Array) -> Future[Any]:
+    def add(self, a: Float32, b: Float32) -> Future[Any]:
         self._values += a @ b
         return done(None)
 
-    def read(self) -> Future[Array]:
+    def read(self) -> Future[Float32]:
         return done(self._values)
 
 
@@ -114,11 +114,11 @@ class Host:
     name, asynchronous = "NumPy", False
     cuda: int | None = None
 
-    def trailing(self, values: Array) -> Trailing:
+    def trailing(self, values: Float32) -> Trailing:
         """Copy the trailing part of a matrix."""
         return _HostTrailing(values)
 
-    def columns(self, values: Array) -> Columns:
+    def columns(self, values: Float32) -> Columns:
         """Copy whole columns of a matrix."""
         return HostColumns(values)
 
@@ -147,9 +147,9 @@ class _GpuTrailing:
     order and dead columns already include all queued work.
     """
 
-    def __init__(self, gpu: Coprocessor, values: Array) -> None:
+    def __init__(self, gpu: Coprocessor, values: Float32) -> None:
         self._gpu = gpu
-        self._parts: list[Matrix] = []
+        self._parts: list[Array] = []
         self._heights, self._width = [len(values)], values.shape[1]
         self._order, self._dead = np.arange(len(values), dtype=np.int64), 0
         if values.size:
@@ -162,15 +162,15 @@ class _GpuTrailing:
     def _submit(self, function: Any, *args: Any) -> Future[Any]:
         return self._gpu.submit(function, *args)
 
-    def _load(self, values: Array) -> None:
+    def _load(self, values: Float32) -> None:
         self._parts.append(asarray(values, check_finite=False))
 
-    def rows(self, places: Rows) -> Future[Array]:
+    def rows(self, places: Rows) -> Future[Float32]:
         if not len(places) or 0 in self._shape:
             return done(np.empty((len(places), self._shape[1]), dtype=np.float32))
         return self._submit(self._rows, self._order[places], self._dead)
 
-    def _rows(self, places: Rows, dead: int) -> Array:
+    def _rows(self, places: Rows, dead: int) -> Float32:
         found = np.empty((len(places), self._parts[0].shape[1] - dead), dtype=np.float32)
         for part, first in self._placed():
             here = np.nonzero((places >= first) & (places < first + len(part)))[0]
@@ -178,11 +178,11 @@ class _GpuTrailing:
                 found[here] = gathered(part, places[here] - first, dead - dead % 2).numpy()[:, dead % 2 :]
         return found
 
-    def _placed(self) -> list[tuple[Matrix, int]]:
+    def _placed(self) -> list[tuple[Array, int]]:
         """Parts, each with its first row."""
         return list(zip(self._parts, np.cumsum([0, *map(len, self._parts)]).tolist(), strict=False))
 
-    def replace(self, places: Rows, values: Array, drop: int, own: Rows | None = None) -> None:
+    def replace(self, places: Rows, values: Float32, drop: int, own: Rows | None = None) -> None:
         order = self._order.copy()
         if own is None and len(places) and self._shape[1]:
             order[places] = sum(self._heights) + np.arange(len(places))
@@ -199,7 +199,7 @@ class _GpuTrailing:
             self._heights, self._width, self._dead = [len(self._order)], self._shape[1], 0
             self._order = np.arange(len(self._order), dtype=np.int64)
 
-    def _append(self, values: Array, dead: int) -> None:
+    def _append(self, values: Float32, dead: int) -> None:
         self._parts.append(asarray(_behind(values, dead), check_finite=False))
 
     def _compact(self, order: Rows, dead: int) -> None:
@@ -207,14 +207,14 @@ class _GpuTrailing:
         whole = whole[:, dead:] if dead else whole
         self._parts[:] = [whole[order]]
 
-    def update(self, lower: Array, upper: Array) -> Future[Any]:
+    def update(self, lower: Float32, upper: Float32) -> Future[Any]:
         return done(None) if 0 in self._shape else self._submit(self._update, lower, upper, self._order, self._dead)
 
-    def _update(self, lower: Array, upper: Array, order: Rows, dead: int) -> None:
+    def _update(self, lower: Float32, upper: Float32, order: Rows, dead: int) -> None:
         left, right = self._placed_rows(lower, order), _uploaded(_behind(upper, dead))
         self._parts[:] = [_minus(part, left[first : first + len(part)], right) for part, first in self._placed()]
 
-    def _placed_rows(self, lower: Array, order: Rows) -> Array:
+    def _placed_rows(self, lower: Float32, order: Rows) -> Float32:
         """L with its rows in the GPU's order, zeros elsewhere."""
         rows = sum(map(len, self._parts))
         if np.array_equal(order, np.arange(rows)):
@@ -223,14 +223,14 @@ class _GpuTrailing:
         found[order] = lower
         return found
 
-    def split(self, lower: Array, upper: Array) -> Future[Array]:
+    def split(self, lower: Float32, upper: Float32) -> Future[Float32]:
         rows, dead, first = self._shape[0], self._dead, upper.shape[1]
         self._dead += first
         if not rows:
             return done(np.empty((0, first), dtype=np.float32))
         return self._submit(self._split, lower, upper, self._order, dead)
 
-    def _split(self, lower: Array, upper: Array, order: Rows, dead: int) -> Array:
+    def _split(self, lower: Float32, upper: Float32, order: Rows, dead: int) -> Float32:
         left, right = self._placed_rows(lower, order), _uploaded(upper)
         columns = slice(dead, dead + upper.shape[1])
         found = [
@@ -239,16 +239,16 @@ class _GpuTrailing:
         return np.concatenate(found)[order]
 
 
-def _behind(values: Array, dead: int) -> Array:
+def _behind(values: Float32, dead: int) -> Float32:
     """Prepend columns of zeros."""
     return np.pad(values, ((0, 0), (dead, 0))) if dead else values
 
 
-def _uploaded(values: Array) -> Matrix:
+def _uploaded(values: Float32) -> Array:
     return asarray(np.ascontiguousarray(values), check_finite=False)
 
 
-def _minus(a: Matrix, lower: Array, upper: Matrix) -> Matrix:
+def _minus(a: Array, lower: Float32, upper: Array) -> Array:
     """Subtract a product; the sign is applied to L, which is exact."""
     return product("plu", _uploaded(-lower), upper, onto=a)
 
@@ -257,19 +257,19 @@ class _GpuSum:
     def __init__(self, gpu: Coprocessor, rows: int, columns: int) -> None:
         self._gpu = gpu
         self._shape = rows, columns
-        self._on_gpu: Matrix | None = None
+        self._on_gpu: Array | None = None
 
-    def add(self, a: Array, b: Array) -> Future[Any]:
+    def add(self, a: Float32, b: Float32) -> Future[Any]:
         return done(None) if 0 in (*self._shape, a.shape[1]) else self._gpu.submit(self._add, a, b)
 
-    def _add(self, a: Array, b: Array) -> None:
+    def _add(self, a: Float32, b: Float32) -> None:
         left, right = asarray(a, check_finite=False), asarray(b, check_finite=False)
         self._on_gpu = product("matmul", left, right, onto=self._on_gpu)
 
-    def read(self) -> Future[Array]:
+    def read(self) -> Future[Float32]:
         return self._gpu.submit(self._read)
 
-    def _read(self) -> Array:
+    def _read(self) -> Float32:
         if self._on_gpu is None:
             return np.zeros(self._shape, dtype=np.float32)
         return self._on_gpu.numpy()
@@ -296,11 +296,11 @@ class Gpu:
         self.name = self._gpu.info.renderer
         self.cuda = next((one.cuda for one in list_egl_devices() if one.index == _index(device)), None)
 
-    def trailing(self, values: Array) -> Trailing:
+    def trailing(self, values: Float32) -> Trailing:
         """Upload the trailing part of a matrix."""
         return _GpuTrailing(self._gpu, values)
 
-    def columns(self, values: Array) -> Columns:
+    def columns(self, values: Float32) -> Columns:
         """Upload whole columns of a matrix."""
         return GpuColumns(self._gpu, values)
 

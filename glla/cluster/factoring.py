@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.cluster import lapack
 from glla.cluster.algorithms import PLU
 from glla.cluster.engines import Engine
@@ -74,7 +74,7 @@ class Factoring(Actor):
         Computes the products.
     """
 
-    def __init__(self, steps: PLU, values: Array, engine: Engine) -> None:
+    def __init__(self, steps: PLU, values: Float32, engine: Engine) -> None:
         super().__init__()
         self.at, self.layout = steps, steps.layout
         self.packed = values
@@ -87,9 +87,9 @@ class Factoring(Actor):
         self._engine = engine.trailing(values[:, columns.stop if mine else 0 :])
         self._winners: NDArray[np.int64] = np.empty(0, I64)
         self._lower = self._upper = self._diagonal = self._taken = self._own_rows = values[:0, :0]
-        self._offer: tuple[NDArray[np.int64], Array] = self._winners, values[:0, :0]
-        self._column: list[tuple[NDArray[np.int64], Array]] = []
-        self._factors: tuple[NDArray[np.int64], Array] = self._winners, values[:0, :0]
+        self._offer: tuple[NDArray[np.int64], Float32] = self._winners, values[:0, :0]
+        self._column: list[tuple[NDArray[np.int64], Float32]] = []
+        self._factors: tuple[NDArray[np.int64], Float32] = self._winners, values[:0, :0]
 
     def take(self, name: str, result: Any) -> None:
         """Keep a result of the engine: the next panel, or rows."""
@@ -126,7 +126,7 @@ class Factoring(Actor):
 
     # -- the panel
 
-    def _take_part(self, panel: int) -> tuple[NDArray[np.int64], Array]:
+    def _take_part(self, panel: int) -> tuple[NDArray[np.int64], Float32]:
         """Own part of the panel, with the global indices of its rows."""
         if not np.isfinite(self._part).all():
             raise NonFiniteError(
@@ -140,7 +140,7 @@ class Factoring(Actor):
         rows, part = self._take_part(panel)
         self._match(panel, rows, part)
 
-    def _match(self, panel: int, rows: NDArray[np.int64], values: Array) -> None:
+    def _match(self, panel: int, rows: NDArray[np.int64], values: Float32) -> None:
         """Keep the b rows that win, with their original values, in the order of their pivots."""
         b, _ = self._span_of_columns(panel)
         order = lapack.pivoted(values)[1][:b]
@@ -181,7 +181,7 @@ class Factoring(Actor):
             )
         self.slots["pivots", panel] = pack(self._winners, block, self._part[:b])
 
-    def _whole_column(self, panel: int, rows: NDArray[np.int64], values: Array) -> tuple[NDArray[np.int64], Array]:
+    def _whole_column(self, panel: int, rows: NDArray[np.int64], values: Float32) -> tuple[NDArray[np.int64], Float32]:
         """Assemble the panel from the received parts, in the order of the matrix."""
         parts = [(rows, values), *self._column]
         self._column = []
@@ -201,7 +201,7 @@ class Factoring(Actor):
         """Pack the rows of L for another rank of the column."""
         self.slots["factors", panel] = pack(self._factors_of(panel, p))
 
-    def _factors_of(self, panel: int, p: int) -> Array:
+    def _factors_of(self, panel: int, p: int) -> Float32:
         """Rows of L that a rank owns, after the exchange, if one rank has pivoted partially."""
         start, stop = self.layout.span(panel)
         rows = self.layout.rows(p)
@@ -230,11 +230,11 @@ class Factoring(Actor):
             self.largest = float(np.maximum(self.largest, lapack.extreme(np.triu(block))))
         self.slots["L", panel] = pack(self._winners, *([block] if self._is_root(panel) else []), lower)
 
-    def _partial_factors(self, panel: int, b: int) -> Array:
+    def _partial_factors(self, panel: int, b: int) -> Float32:
         if self._is_root(panel):
             return self._factors_of(panel, self.at.p)
         below = len(self.rows) - self._below(panel)
-        found: Array = unpack(self.slots["factors", panel], (F, (below, b)))[0] if below else self.packed[:0, :b]
+        found: Float32 = unpack(self.slots["factors", panel], (F, (below, b)))[0] if below else self.packed[:0, :b]
         return found
 
     # -- rows
@@ -259,7 +259,7 @@ class Factoring(Actor):
         mine = np.nonzero(owner(self._winners, nb, P) == self.at.p)[0]
         return mine, local(self._winners[mine], nb, P)
 
-    def take_rows(self, panel: int) -> Future[Array]:
+    def take_rows(self, panel: int) -> Future[Float32]:
         """Read back the own pivot rows, and the block's rows that they replace."""
         b, _ = self._span_of_columns_of_any(panel)
         root, first, below = self._is_root(panel), self._first(panel), self._below(panel)
@@ -330,7 +330,7 @@ class Factoring(Actor):
         start, stop = self.layout.span(panel + 1)
         return stop - start
 
-    def update_panel(self, panel: int) -> Future[Array]:
+    def update_panel(self, panel: int) -> Future[Float32]:
         """Subtract L U in the columns of the next panel, and read them back."""
         return self._engine.split(self._lower, self._upper[:, : self._next_width(panel)])
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla._version import __version__
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.cluster import engines, lapack, mpi
 from glla.cluster.algorithms import Gather, Scatter, Total
 from glla.cluster.engines import Engine
@@ -376,7 +376,7 @@ class DistributedMatrix:
             actor.whole = unpack(data, (self.dtype, self.shape))[0]
         return actor.whole
 
-    def float32(self, function: str, copy: bool = True) -> Array:
+    def float32(self, function: str, copy: bool = True) -> Float32:
         """Copy of this rank's part in float32; or the part itself, if it is float32 and not written to.
 
         Raises

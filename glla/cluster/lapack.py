@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.errors import ClusterError
 from glla.hybrid.cores import one_thread
 
@@ -22,7 +22,7 @@ def check_scipy() -> None:
         raise ClusterError("grid: panels are factored by SciPy's LAPACK; pip install 'glla[cluster]'")
 
 
-def pivoted(a: Array) -> tuple[Array, Order]:
+def pivoted(a: Float32) -> tuple[Float32, Order]:
     """Factor a matrix with partial pivoting: its packed factors, and their row order."""
     from scipy.linalg import lapack
 
@@ -36,7 +36,7 @@ def pivoted(a: Array) -> tuple[Array, Order]:
     return np.ascontiguousarray(lu), order
 
 
-def pivoted_columns(columns: Array) -> tuple[Array, Order]:
+def pivoted_columns(columns: Float32) -> tuple[Float32, Order]:
     """Factor a panel stored by columns: an array whose row j is column j of the panel. It may be overwritten.
 
     LAPACK uses Fortran order, so no transposition is needed, which would take longer than the factorisation.
@@ -57,18 +57,18 @@ def pivoted_columns(columns: Array) -> tuple[Array, Order]:
     return lu.T, exchanges.astype(np.int64)
 
 
-def inverse_lower(lower: Array) -> Array:
+def inverse_lower(lower: Float32) -> Float32:
     """Invert L, with ones on its diagonal; elements above it are not read."""
     from scipy.linalg import lapack
 
     with one_thread:
         found, _ = lapack.strtri(np.asfortranarray(np.tril(lower, -1)), lower=1, unitdiag=1)
     np.fill_diagonal(found, 1)
-    inverse: Array = np.ascontiguousarray(found)
+    inverse: Float32 = np.ascontiguousarray(found)
     return inverse
 
 
-def solve_lower(lower: Array, b: Array) -> Array:
+def solve_lower(lower: Float32, b: Float32) -> Float32:
     """Solve L X = B, L with ones on its diagonal; elements above it are not read.
 
     BLAS uses Fortran order, so the transposes are passed, X' L' = B', without copies.
@@ -76,7 +76,7 @@ def solve_lower(lower: Array, b: Array) -> Array:
     return _strsm(lower, b, side=1, lower=0, diag=1)
 
 
-def right_upper(upper: Array, b: Array) -> Array:
+def right_upper(upper: Float32, b: Float32) -> Float32:
     """Solve X U = B. Where a pivot of U is zero, so is X, if that is a solution.
 
     Returns
@@ -94,16 +94,16 @@ def right_upper(upper: Array, b: Array) -> Array:
     return x
 
 
-def _strsm(a: Array, b: Array, **options: int) -> Array:
+def _strsm(a: Float32, b: Float32, **options: int) -> Float32:
     from scipy.linalg.blas import strsm
 
     if b.size == 0:
         return b.copy()
-    found: Array = strsm(1.0, a.T, b.T, **options).T
+    found: Float32 = strsm(1.0, a.T, b.T, **options).T
     return found
 
 
-def all_finite(values: Array) -> bool:
+def all_finite(values: Float32) -> bool:
     """Whether there is neither NaN nor infinity: their sum would not be finite.
 
     Examples

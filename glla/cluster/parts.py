@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.cluster.algorithms import Place, Product, Substitution, Total
 from glla.cluster.engines import Engine
 from glla.cluster.execute import Actor, pack, unpack
@@ -20,7 +20,7 @@ Double = NDArray[np.float64]
 class Multiplying(Actor):
     """Product C = A B, a panel of A's columns and B's rows at a time."""
 
-    def __init__(self, steps: Product, a: Array, b: Array, engine: Engine) -> None:
+    def __init__(self, steps: Product, a: Float32, b: Float32, engine: Engine) -> None:
         super().__init__()
         self.at, self._a, self._b = steps, a, b
         self._rows, self._columns = steps.layout.local_shape(steps.p, steps.q)
@@ -48,7 +48,7 @@ class Multiplying(Actor):
         right = unpack(self.slots.get(("B", panel), none), (F, (b, self._columns)))[0]
         return self._sum.add(left, right)
 
-    def assemble(self, panel: int) -> Future[Array]:
+    def assemble(self, panel: int) -> Future[Float32]:
         """Read back the sum."""
         return self._sum.read()
 
@@ -71,7 +71,7 @@ class Substituting(Actor):
         Right-hand sides, the same on all ranks. `x` starts as a copy.
     """
 
-    def __init__(self, steps: Substitution, packed: Array, b: Double) -> None:
+    def __init__(self, steps: Substitution, packed: Float32, b: Double) -> None:
         super().__init__()
         self.at, self._packed = steps, packed
         self.x = b.copy()

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix, asarray, product
-from glla.array.convert import Array
+from glla.array.array import Array, asarray, product
+from glla.array.convert import Float32
 from glla.cluster import lapack
 from glla.gl import default_device
 from glla.operations import permutation
@@ -30,7 +30,7 @@ class Columns(Protocol):
     loaded: Future[Any]
     """Done when the engine has them."""
 
-    def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
+    def exchange(self, order: Rows, block: Float32, lower: Float32) -> Future[Float32]:
         """Permute rows, and solve for the first of them, which are removed: U = L^-1 A.
 
         Parameters
@@ -43,7 +43,7 @@ class Columns(Protocol):
             L below it, by columns. Must stay unchanged until the next panel.
         """
 
-    def split(self, into: Array) -> Future[Array]:
+    def split(self, into: Float32) -> Future[Float32]:
         """Remove the first columns, subtract their part of L U, and read them back: by columns, as many as fit."""
 
     def update(self) -> Future[Any]:
@@ -63,11 +63,11 @@ def done(value: Any) -> Future[Any]:
 class HostColumns:
     """NumPy, in the caller's thread."""
 
-    def __init__(self, values: Array) -> None:
+    def __init__(self, values: Float32) -> None:
         self._values, self.loaded = values.copy(), done(None)
         self._lower = self._upper = values[:0]
 
-    def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
+    def exchange(self, order: Rows, block: Float32, lower: Float32) -> Future[Float32]:
         """Exchange rows, and compute U."""
         moved = np.nonzero(order != np.arange(len(order)))[0]
         self._values[moved] = self._values[order[moved]]
@@ -76,7 +76,7 @@ class HostColumns:
         self._values, self._lower = self._values[b:], lower.T
         return done(upper)
 
-    def split(self, into: Array) -> Future[Array]:
+    def split(self, into: Float32) -> Future[Float32]:
         """Remove the first columns."""
         width = len(into)
         np.matmul(self._upper[:, :width].T, self._lower.T, out=into)
@@ -123,7 +123,7 @@ class GpuColumns:
     The GPU's side is accessed in the coprocessor's thread only; order and dead columns already include all queued work.
     """
 
-    def __init__(self, gpu: Coprocessor, values: Array) -> None:
+    def __init__(self, gpu: Coprocessor, values: Float32) -> None:
         self._gpu = gpu
         self._shape: tuple[int, int] = values.shape[0], values.shape[1]
         self._order, self._dead = np.arange(len(values), dtype=np.int64), 0
@@ -150,14 +150,14 @@ class GpuColumns:
             self._failure = error
             raise
 
-    def _ask(self, function: Any, *args: Any) -> Future[Array]:
+    def _ask(self, function: Any, *args: Any) -> Future[Float32]:
         """Run a function; its result is read back once the update is queued."""
         asked = _Fetched()
         self._gpu.submit(asked.begin, self._attempt, function, *args)
         self._asked.append(asked)
         return asked.future
 
-    def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
+    def exchange(self, order: Rows, block: Float32, lower: Float32) -> Future[Float32]:
         """Exchange rows, and compute U."""
         b, order = len(block), self._order[order]
         winners, self._order = order[:b], order[b:]
@@ -167,7 +167,7 @@ class GpuColumns:
             self._submit(self._take_lower, lower, self._shape[0])
         return self._ask(self._solve, winners, block, useful_inverse(block), self._dead)
 
-    def split(self, into: Array) -> Future[Array]:
+    def split(self, into: Float32) -> Future[Float32]:
         """Remove the first columns."""
         dead = self._dead
         self._dead += len(into)
@@ -204,42 +204,42 @@ class GpuColumns:
 
     # -- in the coprocessor's thread
 
-    def _load(self, values: Array) -> None:
+    def _load(self, values: Float32) -> None:
         """Upload everything, some rows at a time, so that the only copy is to the driver's memory."""
         device, columns = default_device(), values.shape[1]
         rows = max(2, BAND // columns // 2 * 2)
         with device.uploads(min(rows, len(values)) * columns) as uploads:
             bands = [values[top : top + rows] for top in range(0, len(values), rows)]
-            parts = [Matrix(device, uploads.upload(band), band.shape) for band in bands]
-        self._whole: Matrix = parts[0] if len(parts) == 1 else np.concatenate(parts)  # type: ignore[assignment]
+            parts = [Array(device, uploads.upload(band), band.shape) for band in bands]
+        self._whole: Array = parts[0] if len(parts) == 1 else np.concatenate(parts)  # type: ignore[assignment]
 
     def _pack(self, order: Rows, dead: int) -> None:
         self._whole = gathered(self._whole, order, dead)
 
-    def _take_lower(self, lower: Array, rows: int) -> None:
+    def _take_lower(self, lower: Float32, rows: int) -> None:
         """Upload L in the order of the panel, with as many rows as on the GPU, so that textures are reused."""
         device, shape = default_device(), (rows, len(lower))
         self._most = max(self._most, rows * len(lower))
         with device.uploads(self._most) as uploads:  # the same buffers for all panels
-            self._lower: Matrix = Matrix(device, uploads.upload(lower.T, shape), shape)
+            self._lower: Array = Array(device, uploads.upload(lower.T, shape), shape)
 
-    def _solve(self, winners: Rows, block: Array, inverse: Array | None, dead: int) -> _Later:
+    def _solve(self, winners: Rows, block: Float32, inverse: Float32 | None, dead: int) -> _Later:
         """Compute -U, dead columns included."""
         rows = gathered(self._whole, winners)
         if inverse is None:
             upper = lapack.solve_lower(block.T, rows.numpy())
-            self._upper: Matrix = asarray(-upper, check_finite=False)
+            self._upper: Array = asarray(-upper, check_finite=False)
             return _Later(lambda: upper[:, dead:])
         self._upper = product("plu", asarray(-inverse, check_finite=False), rows)
         download = default_device().download_later(self._upper.texture, rows.value.matrix)
 
-        def fetched() -> Array:
+        def fetched() -> Float32:
             upper = download.result()
             return np.negative(upper, out=upper)[:, dead:]
 
         return _Later(fetched, download.ready)
 
-    def _split(self, order: Rows, dead: int, into: Array) -> _Later:
+    def _split(self, order: Rows, dead: int, into: Float32) -> _Later:
         left, width = len(order), len(into)
         variant = None if default_device().info.software else "register_blocked"  # few passes
         padded = np.zeros(len(self._lower), dtype=np.int64)
@@ -258,7 +258,7 @@ class GpuColumns:
 class _Later(NamedTuple):
     """A read-back from the GPU, and whether it returns without waiting."""
 
-    fetch: Callable[[], Array]
+    fetch: Callable[[], Float32]
     ready: Callable[[], bool] = lambda: True
 
 
@@ -266,7 +266,7 @@ class _Fetched:
     """A computation on the GPU whose result is read back later."""
 
     def __init__(self) -> None:
-        self.future: Future[Array] = Future()
+        self.future: Future[Float32] = Future()
         self._result: _Later | None = None
 
     def begin(self, function: Callable[..., _Later], *args: Any) -> None:
@@ -290,7 +290,7 @@ class _Fetched:
             self.future.set_exception(error or RuntimeError("nothing was fetched"))
 
 
-def useful_inverse(block: Array) -> Array | None:
+def useful_inverse(block: Float32) -> Float32 | None:
     """Inverse of the L of a packed block, by columns; None if substitution is preferable."""
     if len(block) < INVERTED or is_short(block):
         return None
@@ -298,7 +298,7 @@ def useful_inverse(block: Array) -> Array | None:
     return inverse if np.abs(inverse).sum(axis=1).max() < LARGEST_INVERSE else None
 
 
-def is_short(block: Array) -> bool:
+def is_short(block: Float32) -> bool:
     """Whether all multipliers of a packed block, by columns, are short fractions.
 
     >>> is_short(np.array([[3, 0.25], [7, 1.1]], dtype=np.float32)), is_short(np.array([[3, 0.1], [7, 1]]))
@@ -308,11 +308,11 @@ def is_short(block: Array) -> bool:
     return bool((scaled == np.rint(scaled)).all())
 
 
-def gathered(a: Matrix, rows: Rows, left: int = 0, columns: int | None = None) -> Matrix:
+def gathered(a: Array, rows: Rows, left: int = 0, columns: int | None = None) -> Array:
     """Gather rows of a matrix, and of these `columns` entries from `left`, an even index: one pass."""
     m, n = a.shape
     pairs = np.zeros((2 * texels(len(rows)), 2), dtype=np.float32)
     pairs[::2] = np.pad(rows, (0, len(rows) % 2)).reshape(-1, 2)  # a texel holds the sources of two rows
     plan = permutation.gather((m, n), len(rows), left, columns)
     made = a.device.run(plan, A=a.texture, rows=a.device.upload(pairs))["B"]
-    return Matrix(a.device, made, (len(rows), n - left if columns is None else columns))
+    return Array(a.device, made, (len(rows), n - left if columns is None else columns))

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.cluster import lapack
 from glla.cluster.factoring import transpositions
 from glla.dask import worker
@@ -59,29 +59,29 @@ class Pivot:
 
     start: int
     rows: Rows
-    block: Array
+    block: Float32
     displaced: list[tuple[int, int]]
     exchanges: Rows
 
 
-def _offer(rows: Rows, values: Array, b: int) -> tuple[Rows, Array]:
+def _offer(rows: Rows, values: Float32, b: int) -> tuple[Rows, Float32]:
     order = lapack.pivoted(values)[1][:b]
     return rows[order], values[order]
 
 
-def offer(block: Array, first: int, b: int) -> tuple[Rows, Array]:
+def offer(block: Float32, first: int, b: int) -> tuple[Rows, Float32]:
     """The b rows that a block offers as pivots."""
     if not np.isfinite(block).all():
         raise NonFiniteError("glla.dask.lu: entries grow past float32's range; scale the matrix")
     return _offer(first + np.arange(len(block), dtype=np.int64), block, b)
 
 
-def match(left: tuple[Rows, Array], right: tuple[Rows, Array], b: int) -> tuple[Rows, Array]:
+def match(left: tuple[Rows, Float32], right: tuple[Rows, Float32], b: int) -> tuple[Rows, Float32]:
     """The b rows that win a match."""
     return _offer(np.concatenate([left[0], right[0]]), np.concatenate([left[1], right[1]]), b)
 
 
-def decide(winners: tuple[Rows, Array], start: int) -> Pivot:
+def decide(winners: tuple[Rows, Float32], start: int) -> Pivot:
     """Factor the block of the pivot rows."""
     block, order = lapack.pivoted(winners[1])
     rows = winners[0][order]
@@ -89,13 +89,13 @@ def decide(winners: tuple[Rows, Array], start: int) -> Pivot:
     return Pivot(start, rows, block, displaced, exchanges)
 
 
-def pick(block: Array, pivot: Pivot, first: int) -> tuple[Rows, Array]:
+def pick(block: Float32, pivot: Pivot, first: int) -> tuple[Rows, Float32]:
     """Pivot rows in a block: their indices, and their values."""
     here = np.nonzero((pivot.rows >= first) & (pivot.rows < first + len(block)))[0]
     return here, block[pivot.rows[here] - first]
 
 
-def together(picked: Sequence[tuple[Rows, Array]]) -> Array:
+def together(picked: Sequence[tuple[Rows, Float32]]) -> Float32:
     """All pivot rows of a block column."""
     rows, values = (np.concatenate(each) for each in zip(*picked, strict=True))
     found = np.empty_like(values)
@@ -103,7 +103,7 @@ def together(picked: Sequence[tuple[Rows, Array]]) -> Array:
     return found
 
 
-def replaced(block: Array, pivot: Pivot, top: Array, first: int) -> Array:
+def replaced(block: Float32, pivot: Pivot, top: Float32, first: int) -> Float32:
     """A block with rows of block row k in place of its pivot rows."""
     found = block.copy()
     for place, row in pivot.displaced:
@@ -112,7 +112,7 @@ def replaced(block: Array, pivot: Pivot, top: Array, first: int) -> Array:
     return found
 
 
-def upper(pivot: Pivot, rows: Array) -> Array:
+def upper(pivot: Pivot, rows: Float32) -> Float32:
     """U = L^-1 A of the pivot rows."""
     found = lapack.solve_lower(pivot.block, rows)
     if not np.isfinite(found).all():
@@ -120,7 +120,7 @@ def upper(pivot: Pivot, rows: Array) -> Array:
     return found
 
 
-def multipliers(block: Array, pivot: Pivot, top: Array, first: int) -> Array:
+def multipliers(block: Float32, pivot: Pivot, top: Float32, first: int) -> Float32:
     """L = A U^-1."""
     found = lapack.right_upper(pivot.block, replaced(block, pivot, top, first))
     if not np.isfinite(found).all():
@@ -131,7 +131,7 @@ def multipliers(block: Array, pivot: Pivot, top: Array, first: int) -> Array:
     return found
 
 
-def update(block: Array, pivot: Pivot, top: Array, lower: Array, row: Array, first: int) -> Array:
+def update(block: Float32, pivot: Pivot, top: Float32, lower: Float32, row: Float32, first: int) -> Float32:
     """A - L U, after the exchange of rows."""
     return worker.minus_product(replaced(block, pivot, top, first), lower, row)
 
@@ -145,7 +145,7 @@ def order_of(pivots: Sequence[Pivot], m: int) -> Rows:
     return order
 
 
-def permutation_block(order: Rows, first: int, rows: int, left: int, columns: int) -> Array:
+def permutation_block(order: Rows, first: int, rows: int, left: int, columns: int) -> Float32:
     """A block of P, A = P L U."""
     here = order[left : left + columns] - first
     found = np.zeros((rows, columns), dtype=np.float32)
@@ -154,7 +154,7 @@ def permutation_block(order: Rows, first: int, rows: int, left: int, columns: in
     return found
 
 
-def triangle(block: Array, lower: bool) -> Array:
+def triangle(block: Float32, lower: bool) -> Float32:
     """L or U of a factored block of the diagonal."""
     return np.tril(block, -1) + np.eye(*block.shape, dtype=block.dtype) if lower else np.triu(block)
 
@@ -270,10 +270,10 @@ class Factors:
         name = "-".join([self.name, what, *(one.name for one in others)])
         tasks: dict[Any, Any] = {**self.tasks, **{(name, *place): task for place, task in blocks.items()}}
         graph = HighLevelGraph.from_collections(name, tasks, dependencies=[self.array, *others])
-        return da.Array(graph, name, chunks=chunks, meta=np.empty((0, 0), dtype=np.float32))
+        return da.Float32(graph, name, chunks=chunks, meta=np.empty((0, 0), dtype=np.float32))
 
 
-def _float32(chunk: Any, function: str) -> Array:
+def _float32(chunk: Any, function: str) -> Float32:
     return worker.float32(function, chunk)
 
 

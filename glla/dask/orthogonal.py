@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.dask import worker
 from glla.dask.products import dask_array, operand
 
@@ -73,14 +73,14 @@ def tsqr(a: Any) -> tuple[Any, Any]:
         **graph.dependencies, f"{name}-Q": {name}, f"{name}-R": {name},
     })  # fmt: skip
     return (
-        da.Array(graph, f"{name}-Q", chunks=(rows, (k,)), meta=meta),
-        da.Array(graph, f"{name}-R", chunks=((k,), (n,)), meta=meta),
+        da.Float32(graph, f"{name}-Q", chunks=(rows, (k,)), meta=meta),
+        da.Float32(graph, f"{name}-R", chunks=((k,), (n,)), meta=meta),
     )
 
 
-def _combined(parts: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+def _combined(parts: list[tuple[Float32, Float32]]) -> tuple[Float32, Float32]:
     return worker.qr(np.concatenate([r for _, r in parts]))
 
 
-def _rows(q: Array, start: int, stop: int) -> Array:
+def _rows(q: Float32, start: int, stop: int) -> Float32:
     return q[start:stop]

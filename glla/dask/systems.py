@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.cluster import lapack
 from glla.dask.factors import Factors, Key, Rows, block_size
 from glla.dask.products import operand
@@ -153,12 +153,12 @@ def _cut(whole: Any, start: int, stop: int) -> Any:
     return whole[start:stop]
 
 
-def _minus(part: Double, block: Array, x: Double) -> Double:
+def _minus(part: Double, block: Float32, x: Double) -> Double:
     found: Double = part - block.astype(np.float64) @ x
     return found
 
 
-def _triangle(block: Array, part: Double, lower: bool, start: int) -> Double:
+def _triangle(block: Float32, part: Double, lower: bool, start: int) -> Double:
     from scipy.linalg import solve_triangular
 
     if not lower and (np.diagonal(block) == 0).any():
@@ -173,7 +173,7 @@ def _stacked(parts: list[Double]) -> Double:
     return np.concatenate(parts)
 
 
-def _row_sums(block: Array) -> Double:
+def _row_sums(block: Float32) -> Double:
     found: Double = np.abs(block.astype(np.float64)).sum(axis=1)
     return found
 
@@ -187,7 +187,7 @@ def _largest(sums: list[Double]) -> float:
     return float(max(part.max() for part in sums))
 
 
-def _checked(x: Double, residual: Double, right: Double, norm: float) -> Array:
+def _checked(x: Double, residual: Double, right: Double, norm: float) -> Float32:
     """Give the solution in float32, or say what is wrong with it."""
     largest = float(np.abs(x[:, -PROBES:]).max())
     if not largest * norm < 1 / UNIT_ROUNDOFF:
@@ -199,7 +199,7 @@ def _checked(x: Double, residual: Double, right: Double, norm: float) -> Array:
     if not keeps_promise(norm, x, right, residual):
         raise ConvergenceError("glla.dask.solve: the residual misses its bound, as entries grow too much")
     with np.errstate(over="ignore"):
-        found: Array = x.astype(np.float32)
+        found: Float32 = x.astype(np.float32)
     if not np.isfinite(found).all():
         raise NonFiniteError("glla.dask.solve: the solution does not fit float32; scale b")
     return found

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.array import Matrix, asarray, product
-from glla.array.convert import Array
+from glla.array.array import Array, asarray, product
+from glla.array.convert import Float32
 from glla.errors import NonFiniteError
 from glla.queue.single import Coprocessor, coprocessor
 
@@ -29,9 +29,9 @@ class _Residents:
 
     def __init__(self, most: int) -> None:
         self._most, self._bytes = most, 0
-        self._held: OrderedDict[bytes, Matrix] = OrderedDict()
+        self._held: OrderedDict[bytes, Array] = OrderedDict()
 
-    def get(self, array: Array) -> Matrix:
+    def get(self, array: Float32) -> Array:
         """Return an array on the device."""
         key = hashlib.blake2b(array.data if array.size else b"", digest_size=16, salt=_salt(array)).digest()
         if key not in self._held:
@@ -49,7 +49,7 @@ class _Residents:
         return self._bytes
 
 
-def _salt(array: Array) -> bytes:
+def _salt(array: Float32) -> bytes:
     return f"{array.shape[0]:x},{array.shape[1]:x}".encode()[:16]
 
 
@@ -98,7 +98,7 @@ def on_device(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return _WORKER.gpu().submit(function, *args, **kwargs).result()
 
 
-def float32(function: str, chunk: Any) -> Array:
+def float32(function: str, chunk: Any) -> Float32:
     """Return a chunk as finite float32 in C order.
 
     Raises
@@ -113,25 +113,25 @@ def float32(function: str, chunk: Any) -> Array:
     return found
 
 
-def contract(left: Sequence[Array], right: Sequence[Array]) -> Array:
+def contract(left: Sequence[Float32], right: Sequence[Float32]) -> Float32:
     """Sum of the products of a row of chunks with a column of chunks; C is read back once."""
     pairs = [(float32("matmul", a), float32("matmul", b)) for a, b in zip(_listed(left), _listed(right), strict=True)]
     shape = len(pairs[0][0]), pairs[0][1].shape[1]
     full = [(a, b) for a, b in pairs if a.shape[1]]
     if 0 in shape or not full:
         return np.zeros(shape, dtype=np.float32)
-    found: Array = on_device(_contract, full)
+    found: Float32 = on_device(_contract, full)
     if not np.isfinite(found).all():
         raise NonFiniteError("glla.dask.matmul: the product does not fit float32; scale an operand")
     return found
 
 
-def _listed(chunks: Any) -> list[Array]:
+def _listed(chunks: Any) -> list[Float32]:
     return list(chunks) if isinstance(chunks, list | tuple) else [chunks]
 
 
-def _contract(pairs: list[tuple[Array, Array]]) -> Array:
-    total: Matrix | None = None
+def _contract(pairs: list[tuple[Float32, Float32]]) -> Float32:
+    total: Array | None = None
     held = _WORKER.residents
     for a, b in pairs:
         total = product("matmul", held.get(a), held.get(b), onto=total)
@@ -139,21 +139,21 @@ def _contract(pairs: list[tuple[Array, Array]]) -> Array:
     return total.numpy()
 
 
-def minus_product(a: Array, lower: Array, upper: Array) -> Array:
+def minus_product(a: Float32, lower: Float32, upper: Float32) -> Float32:
     """A - L U; the sign is applied to L, which is exact."""
     if 0 in a.shape or not lower.shape[1]:
         return a
-    found: Array = on_device(_minus_product, a, lower, upper)
+    found: Float32 = on_device(_minus_product, a, lower, upper)
     return found
 
 
-def _minus_product(a: Array, lower: Array, upper: Array) -> Array:
+def _minus_product(a: Float32, lower: Float32, upper: Float32) -> Float32:
     held = _WORKER.residents
     start = asarray(a, check_finite=False)  # used once, so not cached
     return product("lu", held.get(-lower), held.get(upper), onto=start).numpy()
 
 
-def qr(a: Array) -> tuple[Array, Array]:
+def qr(a: Float32) -> tuple[Float32, Float32]:
     """Reduced QR of a chunk."""
     from glla.linalg import orthogonal
 
@@ -165,6 +165,6 @@ def qr(a: Array) -> tuple[Array, Array]:
     return q, r
 
 
-def _qr(function: Callable[..., Any], a: Array) -> tuple[Array, Array]:
+def _qr(function: Callable[..., Any], a: Float32) -> tuple[Float32, Float32]:
     q, r = function(a)
     return np.asarray(q), np.asarray(r)

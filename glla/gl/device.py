@@ -341,13 +341,13 @@ class Device:
         Parameters
         ----------
         value : array_like, shape (m, n)
-            Real numbers; a `glla.Matrix` of this device is returned as it is.
+            Real numbers; a `glla.Array` of this device is returned as it is.
         check_finite : bool
             Refuse NaN and infinity.
 
         Returns
         -------
-        glla.Matrix
+        glla.Array
             Does not synchronise.
 
         Examples

@@ -49,7 +49,7 @@ MOST_IDLE = 4096
 
 KEPT_OF_WORK = 1.5
 """Idle bytes that a pool keeps for each byte of recent peak use, so repeated work makes no new textures. Calls leave up
-to 1.29 idle (`plu` of a Matrix; others 1.0 to 1.12)."""
+to 1.29 idle (`plu` of an Array; others 1.0 to 1.12)."""
 
 RECENT = 1024
 """Textures lent in a span. The peak use of this span and the one before counts as recent."""

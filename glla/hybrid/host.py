@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.convert import Array, finite_result
+from glla.array.convert import Float32, finite_result
 from glla.errors import NonFiniteError, SingularMatrixError
 from glla.linalg import PLU, RREF
 from glla.linalg.factors import Factors
@@ -70,7 +70,7 @@ def counterpart(operation: str) -> Callable[..., Any] | None:
     return function if has_lapack() else WITHOUT_SCIPY.get(function, function)
 
 
-def fortran(a: Array) -> Array:
+def fortran(a: Float32) -> Float32:
     """Copy an array into Fortran order.
 
     NumPy reads a C-ordered array row by row, and fetches a cache line of the copy for each element: for n = 2048 that
@@ -91,13 +91,13 @@ def fortran(a: Array) -> Array:
 class HostFactors(Factors):
     """Factors made by LAPACK, with the pivot checks of a device's factors."""
 
-    def __init__(self, a: Array) -> None:
+    def __init__(self, a: Float32) -> None:
         from scipy.linalg import lapack
 
         packed, pivots, _ = lapack.sgetrf(fortran(a), overwrite_a=1)
         self.__dict__.update(_packed=packed, exchanges=pivots.astype(np.int32, copy=False))
 
-    _packed: Array
+    _packed: Float32
     exchanges: NDArray[np.int32]
 
     @property
@@ -107,7 +107,7 @@ class HostFactors(Factors):
         return rows, columns
 
     @property
-    def packed(self) -> Array:
+    def packed(self) -> Float32:
         """L below the diagonal, U on and above it."""
         return self._packed
 
@@ -117,7 +117,7 @@ class HostFactors(Factors):
         return self.exchanges
 
     @cached_property
-    def diagonal(self) -> tuple[Array, Array]:
+    def diagonal(self) -> tuple[Float32, Float32]:
         """U's diagonal, and the largest magnitude in U's columns."""
         return np.diagonal(self.packed), _largest_of_upper(self.packed)
 
@@ -126,7 +126,7 @@ class HostFactors(Factors):
         """Factors of the matrix as passed, which was scaled before."""
         return self
 
-    def probe_solutions(self) -> Array:
+    def probe_solutions(self) -> Float32:
         """Solutions for `glla.operations.factors.probes`."""
         return self.solve_array(probes(len(self.packed)))
 
@@ -140,23 +140,23 @@ class HostFactors(Factors):
         return found
 
     @property
-    def diagonal_texels(self) -> Array:
+    def diagonal_texels(self) -> Float32:
         """`diagonal` in the format of a plan's read-back, see `glla.operations.trust.of_diagonal`."""
         texels = np.zeros((-(-min(self.shape) // 2), 4), dtype=np.float32)
         for part, figure in zip((texels[:, :2], texels[:, 2:]), self.diagonal, strict=True):
             part[...] = np.resize(np.append(figure, np.zeros(1, np.float32)), part.shape)
         return texels
 
-    def solve_array(self, b: Array, transposed: bool = False) -> Array:
+    def solve_array(self, b: Float32, transposed: bool = False) -> Float32:
         """Solve A X = B, or with the transpose of A."""
         from scipy.linalg import lapack
 
         right, trans = fortran(b), int(transposed)
-        x: Array = lapack.sgetrs(self.packed, self.exchanges, right, trans=trans, overwrite_b=1)[0]
+        x: Float32 = lapack.sgetrs(self.packed, self.exchanges, right, trans=trans, overwrite_b=1)[0]
         return x.reshape(b.shape, order="F")  # LAPACK returns a column for a vector
 
 
-def _largest_of_upper(a: Array) -> Array:
+def _largest_of_upper(a: Float32) -> Float32:
     """Largest magnitude in each column of the upper triangle, some columns at a time."""
     rows, columns = a.shape
     largest = np.zeros(columns, dtype=a.dtype)
@@ -168,17 +168,17 @@ def _largest_of_upper(a: Array) -> Array:
     return largest
 
 
-def solve(a: Array, b: Array) -> Array:
+def solve(a: Float32, b: Float32) -> Float32:
     """Solve A X = B, as `glla.solve`."""
     return finite_result("solve", _solve("solve", a, b), True)
 
 
-def inv(a: Array) -> Array:
+def inv(a: Float32) -> Float32:
     """Inverse, as `glla.inv`."""
     return finite_result("inv", _solve("inv", a, np.eye(len(a), dtype=np.float32)), True)
 
 
-def _solve(function: str, a: Array, b: Array) -> Array:
+def _solve(function: str, a: Float32, b: Float32) -> Float32:
     if 0 in b.shape:
         return b.copy()
     scaled, rows, _ = _equilibrated(a)
@@ -187,17 +187,17 @@ def _solve(function: str, a: Array, b: Array) -> Array:
     usual = rows is None and trust.largest_near_one(columns)
     if not usual or not factors.growth(_largest(scaled)) <= trust.allowed_growth(len(a)):
         values = {"A": a, "B": columns, "function": function, "member": ""}
-        x: Array = walk(OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, care.CARE)["X"]
+        x: Float32 = walk(OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, care.CARE)["X"]
         return x.reshape(b.shape)
     factors.check_regular(function)
     return fortran(factors.solve_array(b).T).T  # in C order
 
 
-def _largest(a: Array) -> float:
+def _largest(a: Float32) -> float:
     return float(max(a.max(), -a.min()))
 
 
-def _equilibrated(a: Array) -> tuple[Array, NDArray[np.int32] | None, NDArray[np.int32] | None]:
+def _equilibrated(a: Float32) -> tuple[Float32, NDArray[np.int32] | None, NDArray[np.int32] | None]:
     """Scale A by 2^-(e_i + f_j) if its rows or columns differ much; also return e and f, None without scaling."""
     rows = np.maximum(a.max(axis=1), -a.min(axis=1))
     columns = np.maximum(a.max(axis=0), -a.min(axis=0))
@@ -207,7 +207,7 @@ def _equilibrated(a: Array) -> tuple[Array, NDArray[np.int32] | None, NDArray[np
     return wide.astype(np.float32), e[:, 0], f[0]
 
 
-def lu_factor(a: Array) -> tuple[Array, NDArray[np.int32]]:
+def lu_factor(a: Float32) -> tuple[Float32, NDArray[np.int32]]:
     """Packed factors and exchanges, as `glla.lu_factor`."""
     if a.size == 0:
         return a.copy(), np.zeros(min(a.shape), dtype=np.int32)
@@ -231,7 +231,7 @@ def _in_place_of_plans() -> Perform:
     """Return an executor of the stages of `glla.operations.care` by LAPACK."""
     factors: HostFactors
 
-    def factored(a: Array) -> dict[str, Any]:
+    def factored(a: Float32) -> dict[str, Any]:
         nonlocal factors
         factors = HostFactors(a)
         return {"diagonal": factors.diagonal_texels, "exchanges": pivot_records(factors.exchanges)}
@@ -258,13 +258,13 @@ def _in_place_of_plans() -> Perform:
     return perform
 
 
-def _grew_little(packed: Array, scale: float) -> bool:
+def _grew_little(packed: Float32, scale: float) -> bool:
     """Tell whether U's entries are at most as many times `scale` as those of random matrices."""
     most = trust.allowed_growth(min(packed.shape)) * scale
     return _largest(packed) <= most or float(_largest_of_upper(packed).max()) <= most  # L's entries are 1 at most
 
 
-def plu(a: Array) -> PLU[Array]:
+def plu(a: Float32) -> PLU[Float32]:
     """A = P @ L @ U, as `glla.plu`."""
     m, k = len(a), min(a.shape)
     lu, exchanges = lu_factor(a)
@@ -275,7 +275,7 @@ def plu(a: Array) -> PLU[Array]:
     return PLU(P, L, np.triu(finite_result("plu", lu[:k], True)))
 
 
-def det(a: Array) -> Any:
+def det(a: Float32) -> Any:
     """Determinant, as `glla.det`."""
     if a.size == 0:
         return np.float32(1)
@@ -296,7 +296,7 @@ def det(a: Array) -> Any:
     return result
 
 
-def rref(a: Array) -> RREF[Array]:
+def rref(a: Float32) -> RREF[Float32]:
     """Reduced row echelon form and pivot columns, as `glla.rref`; LAPACK's factors pass the same check."""
     if a.size == 0:
         return RREF(np.zeros_like(a), ())
@@ -334,7 +334,7 @@ def _in_place_of_elimination() -> Perform:
     return perform
 
 
-def _echelon(factors: HostFactors, exponents: NDArray[np.int32]) -> Array:
+def _echelon(factors: HostFactors, exponents: NDArray[np.int32]) -> Float32:
     """[I, U11^-1 U12], with its columns scaled back; meaningless if U11 is singular."""
     from scipy.linalg import lapack
 
@@ -347,7 +347,7 @@ def _echelon(factors: HostFactors, exponents: NDArray[np.int32]) -> Array:
     return r
 
 
-def matmul(a: Array, b: Array) -> Array:
+def matmul(a: Float32, b: Float32) -> Float32:
     """A @ B, as `glla.matmul`, by NumPy's BLAS, without the interpreter lock."""
     with np.errstate(all="ignore"):
         return finite_result("matmul", np.matmul(a, b), True)
@@ -356,19 +356,19 @@ def matmul(a: Array, b: Array) -> Array:
 # -- without ------------------------------------------------------------------------------------------------------
 
 
-def numpy_solve(a: Array, b: Array) -> Array:
+def numpy_solve(a: Float32, b: Float32) -> Float32:
     """Solve A X = B, as `glla.solve`, by NumPy."""
     return finite_result("solve", _refusing("solve", np.linalg.solve, a, b), True)
 
 
-def numpy_inv(a: Array) -> Array:
+def numpy_inv(a: Float32) -> Float32:
     """Inverse, as `glla.inv`, by NumPy."""
     return finite_result("inv", _refusing("inv", np.linalg.inv, a), True)
 
 
-def _refusing(name: str, function: Callable[..., Any], *arrays: Array) -> Array:
+def _refusing(name: str, function: Callable[..., Any], *arrays: Float32) -> Float32:
     try:
-        result: Array = function(*arrays)
+        result: Float32 = function(*arrays)
     except np.linalg.LinAlgError:
         raise SingularMatrixError(
             f"{name}: Singular matrix: a pivot is zero; remove dependent rows or columns, or find them with rref"

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from glla import linalg
-from glla.array.convert import Array, as_float32
+from glla.array.convert import Float32, as_float32
 from glla.errors import CoprocessorError, ShapeError, one_of
 from glla.hybrid import cores, host
 from glla.hybrid.share import GAIN, MOST_AHEAD, Pace
@@ -47,7 +47,7 @@ class Task:
 
     index: int
     operation: str
-    arrays: tuple[Array, ...]
+    arrays: tuple[Float32, ...]
 
     @property
     def key(self) -> str:
@@ -85,7 +85,7 @@ def checked(operation: str, index: int, system: Any, copy: bool) -> Task:
     return Task(index, operation, tuple(np.array(array, copy=True) if copy else array for array in arrays))
 
 
-def _check_shapes(operation: str, a: Array, *others: Array) -> None:
+def _check_shapes(operation: str, a: Float32, *others: Float32) -> None:
     """Raise ShapeError unless a matrix, and right-hand sides if there are any, are operands of one call."""
     if a.ndim != 2:
         raise ShapeError(
@@ -125,7 +125,7 @@ class Outcome:
             del self  # an exception keeps this frame, and must not keep the exception's owner alive
 
 
-def attempt(function: Callable[..., Any], arrays: tuple[Array, ...], clock: Clock, side: str) -> Outcome:
+def attempt(function: Callable[..., Any], arrays: tuple[Float32, ...], clock: Clock, side: str) -> Outcome:
     """Run a task, and time it."""
     start = clock()
     try:

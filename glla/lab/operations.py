@@ -31,17 +31,17 @@ from typing import Any
 import numpy as np
 
 from glla import linalg
-from glla.array.array import Matrix, asarray
+from glla.array.array import Array, asarray
+from glla.array.convert import Float32
 from glla.errors import OptionError, one_of
 from glla.gl import Device, Texture
 from glla.operations import OPERATIONS, Operation
-from glla.operations.record import Array
 from glla.passes import Forms, Limits, Parameters, Plan, Storage, Variant, forms_of, resident
 from glla.passes.layout import Shape
 from glla.passes.limits import version
 from glla.testing import JUDGES, Judge
 
-Arrays = tuple[Array, ...]
+Arrays = tuple[Float32, ...]
 Textures = Mapping[str, Texture]
 Builder = Callable[[Forms, Limits, Parameters], Plan]
 """(forms of the operands, limits of the device, values of parameters) -> a plan."""
@@ -365,7 +365,7 @@ def called(device: Device, function: Callable[..., Any], arrays: Arrays, stays: 
 def _on_the_host(result: Any) -> Any:
     if isinstance(result, tuple):
         return tuple(map(_on_the_host, result))
-    return result.numpy() if isinstance(result, Matrix) else result
+    return result.numpy() if isinstance(result, Array) else result
 
 
 def public(operation: Operation) -> Callable[..., Any]:
@@ -396,13 +396,13 @@ def fetched(device: Device, operation: Operation, forms: Forms, plan: Plan, resu
     return operation.values(forms, _Read(device, plan, results))
 
 
-class _Read(Mapping[str, Array]):
+class _Read(Mapping[str, Float32]):
     """The results of a plan as arrays, each read when it is asked for."""
 
     def __init__(self, device: Device, plan: Plan, results: Textures) -> None:
         self._device, self._plan, self._results = device, plan, results
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> Float32:
         texture, storage = self._results[name], self._plan.slots[self._plan.results[name]]
         if not isinstance(storage, Storage) or storage.shape is None:
             return self._device.read(texture)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix, asarray
+from glla.array.array import Array, asarray
 from glla.gl import Device
 from glla.lab.extra import require
 from glla.operations.elimination import counts, plu
@@ -36,10 +36,10 @@ def factorisation(device: Device, a: NDArray[np.float32]) -> list[tuple[int, NDA
     return [(0, a), *((min(2 * stop, len(a)), _stopped(matrix, stop)) for stop in stops)]
 
 
-def _stopped(a: Matrix, stop: int) -> NDArray[np.float32]:
+def _stopped(a: Array, stop: int) -> NDArray[np.float32]:
     plan = plu.plan(resident(a.shape), a.device.limits, variant="rank2", stop=stop)
     results = a.device.run(plan, A=a.texture)
-    return Matrix(a.device, results["LU"], a.shape).numpy()
+    return Array(a.device, results["LU"], a.shape).numpy()
 
 
 def draw(

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from glla import linalg, testing
-from glla.array.array import Matrix, asarray
-from glla.array.convert import as_float32
+from glla.array.array import Array, asarray
+from glla.array.convert import Float32, as_float32
 from glla.errors import ShapeError
 from glla.gl import Device, DeviceLike, named_device
 from glla.lab import terminal
@@ -36,7 +36,6 @@ from glla.operations.elimination import plu as plu_kernel
 from glla.operations.elimination import rref as rref_kernel
 from glla.operations.elimination.plu import permutation_of
 from glla.operations.elimination.rref import EPSILON, SMALLEST_BLOCK_NORM
-from glla.operations.record import Array
 from glla.passes import Plan, resident
 from glla.passes.layout import Shape
 from glla.testing import Verdict
@@ -69,7 +68,7 @@ returned: residual / bound of what the library gives; where the norm was refused
 # -- matrices ---------------------------------------------------------------------------------------------------------
 
 
-def near_singular_blocks(n: int, rng: np.random.Generator) -> Array:
+def near_singular_blocks(n: int, rng: np.random.Generator) -> Float32:
     """Make a well conditioned matrix whose 2x2 blocks, the candidates for a block pivot, are all nearly singular.
 
     Rows 2i and 2i + 1 are b_i + c_i / 256 and b_i - c_i / 256, b_i and c_i random; a norm of any of the blocks is about
@@ -88,7 +87,7 @@ def near_singular_blocks(n: int, rng: np.random.Generator) -> Array:
     return np.asarray(rows[:n], dtype=np.float32)
 
 
-def uneven_pairs(n: int, rng: np.random.Generator) -> Array:
+def uneven_pairs(n: int, rng: np.random.Generator) -> Float32:
     """Make a matrix where the harmonic and the geometric norm disagree.
 
     In the upper half the rows of a pair are scaled by 64 and 1/16, in the lower half by 1 and 1: the geometric mean of
@@ -105,7 +104,7 @@ def uneven_pairs(n: int, rng: np.random.Generator) -> Array:
     return np.asarray(scales[:, None] * rng.standard_normal((n, n)), dtype=np.float32)
 
 
-def matrices(size: int, seed: int = 2007) -> dict[str, Array]:
+def matrices(size: int, seed: int = 2007) -> dict[str, Float32]:
     """Matrices on which the choices of a pivot differ, by name.
 
     Parameters
@@ -133,7 +132,7 @@ def matrices(size: int, seed: int = 2007) -> dict[str, Array]:
     }
 
 
-def real_matrices(folder: Path) -> dict[str, Array]:
+def real_matrices(folder: Path) -> dict[str, Float32]:
     """Real matrices: the MatrixMarket files (``*.mtx``, ``*.mtx.gz``) of a folder, by name.
 
     Parameters
@@ -187,10 +186,10 @@ class PLUQ(NamedTuple):
         Permutation matrix.
     """
 
-    P: Array
-    L: Array
-    U: Array
-    Q: Array
+    P: Float32
+    L: Float32
+    U: Float32
+    Q: Float32
 
 
 def pluq(a: Any, *, device: DeviceLike | None = None) -> PLUQ:
@@ -198,7 +197,7 @@ def pluq(a: Any, *, device: DeviceLike | None = None) -> PLUQ:
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (m, n)
+    a : array_like or Array, shape (m, n)
         Real numbers; any shape and rank.
     device : Device, str or int, optional
         Or its name, see `glla.gl.named_device`. Where to compute.
@@ -229,15 +228,15 @@ def pluq(a: Any, *, device: DeviceLike | None = None) -> PLUQ:
     array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
-    value = a.numpy() if isinstance(a, Matrix) else as_float32("pluq", "A", a, True)
+    value = a.numpy() if isinstance(a, Array) else as_float32("pluq", "A", a, True)
     if value.ndim != 2:
         raise ShapeError(f"pluq: A must be two-dimensional, got shape {value.shape}; reshape it")
     m, n = value.shape
     if 0 in value.shape:
         return PLUQ(*(np.eye(*shape, dtype=np.float32) for shape in ((m, m), (m, 0), (0, n), (n, n))))
-    matrix = a if isinstance(a, Matrix) else asarray(value, named_device("pluq", device))
+    matrix = a if isinstance(a, Array) else asarray(value, named_device("pluq", device))
     results = matrix.device.run(_plan(plu_kernel, matrix.value.matrix, "row_operations_full"), A=matrix.texture)
-    lu = Matrix(matrix.device, results["LU"], matrix.shape)
+    lu = Array(matrix.device, results["LU"], matrix.shape)
     rows, columns = (Factors(lu, results[name]).pivots for name in ("pivots", "columns"))
     P, Q = np.zeros((m, m), dtype=np.float32), np.zeros((n, n), dtype=np.float32)
     P[permutation_of(rows, m), np.arange(m)] = 1
@@ -349,14 +348,14 @@ def _plan(kernel: Any, shape: Shape, variant: str = "rank2", **options: Any) -> 
     return plan
 
 
-def _plu(name: str, a: Array, matrix: Matrix, pivoting: str) -> Record:
+def _plu(name: str, a: Float32, matrix: Array, pivoting: str) -> Record:
     """Factor with one norm, then as the library does."""
     if pivoting == COMPLETE:
         return _pluq(name, a, matrix)
     plan = _plan(plu_kernel, a.shape, pivoting=pivoting)
     device = matrix.device
     results = device.run(plan, A=matrix.texture)
-    factors = Factors(Matrix(device, results["LU"], a.shape), results["pivots"])
+    factors = Factors(Array(device, results["LU"], a.shape), results["pivots"])
     lower, upper = testing.unpack_lu(factors.lu.numpy())
     verdict = testing.judge_plu(a, testing.permutation_from_piv(factors.pivots, len(a)), lower, upper)
     ratio, largest = device.read(results["health"])[0, :, :2].T
@@ -369,7 +368,7 @@ def _plu(name: str, a: Array, matrix: Matrix, pivoting: str) -> Record:
     return _record(name, a, "plu", pivoting, growth, smallest, verdict, refused, returned, len(plan.passes))
 
 
-def _pluq(name: str, a: Array, matrix: Matrix) -> Record:
+def _pluq(name: str, a: Float32, matrix: Array) -> Record:
     P, L, U, Q = pluq(matrix)
     verdict = testing.judge_plu(a @ Q.T, P, L, U)
     passes = len(_plan(plu_kernel, a.shape, "row_operations_full").passes)
@@ -377,12 +376,12 @@ def _pluq(name: str, a: Array, matrix: Matrix) -> Record:
     return _record(name, a, "plu", COMPLETE, growth, math.nan, verdict, False, verdict, passes)
 
 
-def _rref(name: str, a: Array, device: Device, pivoting: str) -> Record:
+def _rref(name: str, a: Float32, device: Device, pivoting: str) -> Record:
     """Reduce the equilibrated [A | b] with one norm, then [A | b] as the library does."""
     augmented = np.column_stack([a, a.sum(axis=1, dtype=np.float64).astype(np.float32)])
     upload = asarray(augmented, device)
     results = device.run(equilibrate.plan((upload.shape[0], upload.shape[1])), A=upload.texture)
-    scaled = Matrix(device, results["scaled"], upload.shape)
+    scaled = Array(device, results["scaled"], upload.shape)
     judged = pivoting != "partial"
     limits = (SMALLEST_BLOCK_NORM, 0.0) if judged else (0.0, EPSILON)
     result, pivots, (ratio, largest, _) = eliminated(scaled, limits, pivoting, device)
@@ -398,7 +397,7 @@ def _rref(name: str, a: Array, device: Device, pivoting: str) -> Record:
 
 def _record(
     name: str,
-    a: Array,
+    a: Float32,
     operation: str,
     pivoting: str,
     growth: float,

@@ -1,7 +1,7 @@
 """The public functions: check the operands, choose the route, run the plan, check the results.
 
-Every function takes arrays or `glla.Matrix`. Arrays in, arrays out; if an operand is a Matrix, matrices among the
-results are Matrix too. Operands are not modified. Results are float32 unless said otherwise.
+Every function takes arrays or `glla.Array`. Arrays in, arrays out; if an operand is an Array, matrices among the
+results are Array too. Operands are not modified. Results are float32 unless said otherwise.
 
 Read `operands` (accepted operands), `call` (one call: batched, looped or streamed), `walk` (from plan to plan, as the
 operations' `settle` decides), then the functions: `systems`, `triangular`, `definite`, `factorise`, `determinants`,

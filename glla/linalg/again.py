@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.errors import OutOfMemoryError
 from glla.gl import Device
 from glla.linalg.operands import run
@@ -41,14 +41,14 @@ class Settled:
 
     places: Places
     matrices: Float64
-    figures: Array
+    figures: Float32
     exponents: NDArray[np.integer]
     left: Places
 
 
 @np.errstate(all="ignore")  # matrices out of range go on alone
 def settled(
-    device: Device, operation: Operation, operands: tuple[Array, ...], doubts: Places, members: int, **options: Any
+    device: Device, operation: Operation, operands: tuple[Float32, ...], doubts: Places, members: int, **options: Any
 ) -> Settled:
     """Run doubtful members together once more, scaled on the host; those that are not finite go on alone.
 
@@ -79,13 +79,13 @@ def settled(
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
-def rounded(matrices: Float64) -> Array:
+def rounded(matrices: Float64) -> Float32:
     """Round matrices to float32."""
     return matrices.astype(np.float32)
 
 
 def _piece(
-    device: Device, operation: Operation, operands: tuple[Array, ...], places: Places, most: int, **options: Any
+    device: Device, operation: Operation, operands: tuple[Float32, ...], places: Places, most: int, **options: Any
 ) -> Settled:
     """Run some members; their number is rounded up to four binary digits, so that few plans serve all numbers."""
     batch, count = operation.batch, len(places)

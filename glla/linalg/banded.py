@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array import arithmetic, blocks, shaping
-from glla.array.array import Matrix, upload
-from glla.array.convert import Array, finite_result
+from glla.array.array import Array, upload
+from glla.array.convert import Float32, finite_result
 from glla.array.value import Resident
 from glla.errors import LimitError, OptionError, ShapeError, UnsupportedError
 from glla.gl import DeviceLike
@@ -48,16 +48,16 @@ def solve_banded(
     *,
     variant: str | None = None,
     device: DeviceLike | None = None,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Solve A x = b for a matrix in bands, as `scipy.linalg.solve_banded`.
 
     Parameters
     ----------
     l_and_u : (int, int)
         Diagonals below and above the main one: 0 to 2 each.
-    ab : array_like or Matrix, shape (..., l + u + 1, n)
+    ab : array_like or Array, shape (..., l + u + 1, n)
         The diagonals: ``ab[u + i - j, j] == a[i, j]``. The corners that belong to no entry are not used.
-    b : array_like or Matrix, shape (n,) or (..., n, k)
+    b : array_like or Array, shape (n,) or (..., n, k)
         Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector, a stack of single right-hand sides is
         (..., n, 1), as SciPy has it. Large stacks stream through the device in pieces.
     overwrite_ab, overwrite_b : bool
@@ -71,8 +71,8 @@ def solve_banded(
 
     Returns
     -------
-    ndarray of float32 or Matrix
-        Of the shape of `b`, or of all the stack; beside a Matrix a Matrix. Synchronises.
+    ndarray of float32 or Array
+        Of the shape of `b`, or of all the stack; beside an Array an Array. Synchronises.
 
     Raises
     ------
@@ -132,15 +132,15 @@ def solveh_banded(
     *,
     variant: str | None = None,
     device: DeviceLike | None = None,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Solve A x = b for a symmetric positive definite matrix in bands, as `scipy.linalg.solveh_banded`.
 
     Parameters
     ----------
-    ab : array_like or Matrix, shape (..., u + 1, n)
+    ab : array_like or Array, shape (..., u + 1, n)
         The diagonals of the upper half, ``ab[u + i - j, j] == a[i, j]``; with `lower` those of the lower half,
         ``ab[i - j, j] == a[i, j]``. More than one diagonal takes Cholesky factors.
-    b : array_like or Matrix, shape (n,) or (..., n, k)
+    b : array_like or Array, shape (n,) or (..., n, k)
         Right-hand sides, as in `solve_banded`.
     lower : bool
         Which half is given.
@@ -149,7 +149,7 @@ def solveh_banded(
 
     Returns
     -------
-    ndarray of float32 or Matrix
+    ndarray of float32 or Array
         As `solve_banded`.
 
     Raises
@@ -192,7 +192,7 @@ def solveh_banded(
     return _solve(_Lines("solveh_banded", width, width, rows, True), bands, b, variant, device, check_finite)
 
 
-def solve_structured(a: Any, b: Any, structure: str, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:
+def solve_structured(a: Any, b: Any, structure: str, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
     """Solve A x = b by the diagonals of a dense matrix, as SciPy's `solve`; "banded" takes those that hold something.
 
     The bandwidth of a matrix on the device is found there, where numbers below 2^-126 may count as zero.
@@ -200,7 +200,7 @@ def solve_structured(a: Any, b: Any, structure: str, device: DeviceLike | None, 
     matrix = operand("solve", "A", a, check_finite)
     square("solve", "A", matrix)
     if structure == "banded":
-        lower, upper = _bandwidths_there(matrix) if isinstance(matrix, Matrix) else _bandwidths(matrix)
+        lower, upper = _bandwidths_there(matrix) if isinstance(matrix, Array) else _bandwidths(matrix)
         if max(lower, upper) > 2:
             raise UnsupportedError(
                 f"solve: assume_a='banded' takes two diagonals on either side so far, got {lower} below and {upper} "
@@ -236,14 +236,14 @@ class _Lines:
         return OPERATIONS["pentadiagonal" if isinstance(self.rows, int) else "tridiagonal"]
 
 
-def _bands(function: str, ab: Any, check_finite: bool) -> Array | Matrix:
+def _bands(function: str, ab: Any, check_finite: bool) -> Float32 | Array:
     bands = operand(function, "ab", ab, check_finite)
     if bands.ndim < 2:
         raise ShapeError(f"{function}: ab must be at least two-dimensional, got shape {bands.shape}")
     return bands
 
 
-def _inside(bands: Array | Matrix, lower: int, upper: int) -> tuple[Array | Matrix, int, int]:
+def _inside(bands: Float32 | Array, lower: int, upper: int) -> tuple[Float32 | Array, int, int]:
     """Leave out the diagonals that lie outside of the matrix, which has no more than rows."""
     most = max(bands.shape[-1] - 1, 0)
     kept = min(lower, most), min(upper, most)
@@ -252,26 +252,26 @@ def _inside(bands: Array | Matrix, lower: int, upper: int) -> tuple[Array | Matr
     return bands[..., upper - kept[1] : upper + kept[0] + 1, :], *kept
 
 
-def _bandwidths(a: Array) -> tuple[int, int]:
+def _bandwidths(a: Float32) -> tuple[int, int]:
     """Diagonals below and above that hold something, in any matrix of a stack."""
     *_, i, j = np.nonzero(a)
     return int(np.max(i - j, initial=0)), int(np.max(j - i, initial=0))
 
 
-def _bandwidths_there(a: Matrix) -> tuple[int, int]:
+def _bandwidths_there(a: Array) -> tuple[int, int]:
     """Give them for matrices on a device: two numbers are read back."""
     if not a.size:
         return 0, 0
     number, zero = (upload(one, a.device) for one in (np.arange(a.shape[-1], dtype=np.int32), np.zeros((), np.int32)))
-    below = Matrix._of(arithmetic.where((a != 0).value, (number[:, np.newaxis] - number).value, zero.value))
+    below = Array._of(arithmetic.where((a != 0).value, (number[:, np.newaxis] - number).value, zero.value))
     return max(int(below.max()), 0), max(-int(below.min()), 0)
 
 
-def _diagonals(a: Array | Matrix, width: int) -> Array | Matrix:
+def _diagonals(a: Float32 | Array, width: int) -> Float32 | Array:
     """Take the main diagonal and `width` others on either side, as bands: the uppermost first."""
     n, stack = a.shape[-1], a.shape[:-2]
     offsets = range(width, -width - 1, -1)
-    if not isinstance(a, Matrix):
+    if not isinstance(a, Array):
         bands = np.zeros((*stack, len(offsets), n), dtype=np.float32)
         for row, offset in enumerate(offsets):
             place = slice(max(offset, 0), n + min(offset, 0))
@@ -291,15 +291,15 @@ def _diagonals(a: Array | Matrix, width: int) -> Array | Matrix:
         parts = (zeros, blocks.diagonal(a.value, offset))
         return shaping.concat("solve", parts if offset > 0 else parts[::-1], -1)
 
-    return Matrix._of(shaping.stack("solve", [line(offset) for offset in offsets], -2))
+    return Array._of(shaping.stack("solve", [line(offset) for offset in offsets], -2))
 
 
 # -- one call ---------------------------------------------------------------------------------------------------------
 
 
 def _solve(
-    lines: _Lines, ab: Array | Matrix, b: Any, variant: str | None, device: DeviceLike | None, check_finite: bool
-) -> Matrix | Array:
+    lines: _Lines, ab: Float32 | Array, b: Any, variant: str | None, device: DeviceLike | None, check_finite: bool
+) -> Array | Float32:
     """Solve for one matrix or a stack, by bands that are known to be of the right number."""
     function, n = lines.function, ab.shape[-1]
     if variant is not None and not lines.operation.variants:
@@ -329,12 +329,12 @@ def _solve(
 class _Call(Call):
     """A call whose rejected systems are refined together, and the rest of them solved on the host in float64."""
 
-    def _host_batch(self, matrices: tuple[Array, ...], batch: Index) -> dict[str, Any]:
+    def _host_batch(self, matrices: tuple[Float32, ...], batch: Index) -> dict[str, Any]:
         ab, b = matrices
         parts = [super(_Call, self)._host_batch((ab, part), batch)["X"] for part in self._blocks(ab, b)]
         return {"X": parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)}
 
-    def _blocks(self, ab: Array, b: Array) -> Iterator[Array]:
+    def _blocks(self, ab: Float32, b: Float32) -> Iterator[Float32]:
         """Cut right-hand sides into blocks of columns of which one matrix's go at once."""
         columns = most = b.shape[-1]
         while most > 1 and not kernel.room(forms_of((ab[:1], b[:1, :, :most])), self.device.limits):
@@ -342,7 +342,7 @@ class _Call(Call):
         return (b[..., left : left + most] for left in range(0, columns, most))
 
     def _once_more(
-        self, places: Places, given: tuple[Array, ...], count: int, batch: Index
+        self, places: Places, given: tuple[Float32, ...], count: int, batch: Index
     ) -> tuple[Places, dict[str, Any], Places]:
         refined = batched(self.device, self.record, given, refine=True, **self.options)
         x, left = given[1].copy(), np.arange(len(places))
@@ -351,7 +351,7 @@ class _Call(Call):
         x[left] = self._solved_on_host(given[0][left], given[1][left], places[left], batch)
         return places, {"X": x}, places[:0]
 
-    def _solved_on_host(self, ab: Array, b: Array, places: Places, batch: Index) -> Array:
+    def _solved_on_host(self, ab: Float32, b: Float32, places: Places, batch: Index) -> Float32:
         """Solve some matrices of a batch in float64; `places` are where they stand in it."""
         if not len(ab):
             return b

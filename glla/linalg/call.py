@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
-from glla.array.convert import Array as Host
+from glla.array.convert import Float32 as Host
 from glla.array.convert import finite_result
 from glla.array.value import Resident
 from glla.errors import GllaError, ShapeError

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from glla.array import shaping
-from glla.array.array import Matrix
-from glla.array.convert import Array, refuse_nonfinite
+from glla.array.array import Array
+from glla.array.convert import Float32, refuse_nonfinite
 from glla.errors import OptionError
 from glla.gl import DeviceLike
 from glla.linalg.call import Call
@@ -86,8 +86,8 @@ def by_half(function: str, a: Any, lower: bool, check_finite: bool, wide: bool =
 def mirrored(a: Any, lower: bool) -> Any:
     """Put the mirror image of one half of a matrix, or of each of a stack, into the other half."""
     beyond = -1 if lower else 1
-    if isinstance(a, Matrix):
-        half, rest = (Matrix._of(shaping.triangle(a.value, not lower, offset)) for offset in (0, beyond))
+    if isinstance(a, Array):
+        half, rest = (Array._of(shaping.triangle(a.value, not lower, offset)) for offset in (0, beyond))
         return half + rest.mT
     keep = np.tril if lower else np.triu
     return keep(a) + np.swapaxes(keep(a, beyond), -1, -2)
@@ -101,7 +101,7 @@ def cho_solve(
     check_finite: bool = True,
     *,
     device: DeviceLike | None = None,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Solve A x = b from the Cholesky factor of A, as `scipy.linalg.cho_solve`.
 
     Parameters
@@ -109,7 +109,7 @@ def cho_solve(
     c_and_lower : (c, lower)
         Of a matrix or a stack of them, shape (..., n, n), from `cho_factor` or from `scipy.linalg.cho_factor`: the
         lower or the upper factor. The other triangle of `c` is not used.
-    b : array_like or Matrix, shape (n,) or (..., n, k)
+    b : array_like or Array, shape (n,) or (..., n, k)
         Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector.
     overwrite_b : bool
         Is taken as SciPy takes it, and changes nothing: operands are never written to.
@@ -118,8 +118,8 @@ def cho_solve(
 
     Returns
     -------
-    ndarray of float32 or Matrix
-        As `solve`; a 1-D `b` gives a 1-D array, beside a Matrix too. Synchronises.
+    ndarray of float32 or Array
+        As `solve`; a 1-D `b` gives a 1-D array, beside an Array too. Synchronises.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def cho_solve(
 
 def solve_pos(
     a: Any, b: Any, refine: bool, device: DeviceLike | None, check_finite: bool, lower: bool = False
-) -> Matrix | Array | RefinedSolution:
+) -> Array | Float32 | RefinedSolution:
     """Solve A x = b by Cholesky, of which the upper half of A is read, or the lower one, as SciPy's `solve` does."""
     if refine:
         return _refined(a, b, device, check_finite, lower)
@@ -169,7 +169,7 @@ def solve_pos(
 
 def inverse_of_definite(
     a: Any, lower: bool, variant: str | None, device: DeviceLike | None, check_finite: bool
-) -> Matrix | Array:
+) -> Array | Float32:
     """Invert by Cholesky, for `inv`: of A the upper half is read, or the lower one."""
     value = operand("inv", "A", a, check_finite)
     square("inv", "A", value)
@@ -183,7 +183,7 @@ def _refined(a: Any, b: Any, device: DeviceLike | None, check_finite: bool, lowe
     matrix, rhs = as_float64("solve", "A", a, check_finite), as_float64("solve", "b", b, check_finite)
     square("solve", "A", matrix)
     for name, given, array in (("A", a, matrix), ("b", b, rhs)):
-        if isinstance(given, Matrix) and check_finite:
+        if isinstance(given, Array) and check_finite:
             refuse_nonfinite("solve", name, array)
     matrix = mirrored(matrix, lower)
     target, results = device_of("solve", device, a, b), ("X", "iterations", "backward_error")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from glla.array.array import Matrix
-from glla.array.convert import Array
+from glla.array.array import Array
+from glla.array.convert import Float32
 from glla.errors import ShapeError
 from glla.gl import DeviceLike
 from glla.linalg.call import Call
@@ -35,12 +35,12 @@ def cholesky_banded(
     *,
     variant: str | None = None,
     device: DeviceLike | None = None,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Cholesky factor of a banded matrix in LAPACK's storage, with the semantics of `scipy.linalg.cholesky_banded`.
 
     Parameters
     ----------
-    ab : array_like or Matrix, shape (..., w + 1, n)
+    ab : array_like or Array, shape (..., w + 1, n)
         The main diagonal of a symmetric positive definite matrix and w beside it: those above it, a_ij at
         [w + i - j, j], or with `lower` those below it, a_ij at [i - j, j]. Corners that belong to no element are not
         used.
@@ -55,7 +55,7 @@ def cholesky_banded(
 
     Returns
     -------
-    ndarray of float32 or Matrix, shape (..., w + 1, n)
+    ndarray of float32 or Array, shape (..., w + 1, n)
         The factor in the same storage, zero in the corners. Synchronises.
 
     Raises
@@ -99,7 +99,7 @@ def cho_solve_banded(
     check_finite: bool = True,
     *,
     device: DeviceLike | None = None,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Solve A x = b from the Cholesky factor of a band, as `scipy.linalg.cho_solve_banded`.
 
     Parameters
@@ -107,7 +107,7 @@ def cho_solve_banded(
     cb_and_lower : (cb, lower)
         The factor of a matrix or of a stack of them, shape (..., w + 1, n), from `cholesky_banded` or SciPy's, and
         which diagonals it holds: L's (True), or those of U = L^T. Corners that belong to no element are not used.
-    b : array_like or Matrix, shape (n,) or (..., n, k)
+    b : array_like or Array, shape (n,) or (..., n, k)
         Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector.
     overwrite_b : bool
         Is taken as SciPy takes it, and changes nothing: operands are never written to.
@@ -116,8 +116,8 @@ def cho_solve_banded(
 
     Returns
     -------
-    ndarray of float32 or Matrix
-        Of the shape of `b`, or of all the stack; beside a Matrix a Matrix. Synchronises.
+    ndarray of float32 or Array
+        Of the shape of `b`, or of all the stack; beside an Array an Array. Synchronises.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def solve_definite_band(
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Solve A x = b for a symmetric positive definite band, by its Cholesky factor: the way of wide bands.
 
     Of `scipy.linalg.solveh_banded(ab, b, lower=lower)` it is all that a band of any width needs; a function that has
@@ -172,16 +172,16 @@ def solve_definite_band(
     ----------
     function : str
         That calls, for messages.
-    ab : array_like or Matrix, shape (..., w + 1, n)
+    ab : array_like or Array, shape (..., w + 1, n)
         As in `cholesky_banded`.
-    b : array_like or Matrix, shape (n,) or (..., n, k)
+    b : array_like or Array, shape (n,) or (..., n, k)
         Right-hand sides, as in `cho_solve_banded`.
     lower, variant, device, check_finite
         As in `cholesky_banded`.
 
     Returns
     -------
-    ndarray of float32, or Matrix where an operand is one
+    ndarray of float32, or Array where an operand is one
         Of the shape of `b`, or of all the stack. Synchronises.
 
     Raises
@@ -209,7 +209,7 @@ def solve_definite_band(
 # -- stacks -----------------------------------------------------------------------------------------------------------
 
 
-def banded(function: str, name: str, ab: Any, check_finite: bool) -> Array | Matrix:
+def banded(function: str, name: str, ab: Any, check_finite: bool) -> Float32 | Array:
     """Take bands in LAPACK's storage: a row for each diagonal."""
     bands = operand(function, name, ab, check_finite)
     if bands.ndim < 2 or bands.shape[-2] == 0 < bands.shape[-1]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix
-from glla.array.convert import Array
+from glla.array.array import Array
+from glla.array.convert import Float32
 from glla.errors import NonFiniteError
 from glla.gl import DeviceLike
 from glla.linalg import resident
@@ -26,12 +26,12 @@ PARTS = ("sign", "logarithm")
 @public(numpy="linalg.slogdet", namespace="slogdet")
 def slogdet(
     a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
-) -> SlogdetResult[Array] | SlogdetResult[Matrix]:
+) -> SlogdetResult[Float32] | SlogdetResult[Array]:
     """Sign and logarithm of the determinant, as `numpy.linalg.slogdet`.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., n, n)
+    a : array_like or Array, shape (..., n, n)
         Real numbers.
     device, check_finite
         As in `matmul`.
@@ -40,7 +40,7 @@ def slogdet(
     -------
     SlogdetResult
         ``sign`` (-1, 0 or 1) and ``logabsdet`` (-inf for a zero determinant), float32: numbers, or arrays for a stack,
-        which are a Matrix each for a stack on a device. Synchronises, as `det`.
+        which are an Array each for a stack on a device. Synchronises, as `det`.
 
     Raises
     ------
@@ -61,19 +61,19 @@ def slogdet(
 
 
 @public(numpy="linalg.det", namespace="det")
-def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array | Matrix:
+def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Float32 | Array:
     """Determinant, as `numpy.linalg.det`.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., n, n)
+    a : array_like or Array, shape (..., n, n)
         Real numbers.
     device, check_finite
         As in `matmul`.
 
     Returns
     -------
-    float32, or an array of them for a stack, a Matrix for a stack on a device
+    float32, or an array of them for a stack, an Array for a stack on a device
         Synchronises: reads 16 n bytes for each matrix, of a large stack on a device 4 n + 8.
 
     Raises
@@ -104,7 +104,7 @@ def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) 
     return resident.figures(result, value)
 
 
-def det_or_infinity(a: Any) -> np.float32 | Array | Matrix:
+def det_or_infinity(a: Any) -> np.float32 | Float32 | Array:
     """Determinant as the array API has it: `det`, but for one that does not fit float32, which is infinite or zero."""
     value, _, logarithm, result = _rounded(a, None, True)
     if not (logarithm < np.inf).all():
@@ -114,7 +114,7 @@ def det_or_infinity(a: Any) -> np.float32 | Array | Matrix:
 
 def _rounded(
     a: Any, device: DeviceLike | None, check_finite: bool
-) -> tuple[Array | Matrix, Float64, Float64, NDArray[np.float32]]:
+) -> tuple[Float32 | Array, Float64, Float64, NDArray[np.float32]]:
     """Give the operand, signs, logarithms, and the determinants in float32."""
     value, (sign, logarithm) = _sign_and_log("det", a, device, check_finite)
     with np.errstate(over="ignore", under="ignore"):
@@ -123,7 +123,7 @@ def _rounded(
 
 def _sign_and_log(
     function: str, a: Any, device: DeviceLike | None, check_finite: bool
-) -> tuple[Array | Matrix, tuple[Float64, Float64]]:
+) -> tuple[Float32 | Array, tuple[Float64, Float64]]:
     """Give the operand, and the sign and the logarithm of each determinant."""
     value = operand(function, "A", a, check_finite)
     square(function, "A", value)

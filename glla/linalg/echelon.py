@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.array import Matrix, upload
-from glla.array.convert import LARGEST, Array
+from glla.array.array import Array, upload
+from glla.array.convert import LARGEST, Float32
 from glla.errors import OptionError, one_of, real
 from glla.gl import Device, DeviceLike
 from glla.linalg.operands import device_of, fitting, known_variant, on_host, operand, run, stored, two_dimensional
@@ -29,12 +29,12 @@ def rref(
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> RREF[Matrix] | RREF[Array]:
+) -> RREF[Array] | RREF[Float32]:
     """Reduced row echelon form and pivot columns.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (m, n)
+    a : array_like or Array, shape (m, n)
         Real numbers.
     tol : float, optional
         A pivot of at most this magnitude counts as zero, which decides the rank. By default each column is judged by
@@ -55,7 +55,7 @@ def rref(
     Returns
     -------
     RREF
-        ``matrix`` (float32, or Matrix) and ``pivots``. Synchronises.
+        ``matrix`` (float32, or Array) and ``pivots``. Synchronises.
 
     Raises
     ------
@@ -89,35 +89,35 @@ def rref(
     if tol is not None and not tol >= 0:
         raise OptionError(f"rref: tol must be at least 0, got {tol!r}")
     if 0 in value.shape:
-        return RREF(value.copy(), ()) if isinstance(value, Matrix) else RREF(np.zeros_like(value), ())
+        return RREF(value.copy(), ()) if isinstance(value, Array) else RREF(np.zeros_like(value), ())
     target = device_of("rref", device, value)
     result, pivots = _reduced(value, target, tol, pivoting, variant, check_finite)
-    if isinstance(value, Matrix):
-        return RREF(result if isinstance(result, Matrix) else upload(result, target), pivots)
+    if isinstance(value, Array):
+        return RREF(result if isinstance(result, Array) else upload(result, target), pivots)
     return RREF(on_host(result), pivots)
 
 
 def _reduced(
-    a: Array | Matrix, device: Device, tol: float | None, pivoting: str, variant: str | None, check_finite: bool
-) -> tuple[Matrix | Array, tuple[int, ...]]:
+    a: Float32 | Array, device: Device, tol: float | None, pivoting: str, variant: str | None, check_finite: bool
+) -> tuple[Array | Float32, tuple[int, ...]]:
     """Reduce a matrix, not empty; give the form, on the device or on the host, and its pivot columns."""
     forms = (Form.of(a),)
     plan = kernel.whole(forms, device.limits, variant=variant, pivoting=pivoting, tol=tol is not None)
     limit = None if tol is None else np.array([min(float(tol), LARGEST)])
-    names = {"A": "A"} if isinstance(a, Matrix) and check_finite else None
+    names = {"A": "A"} if isinstance(a, Array) and check_finite else None
     given = {"A": stored(a), "tol": limit, "pivoting": pivoting}
     values = walk(OPERATIONS["rref"], forms, on_device(device, plan, "rref", names), given)
     return fitting("rref", values, "R", check_finite), values["leading"]
 
 
 def eliminated(
-    a: Matrix | Array, limits: tuple[float, float], pivoting: str, device: Device
-) -> tuple[Matrix | Array, tuple[int, ...], tuple[float, float, float]]:
+    a: Array | Float32, limits: tuple[float, float], pivoting: str, device: Device
+) -> tuple[Array | Float32, tuple[int, ...], tuple[float, float, float]]:
     """Run one elimination of `rref`, with one pivoting and nothing to fall back on; synchronises.
 
     Parameters
     ----------
-    a : Matrix or ndarray of float32
+    a : Array or ndarray of float32
         Not empty.
     limits : (float, float)
         Absolute and relative tolerance, see ``pivot/threshold.glsl``.
@@ -128,7 +128,7 @@ def eliminated(
 
     Returns
     -------
-    (Matrix or ndarray, tuple of int, (float, float, float))
+    (Array or ndarray, tuple of int, (float, float, float))
         The result, where `a` was, its pivot columns, and its health: smallest ratio, largest entry met (``partial``:
         largest sum of magnitudes in a column), smallest norm.
     """

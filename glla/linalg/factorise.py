@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix, upload
-from glla.array.convert import Array, finite_result
+from glla.array.array import Array, upload
+from glla.array.convert import Float32, finite_result
 from glla.errors import OptionError, ShapeError, one_of
 from glla.gl import Device, DeviceLike
 from glla.linalg.call import Call
@@ -33,12 +33,12 @@ def plu(
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> PLU[Matrix] | PLU[Array]:
+) -> PLU[Array] | PLU[Float32]:
     """PLU factorisation A = P @ L @ U, as `scipy.linalg.lu`.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (m, n)
+    a : array_like or Array, shape (m, n)
         Real numbers; any shape and rank.
     pivoting : {"partial", "harmonic", "geometric", "none"}
         ``partial`` is LAPACK's: multipliers of magnitude 1 at most. The block norms of the thesis need fewer passes;
@@ -91,32 +91,32 @@ def plu(
     k = min(m, n)
     if k == 0:
         empty = PLU(*(np.eye(*s, dtype=np.float32) for s in ((m, m), (m, 0), (0, n))))
-        return empty if not isinstance(value, Matrix) else PLU(*(upload(part, value.device) for part in empty))
+        return empty if not isinstance(value, Array) else PLU(*(upload(part, value.device) for part in empty))
     target = device_of("plu", device, value)
     results, pivots = _factors("plu", value, pivoting, variant, target, check_finite)
     if "lu" in results:  # what the device may flush to zero stays on the host
         lu = finite_result("plu", results["lu"], check_finite)
         parts: list[Any] = [np.tril(lu[:, :k], -1) + np.eye(m, k, dtype=np.float32), np.triu(lu[:k])]
-        if isinstance(value, Matrix):
+        if isinstance(value, Array):
             parts = [upload(part, target) for part in parts]
         P: Any = kernel.permutation_matrix(pivots, m)  # that of the device belongs to factors that were given up
     else:
         parts = [results["L"], results["U"]]
         P = results["P"] if "P" in results else kernel.permutation_matrix(pivots, m)
-    if isinstance(value, Matrix):
-        return PLU(P if isinstance(P, Matrix) else upload(P, target), *parts)
+    if isinstance(value, Array):
+        return PLU(P if isinstance(P, Array) else upload(P, target), *parts)
     return PLU(P, *(finite_result("plu", array, check_finite) for array in parts))
 
 
 def _factors(
-    function: str, a: Array | Matrix, pivoting: str, variant: str | None, device: Device, check_finite: bool
+    function: str, a: Float32 | Array, pivoting: str, variant: str | None, device: Device, check_finite: bool
 ) -> tuple[dict[str, Any], Pivots]:
     """Factor one matrix, not empty; give the results of the plan, or the packed factors as ``lu``, and the pivots."""
     packed, forms = function == "lu_factor", (Form.of(a),)
     if isinstance(a, np.ndarray):
         must_fit_a_texture(function, a.shape, device.limits) if packed else None
     plan = kernel.whole(forms, device.limits, variant=variant, pivoting=pivoting, packed=packed)
-    names = {"A": "A"} if isinstance(a, Matrix) and check_finite else None
+    names = {"A": "A"} if isinstance(a, Array) and check_finite else None
     given = {"A": stored(a), "pivoting": pivoting, "function": function, "check_finite": check_finite}
     values = walk(OPERATIONS[function], forms, on_device(device, plan, function, names), given)
     return values, values["piv"]
@@ -146,19 +146,19 @@ def lu_factor(
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> tuple[Matrix, NDArray[np.int32]] | tuple[Array, NDArray[np.int32]]:
+) -> tuple[Array, NDArray[np.int32]] | tuple[Float32, NDArray[np.int32]]:
     """Packed PLU factors and LAPACK's pivots, as `scipy.linalg.lu_factor`.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., m, n)
+    a : array_like or Array, shape (..., m, n)
         Real numbers; one plan serves a whole stack of small matrices, see `glla.operations.stack`.
     pivoting, variant, device, check_finite
         As in `plu`.
 
     Returns
     -------
-    lu : ndarray of float32 or Matrix, shape (..., m, n)
+    lu : ndarray of float32 or Array, shape (..., m, n)
         L below the diagonal (its ones are not stored), U on and above it.
     piv : ndarray of int32, shape (..., min(m, n))
         Row i was exchanged with row ``piv[i]``. Synchronises.
@@ -194,10 +194,10 @@ def lu_factor(
         names, results = ("A",), ("lu", "piv")
         call = Call("lu_factor", "lu_factor", target, check_finite, names, variant, results, options=options)
         found = call.named(value)
-        if not isinstance(value, Matrix):
+        if not isinstance(value, Array):
             finite_result("lu_factor", found["lu"], check_finite)
         return found["lu"], found["piv"]
     piv = np.zeros((*value.shape[:-2], min(value.shape[-2:])), dtype=np.int32)
-    if isinstance(value, Matrix):
+    if isinstance(value, Array):
         return value.copy(), piv
     return np.empty(value.shape, dtype=np.float32), piv

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.array import Matrix
-from glla.array.convert import Array
+from glla.array.array import Array
+from glla.array.convert import Float32
 from glla.errors import NotPositiveDefiniteError, OptionError
 from glla.gl import DeviceLike
 from glla.linalg import resident
@@ -26,12 +26,12 @@ def cholesky(
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Cholesky factor with the semantics of `numpy.linalg.cholesky`: A = L L^T.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., n, n)
+    a : array_like or Array, shape (..., n, n)
         Real numbers, symmetric and positive definite. Only the lower half is read, with `upper` only the upper one.
     upper : bool
         Give U = L^T, with A = U^T U. NumPy's default is the lower factor; SciPy's is the upper one.
@@ -44,7 +44,7 @@ def cholesky(
 
     Returns
     -------
-    ndarray of float32 or Matrix, shape (..., n, n)
+    ndarray of float32 or Array, shape (..., n, n)
         The factor, with zeros in its other half. Synchronises.
 
     Raises
@@ -87,12 +87,12 @@ def cho_factor(
     *,
     variant: str | None = None,
     device: DeviceLike | None = None,
-) -> tuple[Matrix, bool] | tuple[Array, bool]:
+) -> tuple[Array, bool] | tuple[Float32, bool]:
     """Cholesky factor for `cho_solve`, with the semantics of `scipy.linalg.cho_factor`.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., n, n)
+    a : array_like or Array, shape (..., n, n)
         Real numbers, symmetric and positive definite. Only the upper half is read, with `lower` only the lower one.
     lower : bool
         Give L of A = L L^T; otherwise U of A = U^T U. SciPy's default is the upper factor, NumPy's the lower one.
@@ -103,7 +103,7 @@ def cho_factor(
 
     Returns
     -------
-    c : ndarray of float32 or Matrix, shape (..., n, n)
+    c : ndarray of float32 or Array, shape (..., n, n)
         The factor. Its other half holds zeros; SciPy's holds what A had there. Synchronises.
     lower : bool
         As it was given.
@@ -132,7 +132,7 @@ def cho_factor(
 
 def _factored(
     function: str, a: Any, upper: bool, variant: str | None, device: DeviceLike | None, check_finite: bool
-) -> Matrix | Array:
+) -> Array | Float32:
     """Factor a matrix, or a stack."""
     value = operand(function, "A", a, check_finite)
     square(function, "A", value)
@@ -142,13 +142,13 @@ def _factored(
     try:
         factor = call(turned(value) if upper else value)
     except NotPositiveDefiniteError as error:
-        if isinstance(value, Matrix) and check_finite and error.pivot is not None and not np.isfinite(error.pivot):
+        if isinstance(value, Array) and check_finite and error.pivot is not None and not np.isfinite(error.pivot):
             _refuse_nonfinite(function, value)  # it may be one of A's
         raise
     return turned(factor, True) if upper else factor
 
 
-def _refuse_nonfinite(function: str, a: Matrix) -> None:
+def _refuse_nonfinite(function: str, a: Array) -> None:
     largest = a.vector_norm(np.inf, (-2, -1)).numpy(check_finite=False)
     if a.ndim > 2:
         resident.refuse_nonfinite(function, "A", largest.reshape(-1))

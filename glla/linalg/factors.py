@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix
-from glla.array.convert import Array
+from glla.array.array import Array
+from glla.array.convert import Float32
 from glla.gl import Device, Texture
 from glla.gl.observers import host_step
 from glla.operations import care, lu_solve, trust
@@ -30,7 +30,7 @@ class Factors:
 
     Attributes
     ----------
-    lu : Matrix
+    lu : Array
         L below the diagonal, U on and above it.
     records : Texture
         The pivot records of all steps, see ``pivot/factor_records.frag``.
@@ -40,17 +40,17 @@ class Factors:
         What was read back when they were made.
     """
 
-    lu: Matrix
+    lu: Array
     records: Texture
     row_exponents: Texture | None = None
     column_exponents: Texture | None = None
-    figures: Mapping[str, Array] = field(default_factory=dict)
+    figures: Mapping[str, Float32] = field(default_factory=dict)
 
     @staticmethod
     def of(device: Device, shape: Shape, results: Mapping[str, Any]) -> Factors:
         """Take the results of a plan that made factors: those by name, and the diagnostics beside them."""
         figures = {name: value for name, value in results.items() if isinstance(value, np.ndarray)}
-        lu = results["LU"] if isinstance(results["LU"], Matrix) else Matrix(device, results["LU"], shape)
+        lu = results["LU"] if isinstance(results["LU"], Array) else Array(device, results["LU"], shape)
         scales = results.get("row_exponents"), results.get("column_exponents")
         return Factors(lu, results["pivots"], *scales, figures)
 
@@ -81,7 +81,7 @@ class Factors:
         return plu.exchanges(records, min(self.shape))
 
     @cached_property
-    def diagonal(self) -> tuple[Array, Array]:
+    def diagonal(self) -> tuple[Float32, Float32]:
         """U's diagonal, and the largest magnitude in U's columns. Square matrices; synchronises once."""
         n = self.shape[0]
         return trust.of_diagonal(self._figure("diagonal", lambda: self.run(_diagonal_plan(n))["diagonal"]), n)
@@ -109,12 +109,12 @@ class Factors:
         """
         return trust.norm_of_probes(self.probe_solutions())
 
-    def probe_solutions(self) -> Array:
+    def probe_solutions(self) -> Float32:
         """Solutions for `glla.operations.factors.probes`, of the factored matrix. Synchronises."""
         plan = care.probe(care.System(self.shape[0], PROBES, self.device.limits))
         return self._figure("probe_solutions", lambda: self.run(plan)["probe_solutions"])
 
-    def _figure(self, name: str, otherwise: Callable[[], Array]) -> Array:
+    def _figure(self, name: str, otherwise: Callable[[], Float32]) -> Float32:
         """Diagnostics read back by the plan that made the factors, or else by another plan."""
         return self.figures[name] if name in self.figures else otherwise()
 
@@ -155,7 +155,7 @@ class Factors:
         if found is not None:
             raise trust.singular(function, len(u), found, member)
 
-    def in_bounds(self, a: Array) -> bool:
+    def in_bounds(self, a: Float32) -> bool:
         """Tell whether the entries stayed in bounds, and so did the exponents of the scaling. Synchronises.
 
         `a` is the matrix; it is looked at only if it was not equilibrated.
@@ -165,7 +165,7 @@ class Factors:
         return near and trust.size_near_one(size) and not trust.grew(self.growth(size), self.shape[0])
 
     @property
-    def packed(self) -> Array:
+    def packed(self) -> Float32:
         """The factors on the host. Synchronises."""
         return self.lu.numpy()
 
@@ -173,18 +173,18 @@ class Factors:
         """Largest entry of U beside `scale`, that of the matrix; infinite if the factors are not finite."""
         return trust.growth(*self.diagonal, scale)
 
-    def solve(self, b: Matrix, transposed: bool = False) -> Matrix:
+    def solve(self, b: Array, transposed: bool = False) -> Array:
         """Solve A X = B, or with the transpose of A, on the device. Does not synchronise.
 
         The factors must be those of a regular matrix.
         """
-        return Matrix(self.device, self.run(self.solution(b.shape[1], transposed), B=b.texture)["X"], b.shape)
+        return Array(self.device, self.run(self.solution(b.shape[1], transposed), B=b.texture)["X"], b.shape)
 
-    def solve_array(self, b: Array, transposed: bool = False) -> Array:
+    def solve_array(self, b: Float32, transposed: bool = False) -> Float32:
         """Solve A X = B, or with the transpose of A, from the host to the host. Synchronises."""
         n, limits = self.shape[0], self.device.limits
         plan = care.solution(n, b.shape[1], limits, transposed, self.row_exponents is not None)
-        x: Array = self.run(plan, B=np.ascontiguousarray(b, dtype=np.float32))["X"]
+        x: Float32 = self.run(plan, B=np.ascontiguousarray(b, dtype=np.float32))["X"]
         return x
 
     def solution(self, columns: int, transposed: bool = False) -> Plan:
@@ -204,20 +204,20 @@ def _diagonal_plan(n: int) -> Plan:
 _rounding_errors = host_step(care.ERRORS)(rounding_errors)
 
 
-def largest_magnitude(a: Matrix) -> float:
+def largest_magnitude(a: Array) -> float:
     """Max |a_ij|, reduced on the device. Synchronises."""
     result = a.device.run(max_magnitude((a.shape[0], a.shape[1])), A=a.texture)["max"]
     return float(a.device.read(result)[0, 0, 0])
 
 
 def factorise(
-    a: Matrix, pivoting: str = "partial", equilibrate_first: bool = False, variant: str | None = None
+    a: Array, pivoting: str = "partial", equilibrate_first: bool = False, variant: str | None = None
 ) -> Factors:
     """Factor a matrix on its device, with nothing read back.
 
     Parameters
     ----------
-    a : Matrix
+    a : Array
         m x n, not empty.
     pivoting : {"partial", "harmonic", "geometric"}
         The block norms are checked at the end, which synchronises, and give way to ``partial`` where they fail.
@@ -237,6 +237,6 @@ def factorise(
     return Factors.of(device, shape, results)
 
 
-def from_pivots(lu: Matrix, pivots: NDArray[np.integer]) -> Factors:
+def from_pivots(lu: Array, pivots: NDArray[np.integer]) -> Factors:
     """Factors that were made elsewhere: packed L and U, and LAPACK's exchanges, which become pivot records."""
     return Factors(lu, lu.device.write_texels(plans.pivot_records(pivots)))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix, upload
-from glla.array.convert import Array, finite_result
+from glla.array.array import Array, upload
+from glla.array.convert import Float32, finite_result
 from glla.errors import GllaError, NonFiniteError, OptionError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
@@ -31,7 +31,7 @@ FORMULAS = ("adjugate", "adjugate_fused")
 """Variants of `glla.operations.inv3` that must be named in `inv`; the default is elimination."""
 
 
-def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:
+def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
     """Invert by the way of this name.
 
     Raises
@@ -49,7 +49,7 @@ def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_fi
     )
 
 
-def must_be_small(value: Array | Matrix) -> None:
+def must_be_small(value: Float32 | Array) -> None:
     """Raise OptionError for matrices that one fragment cannot eliminate."""
     if value.shape[-1] > LARGEST:
         raise OptionError(
@@ -58,12 +58,12 @@ def must_be_small(value: Array | Matrix) -> None:
         )
 
 
-def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:
+def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
     """Invert every 3 x 3 matrix of a stack by the adjugate formula.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., 3, 3)
+    a : array_like or Array, shape (..., 3, 3)
         Real numbers.
     variant : {"adjugate", "adjugate_fused"}
         In two passes, as the source has it, or in one.
@@ -72,7 +72,7 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
 
     Returns
     -------
-    ndarray of float32 or Matrix
+    ndarray of float32 or Array
         Of the shape of `a`. Synchronises; of matrices on a device six figures each are read, and they stay there.
 
     Raises
@@ -105,12 +105,12 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
     target = device_of("inv", device, value)
     if value.size == 0:
         return value.copy()
-    if isinstance(value, Matrix):
+    if isinstance(value, Array):
         return _of_residents(value, variant, target, check_finite)
     return finite_result("inv", _inverses(value, variant, target), check_finite)
 
 
-def _of_residents(a: Matrix, variant: str, device: Device, check_finite: bool) -> Matrix:
+def _of_residents(a: Array, variant: str, device: Device, check_finite: bool) -> Array:
     """Invert matrices on a device: of each the figures are read back, and the largest entry of the inverse."""
     stack = a.shape[:-2]
     operation = replace(OPERATIONS["inv"], batch=BATCHES[variant])
@@ -131,7 +131,7 @@ def _member(stack: tuple[int, ...], index: int) -> str:
     return member_of_stack(tuple(int(i) for i in np.unravel_index(index, stack)) if stack else ())
 
 
-def _inverses(a: Array, variant: str, device: Device) -> Array:
+def _inverses(a: Float32, variant: str, device: Device) -> Float32:
     stack, rows = a.shape[:-2], np.ascontiguousarray(a).reshape(-1, 9)
     x = np.empty(rows.shape, dtype=np.float32)
     for first, end in pieces(len(rows), most_together(device.limits)):
@@ -156,7 +156,7 @@ def _refuse_lost(places: NDArray[np.intp]) -> None:
         )
 
 
-def inverse_by_gauss_jordan(a: Any, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:
+def inverse_by_gauss_jordan(a: Any, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
     """Invert as the author of `glla.operations.gauss_jordan` does, three passes a column; matrices one by one.
 
     Raises

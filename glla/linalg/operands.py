@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix
-from glla.array.convert import Array, as_float32, as_real, checked_device, finite_result, refuse_nonfinite
+from glla.array.array import Array
+from glla.array.convert import Float32, as_float32, as_real, checked_device, finite_result, refuse_nonfinite
 from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, NonFiniteError, ShapeError, one_of
 from glla.gl import Device, DeviceLike, default_device
@@ -21,30 +21,30 @@ def device_of(function: str, device: DeviceLike | None, *values: Any) -> Device:
     """Device to work on: that of the matrices among the operands, the one asked for, or the default one."""
     found = checked_device(function, device)
     for value in values:
-        if isinstance(value, Matrix):
+        if isinstance(value, Array):
             if found is not None and value.device is not found:
                 raise DeviceMismatchError(f"{function}: operands must live on one device; pass numpy() of one of them")
             found = value.device
     return found or default_device()
 
 
-def operand(function: str, name: str, value: Any, check_finite: bool) -> Array | Matrix:
+def operand(function: str, name: str, value: Any, check_finite: bool) -> Float32 | Array:
     """Take an Array of float32 as it is, one of another type converted, and anything else as an array of the host."""
-    if isinstance(value, Matrix):
+    if isinstance(value, Array):
         return value.astype("float32", copy=False)
     return as_float32(function, name, value, check_finite)
 
 
 def stored(value: Any) -> Any:
     """Give an operand as plans take it: of an Array the texture as it lies, transposed or not; else itself."""
-    return value.value.texture if isinstance(value, Matrix) else value
+    return value.value.texture if isinstance(value, Array) else value
 
 
 def run(device: Device, plan: Plan, values: Mapping[str, Any]) -> dict[str, Any]:
     """Run a plan on arrays of the host, Arrays and textures; results that are arrays on the device are Arrays."""
     found: dict[str, Any] = device.run(plan, **{name: stored(values[name]) for name in plan.operands})
     for name, layout in plan.layouts.items():
-        found[name] = Matrix._of(Resident.lying(device, found[name], layout))
+        found[name] = Array._of(Resident.lying(device, found[name], layout))
     return found
 
 
@@ -64,13 +64,13 @@ def rows(b: Any) -> int:
     return count
 
 
-def two_dimensional(function: str, name: str, value: Array | Matrix) -> None:
+def two_dimensional(function: str, name: str, value: Float32 | Array) -> None:
     """Raise ShapeError unless an operand is one matrix."""
     if value.ndim != 2:
         raise ShapeError(f"{function}: {name} must be two-dimensional, got shape {value.shape}; reshape it")
 
 
-def square(function: str, name: str, value: NDArray[Any] | Matrix) -> None:
+def square(function: str, name: str, value: NDArray[Any] | Array) -> None:
     """Raise ShapeError unless an operand is square, or a stack of square matrices."""
     if value.ndim < 2:
         raise ShapeError(f"{function}: {name} must be at least two-dimensional, got shape {value.shape}; reshape it")
@@ -97,31 +97,31 @@ def beside_factors(function: str, name: str, factors: Any, b: Any) -> None:
         )
 
 
-def refuse_nonfinite_largest(function: str, name: str, largest: Array) -> None:
-    """Raise if the largest entry of a Matrix says that it holds NaN or infinity.
+def refuse_nonfinite_largest(function: str, name: str, largest: Float32) -> None:
+    """Raise if the largest entry of an Array says that it holds NaN or infinity.
 
     Arithmetic on the device may have made them, as IEEE 754 has it. Arrays of the host were looked at as they came in.
     """
     if not np.isfinite(largest).all():
         raise NonFiniteError(
-            f"{function}: {name} must not hold NaN or infinity, got a Matrix that does; find out which operation "
+            f"{function}: {name} must not hold NaN or infinity, got an Array that does; find out which operation "
             "made them with its numpy(check_finite=True), or pass check_finite=False to let them through"
         )
 
 
-def fitting(function: str, values: Mapping[str, Any], name: str, check_finite: bool) -> Array | Matrix:
+def fitting(function: str, values: Mapping[str, Any], name: str, check_finite: bool) -> Float32 | Array:
     """Give a result, or raise NonFiniteError if it left the range of float32.
 
     Of one that stays on the device its plan has read the largest entry, see `glla.operations.crossing.watch`.
     """
-    result: Array | Matrix = values[name]
-    finite_result(function, values[f"largest_{name}"] if isinstance(result, Matrix) else result, check_finite)
+    result: Float32 | Array = values[name]
+    finite_result(function, values[f"largest_{name}"] if isinstance(result, Array) else result, check_finite)
     return result
 
 
-def on_host(result: Any) -> Array:
+def on_host(result: Any) -> Float32:
     """Give a result as an array of the host."""
-    found: Array = result.numpy() if isinstance(result, Matrix) else result
+    found: Float32 = result.numpy() if isinstance(result, Array) else result
     return found
 
 
@@ -133,7 +133,7 @@ def known_variant(function: str, operation: Operation, variant: Any) -> None:
 
 def as_float64(function: str, name: str, value: Any, check_finite: bool) -> NDArray[np.float64]:
     """Convert to float64 with the checks of `as_float32`, but without its rounding."""
-    if isinstance(value, Matrix):
+    if isinstance(value, Array):
         return value.numpy().astype(np.float64)
     array = as_real(function, name, value)
     if check_finite:
@@ -144,7 +144,7 @@ def as_float64(function: str, name: str, value: Any, check_finite: bool) -> NDAr
 
 def turned(a: Any, copied: bool = False) -> Any:
     """See matrices transposed; an array of the host as a copy in C order, if that is asked for."""
-    if isinstance(a, Matrix):
+    if isinstance(a, Array):
         return a.mT
     flipped = np.swapaxes(a, -1, -2)
     return np.ascontiguousarray(flipped) if copied else flipped

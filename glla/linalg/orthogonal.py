@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.array import Matrix, upload
-from glla.array.convert import Array, finite_result
+from glla.array.array import Array, upload
+from glla.array.convert import Float32, finite_result
 from glla.errors import ShapeError, one_of
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
@@ -39,12 +39,12 @@ def qr(
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> QRResult[Matrix] | Matrix | tuple[Matrix, Matrix] | QRResult[Array] | Array | tuple[Array, Array]:
+) -> QRResult[Array] | Array | tuple[Array, Array] | QRResult[Float32] | Float32 | tuple[Float32, Float32]:
     """QR factorisation A = Q R with the semantics of `numpy.linalg.qr`.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., m, n)
+    a : array_like or Array, shape (..., m, n)
         Real numbers; any shape and rank.
     mode : {"reduced", "complete", "r", "raw"}
         What is given, see below; k = min(m, n).
@@ -60,13 +60,13 @@ def qr(
         Of modes "reduced" and "complete": Q, (..., m, k) or (..., m, m), with orthonormal columns, and R, (..., k, n)
         or (..., m, n), upper triangular. R's diagonal has LAPACK's signs: opposite to those of the columns that it
         comes from, so mostly negative. With `tsqr`, which a GPU takes for tall matrices, they may be others.
-    R : ndarray of float32 or Matrix, shape (..., k, n)
+    R : ndarray of float32 or Array, shape (..., k, n)
         Of mode "r".
     (h, tau) : tuple
         Of mode "raw": the transpose of R with the reflectors below its diagonal, (..., n, m), and their factors,
         (..., k), as LAPACK's geqrf has them.
 
-    Of a Matrix all of them are Matrix. Synchronises: the largest entry of R is read; with ``check_finite=False``
+    Of an Array all of them are Array. Synchronises: the largest entry of R is read; with ``check_finite=False``
     nothing is, but in mode "raw".
 
     Raises
@@ -107,32 +107,32 @@ def qr(
         raise ShapeError(f"qr: A must be at least two-dimensional, got shape {value.shape}; reshape it")
     one_of("qr: mode", mode, kernel.MODES)
     known_variant("qr", OPERATIONS["qr"], variant)
-    target = device_of("qr", device, value) if value.size or isinstance(value, Matrix) else None
+    target = device_of("qr", device, value) if value.size or isinstance(value, Array) else None
     parts: Any
     if target is None or value.size == 0:
         found: Any = np.linalg.qr(np.empty(value.shape, dtype=np.float32), mode=mode)  # type: ignore[call-overload]
         parts = found if isinstance(found, tuple) else (found,)
-        if isinstance(value, Matrix):
+        if isinstance(value, Array):
             parts = tuple(upload(part, value.device) for part in parts)
-    elif isinstance(value, Matrix):
+    elif isinstance(value, Array):
         parts = _of_matrix(value, mode, variant, target, check_finite)
     else:
         parts = _of_array(value, mode, variant, target)
-    if not isinstance(value, Matrix):
+    if not isinstance(value, Array):
         parts = tuple(finite_result("qr", part, check_finite) for part in parts)
     if mode in ("reduced", "complete"):
         return QRResult(*parts)
     return parts[0] if mode == "r" else (parts[0], parts[1])
 
 
-def _refuse_nonfinite(a: Matrix, largest: Array) -> None:
+def _refuse_nonfinite(a: Array, largest: Float32) -> None:
     """Raise unless the largest entries of factors on the device are finite: A is not, or they do not fit float32."""
     if not np.isfinite(largest).all():
         refuse_nonfinite_largest("qr", "A", a.vector_norm(np.inf).numpy())
         finite_result("qr", largest, True)
 
 
-def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple[Array, ...]:
+def _of_array(a: Float32, mode: str, variant: str | None, device: Device) -> tuple[Float32, ...]:
     """Factor a matrix of the host, or a batch; give the results of the mode."""
     stack, members = a.shape[:-2], a.reshape(-1, *a.shape[-2:])
     if variant is None:
@@ -143,11 +143,11 @@ def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple
     return tuple(_shaped(stacked(parts), stack) for parts in zip(*found, strict=True))
 
 
-def _shaped(parts: Array, stack: tuple[int, ...]) -> Array:
+def _shaped(parts: Float32, stack: tuple[int, ...]) -> Float32:
     return np.ascontiguousarray(parts).reshape(*stack, *parts.shape[1:])
 
 
-def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device, check_finite: bool) -> tuple[Matrix, ...]:
+def _of_matrix(a: Array, mode: str, variant: str | None, device: Device, check_finite: bool) -> tuple[Array, ...]:
     """Factor a matrix on the device, or a stack."""
     if a.ndim == 2:
         return _factors(a, mode, variant, device, check_finite)
@@ -159,7 +159,7 @@ def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device, check_
                 _refuse_nonfinite(a, largest.numpy())
             records = resident.shaped(made.matrices, (*stack, *made.matrices.shape[-2:]))
             if made.beside is not None:
-                return records[..., : shape[1], :], Matrix._of(made.beside).reshape(*stack, -1)
+                return records[..., : shape[1], :], Array._of(made.beside).reshape(*stack, -1)
             return taken_apart(records, shape, mode)
     found = [_factors(one, mode, variant, device, check_finite) for one in resident.members(a)]
     joined = [resident.joined_results(list(parts)) for parts in zip(*found, strict=True)]
@@ -171,12 +171,12 @@ def _factors(a: Any, mode: str, variant: str | None, device: Device, check_finit
     forms = (Form.of(a),)
     plan = kernel.whole(forms, device.limits, variant=variant, mode=mode, watched=check_finite)
     values = walk(OPERATIONS["qr"], forms, on_device(device, plan), {"A": stored(a)})
-    if check_finite and isinstance(a, Matrix):
+    if check_finite and isinstance(a, Array):
         _refuse_nonfinite(a, device.read(values["largest"]))
     if mode != "raw":
         return tuple(values[name] for name in ("QR" if mode != "r" else "R"))
     tau: Any = kernel.taus(values["T"], min(a.shape))
-    return values["H"].T, upload(tau, device) if isinstance(a, Matrix) else tau
+    return values["H"].T, upload(tau, device) if isinstance(a, Array) else tau
 
 
 @public(numpy="linalg.lstsq")
@@ -188,14 +188,14 @@ def lstsq(
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> tuple[Matrix, Matrix, int, Matrix] | tuple[Array, Array, int, Array]:
+) -> tuple[Array, Array, int, Array] | tuple[Float32, Float32, int, Float32]:
     """Least-squares solution of A x = b, of least norm, with the semantics of `numpy.linalg.lstsq`.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (m, n)
+    a : array_like or Array, shape (m, n)
         Real numbers; any shape and rank.
-    b : array_like or Matrix, shape (m,) or (m, k)
+    b : array_like or Array, shape (m,) or (m, k)
         Right-hand sides.
     rcond : float, optional
         Singular values up to `rcond` times the largest one count as zero. By default max(m, n) 2^-23: the spacing of
@@ -208,7 +208,7 @@ def lstsq(
 
     Returns
     -------
-    x : ndarray of float32 or Matrix, shape (n,) or (n, k)
+    x : ndarray of float32 or Array, shape (n,) or (n, k)
         The solution; where the rank is below n, the one of least norm. Synchronises.
     residuals : shape (k,), or (1,) for a 1-D `b`, or (0,)
         Squared norms of b - A x; none where the rank is below n, or m <= n, as in NumPy. Those below u^2 norm(b)^2 are
@@ -251,10 +251,10 @@ def lstsq(
     known_variant("lstsq", OPERATIONS["qr"], variant)
     if left.size and not right.size:  # A has a rank and singular values all the same
         column_ = np.zeros((len(left), 1), dtype=np.float32)
-        beside = column_ if isinstance(left, Matrix) or not isinstance(right, Matrix) else upload(column_, right.device)
+        beside = column_ if isinstance(left, Array) or not isinstance(right, Array) else upload(column_, right.device)
         x, residuals, rank, s = lstsq(left, beside, rcond, variant=variant, device=device, check_finite=check_finite)
         return x[:, :0], residuals[:0], rank, s  # type: ignore[return-value]
-    on_a_device = isinstance(left, Matrix) or isinstance(right, Matrix)
+    on_a_device = isinstance(left, Array) or isinstance(right, Array)
     target = device_of("lstsq", device, left, right) if on_a_device or (left.size and right.size) else None
     if target is None or not (left.size and right.size):
         found: Any = _of_nothing(left.shape, right)
@@ -267,21 +267,21 @@ def lstsq(
     return upload(x, target), upload(residuals, target), int(rank), upload(s, target)
 
 
-def _of_nothing(shape: tuple[int, ...], b: Array | Matrix) -> tuple[Array, Array, int, Array]:
+def _of_nothing(shape: tuple[int, ...], b: Float32 | Array) -> tuple[Float32, Float32, int, Float32]:
     """Solution for a matrix without entries: where it has rows, all of b is left over."""
     x, residuals, rank, s = np.linalg.lstsq(np.zeros(shape), on_host(b).astype(np.float64))
     return x.astype(np.float32), residuals.astype(np.float32), int(rank), s.astype(np.float32)
 
 
 def _least(
-    a: Array | Matrix, b: Array | Matrix, rcond: float | None, variant: str | None, device: Device, check_finite: bool
-) -> tuple[Array, Array, int, Array]:
+    a: Float32 | Array, b: Float32 | Array, rcond: float | None, variant: str | None, device: Device, check_finite: bool
+) -> tuple[Float32, Float32, int, Float32]:
     both = a, column(b)
     forms = forms_of(both)
     plan = squares.whole(forms, device.limits, variant=variant, rcond=rcond if rcond is None else float(rcond))
     names = {"A": "A", "B": "b"} if check_finite else None
     given = dict(zip("AB", map(stored, both), strict=True))
     values = walk(OPERATIONS["lstsq"], forms, on_device(device, plan, "lstsq", names), given)
-    x: Array = finite_result("lstsq", values["X"], check_finite)
+    x: Float32 = finite_result("lstsq", values["X"], check_finite)
     residuals = values["residuals"] if int(values["rank"][0]) == a.shape[1] else values["residuals"][:0]
     return x[:, 0] if b.ndim == 1 else x, residuals, int(values["rank"][0]), values["s"]

@@ -24,7 +24,7 @@ def plan(
     ----------
     operation : str
         A key of `glla.operations.OPERATIONS`: ``"matmul"``, ``"solve"``, ...
-    *forms : tuple of int, Form, array or Matrix
+    *forms : tuple of int, Form, array or Array
         Of the operands. A pair of numbers stands for a float32 matrix in the host's memory; more numbers for a stack;
         one for a vector, where the function takes vectors. Without elements nothing runs: the plan is empty.
     device : Device, str or int, optional

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from glla.array import arithmetic
-from glla.array.array import Matrix
-from glla.array.convert import Array, finite_result
+from glla.array.array import Array
+from glla.array.convert import Float32, finite_result
 from glla.array.value import from_array, packs
 from glla.errors import DTypeError, OptionError, OptionTypeError, ShapeError
 from glla.gl import Device, DeviceLike
@@ -31,32 +31,32 @@ def matmul(
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Matrix product with the semantics of `numpy.matmul`.
 
     Parameters
     ----------
-    a, b : array_like or Matrix, shapes (..., m, k) and (..., k, n)
+    a, b : array_like or Array, shapes (..., m, k) and (..., k, n)
         Real numbers. A 1-D `a` counts as a row, a 1-D `b` as a column, and that dimension is dropped from the result.
         Leading dimensions broadcast; one plan serves a stack of small matrices, see `glla.operations.stack`. Arrays
         may be larger than a texture, or than the device's memory: they are cut into tiles then, which stream through
         the device, see `glla.linalg.tiling`. They may be mapped from files (`numpy.memmap`); what is not float32 is
         converted as a whole first, in the host's memory.
     out : ndarray of float32, optional
-        Where the result goes, of its shape; it may be mapped from a file. Not beside a Matrix.
+        Where the result goes, of its shape; it may be mapped from a file. Not beside an Array.
     variant : str, optional
         A key of ``glla.operations.matmul.VARIANTS``, for example ``inner_product`` or ``virtual_cube``; `glla variants`
         lists them. The products of a stack are then made one by one. By default `glla.operations.matmul.choose`
         decides.
     device : Device, str or int, optional
-        A device, or its name (see `glla.gl.named_device`). By default that of a Matrix among the operands, or the
+        A device, or its name (see `glla.gl.named_device`). By default that of an Array among the operands, or the
         default device.
     check_finite : bool
         Refuse NaN and infinity, in the operands and in the result.
 
     Returns
     -------
-    ndarray of float32, shape (..., m, n), or Matrix
+    ndarray of float32, shape (..., m, n), or Array
         An array synchronises, an Array does not.
 
     Raises
@@ -67,9 +67,9 @@ def matmul(
         Complex or object operands; NaN, infinity, or an overflow of float32 (`out`, if given, holds it then). `out` is
         not float32.
     OptionError
-        No such variant; `out` is no array that can be written, or stands beside a Matrix.
+        No such variant; `out` is no array that can be written, or stands beside an Array.
     LimitError
-        The variant needs more than this device has: ``compute_tiled`` needs OpenGL 4.3. Or a Matrix is larger than a
+        The variant needs more than this device has: ``compute_tiled`` needs OpenGL 4.3. Or an Array is larger than a
         texture.
     OutOfMemoryError
         Not even the smallest tile has room on the device.
@@ -91,12 +91,12 @@ def matmul(
            [39.]], dtype=float32)
     """
     known_variant("matmul", MATMUL, variant)
-    left = a if isinstance(a, Matrix) else operand("matmul", "A", a, check_finite)
-    right = b if isinstance(b, Matrix) else _right("matmul", a, left, b, check_finite)
+    left = a if isinstance(a, Array) else operand("matmul", "A", a, check_finite)
+    right = b if isinstance(b, Array) else _right("matmul", a, left, b, check_finite)
     for name, one in (("A", left), ("B", right)):
         if one.ndim == 0:
             raise ShapeError(f"matmul: {name} must have at least one dimension, got a scalar; use * to scale")
-    if isinstance(left, Matrix) or isinstance(right, Matrix):
+    if isinstance(left, Array) or isinstance(right, Array):
         if out is not None:
             raise OptionError("matmul: out must be None beside an Array, the result is an Array too; use its numpy()")
         left, right = _of_one_type(left, right)
@@ -109,9 +109,9 @@ def _right(function: str, a: Any, left: Any, b: Any, check_finite: bool) -> Any:
     return left.T if is_symmetric(a, b) else operand(function, "B", b, check_finite)
 
 
-def _of_one_type(*operands: Array | Matrix) -> tuple[Any, ...]:
+def _of_one_type(*operands: Float32 | Array) -> tuple[Any, ...]:
     """Convert Arrays of integers to float32, unless both are integers."""
-    types = [one.value.dtype if isinstance(one, Matrix) else "float32" for one in operands]
+    types = [one.value.dtype if isinstance(one, Array) else "float32" for one in operands]
     if "float32" not in types:
         return operands
     return tuple(
@@ -120,36 +120,36 @@ def _of_one_type(*operands: Array | Matrix) -> tuple[Any, ...]:
     )
 
 
-def _beside_an_array(a: Array | Matrix, b: Array | Matrix, variant: str | None, device: DeviceLike | None) -> Matrix:
+def _beside_an_array(a: Float32 | Array, b: Float32 | Array, variant: str | None, device: DeviceLike | None) -> Array:
     """Multiply on a device: matrices and vectors that fit it by one plan, uploads included; all else as values."""
     target = device_of("matmul", device, a, b)
     stacks = max(a.ndim, b.ndim) > 2
     left, right = (a, b) if stacks else (row(a), column(b))
     matrices = all(
-        one.value.packed if isinstance(one, Matrix) else packs(one.shape, "float32", target) for one in (left, right)
+        one.value.packed if isinstance(one, Array) else packs(one.shape, "float32", target) for one in (left, right)
     )
     if not matrices or 0 in (*a.shape, *b.shape) or left.shape[1] != right.shape[0]:
         first, second = (
-            one.value if isinstance(one, Matrix) else from_array(_wrapped(one) if stacks else one, target)
+            one.value if isinstance(one, Array) else from_array(_wrapped(one) if stacks else one, target)
             for one in (a, b)
         )
-        return Matrix._of(arithmetic.product("matmul", first, second, variant))
-    product: Matrix = _run(target, left, right, variant)
+        return Array._of(arithmetic.product("matmul", first, second, variant))
+    product: Array = _run(target, left, right, variant)
     return product if a.ndim == b.ndim == 2 else product.reshape((*a.shape[:-1], *b.shape[1:]))
 
 
-def _wrapped(a: Array) -> Array:
+def _wrapped(a: Float32) -> Float32:
     """See a matrix that stands beside a stack as a stack of one, which is not packed."""
     return a[np.newaxis] if a.ndim == 2 else a
 
 
-def _run(device: Device, a: Array | Matrix, b: Array | Matrix, variant: str | None) -> Any:
+def _run(device: Device, a: Float32 | Array, b: Float32 | Array, variant: str | None) -> Any:
     """Multiply two matrices that fit the device, wherever they lie."""
     plan = MATMUL.whole(forms_of((a, b)), device.limits, variant=variant, **MATMUL.noticed(a, b))
     return run(device, plan, dict(zip(plan.operands, (a, b), strict=False)))["C"]  # one operand: both are it
 
 
-def _of_arrays(a: Array, b: Array, out: Any, variant: str | None, device: DeviceLike | None) -> Any:
+def _of_arrays(a: Float32, b: Float32, out: Any, variant: str | None, device: DeviceLike | None) -> Any:
     left, right = row(a), column(b)
     if left.shape[-1] != right.shape[-2]:
         raise ShapeError(f"matmul: inner dimensions must agree, got A {a.shape} and B {b.shape}")
@@ -179,8 +179,8 @@ def _of_arrays(a: Array, b: Array, out: Any, variant: str | None, device: Device
 
 
 def _target(
-    function: str, out: Any, shape: tuple[int, ...], flat: tuple[int, ...], operands: tuple[Array, ...]
-) -> Array:
+    function: str, out: Any, shape: tuple[int, ...], flat: tuple[int, ...], operands: tuple[Float32, ...]
+) -> Float32:
     """Array of shape `flat` to compute into: `out` itself where it can be seen so and is none of the operands."""
     if out is None:
         return np.empty(flat, dtype=np.float32)
@@ -198,7 +198,7 @@ def _target(
     return np.asarray(out).reshape(flat)
 
 
-def _products(a: Array, b: Array, variant: str | None, device: Device, out: Array) -> None:
+def _products(a: Float32, b: Float32, variant: str | None, device: Device, out: Float32) -> None:
     """Multiply two stacks of as many matrices."""
     m, k, n = out.shape[1], a.shape[2], out.shape[2]
     records = None if variant is not None else batched(device, MATMUL, (a, b))

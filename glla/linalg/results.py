@@ -10,7 +10,7 @@ from glla.array.html import of_array, of_host
 from glla.passes.text.html import folded, line
 
 Value = TypeVar("Value")
-"""Type of the matrices: arrays of NumPy, or `glla.Matrix`."""
+"""Type of the matrices: arrays of NumPy, or `glla.Array`."""
 
 MOST_PIVOTS = 20
 """Pivots that a notebook shows, at most."""
@@ -25,7 +25,7 @@ class RREF(NamedTuple, Generic[Value]):
 
     Attributes
     ----------
-    matrix : ndarray of float32 or Matrix, shape (m, n)
+    matrix : ndarray of float32 or Array, shape (m, n)
         The reduced row echelon form.
     pivots : tuple of int
         Columns of the leading ones; the rank is their number.

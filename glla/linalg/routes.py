@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.convert import Array
+from glla.array.convert import Float32
 from glla.errors import OutOfMemoryError
 from glla.gl import Device
 from glla.operations import Operation
@@ -22,8 +22,8 @@ from glla.passes import HostArray, Plan, forms_of, texture
 
 
 def batched(
-    device: Device, operation: Operation, operands: Sequence[Array], most: int | None = None, **options: Any
-) -> tuple[Array, Array] | None:
+    device: Device, operation: Operation, operands: Sequence[Float32], most: int | None = None, **options: Any
+) -> tuple[Float32, Float32] | None:
     """Send stacks through one plan, in as few pieces as fit. Synchronises.
 
     Parameters
@@ -67,7 +67,7 @@ def batched(
     return batch.parted(forms, records)
 
 
-def _piece(device: Device, plan: Plan, length: int, operands: Sequence[Array]) -> Array:
+def _piece(device: Device, plan: Plan, length: int, operands: Sequence[Float32]) -> Float32:
     """Lay the operands out one after the other, run the plan, read the records."""
     slot = plan.slots["raw"]
     elements = np.empty(slot.size if isinstance(slot, HostArray) else slot.nbytes // 4, dtype=np.float32)
@@ -77,7 +77,7 @@ def _piece(device: Device, plan: Plan, length: int, operands: Sequence[Array]) -
         start += operand.size
     elements[start:] = 0
     if isinstance(slot, HostArray):
-        found: Array = device.run(plan, raw=elements)["records"]
+        found: Float32 = device.run(plan, raw=elements)["records"]
         return found.reshape(-1, length)
     storage = texture(slot)
     uploaded = device.write(elements.reshape(storage.height, storage.width))
@@ -96,7 +96,7 @@ def place(index: int, batch: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(index, batch)) if batch else ()
 
 
-def stacked(results: Iterable[Array]) -> Array:
+def stacked(results: Iterable[Float32]) -> Float32:
     """Put results one above the other, without a copy where there is only one."""
     found = list(results)
     return found[0][np.newaxis] if len(found) == 1 else np.stack(found)

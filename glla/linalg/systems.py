@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix, upload
-from glla.array.convert import Array, as_float32, refuse_nonfinite
+from glla.array.array import Array, upload
+from glla.array.convert import Float32, as_float32, refuse_nonfinite
 from glla.array.value import Resident, from_array
 from glla.errors import OptionError, SingularMatrixError
 from glla.gl import Device, DeviceLike
@@ -67,14 +67,14 @@ def solve(
     lower: bool = False,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> Matrix | Array | RefinedSolution:
+) -> Array | Float32 | RefinedSolution:
     """Solve A x = b with the semantics of `numpy.linalg.solve`.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., n, n)
+    a : array_like or Array, shape (..., n, n)
         Real numbers, regular.
-    b : array_like or Matrix, shape (n,) or (..., n, k)
+    b : array_like or Array, shape (n,) or (..., n, k)
         Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector. If one `a` has more columns of `b`
         than a texture or the device's memory can hold, they stream through the device block by block, see
         `glla.linalg.tiling`; `a` must fit, with its factors.
@@ -96,9 +96,9 @@ def solve(
 
     Returns
     -------
-    ndarray of float32, or of float64 with `refine`, or Matrix
+    ndarray of float32, or of float64 with `refine`, or Array
         With `refine` a `RefinedSolution`: an array that has the attributes ``iterations`` and ``backward_error``.
-        A 1-D `b` gives a 1-D array, beside a Matrix too. Synchronises.
+        A 1-D `b` gives a 1-D array, beside an Array too. Synchronises.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def _call(
     check_finite: bool,
     equilibrate: bool,
     device: DeviceLike | None,
-    *operands: Array | Matrix,
+    *operands: Float32 | Array,
 ) -> Call:
     target, options = device_of(function, device, *operands), {"equilibrate": equilibrate}
     in_blocks = partial(_in_blocks, function, equilibrate, target)
@@ -176,17 +176,17 @@ def _values(function: str, operands: Sequence[Any], member: str) -> dict[str, An
     return {**dict(zip("AB", operands, strict=False)), "function": function, "member": member}
 
 
-def _with_care(function: str, a: Array, b: Array, equilibrate: bool, device: Device, index: Index) -> Array:
+def _with_care(function: str, a: Float32, b: Float32, equilibrate: bool, device: Device, index: Index) -> Float32:
     forms = forms_of((a, b))
     plan = care.care(care.System(len(a), b.shape[1], device.limits), forms, equilibrate)
     values = _values(function, (a, b), member_of_stack(index))
-    x: Array = walk(OPERATIONS[function], forms, on_device(device, plan), values, care.CARE)["X"]
+    x: Float32 = walk(OPERATIONS[function], forms, on_device(device, plan), values, care.CARE)["X"]
     return x
 
 
 def _in_blocks(
-    function: str, equilibrate: bool, device: Device, index: Index, a: Array, b: Array | None = None
-) -> Array:
+    function: str, equilibrate: bool, device: Device, index: Index, a: Float32, b: Float32 | None = None
+) -> Float32:
     """Solve for all columns of `b`, or of the identity, block by block."""
     order = len(a)
     columns = order if b is None else b.shape[1]
@@ -207,7 +207,7 @@ def _in_blocks(
 def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check_finite: bool) -> RefinedSolution:
     matrix, rhs = as_float64("solve", "A", a, check_finite), as_float64("solve", "b", b, check_finite)
     square("solve", "A", matrix)
-    if isinstance(a, Matrix) and check_finite:
+    if isinstance(a, Array) and check_finite:
         refuse_nonfinite("solve", "A", matrix)
     target, options = device_of("solve", device, a, b), {"equilibrate": equilibrate, "refine": True}
 
@@ -232,12 +232,12 @@ def inv(
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Inverse with the semantics of `numpy.linalg.inv`.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., n, n)
+    a : array_like or Array, shape (..., n, n)
         Real numbers, regular.
     assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular"}
         What `a` is, as in `solve`. The other half of a triangle is never read, and zero in the inverse. "pos" takes
@@ -254,7 +254,7 @@ def inv(
 
     Returns
     -------
-    ndarray of float32 or Matrix
+    ndarray of float32 or Array
         Of the shape of `a`. Synchronises.
 
     Raises
@@ -301,7 +301,7 @@ def inv(
 
 
 @public()
-def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array | Matrix:
+def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Float32 | Array:
     """Reciprocal condition number in the 1-norm, as LAPACK's `getrf` and `gecon` estimate it.
 
     Near 1 for a matrix whose systems lose no digits, below 6e-8 for one that float32 cannot tell from a singular one;
@@ -309,14 +309,14 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., n, n)
+    a : array_like or Array, shape (..., n, n)
         Real numbers.
     device, check_finite
         As in `matmul`.
 
     Returns
     -------
-    float32, or an array of them for a stack, a Matrix for a stack on a device
+    float32, or an array of them for a stack, an Array for a stack on a device
         0 for a pivot of zero, infinity for an empty matrix. Synchronises: reads figures of each matrix.
 
     Raises
@@ -356,14 +356,14 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
 @public()
 def lu_solve(
     lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, *, device: DeviceLike | None = None, check_finite: bool = True
-) -> Matrix | Array:
+) -> Array | Float32:
     """Solve A x = b from the factors of A, as `scipy.linalg.lu_solve`.
 
     Parameters
     ----------
     lu_and_piv : (lu, piv)
         Of a square matrix or a stack of them, from `lu_factor` or from `scipy.linalg.lu_factor`.
-    b : array_like or Matrix, shape (n,) or (..., n, k)
+    b : array_like or Array, shape (n,) or (..., n, k)
         Right-hand sides. Leading dimensions broadcast. Many columns stream through the device, as in `solve`.
     trans : {0, 1, 2}
         0: A x = b; 1 and 2: with the transpose of A.
@@ -372,8 +372,8 @@ def lu_solve(
 
     Returns
     -------
-    ndarray of float32 or Matrix
-        As `solve`; a 1-D `b` gives a 1-D array, beside a Matrix too. Synchronises.
+    ndarray of float32 or Array
+        As `solve`; a 1-D `b` gives a 1-D array, beside an Array too. Synchronises.
 
     Raises
     ------
@@ -411,7 +411,7 @@ def lu_solve(
     if exchanges.shape != factors.shape[:-1] or not whole or ((exchanges < 0) | (exchanges >= n)).any():
         raise OptionError(f"lu_solve: piv must be {n} row numbers from 0 to {n - 1}, got {piv!r}")
     target, options = device_of("lu_solve", device, factors, rhs), {"transposed": trans != 0}
-    if not isinstance(factors, Matrix) and 0 not in rhs.shape:
+    if not isinstance(factors, Array) and 0 not in rhs.shape:
         refused = substitution.settle(forms_of((factors,)), "", {"diagonal": np.diagonal(factors, 0, -2, -1)})
         if isinstance(refused, SingularMatrixError):
             raise refused
@@ -444,7 +444,7 @@ class _Substitution(Call):
         return {"LU": "lu", "B": "b"}
 
     def _once_more(
-        self, places: NDArray[np.intp], given: tuple[Array, ...], count: int, batch: Index
+        self, places: NDArray[np.intp], given: tuple[Float32, ...], count: int, batch: Index
     ) -> tuple[NDArray[np.intp], dict[str, Any], NDArray[np.intp]]:
         """Rejected matrices are solved as a batch of the host, which is scaled first."""
         self._refuse(places, given, batch)
@@ -458,7 +458,7 @@ class _Substitution(Call):
         swaps = np.broadcast_to(self.exchanges, (*batch, n)) if batch else self.exchanges
         return permutation_of(swaps.reshape(count, n), n)
 
-    def _host_pieces(self, matrices: tuple[Array, ...], batch: Index, most: int) -> dict[str, Any] | None:
+    def _host_pieces(self, matrices: tuple[Float32, ...], batch: Index, most: int) -> dict[str, Any] | None:
         """Rows of B, or of the solutions with the transpose, are put in order on the host."""
         lu, b = matrices
         order = self._order(batch, len(lu))
@@ -484,8 +484,8 @@ def _exchanges_of(exchanges: NDArray[np.integer], index: Index) -> NDArray[np.in
 
 
 def _substituted_in_blocks(
-    device: Device, exchanges: NDArray[np.integer], transposed: bool, index: Index, lu: Array, b: Array
-) -> Array:
+    device: Device, exchanges: NDArray[np.integer], transposed: bool, index: Index, lu: Float32, b: Float32
+) -> Float32:
     """Solve for all columns of `b`, block by block."""
     piv = _exchanges_of(exchanges, index)
     left, right, exponents = host_step(scaling.SCALE)(scaling.scaled)(lu, b)

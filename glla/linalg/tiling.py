@@ -29,8 +29,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from glla.array.array import Matrix, product
-from glla.array.convert import Array
+from glla.array.array import Array, product
+from glla.array.convert import Float32
 from glla.errors import OutOfMemoryError
 from glla.gl import Device, Download, Texture, Uploads
 from glla.operations.matmul import KERNEL
@@ -52,7 +52,7 @@ class Solver(Protocol):
     def solution(self, columns: int, transposed: bool = False) -> Plan:
         """Plan of the solution for as many right-hand sides, a plan of plans."""
 
-    def solve(self, b: Matrix, transposed: bool = False) -> Matrix:
+    def solve(self, b: Array, transposed: bool = False) -> Array:
         """Solve for right-hand sides on the device."""
 
 
@@ -77,7 +77,7 @@ class _Results:
     def __init__(self, device: Device, watch: Watch) -> None:
         self._device = device
         self._watch = watch
-        self._open: tuple[int, Download, Array] | None = None
+        self._open: tuple[int, Download, Float32] | None = None
 
     def __enter__(self) -> _Results:
         return self
@@ -90,7 +90,7 @@ class _Results:
         elif self._open is not None:
             self._open[1].release()
 
-    def queue(self, tile: int, result: Matrix, target: Array) -> None:
+    def queue(self, tile: int, result: Array, target: Float32) -> None:
         """Queue the read-back of a tile, and fetch the one before."""
         download = self._device.download_later(result.texture, result.value.matrix)
         self._watch("read back", tile)
@@ -115,27 +115,27 @@ class _Results:
 class _Operand:
     """An operand that passes by tile by tile: the tile that was used last stays until another one is asked for."""
 
-    def __init__(self, device: Device, uploads: Uploads, array: Array, shape: tuple[int, int], watch: Watch) -> None:
+    def __init__(self, device: Device, uploads: Uploads, array: Float32, shape: tuple[int, int], watch: Watch) -> None:
         self._device = device
         self._uploads = uploads
         self._array = array
         self._shape = shape
         self._watch = watch
-        self._held: tuple[tuple[int, int], Matrix] | None = None
+        self._held: tuple[tuple[int, int], Array] | None = None
 
-    def at(self, top: int, left: int, tile: int) -> Matrix:
+    def at(self, top: int, left: int, tile: int) -> Array:
         """Give the tile that begins there, for tile so-and-so of the result."""
         if self._held is None or self._held[0] != (top, left):
             self._held = None  # what is queued still reads it, and comes before what will be written to it
             rows, columns = self._shape
             texture = self._uploads.upload(self._array[top : top + rows, left : left + columns], self._shape)
-            self._held = ((top, left), Matrix(self._device, texture, self._shape))
+            self._held = ((top, left), Array(self._device, texture, self._shape))
             self._watch("upload", tile)
         return self._held[1]
 
 
 def matmul(
-    device: Device, a: Array, b: Array, out: Array, variant: str | None = None, watch: Watch = _silent
+    device: Device, a: Float32, b: Float32, out: Float32, variant: str | None = None, watch: Watch = _silent
 ) -> Tiling:
     """Multiply two matrices tile by tile. Synchronises.
 
@@ -187,13 +187,13 @@ def _smaller(
         raise error from None
 
 
-def _stream(device: Device, a: Array, b: Array, out: Array, tiling: Tiling, watch: Watch) -> None:
+def _stream(device: Device, a: Float32, b: Float32, out: Float32, tiling: Tiling, watch: Watch) -> None:
     rows, inner, columns = tiling.rows, tiling.inner, tiling.columns
     with device.current(), device.uploads(tiling.largest_upload) as uploads, _Results(device, watch) as results:
         left_operand = _Operand(device, uploads, a, (rows, inner), watch)
         right_operand = _Operand(device, uploads, b, (inner, columns), watch)
         for tile, (top, left) in enumerate(tiling.order()):
-            total: Matrix | None = None
+            total: Array | None = None
             for first in range(0, a.shape[1], inner):
                 slab_a = left_operand.at(top, first, tile)
                 slab_b = right_operand.at(first, left, tile)
@@ -206,7 +206,7 @@ def _stream(device: Device, a: Array, b: Array, out: Array, tiling: Tiling, watc
 
 
 def solve(
-    factors: Solver, block: Callable[[slice], Array], out: Array, transposed: bool = False, watch: Watch = _silent
+    factors: Solver, block: Callable[[slice], Float32], out: Float32, transposed: bool = False, watch: Watch = _silent
 ) -> None:
     """Solve A X = B, or with the transpose of A, block by block of B's columns. Synchronises.
 
@@ -246,13 +246,13 @@ def solve(
 
 
 def _stream_columns(
-    factors: Solver, block: Callable[[slice], Array], out: Array, transposed: bool, size: int, watch: Watch
+    factors: Solver, block: Callable[[slice], Float32], out: Float32, transposed: bool, size: int, watch: Watch
 ) -> None:
     device, (order, columns) = factors.device, out.shape
     with device.current(), device.uploads(order * size) as uploads, _Results(device, watch) as results:
         for tile, left in enumerate(starts(columns, size)):
             place = slice(left, left + size)
-            b = Matrix(device, uploads.upload(block(place)), (order, size))
+            b = Array(device, uploads.upload(block(place)), (order, size))
             watch("upload", tile)
             x = factors.solve(b, transposed)
             del b
@@ -261,12 +261,12 @@ def _stream_columns(
             del x
 
 
-def columns_of(b: Array) -> Callable[[slice], Array]:
+def columns_of(b: Float32) -> Callable[[slice], Float32]:
     """Give blocks of an array's columns, for `solve`."""
     return lambda place: b[:, place]
 
 
-def columns_of_identity(order: int) -> Callable[[slice], Array]:
+def columns_of_identity(order: int) -> Callable[[slice], Float32]:
     """Give blocks of the identity's columns, for `solve`.
 
     >>> columns_of_identity(3)(slice(1, 3)).tolist()

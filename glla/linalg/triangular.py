@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Matrix, identity, upload
-from glla.array.convert import Array, is_one_of
+from glla.array.array import Array, identity, upload
+from glla.array.convert import Float32, is_one_of
 from glla.errors import OptionError
 from glla.gl import Device, DeviceLike, Texture
 from glla.gl.observers import host_step
@@ -47,14 +47,14 @@ def solve_triangular(
     *,
     variant: str | None = None,
     device: DeviceLike | None = None,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Solve a x = b for a triangular matrix, as `scipy.linalg.solve_triangular`.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., n, n)
+    a : array_like or Array, shape (..., n, n)
         Real numbers. Only the upper triangle is read, with `lower` only the lower one.
-    b : array_like or Matrix, shape (n,) or (..., n, k)
+    b : array_like or Array, shape (n,) or (..., n, k)
         Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector. Many columns stream through the device,
         as in `solve`.
     trans : {0, 1, 2, "N", "T", "C"}
@@ -74,8 +74,8 @@ def solve_triangular(
 
     Returns
     -------
-    ndarray of float32 or Matrix
-        Of the shape of `b`, or of all the stack; a 1-D `b` gives a 1-D array, beside a Matrix too. Synchronises.
+    ndarray of float32 or Array
+        Of the shape of `b`, or of all the stack; a 1-D `b` gives a 1-D array, beside an Array too. Synchronises.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def _call(
     variant: str | None,
     options: dict[str, bool],
     device: DeviceLike | None,
-    *operands: Array | Matrix,
+    *operands: Float32 | Array,
 ) -> Call:
     target = device_of(function, device, *operands)
     of_solutions = variant if operation == "solve_triangular" else None
@@ -137,7 +137,7 @@ class _Substitution(Call):
     """A call whose rejected matrices are substituted together on the host."""
 
     def _once_more(
-        self, places: NDArray[np.intp], given: tuple[Array, ...], count: int, batch: Index
+        self, places: NDArray[np.intp], given: tuple[Float32, ...], count: int, batch: Index
     ) -> tuple[NDArray[np.intp], dict[str, Any], NDArray[np.intp]]:
         self._refuse(places, given, batch)
         (x,) = host_step(kernel.CARE)(kernel.in_float64)(*given, **self.options)
@@ -154,9 +154,9 @@ def _transposed(trans: Any) -> bool:
     return TRANSPOSED[trans]
 
 
-def _refuse_zeros(function: str, a: Array | Matrix, options: dict[str, bool]) -> None:
+def _refuse_zeros(function: str, a: Float32 | Array, options: dict[str, bool]) -> None:
     """Raise if a triangle of the host has a zero on its diagonal, before anything runs."""
-    if isinstance(a, Matrix):
+    if isinstance(a, Array):
         return
     singular = kernel.zero_on_diagonal(
         {"T": a.reshape(a.shape[-2:]) if a.ndim > 2 and a.shape[:-2] == (1,) else a, "function": function, **options}
@@ -171,9 +171,9 @@ def _in_blocks(
     variant: str | None,
     options: dict[str, bool],
     index: Index,
-    a: Array,
-    b: Array | None = None,
-) -> Array:
+    a: Float32,
+    b: Float32 | None = None,
+) -> Float32:
     """Solve for all columns of `b`, or of the identity, block by block."""
     b = np.eye(len(a), dtype=np.float32) if b is None else b
     operation, forms = OPERATIONS["solve_triangular"], forms_of((a, b))
@@ -194,7 +194,7 @@ class _Triangle:
     """A triangle on the device, past which blocks of right-hand sides stream: a `glla.linalg.tiling.Solver`."""
 
     device: Device
-    a: Matrix
+    a: Array
     variant: str | None
     options: dict[str, bool]
 
@@ -210,10 +210,10 @@ class _Triangle:
         forms = on_the_device((n, n), (n, columns))
         return kernel.solution(forms, self.device.limits, variant=self.variant, **options)
 
-    def solve(self, b: Matrix, transposed: bool = False) -> Matrix:
+    def solve(self, b: Array, transposed: bool = False) -> Array:
         """Solve for right-hand sides on the device. Does not synchronise."""
         plan = self.solution(b.shape[1], transposed)
-        return Matrix(self.device, self.device.run(plan, T=self.held, B=b.texture)["X"], b.value.matrix)
+        return Array(self.device, self.device.run(plan, T=self.held, B=b.texture)["X"], b.value.matrix)
 
 
 # -- the inverse of a triangle ----------------------------------------------------------------------------------------
@@ -227,12 +227,12 @@ def inverse_of_triangle(
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> Matrix | Array:
+) -> Array | Float32:
     """Inverse of a triangle, for `inv`: zeros in the other half.
 
     Parameters
     ----------
-    a : array_like or Matrix, shape (..., n, n)
+    a : array_like or Array, shape (..., n, n)
         Real numbers. Only the upper triangle is read, with `lower` only the lower one.
     lower, unit_diagonal, check_finite, device
         As in `solve_triangular`.
@@ -241,7 +241,7 @@ def inverse_of_triangle(
 
     Returns
     -------
-    ndarray of float32 or Matrix
+    ndarray of float32 or Array
         Of the shape of `a`. Synchronises.
 
     Raises
@@ -275,7 +275,7 @@ def inverse_of_triangle(
     assert systems is not None
     small = systems.most((Form((prod(stack), n, n)), Form((prod(stack), n, n))), target.limits)
     if variant is None and prod(stack) > 1 and small:  # together, as solutions of a x = I
-        ones = identity((n, n), target) if isinstance(value, Matrix) else np.eye(n, dtype=np.float32)
+        ones = identity((n, n), target) if isinstance(value, Array) else np.eye(n, dtype=np.float32)
         names, options = ("A", "b"), {**options, "transposed": False}
         return _call("solve_triangular", "inv", names, check_finite, None, options, device, value)(value, ones)
     return _call("triangular_inverse", "inv", ("A",), check_finite, variant, options, device, value)(value)

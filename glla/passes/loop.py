@@ -96,20 +96,20 @@ class Loop(Plan):
         ----------
         device : Device, optional
             Where; by default that of the first operand that has one, or else the default device.
-        **operands : array_like or glla.Matrix
+        **operands : array_like or glla.Array
             One for each operand. With a `glla.Pending` among them the loop is queued on its coprocessor.
 
         Returns
         -------
         Iterated
-            As `glla.Device.run` gives it, with a `glla.Matrix` for each result that is one.
+            As `glla.Device.run` gives it, with a `glla.Array` for each result that is one.
 
         Raises
         ------
         PlanError
             The operands are not those of the plan, or not of its shapes.
         NonFiniteError
-            An array holds NaN or infinity; a Matrix may.
+            An array holds NaN or infinity; an Array may.
         """
         iterated: Iterated = registry.announced("loop")(self, device, operands)
         return iterated

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any, Protocol
 
-from glla.array.array import Matrix, upload
+from glla.array.array import Array, upload
 from glla.array.convert import as_float32, finite_result
 from glla.errors import DeviceError, GllaError, ReleasedError
 from glla.gl import Device, Fence, set_default_device
@@ -71,13 +71,13 @@ class DeviceEngine:
         return value
 
     def _resident(self, operands: list[Any], options: Mapping[str, Any]) -> list[Any]:
-        """Upload 2-D arrays; operands that are no Matrix stay as they are (batches, float64, blocks)."""
+        """Upload 2-D arrays; operands that are no Array stay as they are (batches, float64, blocks)."""
         if options.get("refine"):
             return operands
         side = 2 * self.device.limits.texture_size
         arrays = {}
         for place, operand in enumerate(operands):
-            if isinstance(operand, (Matrix, tuple)):
+            if isinstance(operand, (Array, tuple)):
                 continue
             try:
                 arrays[place] = as_float32("", "", operand, options.get("check_finite", True))
@@ -92,7 +92,7 @@ class DeviceEngine:
 
     def read(self, value: Any, name: str, check_finite: bool) -> Any:
         """Read back matrices, alone or in a tuple or a dict; anything else is on the host already."""
-        if isinstance(value, Matrix):
+        if isinstance(value, Array):
             with self.device.uninterrupted():  # a caller waits for it, and it takes a pass
                 return finite_result(name, value.numpy(), check_finite)
         if isinstance(value, tuple):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from glla import linalg
-from glla.array.convert import Array, as_float32
+from glla.array.convert import Float32, as_float32
 from glla.errors import CoprocessorError, OptionError, ShapeError
 from glla.gl import list_egl_devices
 from glla.queue.pending import Pending
@@ -28,14 +28,14 @@ from glla.queue.single import Coprocessor, coprocessor
 class Spread:
     """A result that several devices compute, each its own part of one array."""
 
-    def __init__(self, parts: Sequence[Pending], value: Array) -> None:
+    def __init__(self, parts: Sequence[Pending], value: Float32) -> None:
         self._parts, self._value = parts, value
 
     def done(self) -> bool:
         """Whether all parts are done, or have failed."""
         return all(part.done() for part in self._parts)
 
-    def result(self, timeout: float | None = None) -> Array:
+    def result(self, timeout: float | None = None) -> Float32:
         """Wait for all parts.
 
         Raises
@@ -89,7 +89,7 @@ class Coprocessors:
         """Whether a device accepts no more calls."""
         return any(member.closed for member in self.members)
 
-    def matmul(self, a: Any, b: Any, out: Array | None = None) -> Spread:
+    def matmul(self, a: Any, b: Any, out: Float32 | None = None) -> Spread:
         """Product of two matrices in the host's memory, a band of rows on each device.
 
         Parameters
@@ -154,7 +154,7 @@ class Coprocessors:
 
         return self._spread(part, bands(wide.shape[1], len(self)), whole if right.ndim == 2 else whole[:, 0])
 
-    def _spread(self, part: Callable[[slice], None], cut: Sequence[slice], whole: Array) -> Spread:
+    def _spread(self, part: Callable[[slice], None], cut: Sequence[slice], whole: Float32) -> Spread:
         return Spread([member.submit(part, band) for member, band in zip(self.members, cut, strict=False)], whole)
 
     def close(self, cancel: bool = False, timeout: float | None = None) -> None:
@@ -228,14 +228,14 @@ def coprocessors(devices: str | Sequence[str | int] = "all", **options: Any) -> 
     return Coprocessors(members)
 
 
-def _matrix(function: str, name: str, value: Any) -> Array:
+def _matrix(function: str, name: str, value: Any) -> Float32:
     array = as_float32(function, name, value)
     if array.ndim != 2:
         raise ShapeError(f"{function}: {name} must be one matrix in the host's memory, got shape {array.shape}")
     return array
 
 
-def _target(function: str, out: Array | None, shape: tuple[int, int]) -> Array:
+def _target(function: str, out: Float32 | None, shape: tuple[int, int]) -> Float32:
     if out is None:
         return np.empty(shape, dtype=np.float32)
     if out.shape != shape or out.dtype != np.float32:

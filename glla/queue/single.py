@@ -10,8 +10,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
-from glla.array.array import Matrix, asarray
-from glla.array.convert import Array
+from glla.array.array import Array, asarray
+from glla.array.convert import Float32
 from glla.errors import CoprocessorError, OptionError
 from glla.gl import Device, DeviceInfo, Stats, default_device
 from glla.gl.select import requested
@@ -65,7 +65,7 @@ class Coprocessor(Methods):
         return self._handle.delegated(function, args, options)
 
     @overload
-    def submit(self, function: Callable[..., Matrix], /, *args: Any, **kwargs: Any) -> Pending[Array]: ...
+    def submit(self, function: Callable[..., Array], /, *args: Any, **kwargs: Any) -> Pending[Float32]: ...
 
     @overload
     def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Pending[Result]: ...
@@ -76,14 +76,14 @@ class Coprocessor(Methods):
         Parameters
         ----------
         function : callable
-            Gets a `Matrix` (or another result of an operation) in place of each Pending among its arguments.
+            Gets an `Array` (or another result of an operation) in place of each Pending among its arguments.
         *args, **kwargs
             Passed unchanged: arrays are neither copied nor uploaded.
 
         Returns
         -------
         Pending
-            Its value; a `Matrix`, alone or in a tuple, is read back by ``result``.
+            Its value; an `Array`, alone or in a tuple, is read back by ``result``.
 
         Examples
         --------
@@ -100,7 +100,7 @@ class Coprocessor(Methods):
         """
         return self._handle.put(Call(getattr(function, "__name__", repr(function)), function, args, kwargs))
 
-    def asarray(self, value: Any, *, check_finite: bool = True) -> Pending[Array]:
+    def asarray(self, value: Any, *, check_finite: bool = True) -> Pending[Float32]:
         """Upload a matrix, as `glla.asarray`, to use it often."""
         return self._handle.enqueue("asarray", asarray, (value,), {"check_finite": check_finite})
 

@@ -32,7 +32,7 @@ def asarray(
 
     Parameters
     ----------
-    A : sparse matrix or array of SciPy, array_like, glla.Matrix or SparseMatrix
+    A : sparse matrix or array of SciPy, array_like, glla.Array or SparseMatrix
         Real numbers, m x n; of any format and type of SciPy. Duplicate entries are summed, in float64, before they are
         rounded to float32. Stored zeros are dropped.
     format : str, optional

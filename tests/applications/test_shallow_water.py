@@ -367,7 +367,7 @@ def test_a_cell_that_falls_dry_is_named(device):
 def test_fields_stay_on_the_device(device):
     water = ShallowWater(glla.asarray(np.full((8, 6), 3.0), device), (10.0, 5.0), 1.0)
     water.set(z=glla.asarray(0.1 * np.eye(8, 6), device))
-    assert isinstance(water.z, glla.Matrix) and water.z.device is device
+    assert isinstance(water.z, glla.Array) and water.z.device is device
     assert water.h.shape == (8, 6) and water.u.shape == (9, 6) and water.v.shape == (8, 7)
     water.step(0)
     assert (water.z.numpy() == np.float32(0.1) * np.eye(8, 6, dtype=np.float32)).all()

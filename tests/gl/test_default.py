@@ -201,7 +201,7 @@ def test_a_function_takes_a_name(name, software):
     function, operands = CALLS[name]
     operands = [glla.asarray(A) if isinstance(one, Later) else one for one in operands]
     result = function(*operands, device="software")
-    if isinstance(result, glla.Matrix):
+    if isinstance(result, glla.Array):
         assert result.device is software
     expected = function(*operands, device=software)
     if isinstance(result, np.ndarray):

@@ -428,7 +428,7 @@ def test_power_iteration_finds_the_largest_eigenvalue(rng):
     M = (q * np.r_[-9.0, np.linspace(-4, 5, n - 1)]) @ q.T
     power = glla.iterate(body, carry={"v'": "v", "value": "old"}, until="stop", most=300)
     result = power(A=glla.asarray(M).T.T, v=rng.standard_normal(n), old=0.0, tol=1e-6)
-    assert isinstance(result["v'"], glla.Matrix) and result["v'"].shape == (n, 1)
+    assert isinstance(result["v'"], glla.Array) and result["v'"].shape == (n, 1)
     assert result.stopped and 5 < result.iterations < 60
     values, vectors = np.linalg.eigh(M)
     np.testing.assert_allclose(result["value"].numpy(), [[values[0]]], rtol=1e-5)

@@ -33,7 +33,7 @@ def blocked(device, a, variant="blocked", **parameters):
     shape = a.shape
     plan = kernel.plan(resident(shape), device.limits, variant=variant, parameters=tuple(parameters.items()))
     plan.check()
-    return plan, glla.Matrix(device, device.run(plan, A=device.upload(a))["L"], shape).numpy()
+    return plan, glla.Array(device, device.run(plan, A=device.upload(a))["L"], shape).numpy()
 
 
 # -- parameters -------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def test_inverses_keep_their_bound_and_are_symmetric(n, variant, rng):
         if variant == "potri":
             assert (bits(x) == bits(x.T)).all()
         on_device = glla.inv(glla.asarray(a), assume_a="pos", variant=variant)
-        assert isinstance(on_device, glla.Matrix) and (bits(on_device.numpy()) == bits(x)).all()
+        assert isinstance(on_device, glla.Array) and (bits(on_device.numpy()) == bits(x)).all()
 
 
 @every_variant

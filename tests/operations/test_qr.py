@@ -138,7 +138,7 @@ def test_several_panels(shape, parameters, device, rng):
         for mode, (q, r) in zip(("reduced", "complete"), map(kernel.sides, (shape,) * 2, MODES), strict=False):
             plan = kernel.plan(resident(shape), device.limits, variant="blocked", parameters=parameters, mode=mode)
             found = device.run(plan, A=device.upload(one))
-            factors = tuple(glla.Matrix(device, found[name], size).numpy() for name, size in (("Q", q), ("R", r)))
+            factors = tuple(glla.Array(device, found[name], size).numpy() for name, size in (("Q", q), ("R", r)))
             verdict = JUDGE.verdict((one,), factors)
             assert verdict.ok, verdict
 
@@ -191,7 +191,7 @@ def test_a_tree(shape, rows, device, rng):
         plan.check()
         found = device.run(plan, A=device.upload(one))
         q, r = (
-            glla.Matrix(device, found[name], size).numpy()
+            glla.Array(device, found[name], size).numpy()
             for name, size in zip("QR", kernel.sides(shape, "reduced"), strict=True)
         )
         verdict = JUDGE.verdict((one,), (q, r))

@@ -73,8 +73,8 @@ def test_it_is_scipys(trans, lower, unit, rng):
         for a in (stored, np.asfortranarray(stored), stored[::-1][::-1], glla.asarray(stored, **LET), turned):
             for right in (b, glla.asarray(b)):
                 x = glla.solve_triangular(a, right, **options, **LET)
-                resident = isinstance(a, glla.Matrix) or isinstance(right, glla.Matrix)
-                assert isinstance(x, glla.Matrix) == resident
+                resident = isinstance(a, glla.Array) or isinstance(right, glla.Array)
+                assert isinstance(x, glla.Array) == resident
                 assert x.shape == expected.shape
                 np.testing.assert_allclose(x.numpy() if resident else x, expected, rtol=0, atol=2e-6)
 

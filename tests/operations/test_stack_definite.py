@@ -45,7 +45,7 @@ def test_integers_are_exact(n, lower, place, rng):
     a = factors @ factors.mT
     x = rng.integers(-5, 6, (7, n, 2)).astype(np.float32)
     for name, found in calls(a, a @ x, place, lower):
-        assert isinstance(found, glla.Matrix) == (place is on_device)
+        assert isinstance(found, glla.Array) == (place is on_device)
         if name in ("cholesky", "cho_factor"):
             assert (np.asarray(found) == (factors if lower else factors.mT)).all()
         elif name != "inv":

@@ -157,7 +157,7 @@ def test_results_stay_on_the_device(gpu):
     chain = a
     for _ in range(5):
         chain = gpu.matmul(chain, a)
-    assert gpu.submit(type, chain).result(PATIENCE) is glla.Matrix
+    assert gpu.submit(type, chain).result(PATIENCE) is glla.Array
     assert gpu.stats(PATIENCE).plans == before.plans + 5
     assert chain.shape == (5, 5)
     del chain, a
@@ -175,7 +175,7 @@ def test_results_are_operands_everywhere(gpu):
     assert_exact(a[1:3, ::2].result(PATIENCE), SQUARE[1:3, ::2])
     solved = np.linalg.solve(a, gpu.asarray(b))
     same(solved.result(PATIENCE), glla.solve(SQUARE, b))
-    assert isinstance(glla.matmul(glla.asarray(SQUARE), SQUARE), glla.Matrix)  # without one, nothing is queued
+    assert isinstance(glla.matmul(glla.asarray(SQUARE), SQUARE), glla.Array)  # without one, nothing is queued
     del a, product, solved
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from glla import PLU, RREF, Matrix, Pending, RefinedSolution, SlogdetResult
+from glla import PLU, RREF, Array, Pending, RefinedSolution, SlogdetResult
 from glla.linalg.results import QRResult
 from glla.queue.single import Coprocessor
 
@@ -53,61 +53,61 @@ def arrays(x: NDArray[np.float64]) -> None:
     assert_type(glla.slogdet(x).logabsdet, Number)
 
 
-def refinement(x: NDArray[np.float64], A: Matrix, exact: bool) -> None:
+def refinement(x: NDArray[np.float64], A: Array, exact: bool) -> None:
     """The option that changes what is returned."""
     assert_type(glla.solve(x, x, refine=True), RefinedSolution)
     assert_type(glla.solve(A, x, True), RefinedSolution)
     assert_type(glla.solve(x, x, refine=False), Float32)
-    assert_type(glla.solve(x, x, refine=exact), Matrix | Float32 | RefinedSolution)
+    assert_type(glla.solve(x, x, refine=exact), Array | Float32 | RefinedSolution)
 
 
-def matrices(A: Matrix, x: NDArray[np.float64]) -> None:
-    """A Matrix among the operands: what is a matrix stays on the device."""
-    assert_type(glla.asarray(x), Matrix)
-    assert_type(glla.asarray(A, 0), Matrix)
-    assert_type(glla.from_dlpack(x), Matrix)
-    assert_type(glla.matmul(A, A), Matrix)
-    assert_type(glla.matmul(A, x), Matrix)
-    assert_type(glla.matmul(x, A, device=0), Matrix)
-    assert_type(glla.solve(A, A), Matrix)
-    assert_type(glla.solve(x, A), Matrix)
-    assert_type(glla.inv(A), Matrix)
-    assert_type(glla.cholesky(A), Matrix)
-    assert_type(glla.cholesky_banded(A, lower=True), Matrix)
-    assert_type(glla.cho_solve_banded((A, True), x), Matrix)
-    assert_type(glla.cho_solve_banded((x, True), A), Matrix)
-    assert_type(glla.qr(A), QRResult[Matrix] | Matrix | tuple[Matrix, Matrix])
-    assert_type(glla.lstsq(A, x), tuple[Matrix, Matrix, int, Matrix])
-    assert_type(glla.plu(A), PLU[Matrix])
-    assert_type(glla.plu(A).U, Matrix)
-    assert_type(glla.rref(A), RREF[Matrix])
-    assert_type(glla.lu_factor(A), tuple[Matrix, Exchanges])
-    assert_type(glla.cho_factor(A), tuple[Matrix, bool])
-    assert_type(glla.cho_solve(glla.cho_factor(A), x), Matrix)
-    assert_type(glla.cho_solve(glla.cho_factor(x), A), Matrix)
-    assert_type(glla.lu_solve(glla.lu_factor(A), x), Matrix)
-    assert_type(glla.lu_solve(glla.lu_factor(x), A), Matrix)
-    assert_type(glla.solve_triangular(A, x), Matrix)
-    assert_type(glla.solve_triangular(x, A), Matrix)
-    assert_type(glla.solve_banded((1, 0), A, x), Matrix)
-    assert_type(glla.solveh_banded(x, A), Matrix)
-    assert_type(glla.det(A), np.float32 | Matrix)
-    assert_type(glla.rcond(A), np.float32 | Matrix)
-    assert_type(glla.slogdet(A), SlogdetResult[Matrix])
-    assert_type(glla.slogdet(A).sign, np.float32 | Matrix)
+def matrices(A: Array, x: NDArray[np.float64]) -> None:
+    """An Array among the operands: what is a matrix stays on the device."""
+    assert_type(glla.asarray(x), Array)
+    assert_type(glla.asarray(A, 0), Array)
+    assert_type(glla.from_dlpack(x), Array)
+    assert_type(glla.matmul(A, A), Array)
+    assert_type(glla.matmul(A, x), Array)
+    assert_type(glla.matmul(x, A, device=0), Array)
+    assert_type(glla.solve(A, A), Array)
+    assert_type(glla.solve(x, A), Array)
+    assert_type(glla.inv(A), Array)
+    assert_type(glla.cholesky(A), Array)
+    assert_type(glla.cholesky_banded(A, lower=True), Array)
+    assert_type(glla.cho_solve_banded((A, True), x), Array)
+    assert_type(glla.cho_solve_banded((x, True), A), Array)
+    assert_type(glla.qr(A), QRResult[Array] | Array | tuple[Array, Array])
+    assert_type(glla.lstsq(A, x), tuple[Array, Array, int, Array])
+    assert_type(glla.plu(A), PLU[Array])
+    assert_type(glla.plu(A).U, Array)
+    assert_type(glla.rref(A), RREF[Array])
+    assert_type(glla.lu_factor(A), tuple[Array, Exchanges])
+    assert_type(glla.cho_factor(A), tuple[Array, bool])
+    assert_type(glla.cho_solve(glla.cho_factor(A), x), Array)
+    assert_type(glla.cho_solve(glla.cho_factor(x), A), Array)
+    assert_type(glla.lu_solve(glla.lu_factor(A), x), Array)
+    assert_type(glla.lu_solve(glla.lu_factor(x), A), Array)
+    assert_type(glla.solve_triangular(A, x), Array)
+    assert_type(glla.solve_triangular(x, A), Array)
+    assert_type(glla.solve_banded((1, 0), A, x), Array)
+    assert_type(glla.solveh_banded(x, A), Array)
+    assert_type(glla.det(A), np.float32 | Array)
+    assert_type(glla.rcond(A), np.float32 | Array)
+    assert_type(glla.slogdet(A), SlogdetResult[Array])
+    assert_type(glla.slogdet(A).sign, np.float32 | Array)
 
 
-def operators(A: Matrix) -> None:
-    """The operators of a Matrix, its blocks and its transpose."""
-    assert_type(A @ A, Matrix)
-    assert_type(A + 1, Matrix)
-    assert_type(2 * A - A / 3, Matrix)
-    assert_type(-abs(A), Matrix)
-    assert_type(A**2, Matrix)
-    assert_type(A[0:1], Matrix)
-    assert_type(A[:, 1:], Matrix)
-    assert_type(A.T, Matrix)
-    assert_type(A.T.copy(), Matrix)
+def operators(A: Array) -> None:
+    """The operators of an Array, its blocks and its transpose."""
+    assert_type(A @ A, Array)
+    assert_type(A + 1, Array)
+    assert_type(2 * A - A / 3, Array)
+    assert_type(-abs(A), Array)
+    assert_type(A**2, Array)
+    assert_type(A[0:1], Array)
+    assert_type(A[:, 1:], Array)
+    assert_type(A.T, Array)
+    assert_type(A.T.copy(), Array)
 
 
 def futures(gpu: Coprocessor, x: NDArray[np.float64], exact: bool) -> None:
