@@ -12,65 +12,7 @@ from typing import Any
 from glla.errors import OptionError
 from glla.thesis.parts import Section
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #1d2430; --soft: #5b6675; --paper: #fff; --line: #dde3ea; --accent: #1f6aa8;
-  --shade: #1d243033; --good: #1d7d4f; --bad: #b3261e; }
-@media screen and (prefers-color-scheme: dark) {
-  :root { --ink: #e3e8ef; --soft: #9aa7b6; --paper: #12161c; --line: #2d3642; --accent: #6fb3ec; --good: #5cc795;
-    --bad: #ff8f86; --shade: #ffffff33; }
-}
-* { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, "Liberation Sans", sans-serif; max-width: 66rem; margin: 0 auto; padding: 2rem 1rem;
-  background: var(--paper); color: var(--ink); overflow-wrap: break-word; }
-h1 { font-size: 1.8rem; line-height: 1.2; }
-h2 { font-size: 1.35rem; line-height: 1.3; margin-top: 3rem; padding-top: .6rem; border-top: 1px solid var(--line); }
-h2 small { display: block; color: var(--soft); font-weight: 400; font-size: .95rem; }
-a { color: var(--accent); }
-nav { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; }
-.drawings { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(28rem, 100%), 1fr)); gap: 1.5rem; }
-figure { margin: 1rem 0 0; min-width: 0; max-width: 34rem; break-inside: avoid; }
-figcaption, h3 { font-size: 1rem; line-height: 1.4; font-weight: 600; margin: 0; padding-bottom: .3rem; }
-figure svg { display: block; width: 100%; height: auto; }
-.tables { display: flex; flex-wrap: wrap; gap: 1.6rem 3rem; margin: 1.4rem 0; align-items: flex-start; }
-.table { max-width: 100%; min-width: 0; }
-.table h3 { width: 0; min-width: max(100%, 16rem); }
-.table:has(.cards) { width: 100%; }
-.wide { overflow-x: auto; background: linear-gradient(to right, var(--paper) 1rem, transparent 3rem) local,
-  linear-gradient(to left, var(--paper) 1rem, transparent 3rem) local,
-  linear-gradient(to right, var(--shade), transparent .8rem), linear-gradient(to left, var(--shade), transparent .8rem);
-}
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .28rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-th { color: var(--soft); vertical-align: bottom; }
-.number { text-align: right; }
-td.number { white-space: nowrap; }
-td.good { color: var(--good); font-weight: 600; }
-td.bad { color: var(--bad); font-weight: 600; }
-sup { line-height: 0; font-size: .75em; }
-.cards { width: 100%; }
-.cards :is(thead, tbody) { display: block; }
-.cards tr { display: grid; grid-template-columns: 2.2fr .8fr 1.4fr 1.7fr .9fr 2.4fr; break-inside: avoid;
-  border-bottom: 1px solid var(--line); padding: .3rem 0; }
-.cards :is(th, td) { border: 0; padding: .1rem .5rem; overflow-wrap: anywhere; }
-.cards [data-label="command"] { grid-row: 2; grid-column: 1 / -1; color: var(--soft);
-  font: .8rem/1.5 ui-monospace, "Liberation Mono", monospace; }
-.cards th[data-label="command"] { display: none; }
-.cards td:first-child { font-weight: 600; }
-@media screen and (max-width: 50rem) {
-  th, td { padding: .28rem .45rem; font-size: .85rem; }
-  .cards thead { display: none; }
-  .cards tr { display: block; }
-  .cards td { display: block; }
-  .cards td:not(:first-child):not([data-label="command"])::before { content: attr(data-label) ": ";
-    color: var(--soft); font-weight: 400; }
-}
-@media print {
-  body { max-width: none; padding: 0; font-size: 12px; }
-  .wide { overflow: visible; background: none; }
-  nav { display: none; }
-  h2, h3, figcaption { break-after: avoid; }
-}
-"""
+STYLE = "\n" + Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil, sqrt
@@ -10,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from glla import hybrid, linalg
+from glla import linalg
 from glla.lab import water
 from glla.linalg.echelon import eliminated
-from glla.queue import Coprocessor, coprocessor
+from glla.queue import coprocessor
 from glla.thesis import appendix, loops, published
 from glla.thesis.measure import (
     Place,
@@ -23,6 +22,7 @@ from glla.thesis.measure import (
     planned,
     polynomial,
     speedup,
+    streamed,
     their_curve,
     theirs,
     uniform,
@@ -427,9 +427,11 @@ def sharing(place: Place) -> Section:
             for n in [n for n in place.compared if n <= SHARED] or place.compared[:1]:
                 place.say(f"sharing {operation} {n}")
                 systems = [_system(place, operation, n) for _ in range(count)]
-                cpu, alone = (place.repeated(partial(_mapped, operation, systems, gpu, r)) for r in (np.inf, 0.0))
+                cpu, alone = (place.repeated(partial(streamed, operation, systems, gpu, r)) for r in (np.inf, 0.0))
                 ratio = ceil(alone / cpu)
-                theirs_way, ours = (place.repeated(partial(_mapped, operation, systems, gpu, r)) for r in (ratio, None))
+                theirs_way, ours = (
+                    place.repeated(partial(streamed, operation, systems, gpu, r)) for r in (ratio, None)
+                )
                 better = min(cpu, alone)
                 rows.append((operation, n, cpu, alone, ratio, theirs_way, ours, better / theirs_way, better / ours))
                 for name, value in (("CPU", cpu), ("GPU", alone), ("both", min(theirs_way, ours))):
@@ -453,15 +455,6 @@ def sharing(place: Place) -> Section:
         "not pay: beside a software rasteriser, which takes the same cores, the CPU."
     )
     return section
-
-
-def _mapped(operation: str, systems: Sequence[Any], gpu: Coprocessor, ratio: float | None) -> float:
-    """Seconds of a stream, of which the CPU does `ratio` systems for each one on the GPU; measuring does not count."""
-    start = time.perf_counter()
-    with hybrid.map(operation, systems, ratio=ratio, gpu=gpu) as stream:
-        for _ in stream:
-            pass
-        return time.perf_counter() - start - stream.report.measuring_seconds
 
 
 def _system(place: Place, operation: str, n: int) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glla import hybrid
 from glla.gl import Device
 from glla.lab import ceilings, fits, peers
 from glla.lab.bench import clock
@@ -23,6 +24,7 @@ from glla.lab.operations import uploaded
 from glla.lab.samples import Samples
 from glla.operations import OPERATIONS
 from glla.passes import Plan, resident
+from glla.queue import Coprocessor
 from glla.thesis import published
 from glla.thesis.parts import Cell, Series
 
@@ -98,6 +100,10 @@ class Place:
         """Orders at which different ways are compared: those of `sizes` up to `COMPARED`."""
         return tuple(n for n in self.sizes if n <= COMPARED) or self.sizes[:1]
 
+    def up_to(self, most: int) -> int:
+        """Largest order of `compared` that is not above `most`, or the smallest one."""
+        return max(n for n in self.compared if n <= max(most, self.compared[0]))
+
     def shared(self, theirs: Sequence[float]) -> list[int]:
         """Orders of the thesis's table that can be measured here, beside `sizes`."""
         most = min(1.4 * self.sizes[-1], self.largest or np.inf)
@@ -107,6 +113,20 @@ class Place:
         """Seconds of a plan whose operands are on the device: the median of a few runs."""
         operands = uploaded(self.device, OPERATIONS[operation], plan, arrays)
         return self.repeated(lambda: clock(lambda: self.device.run(plan, **operands), self.device)[0])
+
+    def timed(self, operation: str, *arrays: Array, **options: Any) -> float:
+        """Seconds of an operation with its operands on the device, by a variant or with other options."""
+        shapes = (a.shape for a in arrays)
+        return self.gpu(planned(self, operation, *shapes, **options), operation, *arrays)
+
+    def finished(self, work: Callable[[], Any]) -> float:
+        """Seconds of some work on arrays of the device, until its results are there."""
+
+        def whole() -> None:
+            work()
+            self.device.finish()
+
+        return self.host(whole)
 
     def gpu_plan(self, plan: Plan, matrices: Mapping[str, Array]) -> float:
         """As `gpu`, of a plan that is no operation's, with packed matrices for its operands."""
@@ -162,6 +182,15 @@ class Place:
         return [f"{words}. Their quartiles lie {middle} of the median apart in half of the cases, {worst} at worst."]
 
 
+def streamed(operation: str, systems: Sequence[Any], gpu: Coprocessor, ratio: float | None) -> float:
+    """Seconds of a stream, of which the CPU does `ratio` systems for each one on the GPU; measuring does not count."""
+    start = time.perf_counter()
+    with hybrid.map(operation, systems, ratio=ratio, gpu=gpu) as stream:
+        for _ in stream:
+            pass
+        return time.perf_counter() - start - stream.report.measuring_seconds
+
+
 def uniform(place: Place, *shape: int) -> Array:
     """Entries from 0 to 10, as the thesis has them."""
     return place.rng.uniform(0, 10, shape).astype(np.float32)
@@ -174,7 +203,7 @@ def dominant(place: Place, n: int) -> Array:
     return a
 
 
-def planned(place: Place, operation: str, *shapes: tuple[int, int], **options: Any) -> Plan:
+def planned(place: Place, operation: str, *shapes: tuple[int, ...], **options: Any) -> Plan:
     """Plan of an operation with its operands on the device."""
     made: Plan = OPERATIONS[operation].core(resident(*shapes), place.device.limits, **options)
     return made

@@ -15,7 +15,7 @@ from glla.errors import OptionError
 from glla.lab import fits, saved
 from glla.thesis import claims, command, evaluation, loops, measure, published
 from glla.thesis.claims import accuracy, counts, sections, solutions, tuning, ways
-from glla.thesis.claims.claim import Claim
+from glla.thesis.claims.claim import WORDS, claim, faster
 from glla.thesis.document import Document
 from glla.thesis.measure import Place
 from glla.thesis.merge import joined
@@ -48,6 +48,8 @@ def check_claims(table):
     assert [claims.place_of(row[1]) for row in table["rows"]] == sorted(
         claims.place_of(row[1]) for row in table["rows"]
     )
+    fixed = {words["says"] for group in WORDS.values() for words in group.values() if "{" not in words["says"]}
+    assert fixed <= {row[0] for row in table["rows"]}  # each row of claims.toml is measured
     for says, where, theirs, ours, verdict, measured_by, why in table["rows"]:
         assert re.fullmatch(r"[2-7]\.\d.*", where) and says and theirs and ours, says
         assert verdict in ("holds", "does not hold", "measured") and measured_by.startswith("glla"), says
@@ -87,16 +89,21 @@ def test_repeats_are_reported_once(device):
 
 def test_too_few_sizes_are_no_verdict():
     values = {"growth": {"exponent": 1.5, "fit": "no fit: fewer than 4 sizes"}}
-    claim = sections._growth(Section("product", "", "", values=values), "4.1.1", "it")
-    assert claim.holds is None and claim.ours == "n^1.5; no fit: fewer than 4 sizes"
+    found = sections._growth(Section("product", "", "", values=values))
+    assert found.holds is None and found.ours == "n^1.5; no fit: fewer than 4 sizes"
 
 
 def test_the_sentence_goes_with_the_verdict():
-    report = [
-        ways.faster("s", "4.1", "t", ratio, 8, "c", "because.", "although.").row[4:] for ratio in (1.2, 1.04, 0.5)
+    words = WORDS["ways"]["rank2"]
+    command = words["command"].format(n=8)
+    report = [faster("ways.rank2", ratio, n=8).row[3:] for ratio in (1.2, 1.04, 0.5)]
+    assert report == [
+        ("1.20 times, n = 8", "holds", command, words["because"]),
+        ("1.04 times, n = 8", "does not hold", command, words["although"]),
+        ("0.50 times, n = 8", "does not hold", command, words["although"]),
     ]
-    assert report == [("holds", "c", "because."), *[("does not hold", "c", "although.")] * 2]
-    assert Claim("s", "4.1", "t", "o", None, "c", "because.").row[4:] == ("measured", "c", "because.")
+    assert faster("ways.rank2", 1.2, 1.3, n=8).holds is False
+    assert claim("machine.multiply_adds", None, each=3).row[2:5] == ("8", "3", "measured")
 
 
 def test_what_is_repacked_comes_back(device, rng):
@@ -107,13 +114,13 @@ def test_what_is_repacked_comes_back(device, rng):
 
 def test_storage_of_fewer_bits_is_worse_by_as_much(device):
     eight, half = accuracy._formats(Place(device, quick=True))
-    for claim, smallest, largest in ((eight, 1e-4, 2e-2), (half, 1e-5, 2e-3)):
-        assert smallest < float(claim.ours.split()[2].rstrip(",")) < largest and claim.holds, claim
+    for one, smallest, largest in ((eight, 1e-4, 2e-2), (half, 1e-5, 2e-3)):
+        assert smallest < float(one.ours.split()[2].rstrip(",")) < largest and one.holds, one
 
 
 def test_counts_are_those_of_the_shaders(device):
     """Leading terms by hand, n = 24: 12 layers of blocks, of which the first reads no sum."""
-    found = {claim.says: claim for claim in counts.claims(Place(device, quick=True))}
+    found = {one.says: one for one in counts.claims(Place(device, quick=True))}
     packing, ratio, cube, memory, floats, texture, vertices, _ = found.values()
     assert memory.ours.startswith("12 times less (4.5 against 54 KiB)") and memory.holds  # two layers for 24
     assert vertices.ours.startswith("12 of 36 passes") and vertices.holds is False  # one for two columns
@@ -172,8 +179,8 @@ def test_claims_of_sections_follow_their_figures():
     for given, expected in ((values, True), (bad, False)):
         done = {name: Section(name, name, "4", values=given) for name in ("product", "rref", "plu")}
         found = list(sections.claims(done))
-        assert len(found) == 17 and {claim.holds for claim in found} == {expected}
-    assert any(claim.ours == "nowhere up to n = 9" for claim in found)
+        assert len(found) == 17 and {one.holds for one in found} == {expected}
+    assert any(one.ours == "nowhere up to n = 9" for one in found)
     water = {"milliseconds": {"CPU, dense systems (LAPACK)": 20.0, "CPU and GPU, dense systems": 19.0,
                               "NumPy, tridiagonal, float32": 1.0, "ShallowWater, semi_implicit": 4.0}, "largest": 1e-7,
              "stable": (9.9, 0.1)}  # fmt: skip
@@ -181,7 +188,7 @@ def test_claims_of_sections_follow_their_figures():
         "water": Section("water", "", "5", values=water),
         "sharing": Section("", "", "", [Table("", (), (("plu", 9, 0.45, 0.9), ("plu", 10, 0.4, 0.8)))]),
     }
-    assert [claim.holds for claim in sections.claims(done)] == [True, False, True, True, True, True]
+    assert [one.holds for one in sections.claims(done)] == [True, False, True, True, True, True]
     done["water"].values["stable"] = 9.9, float("nan")
     assert not list(sections.claims(done))[4].holds
 
@@ -218,7 +225,7 @@ def test_figures_of_a_section_are_kept(tmp_path, device, capsys):
     capsys.readouterr()
     kept, made = Document.read(file).sections[0], document.sections[0]
     assert kept.values["fits"] == made.values["fits"]
-    assert [claim.row for claim in sections.claims({"rref": kept})] == claims.following({"rref": made})
+    assert [one.row for one in sections.claims({"rref": kept})] == claims.following({"rref": made})
 
 
 def test_a_run_that_is_cut_leaves_what_it_did(tmp_path, device, monkeypatch):

@@ -11,7 +11,7 @@ from glla import linalg
 from glla.gl import selftest
 from glla.linalg.echelon import eliminated
 from glla.thesis import published
-from glla.thesis.claims.claim import ALIKE, HERE, Claim
+from glla.thesis.claims.claim import ALIKE, Claim, claim
 from glla.thesis.measure import Place, dominant, uniform
 
 LARGE = 10
@@ -36,11 +36,7 @@ def _integers(place: Place) -> Claim:
     a, b = (place.rng.integers(-99, 100, (n, n)).astype(np.float32) for _ in range(2))
     exact = a.astype(np.float64) @ b.astype(np.float64)
     wrong = int(np.count_nonzero(np.asarray(linalg.matmul(a, b, device=place.device)) != exact))
-    return Claim(
-        "Products of integers are exact", "4.1.1", "exact up to 2^24", f"{wrong} of {n * n} wrong, n = {n}", wrong == 0,
-        HERE, "float32 has 24 bits, and sums below 2^24 are not rounded in any order.",
-        "The device does not add integers below 2^24 exactly.",
-    )  # fmt: skip
+    return claim("accuracy.integers", wrong == 0, n * n, wrong=wrong, n=n)
 
 
 def _backward(place: Place) -> Claim:
@@ -52,12 +48,7 @@ def _backward(place: Place) -> Claim:
     change = np.linalg.solve(wide.T, error.T)
     size, other, off, moved = (float(np.linalg.norm(matrix)) for matrix in (a, b, error, change))
     forward, backward = off / (size * other), moved / size
-    return Claim(
-        "The forward error of a product is bounded, the backward error is large", "4.1.1, equation 4.11", "large",
-        f"{backward:.2g} of A's norm against {forward:.2g} of both norms', n = {n}", backward > LARGE * forward,
-        HERE, "All columns share one A, so that the change which explains them all grows with the condition of B.",
-        "B happens to be well conditioned.",
-    )  # fmt: skip
+    return claim("accuracy.backward", backward > LARGE * forward, backward=backward, forward=forward, n=n)
 
 
 def _epsilon(place: Place) -> Claim:
@@ -66,16 +57,11 @@ def _epsilon(place: Place) -> Claim:
     a = (dominant(place, n) * np.float32(2.0**-40)).astype(np.float32)
     _, pivots, _ = eliminated(a, (published.EPSILON, 0.0), "harmonic", place.device)
     condition = float(np.linalg.cond(a.astype(np.float64)))
-    return Claim(
-        "A norm below epsilon means a matrix that is singular, or nearly", "4.1.2", "singular, or nearly",
-        f"rank {len(pivots)} of {n} is found for entries times 2^-40, of condition {condition:.2g}",
-        len(pivots) == n, HERE, "The pivots are far above the machine's epsilon.",
-        "A norm is as large as the entries are, whatever the condition; glla judges a pivot by its row and column.",
-    )  # fmt: skip
+    return claim("accuracy.epsilon", len(pivots) == n, len(pivots), n=n, condition=condition)
 
 
 def _norms(place: Place) -> Claim:
-    n = max(n for n in place.compared if n <= max(RANDOM, place.compared[0]))
+    n = place.up_to(RANDOM)
     found: dict[str, list[float]] = {"harmonic": [], "geometric": []}
     for _ in range(MATRICES):
         a = uniform(place, n, n)
@@ -83,12 +69,8 @@ def _norms(place: Place) -> Claim:
             P, L, U = (np.asarray(f).astype(np.float64) for f in linalg.plu(a, pivoting, device=place.device))
             errors.append(float(np.abs(P @ L @ U - a).max()))
     harmonic, geometric = map(np.median, found.values())
-    return Claim(
-        "The harmonic norm is the better one in single precision", "4.1.2", published.NOT_PUBLISHED,
-        f"largest error {harmonic:.2g} against {geometric:.2g}, medians of {MATRICES} matrices of U[0, 10), n = {n}",
-        bool(geometric > ALIKE * harmonic), "glla pivoting", "It avoids one small pivot beside a large one.",
-        "Random matrices offer pairs of which both are large, so either norm does.",
-    )  # fmt: skip
+    better = bool(geometric > ALIKE * harmonic)
+    return claim("accuracy.norms", better, harmonic=harmonic, geometric=geometric, n=n)
 
 
 # -- storage of fewer bits: rounded on the host, multiplied in float32 ------------------------------------------------
@@ -108,12 +90,7 @@ def _formats(place: Place) -> Iterator[Claim]:
         ("8 bits", eight_bits, "limited to 8 bits of precision"), ("half floats", half, published.NOT_PUBLISHED),
     ):  # fmt: skip
         found = error(store)
-        yield Claim(
-            f"With {name} in a texel the product loses its accuracy", "3.3.1", theirs,
-            f"relative error {found:.2g}, {whole:.2g} with float32, n = {n}", found > whole, HERE,
-            "Operands and result are rounded once each, which no arithmetic in between can mend.",
-            "Sums of this length lose as much in float32.",
-        )  # fmt: skip
+        yield claim("accuracy.formats", found > whole, name=name, theirs=theirs, found=found, whole=whole, n=n)
 
 
 def eight_bits(m: Any) -> Any:
@@ -143,26 +120,10 @@ def _device(place: Place) -> Iterator[Claim]:
     findings = {one.name: one for one in selftest.examine(place.device)}
     longest = int(findings["loops"].figures["longest"])
     at_least = "at least " if findings["loops"].detail.startswith("run for") else ""
-    yield Claim(
-        "Loops of a shader end after 256 trips, without an error", "2.2.5", "256 trips", f"{at_least}{longest} trips",
-        longest <= 256, "glla info", "The driver ends them.",
-        "Loops have become true branches; glla still splits its sums, as llvmpipe ends them after 65535 trips.",
-    )  # fmt: skip
+    yield claim("accuracy.loops", longest <= 256, at_least=at_least, longest=longest)
     wrong = int(findings["NaN and infinity"].figures["wrong_values"])
-    yield Claim(
-        "NaN and infinity deviate from IEEE 754", "2.2.5 and 7.1", published.NOT_PUBLISHED, f"{wrong} wrong values",
-        wrong > 0, "glla info", "The device does not follow IEEE 754 there.",
-        "GPUs have followed IEEE 754 in sums and products since they were built for computing.",
-    )  # fmt: skip
+    yield claim("accuracy.nan", wrong > 0, wrong=wrong)
     contraction = findings["a * b + c"]
-    yield Claim(
-        "A multiply-add rounds twice, but for newer hardware", "2.2.5", "twice on NVIDIA, once on ATI",
-        contraction.detail, bool(contraction.figures["separate"]), "glla info",
-        "This compiler keeps the two operations apart.", "The units fuse both, and the compiler makes use of it.",
-    )  # fmt: skip
+    yield claim("accuracy.fused", bool(contraction.figures["separate"]), contraction.detail)
     ulps = float(findings["division"].figures["max_ulps"])
-    yield Claim(
-        "A division has two rounding errors", "4.1.2", "a reciprocal, then a product", f"up to {ulps:.3g} ulp",
-        ulps > 0.5, "glla info", "A quotient is still made of a reciprocal, so its last bit is not sure.",
-        "Quotients are correctly rounded here.",
-    )  # fmt: skip
+    yield claim("accuracy.division", ulps > 0.5, ulps=ulps)

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from glla import hybrid
 from glla.lab import water
 from glla.queue import Coprocessor, coprocessor
-from glla.thesis import published
-from glla.thesis.claims.claim import ALIKE, HERE, Claim
-from glla.thesis.measure import Place, dominant, uniform
+from glla.thesis.claims.claim import Claim, claim, faster
+from glla.thesis.measure import Place, dominant, streamed, uniform
 
 LARGER, LINES = 4, 32
 """Times the thesis's side of the basin that is "larger problems", and how many of its lines are solved."""
@@ -77,26 +75,11 @@ def _listing(place: Place) -> Iterator[Claim]:
         early = place.repeated(lambda: _product_of_product(gpu, a, b, True, busy))
         beside = place.repeated(lambda: _beside(gpu, a, b, busy))
     both = min(late, early)
-    yield Claim(
-        "Work on the GPU is virtually free", "4.2.4", "virtually free",
-        f"the CPU takes {beside / cpu:.2f} times as long beside it, NumPy, one thread, n = {n}", beside / cpu < FREE,
-        HERE, "The GPU's thread holds the interpreter for what it takes to issue a few passes.",
-        "The other thread, or the software rasteriser, takes the cores and the interpreter from it.",
-    )  # fmt: skip
-    yield Claim(
-        "Operations on results that are not there yet are queued, and the CPU works meanwhile", "4.2.3, listing 4.7",
-        published.NOT_PUBLISHED,
-        f"{1e3 * alone:.3g} ms of the GPU and {1e3 * cpu:.3g} ms of the CPU take {1e3 * both:.3g} ms, n = {n}",
-        (alone + cpu) / both > OVERLAP, HERE,
-        "Both products and the read-back are queued at once, and the GPU needs the CPU for none of them.",
-        "Both are the same cores here, or the transfers take them.",
-    )  # fmt: skip
-    yield Claim(
-        "To ask for a read-back early improves performance", "4.2.3, listing 4.7", published.NOT_PUBLISHED,
-        f"{late / early:.2f} times as fast, n = {n}", late / early > ALIKE, HERE,
-        "The transfer goes on behind the products, while the CPU still works.",
-        "The transfer is small beside the rest, or made by the cores that are busy.",
-    )  # fmt: skip
+    yield claim("background.free", beside / cpu < FREE, beside / cpu, n=n)
+    yield claim(
+        "background.queued", (alone + cpu) / both > OVERLAP, *(1e3 * seconds for seconds in (alone, cpu, both)), n=n
+    )
+    yield faster("background.early", late / early, n=n)
 
 
 def _product_of_product(
@@ -134,13 +117,7 @@ def _definite(place: Place) -> Claim:
     matrices = np.stack([matrix for matrix, _ in water.dense(_bands(n))]).astype(np.float64)
     skew = float(np.abs(matrices - matrices.transpose(0, 2, 1)).max())
     least, largest = (float(part(np.linalg.eigvalsh(matrices))) for part in (np.min, np.max))
-    return Claim(
-        "The systems of the implicit scheme are positive definite", "5.1.2", "positive definite",
-        f"symmetric, eigenvalues from {least:.3g} to {largest:.3g}, {len(matrices)} lines, n = {n}",
-        skew == 0 and least > 0, HERE,
-        "A diagonal is one more than the sum of the other entries of its row, which are negative.",
-        "Walls, or dry cells, take from the diagonal what makes it dominant.",
-    )  # fmt: skip
+    return claim("background.definite", skew == 0 and least > 0, len(matrices), least=least, largest=largest, n=n)
 
 
 def _schemes(place: Place) -> Claim:
@@ -151,13 +128,7 @@ def _schemes(place: Place) -> Claim:
         simulation.step(steps)
         fields.append(simulation.z.numpy().astype(np.float64))
     gap = float(np.abs(fields[0] - fields[1]).max())
-    return Claim(
-        "Alternating directions are equivalent to the semi-implicit scheme", "5.1.1", "numerically equivalent",
-        f"elevations differ by {gap:.2g} m at most, of a wave of 1 m, {n} x {n} cells, {steps} steps",
-        gap < CLOSE, HERE,
-        "Both solve the same equations, and their errors in the step are small.",
-        "Each has an error in the step of its own, which shows at a Courant number of about 1.",
-    )  # fmt: skip
+    return claim("background.schemes", gap < CLOSE, gap=gap, n=n, steps=steps)
 
 
 def _larger(place: Place) -> Claim:
@@ -165,22 +136,8 @@ def _larger(place: Place) -> Claim:
     n = QUICK if place.quick else LARGER * water.SIDE
     systems = water.dense(_bands(n))
     with coprocessor() as gpu:
-
-        def seconds(ratio: float | None) -> float:
-            start = time.perf_counter()
-            with hybrid.map("solve", systems, ratio=ratio, gpu=gpu) as stream:
-                for _ in stream:
-                    pass
-                return time.perf_counter() - start - stream.report.measuring_seconds
-
-        cpu, both = (min(seconds(ratio) for _ in range(2)) for ratio in (np.inf, None))
-    return Claim(
-        "Larger basins benefit from the GPU as in section 4.2.4", "5.3", published.NOT_PUBLISHED,
-        f"{cpu / both:.2f} times as fast as the CPU alone, {n} x {n} cells", cpu / both > ALIKE, HERE,
-        "Systems are large enough for a share of them to pay on the GPU.",
-        f"A system of order {n} takes LAPACK less time than the device takes for its passes, so that the CPU does "
-        "nearly all of them.",
-    )  # fmt: skip
+        cpu, both = (min(streamed("solve", systems, gpu, ratio) for _ in range(2)) for ratio in (np.inf, None))
+    return faster("background.larger", cpu / both, n=n)
 
 
 def _bands(n: int) -> water.Bands:
@@ -208,10 +165,5 @@ def _lines(place: Place) -> Claim:
         residuals.append(names["answer"])
     altered = sum(line.startswith("+ ") for line in difflib.ndiff(theirs, ours))
     right = max(residuals) < 1e-4
-    return Claim(
-        "A program needs a small number of lines altered to use the GPU", "5.2.2 and 7.1", "a small number",
-        f"{altered} of {len(theirs)} lines; residuals {residuals[0]:.1g} and {residuals[1]:.1g}, n = {n}",
-        right and altered <= FEW * len(theirs), HERE,
-        "An array on the device has the operators and functions of NumPy's, by the array API standard.",
-        "Its result is not that of NumPy.",
-    )  # fmt: skip
+    few = altered <= FEW * len(theirs)
+    return claim("background.lines", right and few, len(theirs), *residuals, altered=altered, n=n)

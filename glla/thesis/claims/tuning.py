@@ -7,9 +7,8 @@ from typing import Any
 
 from glla import linalg
 from glla.array.array import Array, asarray
-from glla.thesis import published
-from glla.thesis.claims.claim import ALIKE, HERE, Claim
-from glla.thesis.measure import Place, dominant, planned, uniform
+from glla.thesis.claims.claim import ALIKE, Claim, claim, faster
+from glla.thesis.measure import Place, dominant, uniform
 
 COMPARABLE = 1.1
 """Ratio of times up to which "comparable performance" is reached."""
@@ -27,7 +26,7 @@ def claims(place: Place) -> Iterator[Claim]:
     """Measure all."""
     n = place.compared[-1]
     a, b = uniform(place, n, n), uniform(place, n, n)
-    times = {name: _product(place, a, b, name) for name in (None, *BY_HAND)}
+    times = {name: place.timed("matmul", a, b, variant=name) for name in (None, *BY_HAND)}
     yield _choice(times, n)
     yield _bound(place, times["inner_product"], n)
     yield _strassen(place, a, b)
@@ -35,33 +34,16 @@ def claims(place: Place) -> Iterator[Claim]:
     yield from _factorisations(place, times["inner_product"] / times[None], n)
 
 
-def _product(place: Place, a: Any, b: Any, variant: str | None) -> float:
-    return place.gpu(planned(place, "matmul", a.shape, b.shape, variant=variant), "matmul", a, b)
-
-
 def _choice(times: dict[str | None, float], n: int) -> Claim:
     best = min(BY_HAND, key=lambda name: times[name])
     ratio = times[None] / times[best]
-    return Claim(
-        "A way that is chosen by measurements is comparable to one tuned by hand", "3.3.1", "comparable",
-        f"{ratio:.2f} times the time of {best}, the fastest of {len(BY_HAND)} with their defaults, n = {n}",
-        ratio < COMPARABLE, HERE,
-        "glla chooses by thresholds that were measured; `glla tune` measures them anew.",
-        "The thresholds were measured on another device; `glla tune` measures them anew.",
-    )  # fmt: skip
+    return claim("tuning.choice", ratio < COMPARABLE, len(BY_HAND), ratio=ratio, best=best, n=n)
 
 
 def _bound(place: Place, seconds: float, n: int) -> Claim:
     fetched = 1e-9 * n**3 / 4 / seconds / place.rates["fetch"]
     computed = 2e-9 * n**3 / seconds / place.rates["four"]
-    return Claim(
-        "A product is bound by bandwidth", "3.3.1", published.NOT_PUBLISHED,
-        f"{100 * fetched:.0f} % of the fetches of 64 x 64 texels that the device can do, {100 * computed:.0f} % of the "
-        f"multiply-adds, inner product, n = {n}", fetched > computed, "glla ceilings; glla compare matmul",
-        "A fetch for each multiply-add of four channels is more than the cache gives, though neighbours fetch the same "
-        "texels.",
-        "Fetches from the cache are as fast as the multiply-adds that go with them.",
-    )  # fmt: skip
+    return claim("tuning.bound", fetched > computed, 100 * fetched, 100 * computed, n=n)
 
 
 def strassen(a: Array, b: Array) -> tuple[Any, ...]:
@@ -81,63 +63,23 @@ def strassen(a: Array, b: Array) -> tuple[Any, ...]:
 
 def _strassen(place: Place, a: Any, b: Any) -> Claim:
     n, (left, right) = len(a), (asarray(m, place.device) for m in (a, b))
-
-    def standard() -> None:
-        linalg.matmul(left, right)
-        place.device.finish()
-
-    def faster() -> None:
-        strassen(left, right)
-        place.device.finish()
-
-    ratio = place.host(faster) / place.host(standard)
-    return Claim(
-        "Algorithms of a lower order than n^3 have overheads that pay for gigantic n only", "4.1.1",
-        published.NOT_PUBLISHED, f"one level of Strassen's takes {ratio:.2f} times as long, n = {n}", ratio > 1, HERE,
-        "Seven products for eight save an eighth at most, and the 18 sums are passes that are bound by memory.",
-        "An eighth of the work is more than 18 sums of a quarter of the matrix take at this order.",
-    )  # fmt: skip
+    ratio = place.finished(lambda: strassen(left, right)) / place.finished(lambda: linalg.matmul(left, right))
+    return faster("tuning.strassen", ratio, 1, n=n)
 
 
 def _padding(place: Place, a: Any, b: Any, even: float) -> Claim:
     n = len(a) - 1
-    odd = _product(place, a[:n, :n], b[:n, :n], "inner_product") / even
-    return Claim(
-        "Padding with zeros does not affect a product", "3.1.1", published.NOT_PUBLISHED,
-        f"{odd:.2f} times as long at n = {n} as at {n + 1}", odd < COMPARABLE, HERE,
-        "An odd order takes the texels of the next even one.",
-        "What the cache holds, or how the driver lays a texture out, depends on its width.",
-    )  # fmt: skip
+    odd = place.timed("matmul", a[:n, :n], b[:n, :n], variant="inner_product") / even
+    return claim("tuning.padding", odd < COMPARABLE, n + 1, odd=odd, n=n)
 
 
 def _factorisations(place: Place, product: float, n: int) -> Iterator[Claim]:
-    order = max(n for n in place.compared if n <= max(SEARCHED, place.compared[0]))
+    order = place.up_to(SEARCHED)
     d = dominant(place, order)
-    times = {
-        name: place.gpu(planned(place, "plu", d.shape, variant=name), "plu", d)
-        for name in (None, "rank2", "row_vectors", "column_vectors")
-    }
+    times = {name: place.timed("plu", d, variant=name) for name in (None, "rank2", "row_vectors", "column_vectors")}
     ratio = min(times["row_vectors"], times["column_vectors"]) / times["rank2"]
-    yield Claim(
-        "2 x 2 packing is a good all-round scheme", "3.1.1 and 4.1.1", published.NOT_PUBLISHED,
-        f"a PLU of it is {ratio:.2f} times as fast as the better of 4 x 1 and 1 x 4, n = {order}", ratio > ALIKE, HERE,
-        "A texel holds two rows and two columns, so a step eliminates both at once, which takes half the passes.",
-        "Passes over four rows or columns at once take no longer than two columns a step.",
-    )  # fmt: skip
-    lu_gpu = place.gpu(planned(place, "plu", d.shape, variant="row_operations"), "plu", d)
-    cpu = place.cpu("plu", d)
-    yield Claim(
-        "LU-GPU is faster than ATLAS", "3.3.2", "faster, in synthetic benchmarks",
-        f"{cpu / lu_gpu:.2g} times as fast as LAPACK at its best, n = {order}", cpu > lu_gpu, HERE,
-        "The device has so much more arithmetic that one column a step is enough.",
-        "One column a step reads and writes the whole rest of the matrix for one multiply-add an element; LAPACK works "
-        "in blocks, on all cores.",
-    )  # fmt: skip
+    yield faster("tuning.all_round", ratio, order=order)
+    lu_gpu, cpu = place.timed("plu", d, variant="row_operations"), place.cpu("plu", d)
+    yield faster("tuning.lu_gpu", cpu / lu_gpu, 1, order=order)
     gain = times["rank2"] / times[None]
-    yield Claim(
-        "Tuning the algorithms to the hardware further increases the efficiency", "7.3", published.NOT_PUBLISHED,
-        f"glla's choice is {product:.2g} times as fast as the thesis's product (n = {n}), {gain:.2g} times as its PLU "
-        f"(n = {order})", max(product, gain) > ALIKE, HERE,
-        "Blocks of registers and panels of columns reuse what was fetched, and take fewer passes.",
-        "At these orders glla's choice is the thesis's algorithm.",
-    )  # fmt: skip
+    yield claim("tuning.tuned", max(product, gain) > ALIKE, product=product, n=n, gain=gain, order=order)
