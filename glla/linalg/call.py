@@ -132,6 +132,10 @@ class Call:
             for name, one in found.items()
         }
 
+    def one(self, *operands: Array | Host) -> Results:
+        """Give all results for one matrix, not empty, by name: where they were found, but on the host if A was."""
+        return self._one((), *operands)
+
     @property
     def record(self) -> Operation:
         """The operation itself."""
@@ -365,10 +369,10 @@ class Call:
             found = walk(self.record, forms_of(operands), perform, self._values(operands, index))
         if self.diagnostic and self.check_finite and not on_the_host:
             refuse_nonfinite_largest(self.function, self.names[0], found[self.diagnostic])
-        matrix = found[self.results[0]]
+        matrix = found.get(self.results[0])
         if self.check_finite and isinstance(matrix, Array) and f"largest_{self.results[0]}" in found:
             finite_result(self.function, found[f"largest_{self.results[0]}"], True)
-        return {name: on_host(found[name]) if on_the_host else found[name] for name in self.results}
+        return {name: on_host(found[name]) if on_the_host else found[name] for name in self.results if name in found}
 
     def _kept(self, results: Results) -> Results:
         """Leave the matrix on the device; one that was found on the host goes back, if it is finite."""

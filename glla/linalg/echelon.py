@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.array import Array, upload
+from glla.array.array import Array
 from glla.array.convert import LARGEST, Float32
 from glla.errors import OptionError, one_of, real
 from glla.gl import Device, DeviceLike
-from glla.linalg.operands import device_of, fitting, known_variant, on_host, operand, run, stored, two_dimensional
+from glla.linalg.call import Call
+from glla.linalg.operands import device_of, known_variant, operand, placed, run, two_dimensional
 from glla.linalg.results import RREF
-from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.elimination import pivot
 from glla.operations.elimination import rref as kernel
@@ -89,25 +89,14 @@ def rref(
     if tol is not None and not tol >= 0:
         raise OptionError(f"rref: tol must be at least 0, got {tol!r}")
     if 0 in value.shape:
-        return RREF(value.copy(), ()) if isinstance(value, Array) else RREF(np.zeros_like(value), ())
-    target = device_of("rref", device, value)
-    result, pivots = _reduced(value, target, tol, pivoting, variant, check_finite)
-    if isinstance(value, Array):
-        return RREF(result if isinstance(result, Array) else upload(result, target), pivots)
-    return RREF(on_host(result), pivots)
-
-
-def _reduced(
-    a: Float32 | Array, device: Device, tol: float | None, pivoting: str, variant: str | None, check_finite: bool
-) -> tuple[Array | Float32, tuple[int, ...]]:
-    """Reduce a matrix, not empty; give the form, on the device or on the host, and its pivot columns."""
-    forms = (Form.of(a),)
-    plan = kernel.whole(forms, device.limits, variant=variant, pivoting=pivoting, tol=tol is not None)
+        nothing: Any = value.copy()
+        return RREF(nothing, ())
+    options = {"pivoting": pivoting, "tol": tol is not None}
     limit = None if tol is None else np.array([min(float(tol), LARGEST)])
-    names = {"A": "A"} if isinstance(a, Array) and check_finite else None
-    given = {"A": stored(a), "tol": limit, "pivoting": pivoting}
-    values = walk(OPERATIONS["rref"], forms, on_device(device, plan, "rref", names), given)
-    return fitting("rref", values, "R", check_finite), values["leading"]
+    target, results = device_of("rref", device, value), ("R", "leading")
+    further = lambda _: {"tol": limit}  # noqa: E731
+    found = Call("rref", "rref", target, check_finite, ("A",), variant, results, "", options, further).one(value)
+    return RREF(placed("rref", found["R"], check_finite, value), found["leading"])
 
 
 def eliminated(

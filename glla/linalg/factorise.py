@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Array, upload
+from glla.array.array import Array
 from glla.array.convert import Float32, finite_result
 from glla.errors import OptionError, ShapeError, one_of
-from glla.gl import Device, DeviceLike
+from glla.gl import DeviceLike
 from glla.linalg.call import Call
-from glla.linalg.operands import device_of, known_variant, operand, stored, two_dimensional
+from glla.linalg.operands import device_of, known_variant, operand, placed, two_dimensional
 from glla.linalg.results import PLU
-from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.elimination import pivot
 from glla.operations.elimination import plu as kernel
-from glla.operations.routes import must_fit_a_texture
-from glla.passes import Form
 from glla.registry import public
-
-Pivots = NDArray[np.int32]
 
 
 @public()
@@ -89,37 +85,19 @@ def plu(
     _known_pivoting("plu", pivoting, variant)
     m, n = value.shape
     k = min(m, n)
+    eye = partial(np.eye, dtype=np.float32)
     if k == 0:
-        empty = PLU(*(np.eye(*s, dtype=np.float32) for s in ((m, m), (m, 0), (0, n))))
-        return empty if not isinstance(value, Array) else PLU(*(upload(part, value.device) for part in empty))
-    target = device_of("plu", device, value)
-    results, pivots = _factors("plu", value, pivoting, variant, target, check_finite)
-    if "lu" in results:  # what the device may flush to zero stays on the host
-        lu = finite_result("plu", results["lu"], check_finite)
-        parts: list[Any] = [np.tril(lu[:, :k], -1) + np.eye(m, k, dtype=np.float32), np.triu(lu[:k])]
-        if isinstance(value, Array):
-            parts = [upload(part, target) for part in parts]
-        P: Any = kernel.permutation_matrix(pivots, m)  # that of the device belongs to factors that were given up
+        found: dict[str, Any] = {"P": eye(m), "L": eye(m, 0), "U": eye(0, n)}
     else:
-        parts = [results["L"], results["U"]]
-        P = results["P"] if "P" in results else kernel.permutation_matrix(pivots, m)
-    if isinstance(value, Array):
-        return PLU(P if isinstance(P, Array) else upload(P, target), *parts)
-    return PLU(P, *(finite_result("plu", array, check_finite) for array in parts))
-
-
-def _factors(
-    function: str, a: Float32 | Array, pivoting: str, variant: str | None, device: Device, check_finite: bool
-) -> tuple[dict[str, Any], Pivots]:
-    """Factor one matrix, not empty; give the results of the plan, or the packed factors as ``lu``, and the pivots."""
-    packed, forms = function == "lu_factor", (Form.of(a),)
-    if isinstance(a, np.ndarray):
-        must_fit_a_texture(function, a.shape, device.limits) if packed else None
-    plan = kernel.whole(forms, device.limits, variant=variant, pivoting=pivoting, packed=packed)
-    names = {"A": "A"} if isinstance(a, Array) and check_finite else None
-    given = {"A": stored(a), "pivoting": pivoting, "function": function, "check_finite": check_finite}
-    values = walk(OPERATIONS[function], forms, on_device(device, plan, function, names), given)
-    return values, values["piv"]
+        target, results = device_of("plu", device, value), ("L", "U", "P", "piv", "lu")
+        call = Call("plu", "plu", target, check_finite, ("A",), variant, results, options={"pivoting": pivoting})
+        found = call.one(value)
+    if "lu" in found:  # what the device may flush to zero stays on the host; P there belongs to factors given up
+        lu = found["lu"]
+        found = {"piv": found["piv"], "L": np.tril(lu[:, :k], -1) + eye(m, k), "U": np.triu(lu[:k])}
+    if "P" not in found:
+        found["P"] = kernel.permutation_matrix(found["piv"], m)
+    return PLU(*(placed("plu", found[name], check_finite, value) for name in "PLU"))
 
 
 def _known_pivoting(function: str, pivoting: str, variant: str | None) -> None:

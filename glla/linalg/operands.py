@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Array
+from glla.array.array import Array, upload
 from glla.array.convert import Float32, as_float32, as_real, checked_device, finite_result, refuse_nonfinite
 from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, NonFiniteError, ShapeError, one_of
@@ -109,14 +109,13 @@ def refuse_nonfinite_largest(function: str, name: str, largest: Float32) -> None
         )
 
 
-def fitting(function: str, values: Mapping[str, Any], name: str, check_finite: bool) -> Float32 | Array:
-    """Give a result, or raise NonFiniteError if it left the range of float32.
-
-    Of one that stays on the device its plan has read the largest entry, see `glla.operations.crossing.watch`.
-    """
-    result: Float32 | Array = values[name]
-    finite_result(function, values[f"largest_{name}"] if isinstance(result, Array) else result, check_finite)
-    return result
+def placed(function: str, result: Any, check_finite: bool, *operands: Any) -> Any:
+    """Give a result, if it is finite, where the operands are: one of the host goes to the device of an Array there."""
+    if isinstance(result, Array):
+        return result
+    finite_result(function, result, check_finite)
+    devices = [one.device for one in operands if isinstance(one, Array)]
+    return upload(result, devices[0]) if devices else result
 
 
 def on_host(result: Any) -> Float32:

@@ -11,12 +11,14 @@ from glla.array.convert import Float32, finite_result
 from glla.errors import ShapeError, one_of
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
+from glla.linalg.call import Call
 from glla.linalg.operands import (
     column,
     device_of,
     known_variant,
     on_host,
     operand,
+    placed,
     refuse_nonfinite_largest,
     stored,
 )
@@ -27,7 +29,7 @@ from glla.operations import OPERATIONS
 from glla.operations import lstsq as squares
 from glla.operations import qr as kernel
 from glla.operations.qr_stack import taken_apart
-from glla.passes import Form, forms_of
+from glla.passes import Form
 from glla.registry import public
 
 
@@ -254,17 +256,12 @@ def lstsq(
         beside = column_ if isinstance(left, Array) or not isinstance(right, Array) else upload(column_, right.device)
         x, residuals, rank, s = lstsq(left, beside, rcond, variant=variant, device=device, check_finite=check_finite)
         return x[:, :0], residuals[:0], rank, s  # type: ignore[return-value]
-    on_a_device = isinstance(left, Array) or isinstance(right, Array)
-    target = device_of("lstsq", device, left, right) if on_a_device or (left.size and right.size) else None
-    if target is None or not (left.size and right.size):
-        found: Any = _of_nothing(left.shape, right)
+    if left.size and right.size:
+        x, residuals, rank, s = _least(left, right, rcond, variant, device, check_finite)
     else:
-        found = _least(left, right, rcond, variant, target, check_finite)
-    x, residuals, rank, s = found
-    if not on_a_device:
-        return x, residuals, int(rank), s
-    assert target is not None
-    return upload(x, target), upload(residuals, target), int(rank), upload(s, target)
+        x, residuals, rank, s = _of_nothing(left.shape, right)
+    parts: list[Any] = [placed("lstsq", part, False, left, right) for part in (x, residuals, s)]
+    return parts[0], parts[1], int(rank), parts[2]
 
 
 def _of_nothing(shape: tuple[int, ...], b: Float32 | Array) -> tuple[Float32, Float32, int, Float32]:
@@ -274,14 +271,17 @@ def _of_nothing(shape: tuple[int, ...], b: Float32 | Array) -> tuple[Float32, Fl
 
 
 def _least(
-    a: Float32 | Array, b: Float32 | Array, rcond: float | None, variant: str | None, device: Device, check_finite: bool
+    a: Float32 | Array,
+    b: Float32 | Array,
+    rcond: float | None,
+    variant: str | None,
+    device: DeviceLike | None,
+    check_finite: bool,
 ) -> tuple[Float32, Float32, int, Float32]:
-    both = a, column(b)
-    forms = forms_of(both)
-    plan = squares.whole(forms, device.limits, variant=variant, rcond=rcond if rcond is None else float(rcond))
-    names = {"A": "A", "B": "b"} if check_finite else None
-    given = dict(zip("AB", map(stored, both), strict=True))
-    values = walk(OPERATIONS["lstsq"], forms, on_device(device, plan, "lstsq", names), given)
-    x: Float32 = finite_result("lstsq", values["X"], check_finite)
-    residuals = values["residuals"] if int(values["rank"][0]) == a.shape[1] else values["residuals"][:0]
-    return x[:, 0] if b.ndim == 1 else x, residuals, int(values["rank"][0]), values["s"]
+    target, options = device_of("lstsq", device, a, b), {"rcond": rcond if rcond is None else float(rcond)}
+    results = OPERATIONS["lstsq"].results
+    call = Call("lstsq", "lstsq", target, check_finite, ("A", "b"), variant, results, options=options)
+    x, residuals, ranks, s = call.one(a, column(b)).values()
+    finite_result("lstsq", x, check_finite)
+    rank = int(ranks[0])
+    return x[:, 0] if b.ndim == 1 else x, residuals if rank == a.shape[1] else residuals[:0], rank, s
