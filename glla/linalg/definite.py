@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,13 +25,6 @@ from glla.linalg.operands import (
 from glla.linalg.results import RefinedSolution
 from glla.operations import OPERATIONS
 from glla.registry import public
-
-Index = tuple[int, ...]
-"""Place in a stack."""
-
-One = Callable[[Any, Any, Index], Any]
-"""(A, B, place in the stack) -> X, of one system, where it was found."""
-
 
 TRIANGLES = ("lower triangular", "upper triangular")
 """Triangles by SciPy's names; the other half of such a matrix is never read."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from glla.array.array import Array
@@ -18,12 +17,6 @@ from glla.linalg.operands import (
 )
 from glla.operations import OPERATIONS
 from glla.registry import public
-
-Index = tuple[int, ...]
-"""Place in a stack."""
-
-One = Callable[[Any, Any, Index], Any]
-"""(band or factor, B, place in the stack) -> X, of one system, where it was found."""
 
 
 @public()
