@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla import hybrid
+from glla import hybrid, linalg
 from glla.gl import Device
 from glla.lab import ceilings, fits, peers
 from glla.lab.bench import clock
@@ -203,6 +203,13 @@ def dominant(place: Place, n: int) -> Array:
     return a
 
 
+def restored(place: Place, a: Array, pivoting: str, **options: Any) -> NDArray[np.float64]:
+    """P L U of a factorisation on the device."""
+    P, L, U = (np.asarray(part, np.float64) for part in linalg.plu(a, pivoting, device=place.device, **options))
+    product: NDArray[np.float64] = P @ L @ U
+    return product
+
+
 def planned(place: Place, operation: str, *shapes: tuple[int, ...], **options: Any) -> Plan:
     """Plan of an operation with its operands on the device."""
     made: Plan = OPERATIONS[operation].core(resident(*shapes), place.device.limits, **options)
@@ -257,18 +264,18 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float | None:
     return round(float(np.polyfit(np.log(sizes), np.log(values), 1)[0]), 3)
 
 
-def faster_from(sizes: Sequence[float], ours: Sequence[float], base: Sequence[float]) -> tuple[float | None, float]:
-    """Size from which on ours takes less time than the base, None if not even at the largest one; and that one.
+def lasting(sizes: Sequence[float], holds: Sequence[bool]) -> float | None:
+    """Size from which on something holds, None if not even at the largest one.
 
-    >>> faster_from((1, 2, 3, 4), (1, 9, 9, 9), (2, 2, 10, 10)), faster_from((1, 2), (1, 3), (2, 2))
-    ((3, 4), (None, 2))
+    >>> lasting((1, 2, 3, 4), (True, False, True, True)), lasting((1, 2), (True, False))
+    (3, None)
     """
     found = None
-    for size, own, other in sorted(zip(sizes, ours, base, strict=True), reverse=True):
-        if own >= other:
+    for size, true in sorted(zip(sizes, holds, strict=True), reverse=True):
+        if not true:
             break
         found = size
-    return found, max(sizes)
+    return found
 
 
 def theirs(name: str) -> str:
@@ -276,22 +283,6 @@ def theirs(name: str) -> str:
     a, b = published.FITS[name]
     off = [a + b * n**3 - seconds for n, seconds in published.MEASURED[name]]
     return _line(a, b, float(np.sqrt(np.sum(np.square(off)) / (len(off) - 2))))
-
-
-def estimate_from(
-    sizes: Sequence[float], ours: Sequence[float], base: Sequence[float], estimate: float, near: float = 0.1
-) -> float | None:
-    """Size from which on every ratio base / ours is within `near` of an estimate; None if not even the last one is.
-
-    >>> estimate_from((1, 2, 3, 4), (1, 1, 1, 1), (9, 1.9, 2.1, 2), 2.0)
-    2
-    """
-    found = None
-    for size, own, other in sorted(zip(sizes, ours, base, strict=True), reverse=True):
-        if abs(other / own / estimate - 1) > near:
-            break
-        found = size
-    return found
 
 
 def their_curve(name: str) -> Series:

@@ -245,37 +245,23 @@ class Section:
         >>> Section.of(section.plain()) == section
         True
         """
-        tables = [
-            Table(**{**one, "headings": tuple(one["headings"]), "rows": _rows(one["rows"])}) for one in data["tables"]
-        ]
+        kept = {name: data[name] for name in ("name", "title", "places", "notes", "seconds")}
+        tables = [Table(**_frozen(one)) for one in data["tables"]]
         drawings = [
-            Drawing(
-                **{
-                    **one,
-                    "series": tuple(map(_series, one["series"])),
-                    "image": _rows(one["image"]),
-                    "arrows": tuple(map(_rows, one["arrows"])),
-                }
-            )
+            Drawing(**{**_frozen(one), "series": tuple(Series(**_frozen(part)) for part in one["series"])})
             for one in data["drawings"]
         ]
-        kept = {name: data[name] for name in ("name", "title", "places", "notes", "seconds")}
-        return Section(**kept, tables=tables, drawings=drawings, values=_values(data.get("values", {})))
+        values = dict(data.get("values", {}))
+        if "fits" in values:
+            values["fits"] = {name: line and Fit(**line) for name, line in values["fits"].items()}
+        return Section(**kept, tables=tables, drawings=drawings, values=values)
 
 
-def _values(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the lines of a file to fits."""
-    lines = data.get("fits", {}).items()
-    return {**data, **({"fits": {name: line and Fit(**line) for name, line in lines}} if lines else {})}
-
-
-def _rows(rows: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
-    return tuple(map(tuple, rows))
-
-
-def _series(data: Mapping[str, Any]) -> Series:
-    x, y = data["line"]
-    return Series(data["label"], tuple(data["x"]), tuple(data["y"]), (tuple(x), tuple(y)), data["theirs"])
+def _frozen(data: Any) -> Any:
+    """Make the lists of a file tuples, as the frozen classes have them."""
+    if isinstance(data, dict):
+        return {name: _frozen(value) for name, value in data.items()}
+    return tuple(map(_frozen, data)) if isinstance(data, list) else data
 
 
 def written(cell: Cell) -> str:

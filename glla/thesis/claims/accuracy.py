@@ -12,7 +12,7 @@ from glla.gl import selftest
 from glla.linalg.echelon import eliminated
 from glla.thesis import published
 from glla.thesis.claims.claim import ALIKE, Claim, claim
-from glla.thesis.measure import Place, dominant, uniform
+from glla.thesis.measure import Place, dominant, restored, uniform
 
 LARGE = 10
 """Times the forward error from which a backward error is large."""
@@ -66,8 +66,7 @@ def _norms(place: Place) -> Claim:
     for _ in range(MATRICES):
         a = uniform(place, n, n)
         for pivoting, errors in found.items():
-            P, L, U = (np.asarray(f).astype(np.float64) for f in linalg.plu(a, pivoting, device=place.device))
-            errors.append(float(np.abs(P @ L @ U - a).max()))
+            errors.append(float(np.abs(restored(place, a, pivoting) - a).max()))
     harmonic, geometric = map(np.median, found.values())
     better = bool(geometric > ALIKE * harmonic)
     return claim("accuracy.norms", better, harmonic=harmonic, geometric=geometric, n=n)
