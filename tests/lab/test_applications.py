@@ -81,8 +81,6 @@ def test_pictures_of_the_users_own(tmp_path, capsys):
         arguments = ["demo", "restoration", "--image", str(tmp_path / name), "--output", str(tmp_path / "a.png")]
         assert main(arguments) == 1
         assert message in capsys.readouterr().err
-    assert main(["demo", "--image", "a.png"]) == 1
-    assert "--image is for restoration and windows" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -18,34 +18,12 @@ from glla.passes.glsl import find as shader
 from glla.passes.glsl.conditions import uncommented
 from glla.testing import JUDGES
 
+from .shaders import PRODUCT, WRONG
+
 pytest.importorskip("matplotlib")
 pytest.importorskip("rich")
 
 TWENTY, LARGE = (resident((n, n), (n, n)) for n in (20, 64))
-
-HEAD = """\
-// Mine.
-
-uniform sampler2D A;
-uniform sampler2D B;
-uniform int first;
-uniform int count;
-
-layout(location = 0) out vec4 result;
-
-void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
-    vec4 sum = vec4(0.0);
-    for (int k = first; k < first + count; ++k) {
-        vec4 a = texelFetch(A, ivec2(k, texel.y), 0);
-        vec4 b = texelFetch(B, ivec2(texel.x, k), 0);
-        sum += a.rrbb * b.rgrg;
-        sum += a.ggaa * b.baba;
-    }
-    result = sum;
-"""
-PRODUCT = HEAD + "}\n"
-WRONG = HEAD + "    if (texel == ivec2(2, 1)) result.b += 1.0;  // C[3, 4]\n}\n"
 
 
 @pytest.fixture
@@ -62,6 +40,9 @@ def write(tmp_path, monkeypatch):
 
 def run(*arguments):
     return main(["compare", *map(str, arguments)])
+
+
+ONCE = ("--variants", "inner_product", "--repeats", "1", "--baseline", "none")
 
 
 def verdicts(device, contender, operation, sizes=(1, 2, 3, 8, 19), **parameters):
@@ -101,13 +82,6 @@ def test_the_interface_names_what_glla_s_own_shader_declares(operation):
     assert all(name in outcome for name in (*interface.given, *interface.varyings, "without ``#version``"))
     varying = dict(re.findall(r"^flat in \w+ (\w+);()", fragment, re.MULTILINE))
     assert set(varying) == set(interface.varyings)
-
-
-def test_the_interface_on_the_command_line(capsys):
-    assert run("matmul", "--interface") == 0
-    output = capsys.readouterr().out
-    assert "uniform sampler2D A;                   rows x inner, packed" in output
-    assert "M[2y+1, 2x]  M[2y+1, 2x+1]" in output
 
 
 def test_a_shader_needs_not_declare_all_that_is_given(device):
@@ -190,6 +164,9 @@ def test_what_is_commented_out_is_not_declared():
 
 
 def test_names(write):
+    with pytest.raises(ShaderError, match=r"mine\.frag: must declare `uniform sampler2D B;`"):
+        glla.lab.register("matmul", PRODUCT.replace("uniform sampler2D B;", ""), "mine")
+    assert "mine" not in operations.contenders("matmul")
     with pytest.raises(OptionError, match="matmul: 'rank_one' is a variant of glla's; choose another name"):
         custom.contender("matmul", PRODUCT, "rank_one")
     with pytest.raises(OptionError, match="register: a shader given as text needs a name, got none"):
@@ -215,12 +192,6 @@ def test_a_file_does_not_stand_in_for_one_of_glla_s(device, write, tmp_path):
 def test_a_changed_file_is_another_shader(device, write):
     assert all(v.ok for v in verdicts(device, custom.contender("matmul", write(PRODUCT)), "matmul", [8]))
     assert not all(v.ok for v in verdicts(device, custom.contender("matmul", write(WRONG)), "matmul", [8]))
-
-
-def test_what_departs_from_the_interface_is_not_registered():
-    with pytest.raises(ShaderError, match=r"mine\.frag: must declare `uniform sampler2D B;`"):
-        glla.lab.register("matmul", PRODUCT.replace("uniform sampler2D B;", ""), "mine")
-    assert "mine" not in operations.contenders("matmul")
 
 
 def test_register(quick, device):
@@ -323,79 +294,44 @@ def test_the_gallery_on_the_command_line(capsys):
     assert [line.split()[:2] for line in lines] == [[p.stem, custom.operation_of(p)] for p in EXHIBITS]
     assert main(["gallery", "naive_product"]) == 0
     assert capsys.readouterr().out == custom.gallery("naive_product").read_text(encoding="utf-8")
-    assert main(["gallery", "mine"]) == 1
-    error = capsys.readouterr().err
-    assert error.startswith("glla: gallery: the shader must be one of naive_product, unrolled_product")
 
 
 # ---- the command line ------------------------------------------------------------------------
 
 
-def test_a_shader_joins_the_comparison(quick, write, capsys):
-    write(PRODUCT)
-    assert run("matmul", "--shader", "mine.frag", "--sizes", "8", "--repeats", "1", "--baseline", "none") == 0
-    lines = capsys.readouterr().out.splitlines()
-    (mine,) = (line for line in lines if line.startswith("mine "))
-    assert "WRONG" not in mine and "FAILED" not in mine
-    assert any(line.startswith("register_blocked ") for line in lines)
-
-
-def test_two_files_of_one_name(quick, write, capsys, tmp_path):
+def test_shaders_join_the_comparison(quick, write, capsys, tmp_path):
+    """Two files of one name, and one named as a variant of glla's, are told apart."""
     (tmp_path / "other").mkdir()
     shaders = [write(PRODUCT), write(PRODUCT, "other/mine.frag"), write(PRODUCT, "rank_one.frag")]
     options = [option for name in shaders for option in ("--shader", name)]
-    asked = ("matmul", *options, "--variants", "inner_product", "--sizes", "4", "--repeats", "1")
-    assert run(*asked, "--baseline", "none") == 0
-    names = {line.split(" ")[0] for line in capsys.readouterr().out.splitlines()}
+    assert run("matmul", *options, "--sizes", "4", *ONCE) == 0
+    output = capsys.readouterr().out
+    names = {line.split(" ")[0] for line in output.splitlines()}
     assert {"inner_product", "mine", "other/mine.frag", "rank_one.frag"} <= names
-
-
-def test_a_shader_that_does_not_compile(write, capsys):
-    write(PRODUCT.replace("sum += a.ggaa", "summ += a.ggaa"))
-    assert run("matmul", "--shader", "mine.frag", "--sizes", "8") == 1
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert output.err.startswith("glla: shader mine.frag does not compile:\n  mine.frag:17: ")
-    assert "\n      summ += a.ggaa * b.baba;" in output.err
+    assert "WRONG" not in output and "FAILED" not in output
 
 
 def test_a_shader_that_does_not_compile_with_a_parameter(quick, write, capsys):
     """Only then it is found out: the others are measured."""
-    parameter = "#ifndef N\n#define N 1  // (1, 2)\n#endif\n#if N == 2\nnonsense\n#endif\n"
-    write(parameter + PRODUCT)
-    asked = ("matmul", "--shader", "mine.frag", "--param", "N=1,2", "--variants", "inner_product", "--sizes", "4")
-    assert run(*asked, "--repeats", "1", "--baseline", "none") == 1
+    write("#ifndef N\n#define N 1  // (1, 2)\n#endif\n#if N == 2\nnonsense\n#endif\n" + PRODUCT)
+    assert run("matmul", "--shader", "mine.frag", "--param", "N=1,2", "--sizes", "4", *ONCE) == 1
     output = capsys.readouterr().out
     assert "failed: mine[N=2], n = 4: shader mine.frag does not compile:\n  mine.frag:" in output
     assert sum("FAILED" in line for line in output.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("operation", "name", "outcome"),
-    [
-        ("matmul", "nowhere.frag", "glla: nowhere.frag: No such file or directory\n"),
-        ("matmul", "binary.frag", "glla: binary.frag: a shader is UTF-8 text, this file is not\n"),
-        ("solve", "nowhere.frag", "glla: compare: --shader is for matmul, plu, rref, triangular, got solve\n"),
-    ],
-)
-def test_a_file_that_cannot_be_read(write, tmp_path, capsys, operation, name, outcome):
-    (tmp_path / "binary.frag").write_bytes(b"\xff\xfe\x00")
-    assert run(operation, "--shader", name) == 1
-    assert capsys.readouterr() == ("", outcome)
-
-
-def test_an_unknown_uniform_ends_it_before_anything_is_measured(write, capsys):
-    write(PRODUCT.replace("uniform int count;", "uniform int counts;").replace("first + count", "first + counts"))
-    assert run("matmul", "--shader", "mine.frag") == 1
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert output.err.startswith("glla: mine.frag:6: counts is not given to a shader of matmul, but sampler2D A, ")
-
-
-def test_help_lists_the_operations(capsys):
-    with pytest.raises(SystemExit):
-        run("--help")
-    assert "for matmul, plu, rref, triangular" in " ".join(capsys.readouterr().out.split())
+def test_help(capsys):
+    for option, words in (
+        ("--help", "for matmul, plu, rref, triangular"),
+        ("--help", "64:2048:log8 is 8 sizes from 64"),
+    ):
+        with pytest.raises(SystemExit):
+            run(option)
+        assert words in " ".join(capsys.readouterr().out.split())
+    assert run("matmul", "--interface") == 0
+    output = capsys.readouterr().out
+    assert "uniform sampler2D A;                   rows x inner, packed" in output
+    assert "M[2y+1, 2x]  M[2y+1, 2x+1]" in output
 
 
 # ---- what is wrong, as a picture -------------------------------------------------------------
@@ -404,8 +340,8 @@ def test_help_lists_the_operations(capsys):
 def test_a_wrong_shader_is_drawn(quick, write, capsys, tmp_path):
     pytest.importorskip("jinja2")
     write(WRONG)
-    asked = ("matmul", "--shader", "mine.frag", "--variants", "inner_product", "--sizes", "9,17", "--repeats", "1")
-    assert run(*asked, "--baseline", "none", "--pictures", "found", "--html", "c.html", "--json", "c.json") == 1
+    asked = ("matmul", "--shader", "mine.frag", "--sizes", "9,17", *ONCE)
+    assert run(*asked, "--pictures", "found", "--html", "c.html", "--json", "c.json") == 1
     output = capsys.readouterr().out
     assert "where it is wrong: mine, n = 9: 1 of 81 elements of C are wrong; the worst is C[3, 4], " in output
     assert output.rstrip().endswith("written: c.json, c.html, found/wrong-mine-9.png")
@@ -519,25 +455,6 @@ def test_the_best_is_the_fastest(quick):
     for record in found:
         assert record.ratio_to_thesis == by_default.seconds / record.seconds
     assert "The fastest values of the parameters" in glla.lab.report.render(found)
-
-
-@pytest.mark.parametrize(
-    ("parameter", "outcome"),
-    [
-        ("SIDE=2", "compare: parameters of these variants are COLUMNS, PASSES, ROWS, UNROLL, got 'SIDE'"),
-        ("UNROLL=1,3", "compare: UNROLL must be one of 1, 2, 4, 8, got 3"),
-    ],
-)
-def test_an_unknown_parameter_or_value(capsys, parameter, outcome):
-    assert run("matmul", "--variants", "inner_product,register_blocked", "--param", parameter) == 1
-    assert capsys.readouterr() == ("", f"glla: {outcome}\n")
-
-
-@pytest.mark.parametrize("parameter", ["UNROLL", "UNROLL=", "=1", "UNROLL=a", "UNROLL=1,"])
-def test_a_parameter_that_cannot_be_read(capsys, parameter):
-    with pytest.raises(SystemExit):
-        run("matmul", "--param", parameter)
-    assert f"must be NAME=V1,V2,... with whole numbers, got {parameter!r}" in capsys.readouterr().err
 
 
 def test_a_limit_is_no_mistake(device):

@@ -1,6 +1,5 @@
 """`glla demo`: runs at a small size, fails with a verdict, and says clearly why it cannot run."""
 
-import importlib.util
 import struct
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 import glla
 from glla import testing
 from glla.cli import main
-from glla.lab import demo, extra, photograph, picture
+from glla.lab import demo, photograph, picture
 from glla.operations import matmul
 from glla.testing import Verdict
 
@@ -54,28 +53,19 @@ def test_demo(tmp_path, capsys):
     assert height > 500
 
 
-def test_a_failing_verdict_fails_the_demo(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(testing, "judge_plu", failing)
+@pytest.mark.parametrize(
+    ("place", "name", "value", "words"),
+    [
+        (testing, "judge_plu", failing, ("FAILED (made to fail)", "2 of {} verdicts FAILED")),
+        (demo, "HALF_A_GREY_LEVEL", 0.0, ("every pixel within half a level: NO",)),
+    ],
+    ids=["verdict", "photograph"],
+)
+def test_what_is_wrong_fails_the_demo(tmp_path, capsys, monkeypatch, place, name, value, words):
+    monkeypatch.setattr(place, name, value)
     assert run(tmp_path) == 1
     output = capsys.readouterr().out
-    assert "FAILED (made to fail)" in output
-    assert f"2 of {10 + len(variants())} verdicts FAILED" in output
-
-
-def test_a_photograph_that_is_not_recovered_fails_the_demo(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(demo, "HALF_A_GREY_LEVEL", 0.0)
-    assert run(tmp_path) == 1
-    assert "every pixel within half a level: NO" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("name", "reason"), [("nowhere/demo.png", "No such file"), ("", "Is a directory")])
-def test_unwritable_output_fails_at_once(tmp_path, capsys, monkeypatch, name, reason):
-    monkeypatch.setattr(demo, "run", None)
-    assert main(["demo", "--output", str(tmp_path / name)]) == 1
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert reason in output.err
-    assert output.err.count("\n") == 1
+    assert all(word.format(10 + len(variants())) in output for word in words)
 
 
 def test_check_leaves_no_file_and_keeps_an_old_one(tmp_path):
@@ -87,25 +77,13 @@ def test_check_leaves_no_file_and_keeps_an_old_one(tmp_path):
     assert path.read_text() == "old"
 
 
-def test_missing_packages_are_named(tmp_path, capsys, monkeypatch):
-    found = importlib.util.find_spec
-    monkeypatch.setattr(extra, "find_spec", lambda name: None if name in ("rich", "pywt") else found(name))
-    assert run(tmp_path) == 1
-    assert capsys.readouterr().err == "glla: demo: needs pywt, rich; pip install 'glla[lab]'\n"
-    with pytest.raises(ImportError):
-        extra.require("a test", "rich")
-
-
-def test_cases(device, made):
+def test_every_case_is_judged(device, made):
+    """No judge lets an altered result pass."""
     cases = demo.cases(device, made)
     assert len(cases) == 9 + len(variants())
     assert [case.variant for case in cases if case.matrix == "A A"] == variants()
-    assert all((case.peer == "") is (case.peer_work is None) for case in cases)
-
-
-def test_every_case_is_judged(device, made):
-    """No judge lets an altered result pass."""
-    for case in demo.cases(device, made):
+    for case in cases:
+        assert (case.peer == "") is (case.peer_work is None)
         result = case.work()
         assert case.judge(result).ok, case
         first = result[0] if isinstance(result, tuple) else result
@@ -132,13 +110,9 @@ def test_measure_counts_passes(device, made):
 
 @pytest.mark.parametrize("size", [8, 48, 200, 512])
 def test_picture_is_shrunk(size):
-    image = photograph.picture(size)
+    image, whole = photograph.picture(size), photograph.picture(512)
     assert image.shape == (size, size)
     assert 0 <= image.min() < image.max() <= 255
-
-
-def test_block_means():
-    whole = photograph.picture(512)
     assert photograph.picture(256)[3, 5] == whole[6:8, 10:12].mean()
 
 

@@ -55,11 +55,20 @@ def test_pluq_of_a_matrix_of_a_device(rng):
     testing.assert_exact(A.numpy(), a)
 
 
-def test_pluq_messages():
-    with pytest.raises(ShapeError, match=r"^pluq: A must be two-dimensional, got shape \(3,\); reshape it$"):
-        pluq([1, 2, 3])
-    with pytest.raises(NonFiniteError, match=r"^pluq: A must not hold NaN or infinity, got nan at \(0, 0\)"):
-        pluq([[np.nan]])
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: pluq([1, 2, 3]), ShapeError, r"^pluq: A must be two-dimensional, got shape \(3,\); reshape it$"),
+        (lambda: pluq([[np.nan]]), NonFiniteError, r"^pluq: A must not hold NaN or infinity, got nan at \(0, 0\)"),
+        (
+            lambda: pivoting_study(given={"a": np.zeros((0, 3))}), ShapeError,
+            r"^pivoting_study: a must be two-dimensional and not empty, got shape \(0, 3\)$",
+        ),
+    ],
+)  # fmt: skip
+def test_messages(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
 
 
 # -- the study --------------------------------------------------------------------------------------------------------
@@ -76,19 +85,13 @@ def test_every_matrix_by_every_strategy(records):
     assert all((r.rows, r.columns) == (SIZE, SIZE) for r in records)
 
 
-def test_what_is_returned_is_within_its_bound(records):
+def test_what_is_wrong_is_refused_and_what_is_returned_is_within_its_bound(records):
+    """The check on the device lets nothing through that its bound would not; block norms alone are refused."""
     assert pivoting.sound(records)
     for operation in STRATEGIES:
         assert max(r.returned for r in records if r.operation == operation) > 0
-
-
-def test_what_is_wrong_is_refused(records):
-    """The check on the device lets nothing through that its bound would not."""
     assert all(r.refused for r in records if not r.error <= 1)
     assert any(r.refused and not r.error <= 1 for r in records)
-
-
-def test_only_block_norms_are_refused(records):
     assert {r.pivoting for r in records if r.refused} == {"harmonic", "geometric"}
     for r in records:
         assert math.isnan(r.pivot) == (r.pivoting in ("partial", "complete"))
@@ -143,15 +146,11 @@ def test_given_matrices_of_any_shape():
     assert pivoting.sound(records)
 
 
-def test_study_messages():
-    message = r"^pivoting_study: a must be two-dimensional and not empty, got shape \(0, 3\)$"
-    with pytest.raises(ShapeError, match=message):
-        pivoting_study(given={"a": np.zeros((0, 3))})
-
-
-def test_a_wrong_result_is_not_sound(records, monkeypatch):
+def test_a_wrong_result_is_not_sound(capsys, monkeypatch):
     monkeypatch.setattr(testing.bounds, "residual_plu", lambda *factors: 31.0)
     assert not pivoting.sound(pivoting_study(given={"a": np.eye(4)}))
+    assert main(["pivoting", "--size", "8"]) == 1
+    assert "results FAILED" in capsys.readouterr().out
 
 
 @pytest.mark.data
@@ -176,13 +175,10 @@ def test_command(tmp_path, capsys):
         assert word in output
     assert glla.default_device().info.renderer in output
     assert "every result that was returned is within its bound" in output
-    report = json.loads(made.read_text(encoding="utf-8"))
-    assert len(report["records"]) == 7 * len(pivoting.matrices(8))
-    first = report["records"][0]
-    assert (first["matrix"], first["operation"], first["pivoting"], first["refused"]) == (
-        "uniform", "plu", "harmonic", first["refused"],
-    )  # fmt: skip
-    assert first["error"] <= 1
+    records = json.loads(made.read_text(encoding="utf-8"))["records"]
+    assert len(records) == 7 * len(pivoting.matrices(8))
+    assert [records[0][name] for name in ("matrix", "operation", "pivoting")] == ["uniform", "plu", "harmonic"]
+    assert records[0]["error"] <= 1
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -193,30 +189,3 @@ def test_command_with_real_matrices(tmp_path, capsys):
     assert main(["pivoting", "--size", "8", "--data", str(tmp_path)]) == 0
     output = capsys.readouterr().out
     assert "three" in output and "3 x 3" in output and "vector" not in output
-
-
-def test_command_fails_where_a_result_is_wrong(capsys, monkeypatch):
-    monkeypatch.setattr(testing.bounds, "residual_plu", lambda *factors: 31.0)
-    assert main(["pivoting", "--size", "8"]) == 1
-    assert "results FAILED" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("option", ["--json", "--plot"])
-def test_a_path_that_cannot_be_written(tmp_path, capsys, monkeypatch, option):
-    monkeypatch.setattr(pivoting, "pivoting_study", lambda **options: pytest.fail("the work was done first"))
-    path = tmp_path / "no folder" / "file"
-    assert main(["pivoting", option, str(path)]) == 1
-    assert capsys.readouterr().err == f"glla: {path}: No such file or directory\n"
-
-
-def test_a_folder_that_is_not_there(tmp_path, capsys):
-    assert main(["pivoting", "--data", str(tmp_path / "none")]) == 1
-    assert capsys.readouterr().err == f"glla: {tmp_path / 'none'}: No such file or directory\n"
-
-
-def test_missing_packages(capsys, monkeypatch):
-    from glla.lab import extra
-
-    monkeypatch.setattr(extra, "find_spec", lambda package: None)
-    assert main(["pivoting", "--plot", "x.png"]) == 1
-    assert capsys.readouterr().err == "glla: pivoting: needs rich, matplotlib; pip install 'glla[lab]'\n"
