@@ -13,46 +13,49 @@ from glla.testing import JUDGES
 
 pytest.importorskip("scipy")
 
-WAYS = [(peer, way) for peer in peers.PEERS for way in peer.ways]
 SHORT = Effort(fewest=2, most=2, seconds=0.0, warm=0.0)
 
-
-NAMES = {peer: name for name, (peer, _) in reversed(peers.BEST.items()) if name not in ("rref", "lu_factor")}
-
-
-def inputs(peer, n, rng):
-    """What a peer works on: the example of its operation, or a stack of them."""
-    if peer is peers.STACK:
-        return tuple(map(np.stack, zip(*(OPERATIONS["solve"].example(n, rng) for _ in range(5)), strict=True)))
-    return OPERATIONS[NAMES[peer]].example(n, rng)
+WAYS = [(name, way) for name, one in OPERATIONS.items() if peers.peer_of(one) for way in peers.peer_of(one)[0].ways]
+WAYS += [("stack", way) for way in peers.STACK.ways]
+SYMMETRIC = {"syrk": np.triu, "inv_pos": np.tril}
+"""The halves that BLAS and LAPACK fill of results that are symmetric."""
 
 
-def verdict(peer, arrays, result):
-    """Judge what any of its ways gives."""
-    if peer is peers.STACK:
-        judged = [JUDGES["solve"].verdict(one, x) for *one, x in zip(*arrays, result, strict=True)]
-        return max(judged, key=lambda one: one.ratio)
-    if peer is peers.FACTORS:
-        lu, piv = result
-        return JUDGES["lu_factor"].verdict(arrays, (np.ascontiguousarray(lu), piv.astype(np.int32)))
-    if peer is peers.SYMMETRIC_PRODUCT:
-        result = np.triu(result) + np.triu(result, 1).T  # BLAS fills the upper half
-    if peer is peers.CHOLESKY:  # spotrf leaves the other half as it was
-        result = np.tril(result)
-        return JUDGES["cholesky"].verdict(arrays, result)
-    if peer is peers.INVERSE_POS:  # LAPACK gives half of it
-        result = np.tril(result) + np.tril(result, -1).T
-    if isinstance(result, tuple):
-        return JUDGES[NAMES[peer]].verdict(arrays, tuple(map(np.float32, result)))
-    return JUDGES[NAMES[peer]].verdict(arrays, np.float32(result) if np.ndim(result) == 0 else result)
+def problem(name, n, rng):
+    """Operands of an operation, or of a stack of systems; and those that its peer gets, which solves the same."""
+    if name == "stack":
+        arrays = tuple(map(np.stack, zip(*(OPERATIONS["solve"].example(n, rng) for _ in range(5)), strict=True)))
+        return arrays, arrays
+    arrays = OPERATIONS[name].example(n, rng)
+    return arrays, peers.peer_of(OPERATIONS[name])[1](*arrays)
 
 
-@pytest.mark.parametrize(("peer", "way"), WAYS, ids=lambda one: getattr(one, "label", getattr(one, "name", "")))
-def test_every_way_is_right_and_leaves_the_input_alone(peer, way, rng):
+def is_right(name, arrays, result):
+    """Judge what any of the ways gives, in the form that glla's operation has; rref's peer is a factorisation."""
+    if name == "stack":
+        return all(JUDGES["solve"].verdict(one, x).ok for *one, x in zip(*arrays, result, strict=True))
+    if name == "rref":
+        name, arrays = "lu_factor", peers.peer_of(OPERATIONS[name])[1](*arrays)
+    if name in ("plu", "lu_factor"):
+        result = np.ascontiguousarray(result[0]), result[1].astype(np.int32)
+        result = dict(zip(("LU", "pivots"), result, strict=True)) if name == "plu" else result
+    elif name in SYMMETRIC:
+        half = SYMMETRIC[name]
+        result = half(result) + half(result, {np.triu: 1, np.tril: -1}[half]).T
+    elif name in ("cholesky", "cho_factor"):  # spotrf leaves the other half as it was
+        result = np.tril(result) if name == "cholesky" else (np.ascontiguousarray(result), True)
+    elif isinstance(result, tuple):
+        result = tuple(map(np.float32, result))
+    else:
+        result = np.float32(result) if np.ndim(result) == 0 else np.ascontiguousarray(result)
+    return JUDGES[name].verdict(arrays, result).ok
+
+
+@pytest.mark.parametrize(("name", "way"), WAYS, ids=lambda one: getattr(one, "label", one))
+def test_every_way_is_right_and_leaves_the_input_alone(name, way, rng):
     """Also at its second call, on operands that were copied anew: ways in place destroy them."""
-    arrays = inputs(peer, 23, rng)
-    copies = [array.copy() for array in arrays]
-    seen = []
+    arrays, theirs = problem(name, 23, rng)
+    copies, seen = [array.copy() for array in theirs], []
 
     def bind():
         call = way.bind()
@@ -65,34 +68,29 @@ def test_every_way_is_right_and_leaves_the_input_alone(peer, way, rng):
 
         return noting
 
-    samples = peers.repeats(Way(way.label, way.package, way.operands, bind), arrays, None, SHORT)
+    samples = peers.repeats(Way(way.label, way.package, way.operands, bind), theirs, None, SHORT)
     assert len(samples.times) == 2 and len(seen) == 4  # one warms up, one tells how long a call takes
-    for result in seen:
-        assert verdict(peer, arrays, result).ok, str(verdict(peer, arrays, result))
-    for array, copy in zip(arrays, copies, strict=True):
+    assert all(is_right(name, arrays, result) for result in seen)
+    for array, copy in zip(theirs, copies, strict=True):
         np.testing.assert_array_equal(array, copy)
 
 
-@pytest.mark.parametrize("peer", peers.PEERS, ids=lambda peer: peer.name)
-def test_the_judge_of_this_test_can_fail(peer, rng):
-    arrays = inputs(peer, 23, rng)
-    result = peer.usual.bind()(*[array.copy() for array in peer.usual.operands(*arrays)])
+@pytest.mark.parametrize("name", sorted({name for name, _ in WAYS}))
+def test_the_judge_of_this_test_can_fail(name, rng):
+    arrays, theirs = problem(name, 23, rng)
+    usual = next(way for one, way in WAYS if one == name)
+    result = usual.bind()(*[array.copy() for array in usual.operands(*theirs)])
     wrong = (result[0] * 1.5, *result[1:]) if isinstance(result, tuple) else result * np.float32(15)
-    assert not verdict(peer, arrays, wrong).ok
+    assert not is_right(name, arrays, wrong)
 
 
 def test_there_are_several_ways_and_the_usual_call_comes_first():
     for peer in peers.PEERS:
-        assert len(peer.ways) >= 2
-        assert peer.ways[0] is peer.usual
-        labels = [way.label for way in peer.ways]
-        assert len(set(labels)) == len(labels)
+        assert len(peer.ways) >= 2 and peer.ways[0] is peer.usual
+        assert len({way.label for way in peer.ways}) == len(peer.ways)
     assert peers.FACTORS.usual.label == "scipy.linalg.lu_factor(a)"
     assert peers.IN_PLACE in [way.label for way in peers.FACTORS.others]
-
-
-def test_every_operation_with_a_routine_of_lapack_stands_beside_it_at_its_best():
-    """Not beside the record's counterpart as it is called: that of the factor was, until this test."""
+    # Not the record's counterpart as it is called: that of the factor was, until this test.
     few = {name for name, one in OPERATIONS.items() if one.host and name not in peers.BEST}
     assert not few & {"cholesky", "cho_factor"}
     labels = [way.label for way in peers.peer_of(OPERATIONS["cholesky"])[0].ways]
@@ -140,24 +138,26 @@ def test_the_fastest_way_is_the_peer_and_the_usual_call_stands_beside(clock):
     assert (report["best"]["way"], report["best"]["seconds"]) == ("fast", 1.0)
     assert (report["usual"]["way"], report["usual"]["seconds"]) == ("usual", 3.0)
     assert [trial["way"] for trial in report["trials"]] == ["fast", "slow", "usual"]
-    assert report["best"]["blocks"] == [[1.0] * 3] * 2
-    assert figure.disagreement() == ""
-
-
-def test_a_usual_call_that_is_fastest_is_the_peer(clock):
-    clock |= {"usual": [1.0], "other": [2.0]}
-    figure = Figure(made("usual", "other"), "n = 4", ())
+    assert report["best"]["blocks"] == [[1.0] * 3] * 2 and figure.disagreement() == ""
+    clock["usual"] = [0.5]
+    figure = Figure(made("usual", "slow", "fast"), "n = 4", ())
     figure.time(())
     assert figure.best.way.label == "usual"
+
+
+def timed_twice(peer):
+    """A figure of two finalists, at the start and at the end of a run."""
+    figure = Figure(peer, "n = 4", ())
+    figure.finalists = [figure.usual, Finalist(peer.others[0], None)]
+    figure.time(())
+    figure.time(())
+    return figure
 
 
 @pytest.mark.parametrize(("later", "agrees"), [(1.2, True), (1.3, False), (0.7, False)])
 def test_blocks_must_agree(clock, later, agrees):
     clock |= {"usual": [3.0], "fast": [1.0, 1.0, later]}  # when it is tried, at the start, at the end
-    figure = Figure(made("usual", "fast"), "n = 4", ())
-    figure.finalists = [figure.usual, Finalist(figure.peer.others[0], None)]
-    figure.time(())
-    figure.time(())
+    figure = timed_twice(made("usual", "fast"))
     text = figure.disagreement()
     assert (text == "") is agrees
     if not agrees:
@@ -171,35 +171,25 @@ def test_blocks_must_agree(clock, later, agrees):
 def test_what_is_not_shown_may_disagree(clock):
     """A second finalist that lost appears nowhere."""
     clock |= {"usual": [1.0], "lost": [1.1, 1.1, 9.0]}
-    figure = Figure(made("usual", "lost"), "n = 4", ())
-    figure.finalists = [figure.usual, Finalist(figure.peer.others[0], None)]
-    figure.time(())
-    figure.time(())
-    assert figure.finalists[1].disagreement > 8
-    assert figure.disagreement() == ""
+    figure = timed_twice(made("usual", "lost"))
+    assert figure.finalists[1].disagreement > 8 and figure.disagreement() == ""
 
 
-def test_a_hopeless_way_is_called_twice():
+def calls_of(call, **effort):
+    """Calls that a way gets, and its samples."""
     calls = []
-    way = Way("", "numpy", lambda a: (a,), lambda: lambda a: calls.append(1))
-    peers.repeats(way, (np.ones(3, dtype=np.float32),), None, Effort(fewest=5), hopeless=0.0)
-    assert len(calls) == 2
+    way = Way("", "numpy", lambda a: (a,), lambda: lambda a: calls.append(1) or call(len(calls)))
+    hopeless = effort.pop("hopeless", np.inf)
+    return calls, peers.repeats(way, (np.ones(3, dtype=np.float32),), None, Effort(**effort), hopeless=hopeless)
 
 
-def test_a_slow_start_does_not_make_a_way_hopeless():
-    """The threads of another BLAS may hold up the first call."""
-    calls = []
-    way = Way("", "numpy", lambda a: (a,), lambda: lambda a: calls.append(1) or (len(calls) == 1 and time.sleep(0.05)))
-    samples = peers.repeats(way, (np.ones(3, dtype=np.float32),), None, Effort(fewest=5, warm=0), hopeless=0.04)
+def test_how_often_a_way_is_called():
+    """A hopeless one twice, but not for a slow start: the threads of another BLAS may hold up the first call."""
+    assert len(calls_of(abs, fewest=5, hopeless=0.0)[0]) == 2
+    _, samples = calls_of(lambda number: number == 1 and time.sleep(0.05), fewest=5, warm=0, hopeless=0.04)
     assert len(samples.times) >= 5
-
-
-def test_a_repeat_of_a_short_call_is_the_mean_of_several():
-    calls = []
-    way = Way("", "numpy", lambda a: (a,), lambda: lambda a: calls.append(1))
-    samples = peers.repeats(way, (np.ones(3, dtype=np.float32),), None, Effort(fewest=2, most=4, seconds=1e-3, warm=0))
-    assert len(samples.times) <= 4
-    assert len(calls) > 20
+    calls, samples = calls_of(abs, fewest=2, most=4, seconds=1e-3, warm=0)  # a repeat is the mean of several
+    assert len(samples.times) <= 4 and len(calls) > 20
 
 
 def test_threads_are_limited_in_the_block_alone():
@@ -230,8 +220,8 @@ def test_numbers_of_threads(monkeypatch):
 
 def test_without_scipy_numpy_is_the_peer_where_it_can(monkeypatch, rng):
     monkeypatch.setattr(peers, "find_spec", lambda name: None if name == "scipy" else object())
-    figure = Figure(peers.SYSTEM, "n = 4", inputs(peers.SYSTEM, 4, rng), SHORT)
+    figure = Figure(peers.SYSTEM, "n = 4", problem("solve", 4, rng)[0], SHORT)
     assert {trial.way.package for trial in figure.trials} == {"numpy"}
     monkeypatch.setattr(extra, "find_spec", lambda name: None)
     with pytest.raises(extra.MissingPackageError, match="LAPACK getrf as a peer: needs scipy"):
-        Figure(peers.FACTORS, "n = 4", inputs(peers.FACTORS, 4, rng), SHORT)
+        Figure(peers.FACTORS, "n = 4", problem("plu", 4, rng)[0], SHORT)
