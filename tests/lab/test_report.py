@@ -101,26 +101,20 @@ def test_nothing_is_loaded_from_elsewhere(html):
     assert not re.search(r"url\((?!#)", html)
 
 
-def test_light_dark_and_paper(html):
-    assert "prefers-color-scheme: dark" in html
-    assert "@media print" in html
-    assert "color-scheme: light dark" in html
-
-
-def test_sources_are_highlighted(html):
-    assert '<span class="kt">vec4</span>' in html
+def test_styles(html):
+    for part in ("prefers-color-scheme: dark", "@media print", "color-scheme: light dark"):
+        assert part in html
+    assert '<span class="kt">vec4</span>' in html  # sources are highlighted
     assert re.search(r'<div class="included" data-n="\d+">', html)
     assert re.search(r'<div class="included file" data-n="">lib/packed.glsl</div>', html)
 
 
 def test_no_line_of_a_source_is_lost(measured):
+    """And each keeps its elements to itself."""
     for source in measured.sources:
         (listing,) = (one for one in report.listings(measured)[source.variant] if one["name"] == source.shader)
         markup = [line for part in listing["parts"] for _, line in part["lines"]]
         assert [Page(str(line)).text for line in markup] == source.text.split("\n")
-
-
-def test_lines_keep_their_elements_to_themselves():
     source = Source("v", "a.frag", (("a.frag", 1, "\n\n/* one\n   two */ int x;\n\n"),))
     (part,) = report._listing(source)["parts"]
     assert [Page(str(line)).text for _, line in part["lines"]] == ["", "", "/* one", "   two */ int x;", "", ""]
@@ -135,56 +129,41 @@ def test_everything_is_escaped(measured):
     assert "<script>" not in html
 
 
-def test_what_went_wrong_is_said(measured, no_plots):
-    page = Page(report.render(troubled(measured)))
-    assert "1 of 11 results is wrong" in page.text
-    assert "wrong: off, n = 32: product: error 9" in page.text
-    assert "skipped: new, n = 32: needs OpenGL 9.9" in page.text
+def busy(measured):
+    return replace(measured, troubles=["busy machine? it took 1, then 2 ms"])
 
 
-def test_an_interrupted_comparison(measured, no_plots):
-    page = Page(report.render(replace(measured, records=measured.records[:1], complete=False)))
-    assert "Interrupted: 1 measurements are here" in page.text
-    Page(report.render(replace(measured, records=[], sources=[], variants={}, complete=False)))
+SAID = {
+    "wrong": (troubled, ["1 of 11 results is wrong", "wrong: off, n = 32: product: error 9",
+                         "skipped: new, n = 32: needs OpenGL 9.9"]),
+    "interrupted": (lambda of: replace(of, records=of.records[:1], complete=False),
+                    ["Interrupted: 1 measurements are here"]),
+    "nothing": (lambda of: replace(of, records=[], sources=[], variants={}, complete=False), ["Interrupted"]),
+    "skipped": (lambda of: replace(of, records=[*of, Record("matmul", "new", 32, "skipped", "needs OpenGL 9.9")]),
+                ["1 of 9 could not be measured"]),
+    "busy": (busy, ["WARNING: busy machine? it took 1, then 2 ms", "The machine was busy: do not trust the times"]),
+    "peers": (lambda of: of, ["as fast as the CPU at its best: BLAS gemm", "as fast as the usual call a @ b"]),
+    "three sizes": (lambda of: replace(of, records=[one for one in of if one.size != 17]),
+                    ["no line is fitted to the times: that takes 4 sizes or more"]),
+}  # fmt: skip
 
 
-def test_a_comparison_that_could_not_measure_all(measured, no_plots):
-    skipped = Record("matmul", "new", 32, "skipped", "needs OpenGL 9.9")
-    page = Page(report.render(replace(measured, records=[*measured.records, skipped])))
-    assert "1 of 9 could not be measured" in page.text
+@pytest.mark.parametrize("case", SAID)
+def test_what_is_said(measured, no_plots, case):
+    change, texts = SAID[case]
+    page = Page(report.render(replace(change(measured), troubles=change(measured).troubles if case == "busy" else [])))
+    assert all(text in page.text for text in texts)
+    assert page.text.count(", on a busy machine") == 2 * (case == "busy")  # the cards of the CPU
+    assert ("busy" in page.text) == (case == "busy")
+    assert "crossover" not in page.text or case != "three sizes"
 
 
-def test_a_busy_machine_is_said(measured, no_plots):
-    page = Page(report.render(replace(measured, troubles=["busy machine? it took 1, then 2 ms"])))
-    assert "WARNING: busy machine? it took 1, then 2 ms" in page.text
-    assert "The machine was busy: do not trust the times" in page.text
-    assert page.text.count(", on a busy machine") == 2  # the cards of the CPU
-    quiet = Page(report.render(replace(measured, troubles=[])))
-    assert "busy" not in quiet.text
-
-
-def test_the_cards_tell_both_peers_and_the_spread(measured, no_plots):
+def test_the_best_and_its_card(measured, no_plots, monkeypatch):
     page, best = Page(report.render(measured)), report.best(measured)
-    assert "as fast as the CPU at its best: BLAS gemm" in page.text
-    assert "as fast as the usual call a @ b" in page.text
-    assert f"half of 3 repeats took {report.show.spread(best)} ms" in page.text
-    assert best.baseline_way in page.text
-
-
-def test_three_sizes_are_not_fitted(measured, no_plots):
-    page = Page(report.render(replace(measured, records=[r for r in measured if r.size != 17])))
-    assert "no line is fitted to the times: that takes 4 sizes or more" in page.text
-    assert "crossover" not in page.text
-
-
-def test_best(measured):
-    best = report.best(measured)
+    assert f"half of 3 repeats took {report.show.spread(best)} ms" in page.text and best.baseline_way in page.text
     assert best.size == 32
     assert best.seconds == min(record.seconds for record in measured if record.size == 32)
     assert report.best(replace(measured, records=[])) is None
-
-
-def test_packages_that_are_missing(measured, monkeypatch):
     monkeypatch.setattr(extra, "find_spec", lambda name: None if name == "jinja2" else object())
     with pytest.raises(extra.MissingPackageError, match="a report: needs jinja2; pip install"):
         report.render(measured)
@@ -215,28 +194,21 @@ addEventListener("load", () => {
 </script>"""
 
 
-@pytest.fixture(scope="module")
-def page(html, tmp_path_factory):
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(html, encoding="utf-8")
-    return path
-
-
 def console(errors):
     """What the page itself complained of, among all that a browser without a desktop complains of."""
     return [line for line in errors.splitlines() if "CONSOLE" in line]
 
 
 @pytest.mark.browser
-def test_a_browser_shows_the_report(browser, page, tmp_path):
+def test_a_browser_shows_the_report(browser, html, tmp_path):
     from matplotlib.image import imread
 
-    picture = tmp_path / "report.png"
+    page, picture = tmp_path / "report.html", tmp_path / "report.png"
+    page.write_text(html, encoding="utf-8")
     _, errors = browser(page, f"--screenshot={picture}")
     assert console(errors) == []
     image = imread(picture)[:, :, :3]
-    assert image.shape[0] == 3000
-    assert image.shape[1] == 1400
+    assert image.shape[:2] == (3000, 1400)
     varied = np.ptp(image.reshape(len(image), -1), axis=1) > 0.2  # rows of pixels that hold more than paper
     assert varied.mean() > 0.5
     for colour in ((0x2F, 0x7F, 0xC1), (0xE0, 0x82, 0x14)):  # of the two variants, in the plots
@@ -268,10 +240,8 @@ def test_a_browser_finds_everything_in_its_place(browser, html, tmp_path):
 @pytest.mark.browser
 def test_the_policy_forbids_scripts(browser, html, tmp_path):
     """Should anything ever slip through, the page does not run it."""
-    copy = tmp_path / "script.html"
-    copy.write_text(
-        html.replace("</main>", "</main><script>document.body.innerHTML = 'gone'</script>"), encoding="utf-8"
-    )
+    copy, script = tmp_path / "script.html", "<script>document.body.innerHTML = 'gone'</script>"
+    copy.write_text(html.replace("</main>", f"</main>{script}"), encoding="utf-8")
     dom, errors = browser(copy, "--dump-dom")
     assert "The variants" in dom
     assert any("Content Security Policy" in line for line in console(errors))
