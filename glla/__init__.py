@@ -14,66 +14,46 @@ The stages of ``glla.matmul(A, B)``, and their files (`glla.linalg` has those of
 10. ``linalg/products.py``: the array is checked for overflow and returned.
 """
 
-from typing import TYPE_CHECKING
-
-from glla import errors
+from glla import linalg
 from glla._version import __version__
-from glla.array.array import Array, asarray
-from glla.gl import Device, default_device, list_egl_devices
 from glla.lazily import attach
-from glla.linalg import public
-from glla.passes import Form, Limits, iterate
-from glla.passes.cache import set_max_plan_bytes
-
-if TYPE_CHECKING:
-    from glla import applications, cluster, dask, hybrid, sparse
-    from glla.interop import namespace as array_api
-    from glla.interop.dlpack import from_dlpack
-    from glla.linalg import PLU, RREF, QRResult, RefinedSolution, SlogdetResult, explain, plan
-    from glla.linalg.kernels import Kernel, kernel, run
-    from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
-    from glla.linalg.registering import register, unregister
-    from glla.queue.pending import Pending
-    from glla.queue.several import Coprocessors, coprocessors
-    from glla.queue.single import Coprocessor, coprocessor
-    from glla.tracing import trace
 
 PLACES = {
-    **public.PLACES,
+    **linalg.PLACES,
+    "Array": "glla.array.array:Array",
     "Coprocessor": "glla.queue:Coprocessor",
     "Coprocessors": "glla.queue:Coprocessors",
+    "Device": "glla.gl:Device",
+    "Form": "glla.passes:Form",
     "Kernel": "glla.linalg.kernels:Kernel",
-    "PLU": "glla.linalg:PLU",
+    "Limits": "glla.passes:Limits",
     "Pending": "glla.queue:Pending",
-    "QRResult": "glla.linalg:QRResult",
-    "RREF": "glla.linalg:RREF",
-    "RefinedSolution": "glla.linalg:RefinedSolution",
-    "SlogdetResult": "glla.linalg:SlogdetResult",
     "applications": "glla.applications",
     "array_api": "glla.interop.namespace",
+    "asarray": "glla.array.array:asarray",
     "cluster": "glla.cluster",
     "coprocessor": "glla.queue:coprocessor",
     "coprocessors": "glla.queue:coprocessors",
     "dask": "glla.dask",
-    "explain": "glla.linalg:explain",
+    "default_device": "glla.gl:default_device",
+    "errors": "glla.errors",
     "from_dlpack": "glla.interop.dlpack:from_dlpack",
     "hybrid": "glla.hybrid",
+    "iterate": "glla.passes:iterate",
     "kernel": "glla.linalg.kernels:kernel",
-    "plan": "glla.linalg:plan",
+    "list_egl_devices": "glla.gl:list_egl_devices",
     "register": "glla.linalg.registering:register",
     "run": "glla.linalg.kernels:run",
+    "set_max_plan_bytes": "glla.passes.cache:set_max_plan_bytes",
     "sparse": "glla.sparse",
     "trace": "glla.tracing:trace",
     "unregister": "glla.linalg.registering:unregister",
 }
-"""Names that are imported when they are first used, each with its module: no program needs all of them."""
+"""Names that are imported when they are first used, each with its module: ``import glla`` does not import NumPy."""
 
-__getattr__, __dir__ = attach(__name__, PLACES)
+ROOMS = {name: f"glla.{name}" for name in ("gl", "lab", "linalg", "passes", "testing")}
+"""Modules that ``import glla`` gives access to, besides those of `PLACES`."""
 
-__all__ = [
-    "PLU", "RREF", "Array", "Coprocessor", "Coprocessors", "Device", "Form", "Kernel", "Limits", "Pending",
-    "QRResult", "RefinedSolution", "SlogdetResult", "__version__", "applications", "array_api", "asarray", "cluster",
-    "coprocessor", "coprocessors", "dask", "default_device", "errors", "explain", "from_dlpack", "hybrid", "iterate",
-    "kernel", "list_egl_devices", "plan", "register", "run", "set_max_plan_bytes", "sparse", "trace", "unregister",
-]  # fmt: skip
-__all__ += public.__all__
+__all__ = ["__version__", *PLACES]
+
+__getattr__, __dir__ = attach(__name__, PLACES | ROOMS)

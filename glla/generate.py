@@ -23,10 +23,12 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
+import glla
 from glla import linalg
 from glla.registry import PUBLIC
 
 METHODS = Path(__file__).parent / "queue" / "methods.pyi"
+PACKAGE = Path(__file__).with_name("__init__.pyi")
 FUNCTIONS = Path(__file__).parent / "linalg" / "public.py"
 STUB = FUNCTIONS.with_suffix(".pyi")
 
@@ -168,6 +170,21 @@ def stub() -> str:
     return head + _sorted_imports(lines) + own + _listed() + f"\n{text}"
 
 
+def package() -> str:
+    """Text of the stub of `glla` itself, whose names are imported when they are first used."""
+    lines = []
+    for name in sorted({*glla.PLACES, *glla.ROOMS} - {*public()}):
+        module, _, member = (glla.PLACES | glla.ROOMS)[name].partition(":")
+        start, _, end = module.rpartition(".")
+        lines.append(f"from {module if member else start} import {member or end} as {name}\n")
+    lines += ["from glla._version import __version__\n", "from glla.linalg.public import *\n"]
+    return (
+        f'"""{glla.__doc__}"""\n\n# {NOTE}\n\n{"".join(lines)}\n'
+        "PLACES: dict[str, str]\nROOMS: dict[str, str]\n\n"
+        f"__all__ = [{', '.join(map(_literal, sorted(glla.__all__)))}]\n"
+    )
+
+
 def _listed() -> str:
     return "\n__all__ = [\n" + "".join(f'    "{name}",\n' for name in public()) + "]\n"
 
@@ -253,7 +270,7 @@ def _place(name: str) -> tuple[int, str]:
     return (0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2), name
 
 
-FILES = {METHODS: methods, FUNCTIONS: functions, STUB: stub}
+FILES = {PACKAGE: package, METHODS: methods, FUNCTIONS: functions, STUB: stub}
 """Generated files, each with the function that makes its text."""
 
 if __name__ == "__main__":

@@ -44,20 +44,22 @@ def attach(module: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any]
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[module]), *places})
+        return sorted(getattr(sys.modules[module], "__all__", places))
 
     return find, names
 
 
-def load(module: ModuleType) -> None:
-    """Import all public names of a module.
+class Later:
+    """A module that is imported when a name of it is first used."""
 
-    Examples
-    --------
-    >>> from glla import linalg
-    >>> load(linalg)
-    >>> "cholesky" in vars(linalg)
-    True
-    """
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._module), name)
+
+
+def load(module: ModuleType) -> None:
+    """Import all public names of a module."""
     for name in module.__all__:
         getattr(module, name)

@@ -68,9 +68,7 @@ class Device:
         ``GLLA_DEBUG=1`` does the same. Slow.
     release_gil : bool, optional
         Release the interpreter lock while a draw is issued; transfers and waits always do. Taking it back may cost far
-        more than a draw: up to ``sys.getswitchinterval()`` beside busy pure Python. None releases it on software
-        rasterisers, which draw inside the call: for draws of `LARGE` regions, and the draw behind one, which may wait
-        for it.
+        more than a draw. None releases it on software rasterisers: for draws of `LARGE` regions, and the draw behind.
 
     Raises
     ------
@@ -81,10 +79,8 @@ class Device:
     --------
     >>> import glla
     >>> with glla.Device() as device:
-    ...     product = glla.matmul([[1, 2], [3, 4]], [[0, 1], [1, 0]], device=device)
-    >>> product
-    array([[2., 1.],
-           [4., 3.]], dtype=float32)
+    ...     glla.solve([[2, 0], [0, 4]], [2, 8], device=device)
+    array([1., 2.], dtype=float32)
     """
 
     _closed = True  # until the context is there

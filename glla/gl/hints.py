@@ -1,4 +1,13 @@
-"""Remedies appended to the messages of ContextError."""
+"""Remedies appended to the messages of ContextError; and moderngl, imported when a context is made."""
+
+from typing import TYPE_CHECKING
+
+from glla.lazily import Later
+
+if TYPE_CHECKING:
+    import moderngl as moderngl
+else:
+    moderngl = Later("moderngl")
 
 HINT_EGL = (
     "apt install libegl1 libegl-mesa0 libgl1-mesa-dri; "

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
 
-import moderngl
-
 from glla.errors import LimitError, OutOfMemoryError, ReleasedError
+from glla.gl.hints import moderngl
 from glla.passes import Buffer, HostArray, Limits, Slot, Storage
 
 DTYPES = {"float32": "f4", "int32": "i4"}

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import moderngl
-
+from glla.gl.hints import moderngl
 from glla.gl.programs import Program, Programs, pack_uniform
 from glla.passes import Dispatch, Limits, Pass, Plan, Transfer
 
-Uniforms = tuple[tuple[moderngl.Uniform, bytes], ...]
+Uniforms = tuple[tuple["moderngl.Uniform", bytes], ...]
 """Uniforms to set, and their values."""
 
 Samplers = tuple[tuple[int, str], ...]

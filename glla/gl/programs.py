@@ -10,11 +10,10 @@ from collections import OrderedDict, deque
 from collections.abc import Mapping
 from typing import Any
 
-import moderngl
-
 from glla.errors import ShaderError
 from glla.gl import interrupts
 from glla.gl.calls import GL_PROGRAM_BINARY_LENGTH, Calls
+from glla.gl.hints import moderngl
 from glla.passes.glsl import conditions
 from glla.passes.glsl import find as shaders
 

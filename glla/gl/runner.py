@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import moderngl
 import numpy as np
 
 from glla.errors import AbandonedError, DeviceMismatchError, PlanError
 from glla.gl import composed, iterate
 from glla.gl.calls import GL_FRAMEBUFFER, GL_UNIFORM_BUFFER, Calls, Function
+from glla.gl.hints import moderngl
 from glla.gl.observers import watching
 from glla.gl.pool import Pool, Texture, handle, lendable
 from glla.gl.prepare import Burst, Computation, Draw, Folded, Ready, folded, prepare

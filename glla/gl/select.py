@@ -21,7 +21,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-import moderngl
 import numpy as np
 
 from glla.errors import ContextError, OptionError, OptionTypeError, ThreadError
@@ -29,7 +28,7 @@ from glla.gl.calls import GL_RENDERER, GL_VERSION, string
 from glla.gl.current import Loader
 from glla.gl.egl import EGLDevice, query_devices
 from glla.gl.forks import check_process
-from glla.gl.hints import HINT_EGL, HINT_GLFW, HINT_VERSION
+from glla.gl.hints import HINT_EGL, HINT_GLFW, HINT_VERSION, moderngl
 from glla.gl.loaders import EGLLoader, GLFWLoader
 
 BACKENDS = ("auto", "egl", "glfw")
@@ -84,8 +83,7 @@ def open_context(
     Parameters
     ----------
     backend : {"auto", "egl", "glfw"}
-        ``"auto"`` tries EGL's devices, then EGL without a device, then GLFW if there is a display; on macOS and Windows
-        it tries GLFW.
+        ``"auto"`` tries EGL's devices, EGL without one, GLFW if there is a display; on macOS and Windows only GLFW.
     index : int or None
         The only EGL device to try; see `list_egl_devices`.
     software : bool or None
@@ -101,8 +99,7 @@ def open_context(
     Raises
     ------
     ContextError
-        None could be opened; the message lists each attempt, its failure, and a remedy. Or an argument or one of
-        ``GLLA_BACKEND`` and ``GLLA_DEVICE``, which override the arguments, has a bad value.
+        None could be opened; the message lists each attempt and a remedy. Or an argument or a variable is wrong.
     ThreadError
         OpenGL was used before this process was forked.
     """
@@ -270,6 +267,7 @@ def _wrap(loader: Loader) -> moderngl.Context:
     try:
         context = moderngl.create_context(require=330, **settings)
     except Exception as error:  # moderngl raises plain Exception
-        raise ContextError(f"moderngl.create_context failed: {error}; {HINT_VERSION}") from error
+        remedy = "pip install moderngl" if isinstance(error, ImportError) else HINT_VERSION
+        raise ContextError(f"moderngl.create_context failed: {error}; {remedy}") from error
     context.clear_errors()  # moderngl's look at the default framebuffer must not be blamed on the first plan
     return context

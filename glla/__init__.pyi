@@ -1,0 +1,65 @@
+"""glla: linear algebra on the GPU with OpenGL 3.3 fragment shaders only.
+
+The stages of ``glla.matmul(A, B)``, and their files (`glla.linalg` has those of a batch, `glla.operations` a glossary):
+
+1.  ``linalg/products.py``, imported when first used: the function checks its operands (``linalg/operands.py``).
+2.  ``linalg/routes.py``: batches of small matrices run in one plan, others one by one, too large ones in tiles.
+3.  ``operations/matmul.py``: `choose` picks the variant by shapes and limits, `plan` adds its passes to a draft.
+4.  ``passes/draft.py``, ``passes/plan.py``: a plan is a list of steps over named slots; ``print(glla.plan(...))``.
+5.  ``passes/check.py``: errors that OpenGL would not report are found here, before the first run of the plan.
+6.  ``gl/composed.py``: the steps of a plan of plans are run: upload, pack, multiply, unpack, read back.
+7.  ``gl/prepare.py``, ``gl/programs.py``, ``gl/pool.py``: shaders are compiled once, textures come from a pool.
+8.  ``shaders/matmul/inner_product.frag``: a fragment sums 2x2 products over the inner dimension for its texel of C.
+9.  ``gl/runner.py``: one call of glDrawArrays (``gl/calls.py``) for each pass; the first wait is the read-back.
+10. ``linalg/products.py``: the array is checked for overflow and returned.
+"""
+
+# Written by ``python -m glla.generate``; do not edit.
+
+from glla.array.array import Array as Array
+from glla.queue import Coprocessor as Coprocessor
+from glla.queue import Coprocessors as Coprocessors
+from glla.gl import Device as Device
+from glla.passes import Form as Form
+from glla.linalg.kernels import Kernel as Kernel
+from glla.passes import Limits as Limits
+from glla.linalg.results import PLU as PLU
+from glla.queue import Pending as Pending
+from glla.linalg.results import QRResult as QRResult
+from glla.linalg.results import RREF as RREF
+from glla.linalg.results import RefinedSolution as RefinedSolution
+from glla.linalg.results import SlogdetResult as SlogdetResult
+from glla import applications as applications
+from glla.interop import namespace as array_api
+from glla.array.array import asarray as asarray
+from glla import cluster as cluster
+from glla.queue import coprocessor as coprocessor
+from glla.queue import coprocessors as coprocessors
+from glla import dask as dask
+from glla.gl import default_device as default_device
+from glla import errors as errors
+from glla.linalg.plans import explain as explain
+from glla.interop.dlpack import from_dlpack as from_dlpack
+from glla import gl as gl
+from glla import hybrid as hybrid
+from glla.passes import iterate as iterate
+from glla.linalg.kernels import kernel as kernel
+from glla import lab as lab
+from glla import linalg as linalg
+from glla.gl import list_egl_devices as list_egl_devices
+from glla import passes as passes
+from glla.linalg.plans import plan as plan
+from glla.linalg.registering import register as register
+from glla.linalg.kernels import run as run
+from glla.passes.cache import set_max_plan_bytes as set_max_plan_bytes
+from glla import sparse as sparse
+from glla import testing as testing
+from glla.tracing import trace as trace
+from glla.linalg.registering import unregister as unregister
+from glla._version import __version__
+from glla.linalg.public import *
+
+PLACES: dict[str, str]
+ROOMS: dict[str, str]
+
+__all__ = ["Array", "Coprocessor", "Coprocessors", "Device", "Form", "Kernel", "Limits", "PLU", "Pending", "QRResult", "RREF", "RefinedSolution", "SlogdetResult", "__version__", "applications", "array_api", "asarray", "cho_factor", "cho_solve", "cho_solve_banded", "cholesky", "cholesky_banded", "cluster", "coprocessor", "coprocessors", "dask", "default_device", "det", "errors", "explain", "from_dlpack", "hybrid", "inv", "iterate", "kernel", "list_egl_devices", "lstsq", "lu_factor", "lu_solve", "matmul", "plan", "plu", "qr", "rcond", "register", "rref", "run", "set_max_plan_bytes", "slogdet", "solve", "solve_banded", "solve_triangular", "solveh_banded", "sparse", "trace", "unregister"]
