@@ -1,8 +1,9 @@
 """Cases for what holds of every operation: its call, type of matrix, order, variant, place of the operands, stack.
 
 `CALLS` has a call of the public functions for each record, with the family that its operands are of; `FAMILIES` makes
-operands of every type that a family knows. The records say the rest. test_exact, test_bounded, test_character and
-test_refused go over this table; a file of an operation has what is peculiar to it.
+operands of every type that a family knows; `SPELLINGS` are other forms of a call, `settings` values of parameters. The
+records say the rest. test_exact, test_bounded, test_character and test_refused go over these tables; a file of an
+operation has what is peculiar to it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import pytest
 import glla
 from glla.gl.recorder import unpacked
 from glla.operations import OPERATIONS
-from glla.passes import Limits, resident
+from glla.passes import Limits, Parameters, parameter_space, resident
 from glla.testing import JUDGES, MATRICES, NONSINGULAR, Verdict, integers, normal, spd
 
 SOFTWARE = Limits(software=True)
@@ -256,6 +257,109 @@ def choices(names: Any = CALLS) -> Iterator[tuple[str, str | None]]:
 
 
 every_choice = pytest.mark.parametrize(("name", "variant"), list(choices()))
+
+
+# -- the same said otherwise ------------------------------------------------------------------------------------------
+
+Spelling = Callable[..., Any]
+"""(place, operands, **options) -> result of the call, as of its usual form."""
+
+
+def lowered(ab: np.ndarray) -> np.ndarray:
+    """Lower bands of the symmetric matrix of these upper ones."""
+    width, n = ab.shape[-2] - 1, ab.shape[-1]
+    lower = np.zeros_like(ab)
+    for d in range(min(width + 1, n)):
+        lower[..., d, : n - d] = ab[..., width - d, d:]
+    return lower
+
+
+def raised(ab: np.ndarray) -> np.ndarray:
+    """Upper bands of the symmetric matrix of these lower ones."""
+    return lowered(ab[..., ::-1, ::-1])[..., ::-1, ::-1]
+
+
+def dense(ab: np.ndarray) -> np.ndarray:
+    """The matrix of as many bands above its diagonal as below."""
+    width, n = ab.shape[-2] // 2, ab.shape[-1]
+    a = np.zeros((*ab.shape[:-2], n, n), dtype=ab.dtype)
+    for d in range(-min(width, n - 1), min(width, n - 1) + 1):
+        rows = np.arange(max(-d, 0), n - max(d, 0))
+        a[..., rows, rows + d] = ab[..., width - d, rows + d]
+    return a
+
+
+def _turned(result: Any) -> Any:
+    return result.mT
+
+
+SPELLINGS: dict[str, dict[str, Spelling]] = {
+    "matmul": {"@": lambda place, a, b, **_: place(a) @ place(b)},
+    "cholesky": {"upper": lambda place, a, **o: _turned(glla.cholesky(place(a.mT.copy()), upper=True, **o))},
+    "cho_factor": {
+        "upper": lambda place, a, **o: (_turned(glla.cho_factor(place(a.mT.copy()), False, **o)[0]), True),
+    },
+    "solve_pos": {
+        "lower": lambda place, a, b, **o: glla.solve(place(a.mT.copy()), place(b), assume_a="pos", lower=True, **o)
+    },
+    "inv_pos": {"lower": lambda place, a, **o: glla.inv(place(a.mT.copy()), assume_a="pos", lower=True, **o)},
+    "cho_solve": {"upper": lambda place, c, b, **o: glla.cho_solve((place(c.mT.copy()), False), place(b), **o)},
+    "solve_triangular": {
+        "transposed": lambda place, t, b, **o: glla.solve_triangular(
+            place(t.mT.copy()), place(b), trans=1, lower=True, **o
+        ),
+        "lower": lambda place, t, b, **o: glla.solve_triangular(
+            place(t[..., ::-1, ::-1].copy()), place(b[..., ::-1, :].copy()), lower=True, **o
+        )[..., ::-1, :],
+        "solve": lambda place, t, b, **o: glla.solve(place(t), place(b), assume_a="upper triangular", **o),
+    },
+    "triangular_inverse": {
+        "lower": lambda place, t, **o: _turned(glla.inv(place(t.mT.copy()), assume_a="lower triangular", **o))
+    },
+    "tridiagonal": {
+        "dense": lambda place, ab, b, **o: glla.solve(place(dense(ab)), place(b), assume_a="tridiagonal", **o)
+    },
+    "solve_pos_banded": {
+        "lower": lambda place, ab, b, **o: glla.solveh_banded(place(lowered(ab)), place(b), lower=True, **o)
+    },
+    "cholesky_banded": {
+        "lower": lambda place, ab, **o: raised(arrays(glla.cholesky_banded(place(lowered(ab)), lower=True, **o)))
+    },
+    "cho_solve_banded": {
+        "lower": lambda place, cb, b, **o: glla.cho_solve_banded((place(lowered(cb)), True), place(b), **o)
+    },
+}
+"""Other forms of a call: of the other half of a symmetric matrix, of a triangle that is stored transposed."""
+
+every_spelling = pytest.mark.parametrize(
+    ("name", "spelling"), [(name, label) for name, labels in SPELLINGS.items() for label in labels]
+)
+
+
+def spelled(name: str) -> list[Spelling]:
+    """All forms of a call, its usual one first."""
+    return [lambda place, *given, **options: CALLS[name].call(*map(place, given), **options),
+            *SPELLINGS.get(name, {}).values()]  # fmt: skip
+
+
+OWN = ("matmul", "syrk", "lu_factor", "rref", "qr", "cholesky", "inv_pos", "solve_triangular", "triangular_inverse",
+       "tridiagonal")  # fmt: skip
+"""Records with variants of their own that have parameters."""
+
+SLOW = (("panel_broadcast", (("UNROLL", 1),)),)
+"""Loops of triangles that are written out, which llvmpipe compiles for a minute."""
+
+
+def settings() -> Iterator[tuple[str, str, Parameters]]:
+    """Record, variant and parameters: each value of each parameter, the others as usual where that may be."""
+    for name in OWN:
+        for variant, one in OPERATIONS[name].variants.items():
+            usual, *others = parameter_space(one)
+            seen = set(usual)
+            for parameters in sorted(others, key=lambda given, usual=usual: len({*given} - {*usual})):
+                if not seen.issuperset(parameters) and (variant, parameters) not in SLOW:
+                    seen.update(parameters)
+                    yield name, variant, parameters
 
 
 def host(array: np.ndarray) -> np.ndarray:

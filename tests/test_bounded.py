@@ -18,6 +18,7 @@ from tests.matrix import (
     member,
     operands_of,
     run_core,
+    spelled,
     stacked,
     verdict,
 )
@@ -39,12 +40,13 @@ def test_every_variants_plan_keeps_the_bound(device, name, variant, rng):
 
 @every_call
 @every_place
-def test_every_call_keeps_the_bound(name, place, rng):
-    call, family, wrong = CALLS[name], FAMILIES[CALLS[name].family], []
-    for kind, n in cases(family, ORDERS):
-        operands = family.make(kind, n, rng)
-        found = verdict(name, operands, arrays(call.call(*map(place, operands))))
-        wrong += [(kind, n, found)] * (not found.ok)
+def test_every_form_of_a_call_keeps_the_bound(name, place, rng):
+    family, wrong = FAMILIES[CALLS[name].family], []
+    for call in spelled(name):
+        for kind, n in cases(family, ORDERS):
+            operands = family.make(kind, n, rng)
+            found = verdict(name, operands, arrays(call(place, *operands)))
+            wrong += [(kind, n, found)] * (not found.ok)
     assert not wrong
 
 

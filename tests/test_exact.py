@@ -12,13 +12,18 @@ from tests.matrix import (
     CALLS,
     EDGES,
     ORDERS,
+    SPELLINGS,
     arrays,
     choices,
     every_place,
+    every_spelling,
     exact,
     member,
+    operands_of,
     run_core,
+    settings,
     stacked,
+    verdict,
 )
 
 pytestmark = pytest.mark.newer_gl
@@ -60,6 +65,32 @@ def test_every_variants_plan_is_exact(device, name, variant, rng):
     for n in ORDERS + EDGES:
         operands, expected = exact(name, n, rng)
         assert_is(name, run_core(device, name, variant, operands), expected)
+
+
+@pytest.mark.parametrize(("name", "variant", "parameters"), list(settings()), ids=str)
+def test_every_parameter_changes_nothing(device, name, variant, parameters, rng):
+    """Exact, or within the bound where there is rounding."""
+    for n in (6, 33, 131):
+        inexact = name in INEXACT or (name, variant) in OTHERWISE
+        operands, expected = (operands_of(name, n, rng), None) if inexact else exact(name, n, rng)
+        found = run_core(device, name, variant, operands, parameters=parameters)
+        if inexact:
+            assert verdict(name, operands, found).ok
+        else:
+            assert_is(name, found, expected)
+
+
+@every_spelling
+@every_place
+def test_every_other_form_of_a_call_is_exact(name, spelling, place, rng):
+    call = SPELLINGS[name][spelling]
+    for n in ORDERS:
+        made = [exact(name, n, rng) for _ in range(3)]
+        for i, (operands, expected) in enumerate(made):
+            if i == 0:
+                assert_is(name, arrays(call(place, *operands)), expected)
+                found = arrays(call(place, *stacked([operands for operands, _ in made])))
+            assert_is(name, member(found, i), expected)
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in INEXACT])

@@ -1,24 +1,34 @@
-"""Every record of an operation is complete: what it names is there, and its example comes out right."""
+"""Every record of an operation is complete: what it names is there, and its example comes out right.
+
+`passes.txt` has the passes of all plans, and the variants that are chosen; `python -m tests.operations.test_records`
+writes it anew.
+"""
 
 import inspect
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
+from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import glla
 from glla.errors import OptionError, ShapeError
-from glla.gl.recorder import unpacked
 from glla.operations import OPERATIONS, Operation
-from glla.passes import PLAIN, Limits, Storage, forms_of, resident
-from glla.passes.glsl import find as shaders
+from glla.passes import COMPUTE, PLAIN, Form, Limits, Plan, Storage, forms_of, resident
+from glla.passes.glsl import find
 from glla.testing import JUDGES
+from tests.matrix import SOFTWARE, run_core, verdict
 
 pytestmark = pytest.mark.newer_gl
 
-SOFTWARE = Limits(software=True)
 ORDERS = [1, 2, 5, 33]
+PLACES = {"GPU": Limits(opengl=COMPUTE), "software": Limits(opengl=COMPUTE, software=True)}
+TABLE = Path(__file__).with_name("passes.txt")
 
 every_record = pytest.mark.parametrize("record", OPERATIONS.values(), ids=OPERATIONS)
 every_order = pytest.mark.parametrize("n", ORDERS)
@@ -30,12 +40,6 @@ with_variants = pytest.mark.parametrize(  # of its own: a solver borrows those o
 def called(record, operands):
     """What the public function gives."""
     return getattr(glla, record.name)(*record.arguments(*operands))
-
-
-def judged(record, operands):
-    """Inputs, as the judge takes them: a pair of factors is two."""
-    arguments = record.arguments(*operands)
-    return tuple(part for one in arguments for part in (one if isinstance(one, tuple) else (one,)))
 
 
 @every_record
@@ -64,8 +68,8 @@ def test_the_example_comes_out_right(record, n, rng):
     assert all(array.dtype == np.float32 and array.ndim == 2 for array in operands)
     record.check(forms_of(operands))
     if record.public:
-        verdict = JUDGES[record.name].verdict(judged(record, operands), called(record, operands))
-        assert verdict.ok, verdict
+        found = verdict(record.name, operands, called(record, operands))
+        assert found.ok, found
 
 
 # lu_factor and qr take any stack; what takes one matrix of any shape refuses a stack.
@@ -80,22 +84,11 @@ REFUSED = {
 @every_order
 def test_every_variant_of_the_core_comes_out_right(device, name, variant, n, rng):
     """What variants are compared by, judged as the public function is."""
-    record = OPERATIONS[name]
-    if record.values is None:
+    if OPERATIONS[name].values is None:
         pytest.skip("its value takes more than its core")
-    lacks = variant and record.variants[variant].lacks(device.limits)
-    if lacks:
-        pytest.skip(lacks)
-    operands = record.example(n, rng)
-    forms = resident(*(array.shape for array in operands))
-    plan = record.core(forms, SOFTWARE, variant=variant)
-    given = {operand.lower(): device.upload(array) for operand, array in zip(record.operands, operands, strict=True)}
-    laid = record.aside(forms) if record.textures is None else record.textures(plan, SOFTWARE, operands)
-    given |= {one.lower(): device.write_texels(texels) for one, texels in laid.items()}
-    results = device.run(plan, **{operand: given[operand.lower()] for operand in plan.operands})
-    arrays = {one: unpacked(device.read(texture), plan.slots[plan.results[one]]) for one, texture in results.items()}
-    verdict = JUDGES[name].verdict(judged(record, operands), record.values(forms, arrays))
-    assert verdict.ok, verdict
+    operands = OPERATIONS[name].example(n, rng)
+    found = verdict(name, operands, run_core(device, name, variant, operands))
+    assert found.ok, found
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -113,6 +106,75 @@ def test_flops_grow_with_the_operands(record, rng):
     for variant in record.variants:
         forms = resident(*(array.shape for array in record.example(8, rng)))
         assert record.core(forms, PLAIN, variant=variant).flops == small
+
+
+# -- the table of passes ----------------------------------------------------------------------------------------------
+
+
+def shapes_of(record, n):
+    """Shapes of the operands of its example."""
+    return [array.shape for array in record.example(n, np.random.default_rng(n))]
+
+
+def described(plan_of: Callable[[int], Plan], orders: tuple[int, ...], one: int) -> str:
+    """Passes of each order, and of one how often each shader is drawn; every plan keeps the rules."""
+    made = {n: plan_of(n) for n in orders}
+    for plan in made.values():
+        plan.check(replace(PLAIN, opengl=COMPUTE))
+    drawn = Counter(step.shader for step in plan_of(one).flat.steps if hasattr(step, "shader"))
+    passes = " ".join(f"{n}:{plan.cost.passes}" for n, plan in made.items())
+    return f"{passes}; {one}: " + ", ".join(f"{count} {shader}" for shader, count in drawn.items())
+
+
+def chosen(record, limits) -> str:
+    """Variants, and the order from which each of them is chosen."""
+    shapes = shapes_of(record, 8)
+
+    def choice(n):
+        forms = resident(*(tuple(n if side == 8 else side for side in shape) for shape in shapes))
+        variant, parameters = record.choose(forms, limits)
+        return variant + "".join(f" {name}={value}" for name, value in parameters)
+
+    return ", ".join(f"{next(found)} {what}" for what, found in groupby(range(1, 4100), choice))
+
+
+def table() -> Iterator[str]:
+    """Lines of plans, with passes by order and the shaders of one order, of stacks, and of variants that are chosen."""
+    for name, record in OPERATIONS.items():
+        for variant in record.variants or (None,):
+            yield from on_both(f"{name} {variant or ''}".rstrip(), partial(of_core, record, variant))
+        if record.choose is not Operation.choose:
+            yield from on_both(f"{name}, chosen", partial(chosen, record))
+        if record.batch is not None:
+            yield from on_both(f"{name} of a stack", partial(of_stack, record))
+
+
+def on_both(title: str, line: Callable[[Limits], str]) -> Iterator[str]:
+    """One line where a GPU and a software rasteriser have the same, or else two."""
+    made = {place: line(limits) for place, limits in PLACES.items()}
+    same = len({*made.values()}) == 1
+    yield from dict.fromkeys(f"{title}{'' if same else f', {place}'}: {text}" for place, text in made.items())
+
+
+def of_core(record: Operation, variant: str | None, limits: Limits) -> str:
+    return described(
+        lambda n: record.core(resident(*shapes_of(record, n)), limits, variant=variant),
+        (1, 2, 5, 16, 17, 64, 130, 300),
+        70,
+    )
+
+
+def of_stack(record: Operation, limits: Limits) -> str:
+    return described(
+        lambda n: record.batch.plan(tuple(Form((7, *shape)) for shape in shapes_of(record, n)), limits),
+        (1, 3, 4, 5, 8, 9, 17, 33),
+        20,
+    )
+
+
+def test_passes_are_those_of_the_table():
+    """A change of them is meant: write the table anew, and look at the difference."""
+    assert list(table()) == TABLE.read_text(encoding="utf-8").splitlines()
 
 
 @every_record
@@ -171,5 +233,9 @@ def test_the_shader_that_may_be_replaced_has_what_is_needed(record, rng):
     assert passes, f"no pass of {plan.operation} draws {interface.stands_for}"
     assert isinstance(plan.slots[plan.results[interface.result]], Storage)
     for step in passes:
-        declared = shaders.resolve(step.shader, step.defines)
+        declared = find.resolve(step.shader, step.defines)
         assert set(interface.needed) <= declared.samplers | declared.uniforms
+
+
+if __name__ == "__main__":
+    TABLE.write_text("".join(f"{line}\n" for line in table()), encoding="utf-8")
