@@ -128,7 +128,7 @@ class Call:
             return self._kept(self._one((), a))
         found = self._device_batch((resident.spread(a, batch),), batch)
         return {
-            name: resident.shaped(one, a.shape) if isinstance(one, Resident) else one.reshape((*batch, *one.shape[1:]))
+            name: (resident.shaped if isinstance(one, Resident) else np.reshape)(one, (*batch, *one.shape[1:]))
             for name, one in found.items()
         }
 
@@ -191,7 +191,7 @@ class Call:
         whole = partial(self._in_blocks, plan=None if batch else way.plan)
         run = whole if way.kind != "streamed" else self._streamed
         each = [run(*one) for one in zip(np.ndindex(batch), *matrices, strict=True)]
-        return {name: stacked(np.asarray(one[name]) for one in each) for name in self.results}
+        return {name: stacked(np.asarray(one[name]) for one in each) for name in each[0]}
 
     def _host_pieces(self, matrices: tuple[Host, ...], batch: Index, most: int) -> Results | None:
         """Run one plan for `most` matrices at a time; None if not even one fits the device's memory."""
@@ -201,7 +201,7 @@ class Call:
         records = batched(self.device, self.record, operands, most, **self._batch_options)
         if records is None:
             return None
-        found = self._results(operands=operands, matrices=records[0], figures=records[1])
+        found = self._results(operands[0].shape, operands=operands, matrices=records[0], figures=records[1])
         if of.doubtful is not None:
             places = of.doubtful(operands, *records, **self._batch_options)
             if len(places):
@@ -251,7 +251,7 @@ class Call:
         for index in range(stacks[0].shape[0]):
             own = (Array._of(resident.member(one, index)) for one in stacks)
             each.append(self._kept(self._one(place(index, batch), *own)))
-        return {name: resident.joined_results([one[name] for one in each]) for name in self.results}
+        return {name: resident.joined_results([one[name] for one in each]) for name in each[0]}
 
     def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> Results | None:
         """Run one plan for `most` matrices at a time; rejected matrices alone are read back. None as `_host_pieces`."""
@@ -262,7 +262,10 @@ class Call:
         )
         if solved is None:
             return None
-        found = self._results(operands=None, matrices=solved.matrices, **solved.read)
+        if self.check_finite:
+            for largest in solved.largest:
+                finite_result(self.function, largest.numpy(), True)
+        found = self._results(operands[0].shape, operands=None, matrices=solved.matrices, **solved.read)
         rejected = resident.rejected(operands[: len(self.names)], solved, **self._batch_options)
         self._repair(found, rejected, solved.count, batch, solved.plan)
         return found
@@ -279,13 +282,13 @@ class Call:
         turned = batch is not None and batch.lower_half and not self.options.get("lower", True)
         return (transposed(operands[0]), *operands[1:]) if turned else tuple(operands)
 
-    def _results(self, **known: Any) -> Results:
+    def _results(self, shape: tuple[int, ...], **known: Any) -> Results:
         """Results of a batch, from its matrices, and from numbers that its plan gives."""
         batch = self.record.batch_of(self.options)
         assert batch is not None
         if batch.results is None:
             return {self.results[0]: known["matrices"]}
-        return dict(batch.results(known))
+        return dict(batch.results({**known, "shape": shape[-2:]}))
 
     def _repair(
         self, found: Results, rejected: Iterable[Rejected], count: int, batch: Index, plan: Plan | None
@@ -326,7 +329,7 @@ class Call:
             return places[:0], {}, settled.left
         own = tuple(one[settled.places] for one in given)
         numbers = {"figures": settled.figures, "exponents": settled.exponents}
-        found = self._results(operands=own, matrices=settled.matrices, **numbers)
+        found = self._results(given[0].shape, operands=own, matrices=settled.matrices, **numbers)
         with np.errstate(all="ignore"):  # a result beyond float32 is infinite, which is looked at afterwards
             found = {name: one.astype(np.float32) if one.ndim > 1 else one for name, one in found.items()}
         return places[settled.places], found, settled.left
@@ -369,14 +372,15 @@ class Call:
             found = walk(self.record, forms_of(operands), perform, self._values(operands, index))
         if self.diagnostic and self.check_finite and not on_the_host:
             refuse_nonfinite_largest(self.function, self.names[0], found[self.diagnostic])
-        matrix = found.get(self.results[0])
-        if self.check_finite and isinstance(matrix, Array) and f"largest_{self.results[0]}" in found:
-            finite_result(self.function, found[f"largest_{self.results[0]}"], True)
+        for name in self.results if self.check_finite else ():
+            if f"largest_{name}" in found and isinstance(found[name], Array):
+                finite_result(self.function, found[f"largest_{name}"], True)
         return {name: on_host(found[name]) if on_the_host else found[name] for name in self.results if name in found}
 
     def _kept(self, results: Results) -> Results:
         """Leave the matrix on the device; one that was found on the host goes back, if it is finite."""
-        name, one = self.results[0], results[self.results[0]]
+        name = self.results[0]
+        one: Any = results.get(name)
         if getattr(one, "ndim", 0) != 2:
             return results
         return {**results, name: resident.kept(self.function, one, self.device, self.check_finite)}

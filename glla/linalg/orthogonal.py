@@ -8,9 +8,8 @@ import numpy as np
 
 from glla.array.array import Array, upload
 from glla.array.convert import Float32, finite_result
-from glla.errors import ShapeError, one_of
-from glla.gl import Device, DeviceLike
-from glla.linalg import resident
+from glla.errors import NonFiniteError, ShapeError, one_of
+from glla.gl import DeviceLike
 from glla.linalg.call import Call
 from glla.linalg.operands import (
     column,
@@ -20,17 +19,17 @@ from glla.linalg.operands import (
     operand,
     placed,
     refuse_nonfinite_largest,
-    stored,
+    turned,
 )
 from glla.linalg.results import QRResult
-from glla.linalg.routes import batched, stacked
-from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations import lstsq as squares
 from glla.operations import qr as kernel
-from glla.operations.qr_stack import taken_apart
 from glla.passes import Form
 from glla.registry import public
+
+RESULTS = {"reduced": ("Q", "R"), "complete": ("Q", "R"), "r": ("R",), "raw": ("h", "tau", "H", "T")}
+"""Results by mode; of mode "raw" a batch has the first two, a matrix the others."""
 
 
 @public(numpy="linalg.qr", namespace="qr", options=("mode",))
@@ -109,76 +108,24 @@ def qr(
         raise ShapeError(f"qr: A must be at least two-dimensional, got shape {value.shape}; reshape it")
     one_of("qr: mode", mode, kernel.MODES)
     known_variant("qr", OPERATIONS["qr"], variant)
-    target = device_of("qr", device, value) if value.size or isinstance(value, Array) else None
-    parts: Any
-    if target is None or value.size == 0:
-        found: Any = np.linalg.qr(np.empty(value.shape, dtype=np.float32), mode=mode)  # type: ignore[call-overload]
-        parts = found if isinstance(found, tuple) else (found,)
-        if isinstance(value, Array):
-            parts = tuple(upload(part, value.device) for part in parts)
-    elif isinstance(value, Array):
-        parts = _of_matrix(value, mode, variant, target, check_finite)
+    shape, results = value.shape[-2:], RESULTS[mode]
+    if value.size == 0:
+        empty: Any = np.linalg.qr(np.empty(value.shape, dtype=np.float32), mode=mode)  # type: ignore[call-overload]
+        found = dict(zip(results, empty if isinstance(empty, tuple) else (empty,), strict=False))
     else:
-        parts = _of_array(value, mode, variant, target)
-    if not isinstance(value, Array):
-        parts = tuple(finite_result("qr", part, check_finite) for part in parts)
+        target, options = device_of("qr", device, value), {"mode": mode, "watched": check_finite}
+        try:
+            found = Call("qr", "qr", target, check_finite, ("A",), variant, results, options=options).named(value)
+        except NonFiniteError:
+            if isinstance(value, Array):  # it may be one of A's
+                refuse_nonfinite_largest("qr", "A", value.vector_norm(np.inf).numpy())
+            raise
+    if "H" in found:
+        found = {"h": turned(found["H"]), "tau": kernel.taus(found["T"], min(shape))}
+    parts = tuple(placed("qr", part, check_finite, value) for part in found.values())
     if mode in ("reduced", "complete"):
         return QRResult(*parts)
     return parts[0] if mode == "r" else (parts[0], parts[1])
-
-
-def _refuse_nonfinite(a: Array, largest: Float32) -> None:
-    """Raise unless the largest entries of factors on the device are finite: A is not, or they do not fit float32."""
-    if not np.isfinite(largest).all():
-        refuse_nonfinite_largest("qr", "A", a.vector_norm(np.inf).numpy())
-        finite_result("qr", largest, True)
-
-
-def _of_array(a: Float32, mode: str, variant: str | None, device: Device) -> tuple[Float32, ...]:
-    """Factor a matrix of the host, or a batch; give the results of the mode."""
-    stack, members = a.shape[:-2], a.reshape(-1, *a.shape[-2:])
-    if variant is None:
-        records = batched(device, OPERATIONS["qr"], (members,), mode=mode)
-        if records is not None:
-            return tuple(_shaped(part, stack) for part in taken_apart(records[0], a.shape[-2:], mode))
-    found = [_factors(one, mode, variant, device) for one in members]
-    return tuple(_shaped(stacked(parts), stack) for parts in zip(*found, strict=True))
-
-
-def _shaped(parts: Float32, stack: tuple[int, ...]) -> Float32:
-    return np.ascontiguousarray(parts).reshape(*stack, *parts.shape[1:])
-
-
-def _of_matrix(a: Array, mode: str, variant: str | None, device: Device, check_finite: bool) -> tuple[Array, ...]:
-    """Factor a matrix on the device, or a stack."""
-    if a.ndim == 2:
-        return _factors(a, mode, variant, device, check_finite)
-    stack, shape = a.shape[:-2], Form(a.shape).matrix
-    if variant is None:
-        made = resident.together(device, OPERATIONS["qr"], (resident.spread(a, stack),), False, mode=mode)
-        if made is not None and made.matrices is not None:
-            for largest in made.largest if check_finite else ():
-                _refuse_nonfinite(a, largest.numpy())
-            records = resident.shaped(made.matrices, (*stack, *made.matrices.shape[-2:]))
-            if made.beside is not None:
-                return records[..., : shape[1], :], Array._of(made.beside).reshape(*stack, -1)
-            return taken_apart(records, shape, mode)
-    found = [_factors(one, mode, variant, device, check_finite) for one in resident.members(a)]
-    joined = [resident.joined_results(list(parts)) for parts in zip(*found, strict=True)]
-    return tuple(resident.shaped(one, (*stack, *one.shape[1:])) for one in joined)
-
-
-def _factors(a: Any, mode: str, variant: str | None, device: Device, check_finite: bool = False) -> tuple[Any, ...]:
-    """Factor one matrix: of the host, or on the device, where the factors are looked at if `check_finite`."""
-    forms = (Form.of(a),)
-    plan = kernel.whole(forms, device.limits, variant=variant, mode=mode, watched=check_finite)
-    values = walk(OPERATIONS["qr"], forms, on_device(device, plan), {"A": stored(a)})
-    if check_finite and isinstance(a, Array):
-        _refuse_nonfinite(a, device.read(values["largest"]))
-    if mode != "raw":
-        return tuple(values[name] for name in ("QR" if mode != "r" else "R"))
-    tau: Any = kernel.taus(values["T"], min(a.shape))
-    return values["H"].T, upload(tau, device) if isinstance(a, Array) else tau
 
 
 @public(numpy="linalg.lstsq")

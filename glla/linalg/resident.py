@@ -25,7 +25,6 @@ from glla.linalg.operands import column
 from glla.operations import Operation, residents
 from glla.operations.record import Batch
 from glla.operations.routes import pieces
-from glla.operations.wrapped.view import View
 from glla.passes import Form, Plan
 
 Host = NDArray[np.float32]
@@ -56,8 +55,6 @@ class Solved:
         By name, (matrices, elements): of `places`, or of all matrices what is a result.
     largest : tuple of Resident
         Largest magnitudes of the matrices, (count,) in pieces; none if the operation does not watch them.
-    beside : Resident or None
-        The lines of `Batch.beside`, where the batch has one dimension.
     """
 
     batch: Batch
@@ -68,7 +65,6 @@ class Solved:
     places: NDArray[np.intp]
     numbers: dict[str, Host]
     largest: tuple[Resident, ...] = ()
-    beside: Resident | None = None
 
     @property
     def figures(self) -> Host:
@@ -198,15 +194,13 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
         matrices = Resident.wrapped(device, results.pop("matrices"), (count, *batch.matrix(forms)), "float32")
     watched = [results.pop("largest")] if batch.watched else []
     largest = tuple(Resident.wrapped(device, one, (count,), "float32") for one in watched)
-    name = "" if batch.beside is None else batch.beside(forms)[0]
-    beside = Resident.lying(device, results.pop(name), plan.layouts[name]) if name in results else None
     places = np.arange(count)
     if "doubts" in results:
         places = np.flatnonzero(results.pop("doubts").reshape(-1)[:count])
     lengths = {"figures": batch.lines * order, "line": order, "columns": forms[-1].matrix[1]}
     widths = {name: lengths.get(name.partition("_")[0], 1) for name in results}
     numbers = gathered(device, results, places, widths, count)
-    return Solved(batch, plan, count, order, matrices, places, numbers, largest, beside)
+    return Solved(batch, plan, count, order, matrices, places, numbers, largest)
 
 
 def gathered(
@@ -229,7 +223,6 @@ def gathered(
 
 def _joined(parts: list[Solved]) -> Solved:
     matrices = [part.matrices for part in parts if part.matrices is not None]
-    beside = [part.beside for part in parts if part.beside is not None]
     firsts = np.cumsum([0, *(part.count for part in parts)])
     return Solved(
         parts[0].batch,
@@ -240,7 +233,6 @@ def _joined(parts: list[Solved]) -> Solved:
         np.concatenate([part.places + first for part, first in zip(parts, firsts[:-1], strict=True)]),
         {name: np.concatenate([part.numbers[name] for part in parts]) for name in parts[0].numbers},
         tuple(one for part in parts for one in part.largest),
-        shaping.concat("stack", beside, 0) if beside else None,
     )
 
 
@@ -393,8 +385,7 @@ def broadcast(function: str, a: Host | Array, b: Host | Array) -> tuple[int, ...
 
 def shaped(value: Resident, shape: tuple[int, ...]) -> Array:
     """Give a stack its dimensions."""
-    view = View.of(shape, value.dtype)
-    return Array._of(lying.best(lying.whole(value).seen(view)))
+    return Array._of(lying.best(lying.reshaped(value, shape)))
 
 
 def figures(found: Host, beside: Any) -> np.float32 | Host | Array:

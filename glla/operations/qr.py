@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from glla.errors import OptionError, one_of
 from glla.operations import equilibrate, packing, qr_rows
-from glla.operations.crossing import bring_in, read_back, read_texels
+from glla.operations.crossing import bring_in, read_back, read_texels, watch
 from glla.operations.qr_blocks import Panels
 from glla.operations.qr_pairs import applied, pairs, reflectors, upper
 from glla.operations.qr_stack import MOST_COLUMNS, batch
 from glla.operations.qr_tall import Tree
 from glla.operations.record import Array, Choice, Operation
-from glla.operations.reduce import max_magnitude
 from glla.operations.routes import must_fit_a_texture
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan, Variant, matrix, resident, settled
 from glla.passes.cache import cached_plan
@@ -216,8 +215,8 @@ def whole(
 ) -> Plan:
     """Plan of a call: the factors, and their read-back where the matrix came from the host.
 
-    If factors that stay on the device are `watched`, the largest entry of R, or of H, is a texel beside them: it is
-    finite only if they are. A matrix taller than a texture goes block by block of rows, in modes "reduced" and "r", see
+    If factors that stay on the device are `watched`, the largest entry of R, or of H, is read: it is finite only if
+    they are. A matrix taller than a texture goes block by block of rows, in modes "reduced" and "r", see
     `glla.operations.qr_rows`.
     """
     (form,) = forms
@@ -235,7 +234,7 @@ def whole(
         results["T"] = read_texels(draft, found["T"], "T_read")
     if form.resident and watched:
         upper = "R" if "R" in found else "H"
-        results["largest"] = draft.call("largest", max_magnitude(shapes[upper]), A=found[upper])["max"]
+        watch(draft, upper, found[upper], shapes[upper], results)
     for name in () if form.resident else [name for name in found if name != "T"]:
         results[name] = read_back(draft, found[name], shapes[name], limits, name)
     return draft.plan(results)
@@ -252,17 +251,17 @@ def _in_blocks_of_rows(
     draft, side = Draft("qr"), form.matrix[1]
     results = qr_rows.factored(draft, qr_rows.operand(draft, "A", form, limits), form, limits, block)
     if form.resident and watched:
-        results["largest"] = draft.call("largest", max_magnitude((side, side)), A=results["R"])["max"]
+        watch(draft, "R", results["R"], (side, side), results)
     return draft.plan(results)
 
 
 def taus(texels_: NDArray[np.float32], count: int) -> Array:
-    """The factors tau of the reflectors, from the texels of ``T``.
+    """The factors tau of the reflectors, from the texels of ``T``, of one matrix or of a batch.
 
     >>> taus(np.float32([[1, 2, 0, 3], [4, 5, 0, 6]]), 3)
     array([1., 3., 4.], dtype=float32)
     """
-    found: Array = texels_.reshape(-1, 4)[:, [0, 3]].reshape(-1)[:count]
+    found: Array = texels_[..., [0, 3]].reshape(*texels_.shape[:-2], -1)[..., :count]
     return found
 
 

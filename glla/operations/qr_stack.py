@@ -7,6 +7,7 @@ row with the factors of the reflectors.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -35,19 +36,25 @@ def record(forms: Forms, mode: str = "reduced") -> Shape:
     return {"reduced": (m + n, k), "complete": (m + n, m), "r": (n, k), "raw": (n + 1, m)}[mode]
 
 
-def taken_apart(records: Any, shape: Shape, mode: str) -> tuple[Any, ...]:
-    """Split records into the results of a mode, for matrices of this shape. They may lie on the device."""
-    m, n = shape
+def _results(known: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Split records into the results of a mode; those on the device by views."""
+    records, (m, n) = known["matrices"], known["shape"]
     if mode == "raw":
-        return records[..., :n, :], records[..., n, : min(m, n)]
+        return {"h": _part(records, slice(n), slice(None)), "tau": _part(records, n, slice(min(m, n)))}
     if mode == "r":
-        return (turned(records),)
-    return records[..., :m, :], turned(records[..., m:, :])
+        return {"R": _turned(records)}
+    return {"Q": _part(records, slice(m), slice(None)), "R": _turned(_part(records, slice(m, None), slice(None)))}
 
 
-def turned(a: Any) -> Any:
-    """The transposes of a stack."""
-    return np.swapaxes(a, -1, -2) if isinstance(a, np.ndarray) else a.mT
+def _part(a: Any, rows: int | slice, columns: slice) -> Any:
+    """Rows and columns of each matrix of a batch."""
+    place = slice(None), rows, columns
+    return a[place] if isinstance(a, np.ndarray) else a.seen(a.view.sliced(place))
+
+
+def _turned(a: Any) -> Any:
+    """The transposes of the matrices of a batch."""
+    return np.swapaxes(a, -1, -2) if isinstance(a, np.ndarray) else a.seen(a.view.moved(-2, -1))
 
 
 def most_together(forms: Forms, limits: Limits, mode: str = "reduced") -> int:
@@ -125,12 +132,6 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced") -> P
     return draft.plan({"records": records}, count * (2 * max(m, n) * k * k - third + of_q))
 
 
-def _factors(forms: Forms) -> tuple[str, int, int]:
-    """Where a record of mode "raw" holds the factors of the reflectors."""
-    m, n = forms[0].matrix
-    return "tau", min(m, n), n * m
-
-
 def batch(mode: str, **options: Any) -> Batch:
     """How stacks are factored in a mode."""
     return Batch(
@@ -139,6 +140,6 @@ def batch(mode: str, **options: Any) -> Batch:
         partial(record, mode=mode),
         watched=True,
         unjudged=True,
-        beside=_factors if mode == "raw" else None,
+        results=partial(_results, mode=mode),
         **options,
     )

@@ -105,17 +105,15 @@ class Batch:
     kept : tuple of int
         Lines of figures that are results: of stacks on the device they are read of all members, and no others unless
         the device doubts the member.
-    beside : callable or None
-        (forms) -> name, length and first element of a line that each record holds beside its matrix: of stacks on the
-        device with one dimension a result of this name is the matrix of all these lines, packed.
     judged : {"", "system", "definite", "factors", "determinant"}
         Whether the device itself finds the members of which the host must see figures, and by what: see
         `glla.operations.stack_doubts`.
     lower_half : bool
         The plan reads the lower half of A: with ``lower=False`` matrices are handed in transposed.
     results : callable or None
-        (mapping of what a batch has given: ``operands``, ``matrices``, ``figures``, ``exponents``, and what the plan on
-        the device reads) -> results by name, an element for each matrix; None where the matrices are the result.
+        (mapping of what a batch has given: ``operands``, ``matrices``, ``figures``, ``exponents``, ``shape`` of A, and
+        what the plan on the device reads) -> results by name, an element for each matrix; None where the matrices are
+        the result.
     lost : callable or None
         (numbers that the plan `stacked` reads, by name, **options) -> which matrices are not accepted; None where
         `doubtful` tells it.
@@ -140,7 +138,6 @@ class Batch:
     watched: bool = False
     unjudged: bool = False
     kept: tuple[int, ...] = ()
-    beside: Callable[[Forms], tuple[str, int, int]] | None = None
     judged: str = ""
     lower_half: bool = False
     results: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None

@@ -45,8 +45,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     Returns
     -------
     Plan
-        Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some, and what
-        `Batch.beside` names; ``largest``,
+        Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``largest``,
         wrapped, of each member's matrix, if the operation watches them; ``figures``, or ``line_0`` and so on where
         lines are kept, and ``least_A``, ``most_A`` and so on, read back, if it has figures, the least where it asks for
         them; ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``,
@@ -63,16 +62,10 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     records = draft.call("stack", made, raw=raw)["records"]
     count, length, shape = forms[0].count, batch.length(forms), batch.matrix(forms)
     results: dict[str, str] = {}
-    made_here: tuple[str, ...] = ()
     judged = ""
     if shape != (0, 0):
         matrices = taken(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
-        if batch.beside is not None and len(forms[0].stack) == 1:
-            name, width, start = batch.beside(forms)
-            made_here = (name,)
-            lines_ = View((count, width), (shape[0] * shape[1], 1), start, count * shape[0] * shape[1])
-            results[name] = draft.call(name, move.pack(lines_, size), A=matrices)["packed"]
     if batch.watched:
         largest = draft.call("largest of the records", _most(View.of((count, *shape)), size), A=matrices)
         results["largest"] = largest["most"]
@@ -98,7 +91,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
         inverse = View.of((count, *shape))
         for name, slot, view in (("A", slots["A"], views[0]), ("matrices", matrices, inverse)):
             results[f"norms_{name}"] = draft.call(f"norms of {name}", _norms(view, size), A=slot)["norms"]
-    read = [name for name in results if name not in (*made_here, "matrices", "largest")]
+    read = [name for name in results if name not in ("matrices", "largest")]
     if judged:
         norms = batch.norms and judged != "system"  # of systems they are results
         judge = stack_doubts.plan(judged, norms, lines, "B" in slots, bool(options.get("equilibrate", True)), size)

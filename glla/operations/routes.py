@@ -22,7 +22,7 @@ from glla.operations.wrapped.view import View
 from glla.passes import Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.layout import Shape
 
-SINGLE_ONLY = ("pivoting", "refine", "symmetric")
+SINGLE_ONLY = ("pivoting", "refine", "symmetric", "watched")
 """Options that the plan of a batch lacks: a call that sets one to more than its default runs matrix by matrix."""
 
 
