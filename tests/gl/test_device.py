@@ -20,11 +20,13 @@ from glla.errors import (
     ThreadError,
 )
 from glla.gl import default, default_device, runner, set_default_device
-from glla.gl.pool import Texture
 from glla.operations import matmul, packing
 from glla.operations.elimination import plu
 from glla.passes import COMPUTE, Block, Buffer, Draft, Limits, Plan, Region, Storage, matrix, resident
 from glla.testing import assert_exact, integers, normal
+from tests.beside import in_thread
+
+from .conftest import VIEWS
 
 pytestmark = [pytest.mark.newer_gl, pytest.mark.threaded]
 
@@ -32,41 +34,10 @@ OTHER_THREAD = "device: belongs to the thread that made it; make a Device in thi
 USED_LATE = "device: is used after it was released; make another Device"
 
 
-@pytest.fixture
-def fresh():
-    """A device of its own."""
-    with glla.Device() as own:
-        yield own
-
-
-@pytest.fixture
-def quiet(monkeypatch):
-    """A device that does not debug."""
-    monkeypatch.delenv("GLLA_DEBUG")
-    with glla.Device() as own:
-        yield own
-
-
 def raise_flag(device):
     """Make GL raise its error flag, as a mistake in a pass would."""
     with device.current():
         device._gl.line_width = -1.0
-
-
-def in_thread(function):
-    """Call a function in another thread; return what it raised."""
-    raised = []
-
-    def work():
-        try:
-            function()
-        except Exception as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    return raised[0] if raised else None
 
 
 # ---- plans -------------------------------------------------------------------------------------------------------
@@ -94,11 +65,8 @@ def test_programs_are_kept(fresh):
     for side in (3, 5):
         fresh.run(packing.identity((side, side)))
         assert fresh.stats().programs == 1
-
-
-def test_forgotten_programs_are_compiled_again(fresh):
     eye = fresh.upload(np.eye(3, dtype=np.float32))
-    fresh.forget()
+    fresh.forget()  # they are compiled again
     assert fresh.stats().programs == 0
     np.testing.assert_array_equal(fresh.download(eye, (3, 3)), np.eye(3))
     assert fresh.stats().programs == 1
@@ -207,42 +175,32 @@ def test_another_thread_may_interrupt(fresh, rng):
     assert draws.count == 0
     with fresh.uninterrupted():
         assert_exact(fresh.download(fresh.upload(a), a.shape), a)
-
-
-def test_what_is_traced_can_be_interrupted(fresh, rng):
-    a, draws = fresh.matrix(integers(9, 9, rng)), Draws(fresh)
-    fresh.interrupt()
+        A, drawn = fresh.matrix(a), draws.count
     with pytest.raises(AbandonedError), glla.trace():
-        glla.matmul(a, a)
-    assert draws.count == 0
+        glla.matmul(A, A)
+    assert draws.count == drawn
 
 
 # ---- transfers and uniform blocks --------------------------------------------------------------------------------
 
 BLOCK = """
-layout(std140) uniform Numbers {
-    vec4 numbers[4];
-};
+layout(std140) uniform Numbers { vec4 numbers[4]; };
 layout(location = 0) out vec4 result;
 void main() { result = numbers[int(gl_FragCoord.x)]; }
 """
 TWO_BLOCKS = """
-layout(std140) uniform One {
-    vec4 one[1];
-};
-layout(std140) uniform Two {
-    vec4 two[1];
-};
+layout(std140) uniform One { vec4 one[1]; };
+layout(std140) uniform Two { vec4 two[1]; };
 layout(location = 0) out vec4 result;
 void main() { result = vec4(one[0].xy, two[0].xy); }
 """
-NO_EFFECT = """
-layout(std140) uniform Numbers {
-    vec4 numbers[4];
-};
-layout(location = 0) out vec4 result;
-void main() { result = vec4(7.0); }
-"""
+NO_EFFECT = BLOCK.replace("numbers[int(gl_FragCoord.x)]", "vec4(7.0)")
+
+
+@pytest.fixture
+def block(shader_files):
+    """Have the shader of `block_plan` for the time of a test."""
+    shader_files({"block.frag": BLOCK})
 
 
 def block_plan(first=16, size=(3, 16), shader="block"):
@@ -261,16 +219,7 @@ def two_blocks_plan(*order):
     return draft.plan({"R": "R"})
 
 
-@pytest.fixture(params=[True, False], ids=["debug", "no debug"])
-def either(request, monkeypatch):
-    """A device of its own that debugs, and one that does not."""
-    monkeypatch.setenv("GLLA_DEBUG", "1" if request.param else "0")
-    with glla.Device() as own:
-        yield own
-
-
-def test_a_block_reads_its_part_of_a_buffer(either, shader_files, rng):
-    shader_files({"block.frag": BLOCK})
+def test_a_block_reads_its_part_of_a_buffer(either, block, rng):
     for size in ((3, 16), (6, 8), (1, 48), (48, 1)):
         texels = rng.standard_normal((*size, 4), dtype=np.float32)
         a = either.write_texels(texels)
@@ -280,9 +229,8 @@ def test_a_block_reads_its_part_of_a_buffer(either, shader_files, rng):
         assert_exact(either.read(a).reshape(48, 4), texels.reshape(48, 4))
 
 
-def test_a_plan_with_a_buffer_runs_again_on_other_values(either, shader_files, rng):
+def test_a_plan_with_a_buffer_runs_again_on_other_values(either, block, rng):
     """What the buffer held is replaced, and so is which block is bound."""
-    shader_files({"block.frag": BLOCK})
     plans = [block_plan(first) for first in (0, 16, 32)]
     results, expected = [], []
     for turn in range(9):
@@ -293,8 +241,7 @@ def test_a_plan_with_a_buffer_runs_again_on_other_values(either, shader_files, r
         assert_exact(either.read(result)[0], texels)
 
 
-def test_buffers_are_counted_pooled_and_freed(fresh, shader_files, rng):
-    shader_files({"block.frag": BLOCK})
+def test_buffers_are_counted_pooled_and_freed(fresh, block, rng):
     a = fresh.write_texels(rng.standard_normal((3, 16, 4), dtype=np.float32))
     plan = block_plan()
     for _ in range(3):
@@ -309,8 +256,7 @@ def test_buffers_are_counted_pooled_and_freed(fresh, shader_files, rng):
     assert_exact(fresh.read(fresh.run(plan, A=a)["R"])[0], fresh.read(a)[1, :4])
 
 
-def test_a_buffer_counts_towards_the_cap(shader_files):
-    shader_files({"block.frag": BLOCK})
+def test_a_buffer_counts_towards_the_cap(block):
     with glla.Device(max_bytes=48 * 16 + 64) as device:
         a = device.write_texels(np.ones((3, 16, 4), np.float32))
         with pytest.raises(OutOfMemoryError, match="no memory for a buffer of 768 bytes"):
@@ -318,8 +264,7 @@ def test_a_buffer_counts_towards_the_cap(shader_files):
         assert device.stats().textures == 1
 
 
-def test_a_buffer_may_be_longer_than_a_texture(shader_files, rng):
-    shader_files({"block.frag": BLOCK})
+def test_a_buffer_may_be_longer_than_a_texture(block, rng):
     with glla.Device(max_texture_size=16) as device:
         texels = rng.standard_normal((3, 16, 4), dtype=np.float32)
         draft = Draft("long")
@@ -346,8 +291,7 @@ def test_blocks_are_found_by_name_whatever_their_order(fresh, shader_files):
         assert fresh.read(fresh.run(plan, A=a)["R"])[0, 0].tolist() == [1, 1, 2, 2]
 
 
-def test_a_plan_over_the_block_limit_is_refused(fresh, shader_files):
-    shader_files({"block.frag": BLOCK})
+def test_a_plan_over_the_block_limit_is_refused(fresh, block):
     most = fresh.limits.uniform_block
     draft = Draft("large")
     draft.transfer(draft.operand("A", Storage(2, most)), draft.slot("b", Buffer.of(Storage(2, most))))
@@ -419,14 +363,21 @@ def test_free_between_runs(either, rng):
 
 
 def test_free_while_results_are_kept(either, rng):
-    plan = matmul.plan(resident((7, 7), (7, 7)))
-    a = integers(7, 7, rng)
+    plan, a = matmul.plan(resident((7, 7), (7, 7))), integers(7, 7, rng)
     left, kept = either.upload(a), []
     for _ in range(4):
         kept.append(either.run(plan, A=left, B=left)["C"])
         either.free()
     for texture in kept:
         assert_exact(either.download(texture, (7, 7)), a @ a)
+    a = normal(70, 90, rng)  # and a large plan
+    first = elimination(either, a)
+    either.free()
+    assert_exact(elimination(either, a), first)
+    kept = either.upload(a)
+    either.free()
+    assert_exact(elimination(either, a), first)
+    assert_exact(either.download(kept, a.shape), a)
 
 
 def test_calls_serve_again_until_a_texture_goes(fresh):
@@ -485,19 +436,7 @@ def test_memory_that_runs_short_between_runs(rng):
             device.write_texels(np.ones((8, 8 + turn % 3, 4), np.float32)).release()  # crowds the others out
 
 
-def test_a_large_plan_between_free(either, rng):
-    a = normal(70, 90, rng)
-    first = elimination(either, a)
-    either.free()
-    assert_exact(elimination(either, a), first)
-    kept = either.upload(a)
-    either.free()
-    assert_exact(elimination(either, a), first)
-    assert_exact(either.download(kept, a.shape), a)
-
-
-def test_the_calls_of_a_plan_go_with_it(fresh, shader_files):
-    shader_files({"block.frag": BLOCK})
+def test_the_calls_of_a_plan_go_with_it(fresh, block):
     a = fresh.write_texels(np.ones((3, 16, 4), np.float32))
     plan = block_plan()
     gone = weakref.ref(plan)
@@ -533,14 +472,9 @@ def test_draws_of_a_burst_are_one_call(quiet, half, rng):
 
 @pytest.mark.parametrize("operands", [{}, {"raw": 1, "other": 1}, {"other": 1}])
 def test_operands_are_those_of_the_plan(fresh, operands):
-    texture = fresh.write(np.ones((2, 2), np.float32))
-    with pytest.raises(
-        PlanError, match=rf"pack: operands are \['raw'\], got \[{', '.join(map(repr, sorted(operands)))}\]"
-    ):
+    texture, names = fresh.write(np.ones((2, 2), np.float32)), ", ".join(map(repr, sorted(operands)))
+    with pytest.raises(PlanError, match=rf"pack: operands are \['raw'\], got \[{names}\]"):
         fresh.run(packing.pack((2, 2)), **dict.fromkeys(operands, texture))
-
-
-def test_operands_have_the_storage_of_their_slots(fresh):
     with pytest.raises(PlanError, match="pack: operand raw must be 2x2x1, got 2x3x1"):
         fresh.run(packing.pack((2, 2)), raw=fresh.write(np.ones((2, 3), np.float32)))
 
@@ -551,49 +485,31 @@ def test_a_plan_is_checked_before_it_runs(fresh):
     with pytest.raises(PlanError, match=r"broken: pass 0 \(packing/identity\): uniforms declared \['shape'\], given"):
         fresh.run(draft.plan({"R": "R"}))
     assert fresh.stats().textures == 0
-
-
-def test_a_plan_is_checked_against_the_limits_of_the_device():
     with glla.Device(max_texture_size=8) as device:
         with pytest.raises(LimitError, match="identity: a texture may have 8 texels a side on this device") as caught:
             device.run(packing.identity((2, 17)))
         assert (caught.value.asked, caught.value.allowed) == (9, 8)
+        with pytest.raises(
+            LimitError, match="pack: a texture may have 8 texels a side on this device, slot packed nee"
+        ):
+            device.upload(np.ones((3, 17), np.float32))  # before it travels
+        assert device.stats().peak_bytes == 0
 
 
 # ---- transfer ----------------------------------------------------------------------------------------------------
-
-VIEWS = {
-    "C": lambda a: a,
-    "Fortran": np.asfortranarray,
-    "transposed": lambda a: np.ascontiguousarray(a.T).T,
-    "every other": lambda a: np.repeat(np.repeat(a, 2, 0), 2, 1)[::2, ::2],
-    "reversed": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
-    "of a larger one": lambda a: np.pad(a, 3)[3:-3, 3:-3],
-    "read-only": lambda a: np.frombuffer(a.tobytes(), np.float32).reshape(a.shape),
-}
 
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (4, 6), (7, 3), (16, 17), (33, 9)], ids=str)
 @pytest.mark.parametrize("side", [2, 3, 8, None])
 def test_an_array_comes_back_as_it_went(rng, view, shape, side):
-    if side is not None and max(shape) > 2 * side:
-        side = 17
-    a = normal(*shape, rng)
-    sent = VIEWS[view](a)
+    side = 17 if side is not None and max(shape) > 2 * side else side
+    sent = VIEWS[view](normal(*shape, rng))
+    before = sent.copy()
     with glla.Device(max_texture_size=side) as device:
-        assert_exact(device.download(device.upload(sent), shape), a)
-        assert_exact(sent, a)
+        assert_exact(device.download(device.upload(sent), shape), before)
+        assert_exact(sent, before)
         assert device.stats().textures == 0
-
-
-def test_a_matrix_larger_than_the_device_is_refused_before_it_travels():
-    with glla.Device(max_texture_size=8) as device:
-        with pytest.raises(
-            LimitError, match="pack: a texture may have 8 texels a side on this device, slot packed needs 9"
-        ):
-            device.upload(np.ones((3, 17), np.float32))
-        assert device.stats().peak_bytes == 0
 
 
 def test_an_upload_without_room_leaves_nothing():
@@ -605,13 +521,14 @@ def test_an_upload_without_room_leaves_nothing():
 
 
 @pytest.mark.parametrize("size", [0, 1, -1, 10**6])
-def test_a_texture_size_the_driver_does_not_have(size):
-    with pytest.raises(
-        LimitError, match=rf"device: max_texture_size must be 2 to \d+ on this device, got {size}"
-    ) as caught:
+def test_a_texture_size_the_driver_does_not_have(size, monkeypatch):
+    released, kind = [], type(glla.default_device()._loader)
+    release, message = kind.release, rf"device: max_texture_size must be 2 to \d+ on this device, got {size}"
+    monkeypatch.setattr(kind, "release", lambda self: (released.append(self), release(self)))
+    with pytest.raises(LimitError, match=message) as caught:
         glla.Device(max_texture_size=size)
-    assert caught.value.asked == size
-    assert caught.value.allowed >= 1024
+    assert caught.value.asked == size and caught.value.allowed >= 1024
+    assert [one.released for one in released] == [True]  # no context is left
 
 
 # ---- several devices ---------------------------------------------------------------------------------------------
@@ -660,25 +577,22 @@ def test_a_texture_stays_on_its_device(device, fresh):
 # ---- threads -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda device, texture: device.stats(),
-        lambda device, texture: device.finish(),
-        lambda device, texture: device.free(),
-        lambda device, texture: device.check(),
-        lambda device, texture: device.release(),
-        lambda device, texture: device.__enter__(),
-        lambda device, texture: device.upload(np.ones((2, 2), np.float32)),
-        lambda device, texture: device.download(texture, (2, 2)),
-        lambda device, texture: device.read(texture),
-        lambda device, texture: device.run(packing.identity((2, 2))),
-    ],
-    ids=["stats", "finish", "free", "check", "release", "with", "upload", "download", "read", "run"],
-)
+USES = {
+    "stats": lambda device, texture: device.stats(),
+    "finish": lambda device, texture: device.finish(),
+    "free": lambda device, texture: device.free(),
+    "with": lambda device, texture: device.__enter__(),
+    "upload": lambda device, texture: device.upload(np.ones((2, 2), np.float32)),
+    "download": lambda device, texture: device.download(texture, (2, 2)),
+    "read": lambda device, texture: device.read(texture),
+    "run": lambda device, texture: device.run(packing.identity((2, 2))),
+}
+
+
+@pytest.mark.parametrize("use", [*USES, "check", "release"])
 def test_another_thread_is_refused(fresh, use):
     texture = fresh.upload(np.eye(2, dtype=np.float32))
-    error = in_thread(lambda: use(fresh, texture))
+    error = in_thread(USES.get(use, lambda device, texture: getattr(device, use)()), fresh, texture)
     assert isinstance(error, ThreadError) and str(error) == OTHER_THREAD
     assert_exact(fresh.download(texture, (2, 2)), np.eye(2))
 
@@ -705,53 +619,38 @@ def test_each_thread_has_its_default_device(device, monkeypatch):
 # ---- life --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda device, texture: device.stats(),
-        lambda device, texture: device.finish(),
-        lambda device, texture: device.free(),
-        lambda device, texture: device.__enter__(),
-        lambda device, texture: device.upload(np.ones((2, 2), np.float32)),
-        lambda device, texture: device.download(texture, (2, 2)),
-        lambda device, texture: device.read(texture),
-        lambda device, texture: device.run(packing.identity((2, 2))),
-    ],
-    ids=["stats", "finish", "free", "with", "upload", "download", "read", "run"],
-)
+@pytest.mark.parametrize("use", USES)
 def test_a_released_device_is_refused(use):
     device = glla.Device()
     texture = device.upload(np.ones((2, 2), np.float32))
     device.release()
     with pytest.raises(ReleasedError) as caught:
-        use(device, texture)
+        USES[use](device, texture)
     assert str(caught.value) == USED_LATE
+    texture.release()  # which may outlive its device
+    assert texture.released
 
 
 def test_release_twice():
     device = glla.Device()
-    assert not device.released
-    assert device.info.renderer in repr(device)
+    assert not device.released and device.info.renderer in repr(device)
     device.release()
     device.release()
-    assert device.released
-    assert repr(device) == "<glla.Device released>"
-
-
-def test_a_block_releases_its_device_even_when_it_fails():
+    assert device.released and repr(device) == "<glla.Device released>"
     with pytest.raises(KeyError), glla.Device() as device:
         raise KeyError
     assert device.released
 
 
-def test_a_dropped_device_releases_its_context():
+def test_a_dropped_device_releases_its_context(monkeypatch):
     device = glla.Device()
     device.run(packing.identity((3, 3)))
     loader, gone = device._loader, weakref.ref(device)
     del device
     gc.collect()
-    assert gone() is None
-    assert loader.released
+    assert gone() is None and loader.released
+    monkeypatch.setattr(default, "_warned", True)
+    assert in_thread(lambda: default_device()._loader).released  # with its thread, and nothing is said
 
 
 def test_a_device_dropped_in_another_thread_says_so():
@@ -773,75 +672,36 @@ def test_a_device_dropped_in_another_thread_says_so():
     loader.release()
 
 
-def test_a_thread_that_ends_takes_its_default_device_along(monkeypatch):
-    monkeypatch.setattr(default, "_warned", True)
-    loaders = []
-    assert in_thread(lambda: loaders.append(default_device()._loader)) is None  # and nothing is said
-    assert loaders[0].released
-
-
-def test_a_texture_may_outlive_its_device():
-    device = glla.Device()
-    texture = device.upload(np.ones((2, 2), np.float32))
-    device.release()
-    texture.release()
-    assert isinstance(texture, Texture) and texture.released
-
-
-def test_a_device_that_cannot_be_made_leaves_no_context(monkeypatch):
-    released = []
-    loader_type = type(glla.default_device()._loader)
-    release = loader_type.release
-    monkeypatch.setattr(loader_type, "release", lambda self: (released.append(self), release(self)))
-    with pytest.raises(LimitError):
-        glla.Device(max_texture_size=0)
-    assert len(released) == 1 and released[0].released
-
-
 def test_what_a_device_says_of_itself(device):
     info = device.info
-    assert device.limits is info.limits
+    assert device.limits is info.limits and isinstance(info.limits, Limits)
     assert info.limits.texture_size >= 1024 and 4 <= info.limits.draw_buffers <= 8
-    assert info.limits.loop_trips <= 65535
+    assert info.limits.loop_trips <= 65535 and info.limits.uniform_block >= 1024
     assert info.renderer and info.vendor and info.version and info.glsl and info.backend
     assert info.version.startswith(f"{info.limits.opengl // 100}.{info.limits.opengl // 10 % 10}")
-    assert info.as_dict()["limits"] == {
-        "texture_size": info.limits.texture_size,
-        "draw_buffers": info.limits.draw_buffers,
-        "loop_trips": info.limits.loop_trips,
-        "uniform_block": info.limits.uniform_block,
-        "software": info.software,
-        "opengl": info.limits.opengl,
-        "tuned": (),
-    }
-    assert info.limits.uniform_block >= 1024
-    assert isinstance(info.limits, Limits)
+    names = ("texture_size", "draw_buffers", "loop_trips", "uniform_block", "opengl")
+    listed = {name: getattr(info.limits, name) for name in names} | {"software": info.software, "tuned": ()}
+    assert info.as_dict()["limits"] == listed
 
 
 # ---- GL's error flag ---------------------------------------------------------------------------------------------
 
 
-def test_debug_names_the_pass(fresh):
-    plan = packing.identity((3, 3))
-    fresh.run(plan)["I"].release()
-    raise_flag(fresh)
+@pytest.mark.parametrize(
+    ("of", "message"),
+    [
+        ("fresh", "identity: pass 0 (packing/identity): the driver reports GL_INVALID_VALUE"),
+        ("quiet", "identity: the driver reports GL_INVALID_VALUE; run with GLLA_DEBUG=1 to learn which pass"),
+    ],
+)
+def test_debug_names_the_pass_and_else_the_plan_is_named(request, of, message):
+    device, plan = request.getfixturevalue(of), packing.identity((3, 3))
+    device.run(plan)["I"].release()
+    raise_flag(device)
     with pytest.raises(DeviceError) as caught:
-        fresh.run(plan)
-    assert str(caught.value) == "identity: pass 0 (packing/identity): the driver reports GL_INVALID_VALUE"
-    assert fresh.stats().textures == 0
-    fresh.run(plan)  # the flag was taken
-
-
-def test_without_debug_the_plan_is_named(quiet):
-    plan = packing.identity((3, 3))
-    quiet.run(plan)["I"].release()
-    raise_flag(quiet)
-    with pytest.raises(DeviceError) as caught:
-        quiet.run(plan)
-    assert str(caught.value) == (
-        "identity: the driver reports GL_INVALID_VALUE; run with GLLA_DEBUG=1 to learn which pass"
-    )
-    assert quiet.stats().textures == 0
+        device.run(plan)
+    assert str(caught.value) == message and device.stats().textures == 0
+    device.run(plan)  # the flag was taken
 
 
 def test_finish_and_transfers_look_at_the_flag(fresh):
@@ -857,15 +717,16 @@ def test_finish_and_transfers_look_at_the_flag(fresh):
             call()
 
 
-def test_a_device_out_of_memory(fresh, monkeypatch):
-    monkeypatch.setattr(fresh.calls, "get_error", lambda: 0x0505)
-    with pytest.raises(OutOfMemoryError, match="finish: the device is out of memory; release matrices, or use smaller"):
-        fresh.calls.check("finish")
-
-
-def test_an_unknown_flag_is_reported_by_its_number(fresh, monkeypatch):
-    monkeypatch.setattr(fresh.calls, "get_error", lambda: 0x1234)
-    with pytest.raises(DeviceError, match="finish: the driver reports error 0x1234"):
+@pytest.mark.parametrize(
+    ("flag", "error", "message"),
+    [
+        (0x0505, OutOfMemoryError, "finish: the device is out of memory; release matrices, or use smaller"),
+        (0x1234, DeviceError, "finish: the driver reports error 0x1234"),
+    ],
+)
+def test_flags_are_reported(fresh, monkeypatch, flag, error, message):
+    monkeypatch.setattr(fresh.calls, "get_error", lambda: flag)
+    with pytest.raises(error, match=message):
         fresh.calls.check("finish")
 
 
@@ -902,7 +763,7 @@ def test_large_draws_let_other_threads_run(fresh, monkeypatch):
     assert slow == [False, True, True, False]
 
 
-def test_a_fence_is_passed(fresh):
+def test_a_fence_is_passed(fresh, monkeypatch):
     texture = fresh.upload(normal(64, 64, np.random.default_rng(0)))
     fence = fresh.fence()
     assert fence.wait()
@@ -911,14 +772,12 @@ def test_a_fence_is_passed(fresh):
     fresh.finish()
     assert fence.wait(0)
     texture.release()
-
-
-def test_a_fence_that_is_not_reached_in_time(fresh, monkeypatch):
     fence = fresh.fence()
     with monkeypatch.context() as slow:
         slow.setattr(fresh.calls, "client_wait_sync", lambda sync, flags, nanoseconds: 0x911B)
-        assert not fence.wait(0.5)
+        assert not fence.wait(0.5)  # not in time
     assert fence.wait(0.5)
+    assert isinstance(in_thread(fresh.fence().wait), ThreadError)
 
 
 def test_a_fence_of_a_lost_context(fresh, monkeypatch):
@@ -931,25 +790,14 @@ def test_a_fence_of_a_lost_context(fresh, monkeypatch):
         fresh.fence()
 
 
-def test_a_fence_belongs_to_the_thread_of_its_device(fresh):
-    fence = fresh.fence()
-    assert isinstance(in_thread(fence.wait), ThreadError)
-
-
-def test_the_default_device_of_a_thread_can_be_chosen():
-    chosen = []
-
+def test_the_default_device_of_a_thread_can_be_chosen(fresh):
     def work():
         with glla.Device() as device:
             set_default_device(device)
-            chosen.append(default_device() is device)
+            return default_device() is device
 
-    assert in_thread(work) is None
-    assert chosen == [True]
-
-
-def test_a_foreign_device_cannot_be_the_default_one(fresh):
-    assert isinstance(in_thread(lambda: set_default_device(fresh)), ThreadError)
+    assert in_thread(work) is True
+    assert isinstance(in_thread(set_default_device, fresh), ThreadError)  # a foreign one cannot
 
 
 def test_a_pass_hands_its_step_to_the_vertex_stage(either, shader_files):

@@ -2,7 +2,6 @@
 
 import gc
 import sys
-import threading
 
 import moderngl
 import numpy as np
@@ -13,15 +12,9 @@ from glla.errors import LimitError, OptionError, OutOfMemoryError, ReleasedError
 from glla.gl import pool
 from glla.operations.packing import identity
 from glla.passes import Buffer, Draft, Storage
+from tests.beside import in_thread
 
 TEXEL = 16  # bytes
-
-
-@pytest.fixture
-def fresh():
-    """A device of its own, with nothing in its pool."""
-    with glla.Device() as own:
-        yield own
 
 
 def texels(height, width, channels=4, value=1.0):
@@ -38,22 +31,33 @@ def test_texels_come_back_as_they_went(fresh, rng, channels):
     sent = rng.standard_normal((3, 5, channels), dtype=np.float32)
     sent.flat[:4] = 1e-40, -0.0, np.inf, np.nan
     assert fresh.read(fresh.write_texels(sent)).tobytes() == sent.tobytes()
-
-
-def test_any_texels_can_be_written(fresh):
     assert fresh.read(fresh.write_texels(np.ones((2, 4, 1))[:, ::2])).tolist() == [[[1], [1]]] * 2
     assert fresh.read(fresh.write(np.array([[1, 2]], np.float32))).tolist() == [[[1], [2]]]
 
 
-def test_what_is_given_back_is_lent_again(fresh):
+@pytest.mark.parametrize("back", ["once", "twice", "dropped", "in another thread"])
+def test_what_is_given_back_is_lent_again(fresh, back):
     one = fresh.write_texels(texels(2, 3))
     assert held(fresh) == (1, 0, 6 * TEXEL, 0)
     handle = one.gl.glo
-    one.release()
-    assert held(fresh) == (0, 1, 0, 6 * TEXEL)
+    if back == "in another thread":
+        in_thread(one.release)
+        assert len(fresh._pool.returned) == 1  # the owner has not looked yet
+    elif back != "dropped":
+        for _ in range(1 + (back == "twice")):
+            one.release()
+        assert one.released
+    del one
+    gc.collect()
+    assert held(fresh) == (0, 1, 0, 6 * TEXEL) and not fresh._pool.returned
+    for other in ((3, 2, 4), (2, 3, 2), (2, 3, 1), (1, 6, 4)):  # only the same storage is lent again
+        kept = fresh.write_texels(texels(*other))
+        assert held(fresh)[0] == 1 and kept.gl.glo != handle
+        kept.release()
+    idle = held(fresh)
     two = fresh.write_texels(texels(2, 3))
     assert two.gl.glo == handle
-    assert held(fresh) == (1, 0, 6 * TEXEL, 0)
+    assert held(fresh) == (1, idle[1] - 1, 6 * TEXEL, idle[3] - 6 * TEXEL)
 
 
 def test_of_several_the_smallest_name_is_lent(fresh):
@@ -86,60 +90,20 @@ def test_a_buffer_and_a_texture_are_not_taken_for_each_other(fresh):
     texture.release()
 
 
-def test_free_releases_buffers(fresh):
-    with fresh.current():
-        kept, idle = (fresh._pool.acquire(Buffer.of(Storage(1, 4))) for _ in range(2))
-    gl = idle.gl
-    idle.release()
-    fresh.free()
-    assert isinstance(gl.mglo, moderngl.InvalidObject)
-    assert held(fresh) == (1, 0, 4 * TEXEL, 0)
-    kept.gl.write(bytes(64))
-    kept.release()
-
-
-@pytest.mark.parametrize("other", [(3, 2, 4), (2, 3, 2), (2, 3, 1), (1, 6, 4)])
-def test_only_the_same_storage_is_lent_again(fresh, other):
-    fresh.write_texels(texels(2, 3)).release()
-    kept = fresh.write_texels(texels(*other))
-    assert held(fresh)[:2] == (1, 1)
-    kept.release()
-
-
-def test_giving_back_twice_counts_once(fresh):
-    texture = fresh.write_texels(texels(2, 3))
-    texture.release()
-    texture.release()
-    assert texture.released
-    assert held(fresh)[:2] == (0, 1)
-
-
-def test_dropping_gives_back(fresh):
-    texture = fresh.write_texels(texels(2, 3))
-    del texture
-    gc.collect()
-    assert held(fresh)[:2] == (0, 1)
-
-
-def test_another_thread_may_give_back(fresh):
-    texture = fresh.write_texels(texels(2, 3))
-    thread = threading.Thread(target=texture.release)
-    thread.start()
-    thread.join()
-    assert len(fresh._pool.returned) == 1  # the owner has not looked yet
-    assert held(fresh)[:2] == (0, 1)
-    assert not fresh._pool.returned
-
-
 def test_free_releases_what_is_idle_only(fresh):
-    kept = fresh.run(identity((5, 5)))["I"]
-    fresh.run(identity((7, 7)))["I"].release()
+    with fresh.current():
+        buffers = [fresh._pool.acquire(Buffer.of(Storage(1, 4))) for _ in range(2)]
+    kept, idle = (fresh.run(identity((side, side)))["I"] for side in (5, 7))
+    gone = [buffers[1].gl, idle.gl, list(fresh._pool._framebuffers.values())[1]]
     assert fresh.stats().framebuffers == 2
+    for one in (idle, buffers[1]):
+        one.release()
     fresh.free()
-    assert held(fresh) == (1, 0, 9 * TEXEL, 0)
-    assert fresh.stats().framebuffers == 1
+    assert all(isinstance(gl.mglo, moderngl.InvalidObject) for gl in gone)
+    assert held(fresh) == (2, 0, (9 + 4) * TEXEL, 0) and fresh.stats().framebuffers == 1
     fresh.finish()
     np.testing.assert_array_equal(fresh.download(kept, (5, 5)), np.eye(5))
+    buffers[0].gl.write(bytes(64))
     fresh.run(identity((7, 7)))["I"].release()  # and all goes on
 
 
@@ -152,39 +116,27 @@ def test_peak_is_the_most_ever_held_idle_or_not(fresh):
     small.release()
 
 
-def test_free_releases_what_gl_holds(fresh):
-    texture = fresh.run(identity((5, 5)))["I"]
-    framebuffers = list(fresh._pool._framebuffers.values())
-    objects = [texture.gl, *framebuffers]
-    texture.release()
-    fresh.free()
-    assert len(framebuffers) == 1
-    assert all(isinstance(gl.mglo, moderngl.InvalidObject) for gl in objects)
-
-
-@pytest.mark.parametrize("method", ["read", "download", "run"])
-def test_a_texture_given_back_is_not_used(fresh, method):
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda device, texture: device.read(texture),
+        lambda device, texture: device.download(texture, (2, 2)),
+        lambda device, texture: device.run(copy_plan(1), A=texture),
+    ],
+    ids=["read", "download", "run"],
+)
+def test_a_texture_given_back_is_not_used(fresh, call):
     texture = fresh.write_texels(texels(1, 1))
     texture.release()
-    call = {
-        "read": lambda: fresh.read(texture),
-        "download": lambda: fresh.download(texture, (2, 2)),
-        "run": lambda: fresh.run(copy_plan(1), A=texture),
-    }[method]
     with pytest.raises(ReleasedError, match="device: a matrix is used after it was released; keep it until"):
-        call()
+        call(fresh, texture)
 
 
 def copy_plan(side):
     draft = Draft("copy")
-    draft.operand("A", Storage(side, side))
-    draft.draw(
-        "permutation/gather",
-        {"A": "A", "rows": "A"},
-        draft.slot("B", Storage(side, side)),
-        {"shape": (1, 1), "left": 0},
-    )
-    return draft.plan({"B": "B"})
+    a, b = draft.operand("A", Storage(side, side)), draft.slot("B", Storage(side, side))
+    draft.draw("permutation/gather", {"A": a, "rows": a}, b, {"shape": (1, 1), "left": 0})
+    return draft.plan({"B": b})
 
 
 # ---- limits ------------------------------------------------------------------------------------------------------
@@ -203,12 +155,7 @@ def test_more_bytes_than_allowed():
         assert held(device)[:2] == (1, 0)
         device.write_texels(texels(2, 2)).release()  # exactly what is allowed
         kept.release()
-
-
-def test_idle_textures_make_room():
-    with glla.Device(max_bytes=20 * TEXEL) as device:
-        device.write_texels(texels(4, 4)).release()
-        texture = device.write_texels(texels(5, 4))
+        texture = device.write_texels(texels(5, 4))  # what is idle makes room
         assert held(device) == (1, 0, 20 * TEXEL, 0)
         texture.release()
 
@@ -224,23 +171,19 @@ def test_a_plan_without_room_gives_back_what_it_had():
 
 
 def test_a_driver_out_of_memory(fresh, monkeypatch):
+    with fresh.current():  # what GL flags is not used
+        assert fresh._pool._try(Storage(1, 10**6)) is None
+        assert fresh._gl.error == "GL_NO_ERROR"
     monkeypatch.setattr(type(fresh._pool), "_try", lambda pool, storage: None)
     with pytest.raises(OutOfMemoryError, match=r"of 1x1x4 \(16 bytes\), 0 bytes are in use; release matrices"):
         fresh.write_texels(texels(1, 1))
 
 
-def test_a_texture_that_gl_flags_is_not_used(fresh):
-    with fresh.current():
-        assert fresh._pool._try(Storage(1, 10**6)) is None
-        assert fresh._gl.error == "GL_NO_ERROR"
-
-
 @pytest.mark.parametrize(("height", "width", "asked"), [(9, 1, 9), (1, 10, 10), (0, 3, 3)])
 def test_a_texture_larger_than_the_limit(height, width, asked):
+    message = "device: a texture has 1 to 8 texels a side on this device, got"
     with glla.Device(max_texture_size=8) as device:
-        with pytest.raises(
-            LimitError, match="device: a texture has 1 to 8 texels a side on this device, got"
-        ) as caught:
+        with pytest.raises(LimitError, match=message) as caught:
             device.write_texels(texels(height, width))
         assert (caught.value.asked, caught.value.allowed) == (asked, 8)
         assert held(device)[:2] == (0, 0)
@@ -249,17 +192,16 @@ def test_a_texture_larger_than_the_limit(height, width, asked):
 # ---- poison ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("debug", [True, False])
-def test_debug_fills_textures_with_nan(monkeypatch, debug):
-    monkeypatch.setenv("GLLA_DEBUG", "1" if debug else "0")
-    with glla.Device() as device:
-        for new in (True, False):
-            with device.current():
-                texture = device._pool.acquire(Storage(2, 3))
-            if debug or not new:  # a new one holds what lay in that memory before, perhaps NaN
-                assert np.isnan(device.read(texture)).all() == debug
-            texture.release()
-            device.write_texels(texels(2, 3)).release()
+@pytest.mark.parametrize(("kind", "debug"), [("fresh", True), ("quiet", False)])
+def test_debug_fills_textures_with_nan(request, kind, debug):
+    device = request.getfixturevalue(kind)
+    for new in (True, False):
+        with device.current():
+            texture = device._pool.acquire(Storage(2, 3))
+        if debug or not new:  # a new one holds what lay in that memory before, perhaps NaN
+            assert np.isnan(device.read(texture)).all() == debug
+        texture.release()
+        device.write_texels(texels(2, 3)).release()
 
 
 def test_a_plan_that_is_kept_keeps_no_operand(device):
@@ -310,9 +252,7 @@ def test_what_goes_is_released_at_once_with_its_framebuffers(sparing):
 def test_what_cannot_go_at_once_goes_with_the_next_call(sparing, device, elsewhere):
     texture = sparing.write_texels(texels(4, 4))
     if elsewhere == "another thread":
-        thread = threading.Thread(target=texture.release)
-        thread.start()
-        thread.join()
+        in_thread(texture.release)
     else:
         with device.current():
             texture.release()
@@ -338,11 +278,9 @@ def test_the_bound_grows_with_recent_work_and_falls_again(fresh, monkeypatch):
         fresh.write_texels(texels(1, 1)).release()
     assert held(fresh) == (0, 1, 0, TEXEL)
     assert fresh.stats().max_idle_bytes == 4 * TEXEL
-
-
-def test_the_number_of_idle_textures_is_bounded_too(fresh, monkeypatch):
-    monkeypatch.setattr(pool, "MOST_IDLE", 3)
-    for width in range(1, 9):
+    monkeypatch.setattr(pool, "MOST_IDLE_BYTES", 100 * TEXEL)
+    monkeypatch.setattr(pool, "MOST_IDLE", 3)  # their number is bounded, too
+    for width in range(2, 9):
         fresh.write_texels(texels(1, width)).release()
     assert held(fresh) == (0, 3, 0, (6 + 7 + 8) * TEXEL)
 
@@ -391,17 +329,14 @@ def test_a_texture_that_the_collector_gives_back_in_the_midst_of_a_call(sparing,
 
 
 @pytest.mark.parametrize("given", [-1, 1.5, True, "many"])
-def test_a_bound_that_is_none(given, monkeypatch):
-    with pytest.raises(OptionError, match=r"max_idle_bytes: must be a number of bytes from 0, got .*; leave it out"):
-        glla.Device(max_idle_bytes=given)
-    monkeypatch.setenv("GLLA_MAX_CALL_BYTES", str(given))
-    with pytest.raises(OptionError, match="GLLA_MAX_CALL_BYTES: must be a number of bytes from 0, got"):
-        glla.Device()
-
-
-def test_the_environment_sets_the_bounds(monkeypatch):
+def test_bounds(given, monkeypatch):
     monkeypatch.setenv("GLLA_MAX_IDLE_BYTES", "160")
     monkeypatch.setenv("GLLA_MAX_CALL_BYTES", "3000")
     with glla.Device() as device, glla.Device(max_idle_bytes=0) as other:
         assert (device.stats().max_idle_bytes, device.stats().max_call_bytes) == (160, 3000)
         assert other.stats().max_idle_bytes == 0
+    with pytest.raises(OptionError, match=r"max_idle_bytes: must be a number of bytes from 0, got .*; leave it out"):
+        glla.Device(max_idle_bytes=given)
+    monkeypatch.setenv("GLLA_MAX_CALL_BYTES", str(given))
+    with pytest.raises(OptionError, match="GLLA_MAX_CALL_BYTES: must be a number of bytes from 0, got"):
+        glla.Device()

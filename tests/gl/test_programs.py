@@ -107,6 +107,36 @@ def test_what_programs_take_is_told():
         assert 0 < own.stats().program_bytes < own.stats().max_program_bytes == module.MOST_PROGRAM_BYTES
 
 
+WRONG = {
+    "every one": (
+        {"a.frag": OUT + "void main() {\n    result = none;\n    result = nothing;\n}\n"},
+        ["a.frag:3: ", "a.frag:4: "],
+    ),
+    "vertex stage": ({"a.frag": GOOD, "a.vert": "void main() {\n    gl_Position = none;\n}\n"}, ["a.vert:2: "]),
+    "directive": ({"a.frag": "#if N != 1\n#error N must be 1\n#endif\n" + GOOD}, ["a.frag:2: ", "N must be 1"]),
+    "compute shader": (
+        {"a.comp": "layout(local_size_x = 1) in;\nvoid main() {\n    int x = none;\n}\n"},
+        ["a.comp:3: "],
+    ),
+    "later version": ({"a.frag": "layout(binding = 0) uniform sampler2D A;\n" + GOOD}, ["a.frag:1: "]),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_errors_are_led_back_to_their_lines(programs, shader_files, case):
+    """The tests are run with Mesa held to plain 3.30; see .ci/test."""
+    if case == "compute shader" and programs.context.version_code < COMPUTE:
+        pytest.skip("this context has no compute shaders")
+    if case == "later version" and programs.context.version_code > 330:
+        pytest.skip("this context has more than OpenGL 3.3")
+    files, places = WRONG[case]
+    shader_files(files)
+    text = error_of(programs, "a")
+    assert all(place in text for place in places)
+    if case == "directive":
+        programs.get("a", {"N": 1})
+
+
 def test_an_error_is_led_back_through_includes_and_defines(programs, shader_files):
     shader_files({"a.frag": '// a\n#include "lib/b.glsl"\n' + GOOD, "lib/b.glsl": "// b\n  int wrong = none;\n"})
     text = error_of(programs, "a")
@@ -115,46 +145,12 @@ def test_an_error_is_led_back_through_includes_and_defines(programs, shader_file
     assert "none" in text.splitlines()[1]
 
 
-def test_every_error_is_reported(programs, shader_files):
-    shader_files({"a.frag": OUT + "void main() {\n    result = none;\n    result = nothing;\n}\n"})
-    text = error_of(programs, "a")
-    assert "a.frag:3: " in text and "a.frag:4: " in text
-
-
-def test_an_error_in_the_vertex_stage(programs, shader_files):
-    shader_files({"a.frag": GOOD, "a.vert": "void main() {\n    gl_Position = none;\n}\n"})
-    assert "a.vert:2: " in error_of(programs, "a")
-
-
 def test_stages_that_do_not_fit(programs, shader_files):
     reading = "flat in int row;\n" + OUT + "void main() { result = vec4(row); }\n"
-    shader_files(
-        {"a.frag": reading, "a.vert": "flat out vec2 row;\nvoid main() { row = vec2(0); gl_Position = vec4(0); }"}
-    )
+    writing = "flat out vec2 row;\nvoid main() { row = vec2(0); gl_Position = vec4(0); }"
+    shader_files({"a.frag": reading, "a.vert": writing})
     text = error_of(programs, "a")
     assert text.startswith("shader a does not compile:\n") and "row" in text
-
-
-def test_an_error_directive(programs, shader_files):
-    shader_files({"a.frag": "#if N != 1\n#error N must be 1\n#endif\n" + GOOD})
-    assert "a.frag:2: " in error_of(programs, "a")
-    assert "N must be 1" in error_of(programs, "a")
-    programs.get("a", {"N": 1})
-
-
-def test_an_error_in_a_compute_shader(programs, shader_files):
-    if programs.context.version_code < COMPUTE:
-        pytest.skip("this context has no compute shaders")
-    shader_files({"a.comp": "layout(local_size_x = 1) in;\nvoid main() {\n    int x = none;\n}\n"})
-    assert "a.comp:3: " in error_of(programs, "a")
-
-
-def test_glsl_of_a_later_version_is_refused(programs, shader_files):
-    """The tests are run with Mesa held to plain 3.30; see .ci/test."""
-    if programs.context.version_code > 330:
-        pytest.skip("this context has more than OpenGL 3.3")
-    shader_files({"a.frag": "layout(binding = 0) uniform sampler2D A;\n" + GOOD})
-    assert "a.frag:1: " in error_of(programs, "a")
 
 
 def test_a_plan_whose_shader_does_not_compile_leaves_nothing(device, shader_files):
@@ -170,19 +166,14 @@ def test_a_plan_whose_shader_does_not_compile_leaves_nothing(device, shader_file
 @pytest.mark.parametrize(
     "line",
     [
-        "0:3(7): error: `none' undeclared",
-        '0(3) : error C1503: undefined variable "none"',
+        "0:3(7): error: `none' undeclared",  # Mesa
+        '0(3) : error C1503: undefined variable "none"',  # NVIDIA
         "ERROR: 0:3: 'none' : undeclared",
     ],
-    ids=["Mesa", "NVIDIA", "others"],
 )
 def test_the_logs_of_all_drivers_are_understood(shader_files, line):
     shader_files({"a.frag": OUT + "int x = none;\n"})
     log = f"GLSL Compiler failed\n\nfragment_shader\n===============\n{line}\n"
     assert explain(shader.resolve("a"), log) == f"shader a does not compile:\n  a.frag:2: {line}\n      int x = none;"
-
-
-def test_a_log_without_lines_is_passed_on(shader_files):
-    shader_files({"a.frag": GOOD})
     assert explain(shader.resolve("a"), "out of registers") == "shader a does not compile:\nout of registers"
     assert "line 99: 0:99: huh" in explain(shader.resolve("a"), "0:99: huh")

@@ -9,13 +9,7 @@ from glla.gl.staging import staging
 from glla.passes import Buffer, Storage
 from glla.testing import assert_exact, normal
 
-VIEWS = {
-    "C order": lambda a: a,
-    "Fortran order": np.asfortranarray,
-    "every second": lambda a: np.repeat(np.repeat(a, 2, axis=0), 2, axis=1)[::2, ::2],
-    "backwards": lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
-    "one row for all": lambda a: np.broadcast_to(a[:1], a.shape),
-}
+from .conftest import VIEWS
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -81,20 +75,20 @@ def test_an_array_larger_than_announced_is_refused(device):
                 uploads.upload(np.ones(array, np.float32), shape)
 
 
-def test_where_a_result_goes(device, rng):
-    sent = normal(5, 7, rng)
-    a = glla.asarray(sent, device)
-    whole = np.zeros((14, 10), np.float32)
-    target = whole.T[2:7, 0:14:2]
-    download = device.download_later(a.texture, (5, 7))
-    assert download.result(target) is target
-    assert_exact(target.copy(), sent)
-    assert np.count_nonzero(whole) == np.count_nonzero(sent)
-
-
-def test_a_result_is_fetched_once(device):
+@pytest.fixture
+def download(device):
+    """What is on its way to the host: [[1, 2]]; it is released at the end."""
+    before = device.stats().textures
     a = glla.asarray([[1, 2]], device)
-    download = device.download_later(a.texture, (1, 2))
+    found = device.download_later(a.texture, (1, 2))
+    a.release()
+    yield found
+    for _ in range(2):
+        found.release()
+    assert device.stats().textures == before
+
+
+def test_a_result_is_fetched_once(device, download):
     device.finish()
     assert download.ready()
     download.result()
@@ -103,22 +97,16 @@ def test_a_result_is_fetched_once(device):
             call()
 
 
-def test_doing_without_a_result(device):
-    a = glla.asarray(np.ones((4, 4)), device)
-    before = device.stats().textures
-    download = device.download_later(a.texture, (4, 4))
-    assert device.stats().textures == before + 1
-    download.release()
-    download.release()
-    assert device.stats().textures == before
-
-
-def test_a_place_that_does_not_fit_can_be_mended(device):
-    a = glla.asarray([[1, 2]], device)
-    download = device.download_later(a.texture, (1, 2))
+def test_a_result_goes_where_it_fits(device, rng, download):
     with pytest.raises(ShapeError, match=r"download: out must have shape \(1, 2\), got \(1, 3\)"):
         download.result(np.empty((1, 3), np.float32))
     assert_exact(download.result(), [[1, 2]])
+    sent, whole = normal(5, 7, rng), np.zeros((14, 10), np.float32)
+    a = glla.asarray(sent, device)
+    target = whole.T[2:7, 0:14:2]
+    assert device.download_later(a.texture, (5, 7)).result(target) is target
+    assert_exact(target.copy(), sent)
+    assert np.count_nonzero(whole) == np.count_nonzero(sent)
 
 
 def test_buffers_count_as_memory():
@@ -152,27 +140,21 @@ def test_no_room_for_the_second_buffer_leaves_nothing():
         assert small.stats().textures == 0
 
 
-def test_a_fence_is_waited_for_before_a_buffer_is_used_again(monkeypatch, rng):
+def test_a_fence_is_waited_for_before_a_buffer_is_used_again(fresh, monkeypatch, rng):
     """The GPU is never done before it is asked: the third upload finds the buffer of the first one in use."""
-    with glla.Device() as small:
-        log = []
-        real = {name: getattr(small.calls, name) for name in ("client_wait_sync", "map_buffer_range")}
-        for name, call in real.items():
-            monkeypatch.setattr(
-                small.calls, name, lambda *a, call=call, name=name: (log.append((name, a)), call(*a))[1]
-            )
-        with small.uploads(4) as uploads:
-            textures = [uploads.upload(normal(2, 2, rng)) for _ in range(3)]
-        names = [name for name, _ in log]
-        assert names == ["map_buffer_range", "map_buffer_range", "client_wait_sync", "map_buffer_range"]
-        assert log[2][1][2] > 10**9  # nanoseconds
-        assert len(textures) == 3
+    log = []
+    for name in ("client_wait_sync", "map_buffer_range"):
+        call = getattr(fresh.calls, name)
+        monkeypatch.setattr(fresh.calls, name, lambda *a, call=call, name=name: log.append((name, a)) or call(*a))
+    with fresh.uploads(4) as uploads:
+        textures = [uploads.upload(normal(2, 2, rng)) for _ in range(3)]
+    names = [name for name, _ in log]
+    assert names == ["map_buffer_range", "map_buffer_range", "client_wait_sync", "map_buffer_range"]
+    assert log[2][1][2] > 10**9  # nanoseconds
+    assert len(textures) == 3
 
 
-def test_a_driver_that_does_not_map(device, monkeypatch):
-    a = glla.asarray([[1, 2]], device)
-    before = device.stats().textures
-    download = device.download_later(a.texture, (1, 2))
+def test_a_driver_that_does_not_map(device, download, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(device.calls, "map_buffer_range", lambda *arguments: None)
         with pytest.raises(DeviceError, match="transfer: the driver does not map the buffer; release matrices"):
@@ -180,27 +162,14 @@ def test_a_driver_that_does_not_map(device, monkeypatch):
         with device.uploads(2) as uploads, pytest.raises(DeviceError, match="does not map"):
             uploads.upload(np.ones((1, 2), np.float32))
     assert_exact(download.result(), [[1, 2]])
-    assert device.stats().textures == before
 
 
-def test_a_driver_that_cannot_wait(device, monkeypatch):
-    a = glla.asarray([[1, 2]], device)
-    download = device.download_later(a.texture, (1, 2))
-    with monkeypatch.context() as patch:
-        patch.setattr(device.calls, "client_wait_sync", lambda *arguments: 0x911D)
-        with pytest.raises(DeviceError, match="fence: the driver cannot wait for it; the context is lost"):
-            download.result()
-    download.release()
-
-
-def test_what_is_not_done_is_not_ready(device, monkeypatch):
-    a = glla.asarray([[1, 2]], device)
-    download = device.download_later(a.texture, (1, 2))
-    timeouts = []
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            device.calls, "client_wait_sync", lambda fence, flags, timeout: (timeouts.append(timeout), 0x911B)[1]
-        )
-        assert not download.ready()
-    assert timeouts == [0]
-    assert_exact(download.result(), [[1, 2]])
+def test_a_driver_that_cannot_wait(device, download, monkeypatch):
+    timeouts, waits = [], 0x911B
+    monkeypatch.setattr(
+        device.calls, "client_wait_sync", lambda fence, flags, timeout: timeouts.append(timeout) or waits
+    )
+    assert not download.ready() and timeouts == [0]  # not yet
+    waits = 0x911D
+    with pytest.raises(DeviceError, match="fence: the driver cannot wait for it; the context is lost"):
+        download.result()

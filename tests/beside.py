@@ -1,0 +1,64 @@
+"""What happens beside a test: in another thread, in another process, or a little later."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PATIENCE = 20.0
+"""Seconds after which something that must happen counts as a deadlock."""
+
+
+def started(function: Callable[..., Any], *given: Any, name: str | None = None) -> Future[Any]:
+    """Start a thread; give a future of what the function does."""
+    future: Future[Any] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(function(*given))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True, name=name).start()
+    return future
+
+
+def in_thread(function: Callable[..., Any], *given: Any, name: str | None = None) -> Any:
+    """Call a function in another thread; give its result, or the exception that it raised."""
+    outcome: list[Any] = []
+
+    def work() -> None:
+        try:
+            outcome.append(function(*given))
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=work, name=name)
+    thread.start()
+    thread.join()
+    return outcome.pop()
+
+
+def wait_until(condition: Callable[[], Any]) -> None:
+    """Wait for what another thread does."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it does not happen"
+        time.sleep(0.001)
+
+
+def run_python(script: str, *options: str, limit: float = 60, **settings: Any) -> str:
+    """Run a program, which must end by itself and quietly; give what it prints."""
+    command = [sys.executable, *options, "-c", textwrap.dedent(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=limit, **{"cwd": ROOT, **settings})
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
