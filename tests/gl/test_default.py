@@ -2,9 +2,6 @@
 
 import gc
 import inspect
-import threading
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,38 +13,10 @@ from glla.gl import default, named_device
 from glla.lab import comparison, pivoting
 from glla.operations import OPERATIONS
 from glla.passes import Plan
+from tests.beside import in_thread
 
 A = np.float32([[4, 1], [1, 3]])
 PUBLIC = [name for name in registry.PUBLIC if name in glla.__all__]
-
-
-@pytest.fixture
-def elsewhere() -> Callable[[Callable[[], Any]], Any]:
-    """Run a function in a fresh thread, whose devices are released, and give what it gave or raise what it raised."""
-
-    def run(function):
-        outcome = []
-
-        def body():
-            try:
-                outcome.append((function(), None))
-            except BaseException as error:
-                outcome.append((None, error))
-            finally:
-                for device in list(default._known()):
-                    if not device.released:
-                        device.release()
-
-        thread = threading.Thread(target=body)
-        thread.start()
-        thread.join()
-        gc.collect()
-        value, error = outcome[0]
-        if error is not None:
-            raise error
-        return value
-
-    return run
 
 
 @pytest.fixture
@@ -66,44 +35,54 @@ def test_names_of_the_default_device_are_the_default_device(software):
         assert named_device("f", name) is software
 
 
-def test_the_default_device_is_one_that_was_named_before(software, elsewhere):
-    def names():
-        named = named_device("f", "software")
-        return named is glla.default_device(), named is named_device("f", 0), named is software
+def elsewhere(function):
+    """Call a function in a fresh thread, whose devices are released."""
 
-    assert elsewhere(names) == (True, True, False)
+    def body():
+        try:
+            return function()
+        finally:
+            for device in list(default._known()):
+                if not device.released:
+                    device.release()
 
-
-def test_an_index_first_and_then_the_kind(software, elsewhere):
-    def names():
-        return named_device("f", 0) is named_device("f", "software") is glla.default_device()
-
-    assert elsewhere(names)
-
-
-def test_a_released_one_is_made_anew(software, elsewhere):
-    def names():
-        first = named_device("f", "software")
-        first.release()
-        second = named_device("f", "software")
-        return first is second, second.released, glla.matmul(A, A, device="software").tolist()
-
-    assert elsewhere(names) == (False, False, (A @ A).tolist())
+    found = in_thread(body)
+    gc.collect()
+    return found
 
 
-def test_a_second_context_of_the_same_kind_leaves_the_first_one_current(software, elsewhere):
-    def products():
-        named = named_device("f", 0)
-        stored = glla.asarray(A, "software")
-        assert glla.default_device() is named  # opens one, and lets it go
-        return (stored @ stored).numpy().tolist(), stored.device is named
-
-    assert elsewhere(products) == ((A @ A).tolist(), True)
+def made_anew():
+    first = named_device("f", "software")
+    first.release()
+    second = named_device("f", "software")
+    return first is not second, not second.released, glla.matmul(A, A, device="software").tolist() == (A @ A).tolist()
 
 
-def test_the_environment_wins(software, elsewhere, monkeypatch):
+def beside_another():
+    """A second context of the same kind leaves the first one current."""
+    named, stored = named_device("f", 0), glla.asarray(A, "software")
+    found = glla.default_device() is named  # opens one, and lets it go
+    return found, (stored @ stored).numpy().tolist() == (A @ A).tolist(), stored.device is named
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        lambda: (named_device("f", "software") is named_device("f", 0), named_device("f", 0) is glla.default_device()),
+        lambda: (named_device("f", 0) is named_device("f", "software"), named_device("f", 0) is glla.default_device()),
+        made_anew,
+        beside_another,
+    ],
+    ids=["kind first", "index first", "released", "second context"],
+)
+def test_a_name_is_one_device_in_a_thread(software, names):
+    found = elsewhere(lambda: (*names(), named_device("f", "software") is not software))
+    assert all(found), found
+
+
+def test_the_environment_wins(software, monkeypatch):
     monkeypatch.setenv("GLLA_DEVICE", "software")
-    assert elsewhere(lambda: named_device("f", "hardware").info.software)
+    assert elsewhere(lambda: named_device("f", "hardware").info.software) is True
 
 
 @pytest.mark.mesa
