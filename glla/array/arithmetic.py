@@ -56,11 +56,7 @@ def unary(name: str, a: Resident) -> Resident:
         return spread(a, a.shape, name)
     a = lying.as_type(a, operand_dtype(name, a.dtype))
     dtype = strided.result_dtype(name, a.dtype)
-    source, view = lying.view_of(a)
-    if source.stored is None:
-        return lying.best(Resident.wrapped(a.device, None, a.shape, dtype))
-    plan = strided.unary(view, name, a.device.limits.texture_size)
-    return lying.best(lying.made(source, plan, a.shape, dtype, A=source))
+    return lying.computed(lambda view, size: strided.unary(view, name, size), a.shape, dtype, A=a)
 
 
 def spread(a: Resident, shape: Shape, name: str = "positive") -> Resident:
@@ -102,11 +98,8 @@ def binary(name: str, a: Resident, b: Resident) -> Resident:
         plan = elementwise.binary(matrix, name, left.placement_over(shape), right.placement_over(shape))
         return run(device, plan, A=left, B=right)["result"]
     made = strided.result_dtype(name, dtype)
-    if 0 in shape:
-        return lying.best(Resident.wrapped(device, None, shape, made))
-    (left, left_view), (right, right_view) = (lying.view_of(lying.as_type(one, dtype)) for one in (a, b))
-    plan = strided.binary(left_view, right_view, name, device.limits.texture_size)
-    return lying.best(lying.made(left, plan, shape, made, A=left, B=right))
+    left, right = (lying.as_type(one, dtype) for one in (a, b))
+    return lying.computed(lambda one, other, size: strided.binary(one, other, name, size), shape, made, A=left, B=right)
 
 
 def where(condition: Resident, a: Resident, b: Resident) -> Resident:
@@ -114,7 +107,10 @@ def where(condition: Resident, a: Resident, b: Resident) -> Resident:
     same_device("where", condition, a, b)
     shape = broadcast_shape("where", condition.shape, a.shape, b.shape)
     dtype = promoted(a.dtype, b.dtype)
-    return _ternary("where", shape, dtype, lying.as_type(condition, "bool"), a, b)
+    left, right, choice = lying.as_type(a, dtype), lying.as_type(b, dtype), lying.as_type(condition, "bool")
+    return lying.computed(
+        lambda one, other, seen, size: strided.where(seen, one, other, size), shape, dtype, A=left, B=right, C=choice
+    )
 
 
 def clip(a: Resident, low: Resident, high: Resident) -> Resident:
@@ -122,22 +118,8 @@ def clip(a: Resident, low: Resident, high: Resident) -> Resident:
     same_device("clip", a, low, high)
     shape = broadcast_shape("clip", a.shape, low.shape, high.shape)
     dtype = promoted(a.dtype, low.dtype, high.dtype)
-    return _ternary("clip", shape, dtype, None, a, low, high)
-
-
-def _ternary(name: str, shape: Shape, dtype: str, condition: Resident | None, *operands: Resident) -> Resident:
-    device = operands[0].device
-    if 0 in shape:
-        return lying.best(Resident.wrapped(device, None, shape, dtype))
-    size = device.limits.texture_size
-    sources = [lying.view_of(lying.as_type(one, dtype)) for one in operands]
-    values, views = [value for value, _ in sources], [view for _, view in sources]
-    if condition is None:
-        plan = strided.clip(views[0], views[1], views[2], size)
-        return lying.best(lying.made(values[0], plan, shape, dtype, A=values[0], B=values[1], C=values[2]))
-    choice, seen = lying.view_of(condition)
-    plan = strided.where(seen, views[0], views[1], size)
-    return lying.best(lying.made(values[0], plan, shape, dtype, A=values[0], B=values[1], C=choice))
+    one, lower, upper = (lying.as_type(each, dtype) for each in (a, low, high))
+    return lying.computed(strided.clip, shape, dtype, A=one, B=lower, C=upper)
 
 
 def _as_matrix(a: Resident) -> Resident:
@@ -202,12 +184,9 @@ def _packed_product(a: Resident, b: Resident, variant: str | None, onto: Residen
 
 def _products(a: Resident, b: Resident, shape: Shape, dtype: str) -> Resident:
     """Multiply batches, integers, and matrices that are longer than a texture."""
-    device = a.device
     if 0 in shape or not a.shape[-1]:
-        return from_array(np.zeros(shape, dtype=dtype), device)
-    (left, left_view), (right, right_view) = (lying.view_of(lying.as_type(one, dtype)) for one in (a, b))
-    plan = products.product(left_view, right_view, device.limits.texture_size)
-    return lying.best(lying.made(left, plan, shape, dtype, A=left, B=right))
+        return from_array(np.zeros(shape, dtype=dtype), a.device)
+    return lying.computed(products.product, shape, dtype, A=lying.as_type(a, dtype), B=lying.as_type(b, dtype))
 
 
 def same_device(function: str, *values: Resident) -> None:

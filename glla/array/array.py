@@ -45,6 +45,24 @@ DESCRIPTION = {
 
 _set = object.__setattr__
 
+Operator = Callable[["Array", Any], "Array"]
+
+
+def _operators(name: str) -> tuple[Operator, Operator, Operator]:
+    """Operator of two operands, with the operands exchanged, and in place."""
+
+    def forward(self: Array, other: Any) -> Array:
+        return _apply(name, self, other)
+
+    def backward(self: Array, other: Any) -> Array:
+        return _apply(name, other, self)
+
+    def in_place(self: Array, other: Any) -> Array:
+        result = _apply(name, self, other)
+        return result if result is NotImplemented else self._take_over(name, result)
+
+    return forward, backward, in_place
+
 
 class Array:
     """An array on a device, of any number of dimensions: float32, int32 or bool.
@@ -669,128 +687,25 @@ class Array:
 
     # -- operators ----------------------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Array:
-        return _apply("add", self, other)
-
-    def __radd__(self, other: Any) -> Array:
-        return _apply("add", other, self)
-
-    def __iadd__(self, other: Any) -> Array:
-        return self._become("add", other)
-
-    def __sub__(self, other: Any) -> Array:
-        return _apply("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Array:
-        return _apply("subtract", other, self)
-
-    def __isub__(self, other: Any) -> Array:
-        return self._become("subtract", other)
-
-    def __mul__(self, other: Any) -> Array:
-        return _apply("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Array:
-        return _apply("multiply", other, self)
-
-    def __imul__(self, other: Any) -> Array:
-        return self._become("multiply", other)
-
-    def __truediv__(self, other: Any) -> Array:
-        return _apply("divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Array:
-        return _apply("divide", other, self)
-
-    def __itruediv__(self, other: Any) -> Array:
-        return self._become("divide", other)
-
-    def __floordiv__(self, other: Any) -> Array:
-        return _apply("floor_divide", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Array:
-        return _apply("floor_divide", other, self)
-
-    def __ifloordiv__(self, other: Any) -> Array:
-        return self._become("floor_divide", other)
-
-    def __mod__(self, other: Any) -> Array:
-        return _apply("remainder", self, other)
-
-    def __rmod__(self, other: Any) -> Array:
-        return _apply("remainder", other, self)
-
-    def __imod__(self, other: Any) -> Array:
-        return self._become("remainder", other)
+    __add__, __radd__, __iadd__ = _operators("add")
+    __sub__, __rsub__, __isub__ = _operators("subtract")
+    __mul__, __rmul__, __imul__ = _operators("multiply")
+    __truediv__, __rtruediv__, __itruediv__ = _operators("divide")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = _operators("floor_divide")
+    __mod__, __rmod__, __imod__ = _operators("remainder")
+    __pow__, __rpow__, __ipow__ = _operators("power")
+    __matmul__, __rmatmul__, __imatmul__ = _operators("matmul")
+    __and__, __rand__, __iand__ = _operators("bitwise_and")
+    __or__, __ror__, __ior__ = _operators("bitwise_or")
+    __xor__, __rxor__, __ixor__ = _operators("bitwise_xor")
+    __lshift__, __rlshift__, __ilshift__ = _operators("bitwise_left_shift")
+    __rshift__, __rrshift__, __irshift__ = _operators("bitwise_right_shift")
 
     def __divmod__(self, other: Any) -> tuple[Array, Array]:
         return self // other, self % other
 
     def __rdivmod__(self, other: Any) -> tuple[Array, Array]:
         return other // self, other % self
-
-    def __pow__(self, other: Any) -> Array:
-        return _apply("power", self, other)
-
-    def __rpow__(self, other: Any) -> Array:
-        return _apply("power", other, self)
-
-    def __ipow__(self, other: Any) -> Array:
-        return self._become("power", other)
-
-    def __matmul__(self, other: Any) -> Array:
-        return _apply("matmul", self, other)
-
-    def __rmatmul__(self, other: Any) -> Array:
-        return _apply("matmul", other, self)
-
-    def __imatmul__(self, other: Any) -> Array:
-        return self._become("matmul", other)
-
-    def __and__(self, other: Any) -> Array:
-        return _apply("bitwise_and", self, other)
-
-    def __rand__(self, other: Any) -> Array:
-        return _apply("bitwise_and", other, self)
-
-    def __iand__(self, other: Any) -> Array:
-        return self._become("bitwise_and", other)
-
-    def __or__(self, other: Any) -> Array:
-        return _apply("bitwise_or", self, other)
-
-    def __ror__(self, other: Any) -> Array:
-        return _apply("bitwise_or", other, self)
-
-    def __ior__(self, other: Any) -> Array:
-        return self._become("bitwise_or", other)
-
-    def __xor__(self, other: Any) -> Array:
-        return _apply("bitwise_xor", self, other)
-
-    def __rxor__(self, other: Any) -> Array:
-        return _apply("bitwise_xor", other, self)
-
-    def __ixor__(self, other: Any) -> Array:
-        return self._become("bitwise_xor", other)
-
-    def __lshift__(self, other: Any) -> Array:
-        return _apply("bitwise_left_shift", self, other)
-
-    def __rlshift__(self, other: Any) -> Array:
-        return _apply("bitwise_left_shift", other, self)
-
-    def __ilshift__(self, other: Any) -> Array:
-        return self._become("bitwise_left_shift", other)
-
-    def __rshift__(self, other: Any) -> Array:
-        return _apply("bitwise_right_shift", self, other)
-
-    def __rrshift__(self, other: Any) -> Array:
-        return _apply("bitwise_right_shift", other, self)
-
-    def __irshift__(self, other: Any) -> Array:
-        return self._become("bitwise_right_shift", other)
 
     def __invert__(self) -> Array:
         return _apply("bitwise_invert", self)
@@ -824,11 +739,6 @@ class Array:
         return _apply("greater_equal", self, other)
 
     __hash__ = None  # type: ignore[assignment]  # == goes element by element
-
-    def _become(self, name: str, other: Any) -> Array:
-        """Compute in place: replace the value by the result's."""
-        result = _apply(name, self, other)
-        return result if result is NotImplemented else self._take_over(name, result)
 
     def _take_over(self, name: str, result: Array) -> Array:
         value = self.value  # raises if it was released

@@ -17,6 +17,8 @@ from glla.array.value import Resident, as_resident, from_array, from_scalar
 from glla.errors import ShapeError, real
 from glla.gl import Device
 from glla.operations.wrapped import order
+from glla.operations.wrapped.view import View
+from glla.passes import Plan
 
 MIRRORED = {
     "less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal",
@@ -181,6 +183,9 @@ def _search(line: Resident, numbers: Resident, right: bool) -> Resident:
     if not line.size or not numbers.size:
         return from_array(np.zeros(numbers.shape, dtype=np.int32), line.device)
     dtype = promoted(line.dtype, numbers.dtype)
-    (held, seen), (sought, places) = (lying.view_of(lying.as_type(one, dtype)) for one in (line, numbers))
-    plan = order.searchsorted(seen, places, right, line.device.limits.texture_size)
-    return lying.best(lying.made(held, plan, numbers.shape, "int32", H=held, A=sought))
+    held, sought = (lying.as_type(one, dtype) for one in (line, numbers))
+
+    def plan(seen: View, places: View, size: int) -> Plan:
+        return order.searchsorted(seen, places, right, size)
+
+    return lying.computed(plan, numbers.shape, "int32", H=held, A=sought)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from glla.array.value import Resident, Shape, packs, run
@@ -94,6 +95,23 @@ def made(beside: Resident, plan: Plan, shape: Shape, dtype: str, **operands: Res
     """Run a plan that has one result, a whole linear array of this shape and type."""
     (texture,) = beside.device.run(plan, **{name: value.texture for name, value in operands.items()}).values()
     return Resident.wrapped(beside.device, texture, shape, dtype)
+
+
+def computed(make: Callable[..., Plan], shape: Shape, dtype: str, **operands: Resident) -> Resident:
+    """Value that a plan of the linear layout computes, in its default layout; nothing runs for an empty one.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the plan of the operands' views, in order, and of the size of a texture.
+    """
+    device = next(iter(operands.values())).device
+    if 0 in shape:
+        return best(Resident.wrapped(device, None, shape, dtype))
+    seen = {name: view_of(one) for name, one in operands.items()}
+    plan = make(*(view for _, view in seen.values()), device.limits.texture_size)
+    values = {name: value for name, (value, _) in seen.items()}
+    return best(made(next(iter(values.values())), plan, shape, dtype, **values))
 
 
 def reshaped(a: Resident, shape: Shape) -> Resident:

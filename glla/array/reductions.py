@@ -129,9 +129,10 @@ def cumulative(operation: str, a: Resident, axis: Any, include_initial: bool = F
     shape = (*a.shape[:at], a.shape[at] + include_initial, *a.shape[at + 1 :])
     if 0 in shape or not a.size:
         return from_array(np.full(shape, int(operation == "prod"), dtype=a.dtype), a.device)
-    source, view = lying.view_of(a)
-    plan = scan.cumulative(view, f"cumulative_{operation}", at, a.device.limits.texture_size, include_initial)
-    return lying.best(lying.made(source, plan, shape, a.dtype, A=source))
+    name = f"cumulative_{operation}"
+    return lying.computed(
+        lambda view, size: scan.cumulative(view, name, at, size, include_initial), shape, a.dtype, A=a
+    )
 
 
 # -- moments ----------------------------------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from glla.array.reductions import place, places, reduced
 from glla.array.value import Resident, Shape, from_array
 from glla.errors import DTypeError, OptionError, PlaceError, ShapeError, integer
 from glla.operations.wrapped import move, order
+from glla.operations.wrapped.view import View
+from glla.passes import Plan
 
 
 def permute(function: str, a: Resident, axes: Sequence[Any]) -> Resident:
@@ -96,14 +98,16 @@ def concat(function: str, arrays: Sequence[Resident], axis: int | None) -> Resid
             raise ShapeError(f"{function}: shapes must agree but for axis {axis}, got {first.shape} and {one.shape}")
     dtype = promoted(*(one.dtype for one in arrays))
     shape = (*first.shape[:at], sum(one.shape[at] for one in arrays), *first.shape[at + 1 :])
-    parts = [lying.view_of(lying.as_type(one, dtype)) for one in arrays if one.size]
-    if not parts:
-        return lying.best(Resident.wrapped(first.device, None, shape, dtype))
+    parts = [lying.as_type(one, dtype) for one in arrays if one.size]
     if len(parts) == 1:
-        return lying.best(parts[0][0])
-    plan = move.concat(tuple(view for _, view in parts), at, first.device.limits.texture_size)
-    operands = dict(zip(plan.operands, (value for value, _ in parts), strict=True))
-    return lying.best(lying.made(first, plan, shape, dtype, **operands))
+        return lying.best(lying.wrapped(parts[0]))
+    operands = {f"A{number}": one for number, one in enumerate(parts or arrays[:1])}
+
+    def plan(*views_and_size: Any) -> Plan:
+        *views, size = views_and_size
+        return move.concat(tuple(views), at, size)
+
+    return lying.computed(plan, shape, dtype, **operands)
 
 
 def stack(function: str, arrays: Sequence[Resident], axis: int) -> Resident:
@@ -129,9 +133,8 @@ def taken(a: Resident, chosen: Resident, at: int) -> Resident:
     shape = (*a.shape[:at], *chosen.shape, *a.shape[at + 1 :])
     if 0 in shape:
         return lying.best(Resident.wrapped(a.device, None, shape, a.dtype))
-    (source, view), (numbers, seen) = lying.view_of(a), lying.view_of(lying.reshaped(chosen, (chosen.size,)))
-    plan = move.take(view, seen, at, a.device.limits.texture_size)
-    made = lying.made(source, plan, (*a.shape[:at], chosen.size, *a.shape[at + 1 :]), a.dtype, A=source, I=numbers)
+    numbers, lines = lying.reshaped(chosen, (chosen.size,)), (*a.shape[:at], chosen.size, *a.shape[at + 1 :])
+    made = lying.computed(lambda view, seen, size: move.take(view, seen, at, size), lines, a.dtype, A=a, I=numbers)
     return lying.best(lying.reshaped(made, shape))
 
 
@@ -144,12 +147,12 @@ def take_along_axis(a: Resident, indices: Any, axis: int) -> Resident:
     others = [(*one.shape[:at], 1, *one.shape[at + 1 :]) for one in (a, chosen)]
     rest = arithmetic.broadcast_shape("take_along_axis", *others)
     shape = (*rest[:at], chosen.shape[at], *rest[at + 1 :])
-    if 0 in shape:
-        return lying.best(Resident.wrapped(a.device, None, shape, a.dtype))
-    (source, view), (numbers, seen) = lying.view_of(a), lying.view_of(chosen)
-    view = view.broadcast_to((*rest[:at], a.shape[at], *rest[at + 1 :]))
-    plan = move.take_along_axis(view, seen.broadcast_to(shape), at, a.device.limits.texture_size)
-    return lying.best(lying.made(source, plan, shape, a.dtype, A=source, I=numbers))
+    lines = (*rest[:at], a.shape[at], *rest[at + 1 :])
+
+    def plan(view: View, seen: View, size: int) -> Plan:
+        return move.take_along_axis(view.broadcast_to(lines), seen.broadcast_to(shape), at, size)
+
+    return lying.computed(plan, shape, a.dtype, A=a, I=chosen)
 
 
 def as_places(function: str, indices: Any, beside: Resident, length: int) -> Resident:
@@ -196,9 +199,7 @@ def roll(a: Resident, shift: int, axis: int) -> Resident:
     """Move elements along a dimension, cyclically."""
     if a.size == 0:
         return a
-    source, view = lying.view_of(a)
-    plan = move.roll(view, shift, axis, a.device.limits.texture_size)
-    return lying.best(lying.made(source, plan, a.shape, a.dtype, A=source))
+    return lying.computed(lambda view, size: move.roll(view, shift, axis, size), a.shape, a.dtype, A=a)
 
 
 def triangle(a: Resident, upper: bool, offset: int) -> Resident:
@@ -207,22 +208,15 @@ def triangle(a: Resident, upper: bool, offset: int) -> Resident:
         raise ShapeError(f"{'triu' if upper else 'tril'}: needs two dimensions at least, got shape {a.shape}")
     if a.size == 0:
         return a
-    source, view = lying.view_of(a)
     offset = max(-a.shape[-2], min(offset, a.shape[-1]))  # beyond the corners the result is the same
-    plan = move.triangle(view, upper, offset, a.device.limits.texture_size)
-    return lying.best(lying.made(source, plan, a.shape, a.dtype, A=source))
+    return lying.computed(lambda view, size: move.triangle(view, upper, offset, size), a.shape, a.dtype, A=a)
 
 
 def sort(a: Resident, axis: int, descending: bool, numbers: bool) -> Resident:
     """Sort along a dimension, stably; return the elements, or their indices."""
     at = place("sort", axis, a.ndim)
-    dtype = "int32" if numbers else a.dtype
-    if a.size == 0:
-        return lying.best(Resident.wrapped(a.device, None, a.shape, dtype))
-    source, view = lying.view_of(a)
-    make = order.argsort if numbers else order.sort
-    plan = make(view, at, descending, a.device.limits.texture_size)
-    return lying.best(lying.made(source, plan, a.shape, dtype, A=source))
+    make, dtype = (order.argsort, "int32") if numbers else (order.sort, a.dtype)
+    return lying.computed(lambda view, size: make(view, at, descending, size), a.shape, dtype, A=a)
 
 
 def lines(shape: Shape, axes: Sequence[int]) -> Shape:
