@@ -132,7 +132,9 @@ def test_numpy_s_options_are_accepted_at_their_defaults():
     try:
         A = glla.asarray(SPD)
         assert np.linalg.eigvalsh(A, UPLO="L").tolist() == pytest.approx(np.linalg.eigvalsh(SPD).tolist())
-        with pytest.raises(UnsupportedError, match=r"^numpy\.linalg\.eigvalsh: takes \(a\) on an Array, too many"):
+        with pytest.raises(
+            UnsupportedError, match=r"^numpy\.linalg\.eigvalsh: takes \(a\) on an Array, got an unexpected"
+        ):
             np.linalg.eigvalsh(A, UPLO="U")
     finally:
         del registry.PUBLIC["eigvalsh"]

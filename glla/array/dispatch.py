@@ -101,7 +101,7 @@ def call(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any
 def _bound(
     signature: inspect.Signature, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> inspect.BoundArguments:
-    """Bind a call of NumPy's function to a signature that has fewer options."""
+    """Bind a call of NumPy's function to a signature that has fewer options: operands in order, the others by name."""
     try:
         return signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -109,8 +109,9 @@ def _bound(
             theirs = inspect.signature(function)
         except ValueError:  # before 2.4 NumPy's functions in C have no signature
             raise error from None
-    given = theirs.bind(*args, **kwargs)
-    for name in given.arguments.keys() - signature.parameters.keys():
-        if given.arguments[name] is theirs.parameters[name].default:
-            del given.arguments[name]
-    return signature.bind(*given.args, **given.kwargs)
+    given = theirs.bind(*args, **kwargs).arguments
+    unnamed = sum(part.kind is part.POSITIONAL_ONLY for part in signature.parameters.values()) or 1
+    first, rest = list(given)[:unnamed], list(given)[unnamed:]
+    ours, defaults = signature.parameters, theirs.parameters
+    known = [name for name in rest if name in ours or given[name] is not defaults[name].default]
+    return signature.bind(*(given[name] for name in first), **{name: given[name] for name in known})

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from glla import linalg
 from glla.array import arithmetic, comparisons, lying, operators, reductions, shaping
-from glla.array.array import DTYPES, Array, value_of
+from glla.array.array import DTYPES, Array, asarray, value_of
 from glla.array.convert import as_dtype, dtype_of
 from glla.array.value import Resident, from_array
 from glla.errors import DTypeError, OptionError, ShapeError, UnsupportedError, integer, real
@@ -121,6 +122,16 @@ def broadcast_to(x: Array, /, shape: Any) -> Array:
     """An array broadcast to a shape."""
     lengths = _lengths("broadcast_to", shape)
     return Array._of(arithmetic.broadcast(x.value, lengths))
+
+
+def expand_dims(x: Array, /, axis: Any) -> Array:
+    """Add dimensions of length 1."""
+    return Array._of(shaping.expand_dims(x.value, axis))
+
+
+def flip(x: Array, /, *, axis: Any = None) -> Array:
+    """Some dimensions reversed, all by default."""
+    return Array._of(shaping.flip(x.value, axis))
 
 
 def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
@@ -311,9 +322,14 @@ def _made(plan: Callable[[int], Plan], shape: tuple[int, ...], dtype: str, devic
     return Array._of(lying.best(Resident.wrapped(target, texture, shape, dtype)))
 
 
-def triangle(x: Array, upper: bool, k: int = 0) -> Array:
-    """The triangle of each matrix on one side of a diagonal, with it; zeros elsewhere."""
-    return Array._of(shaping.triangle(x.value, upper, integer("triu" if upper else "tril", "k", k)))
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """Lower triangle of each matrix, up to a diagonal; zeros elsewhere."""
+    return Array._of(shaping.triangle(x.value, False, integer("tril", "k", k)))
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """Upper triangle of each matrix, from a diagonal on; zeros elsewhere."""
+    return Array._of(shaping.triangle(x.value, True, integer("triu", "k", k)))
 
 
 # -- products ---------------------------------------------------------------------------------------------------------
@@ -355,7 +371,95 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Array:
     return (rows.reshape(outer[0], inner) @ columns.reshape(inner, outer[1])).reshape(shape)
 
 
-def outer(x1: Any, x2: Any) -> Array:
+def outer(x1: Any, x2: Any, /) -> Array:
     """Products of all elements of two arrays, flattened to vectors."""
     left, right = (Array._of(one) for one in values("outer", x1, x2))
     return left.reshape(-1, 1) * right.reshape(1, -1)
+
+
+def matmul(x1: Any, x2: Any, /) -> Array:
+    """Product of matrices, vectors or batches."""
+    left, right = values("matmul", x1, x2)
+    return Array._of(arithmetic.product("matmul", left, right))
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
+    """Cross products of vectors of three elements."""
+    left, right = (Array._of(one) for one in values("cross", x1, x2))
+    a, b = (unstack(moveaxis(one, axis, 0)) for one in (left, right))
+    if len(a) != 3 or len(b) != 3:
+        raise ShapeError(f"cross: vectors must have three elements along axis {axis}, got {left.shape}, {right.shape}")
+    parts = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    return stack(parts, axis=axis)
+
+
+def matrix_power(x: Any, n: Any, /) -> Array:
+    """Raise square matrices to an integer power: by squaring, of their inverses if n is negative.
+
+    Parameters
+    ----------
+    x : Array
+        A square matrix, or a batch of them.
+    n : int
+        Any integer; 0 gives the identity.
+
+    Returns
+    -------
+    Array
+        Synchronises only for n < 0. At most 2 log2(n) products.
+    """
+    matrix = asarray(x)
+    if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
+        raise ShapeError(f"matrix_power: A must be square, got shape {matrix.shape}")
+    exponent = integer("matrix_power", "n", n)
+    if matrix.size == 0:
+        return matrix.copy()
+    if exponent == 0:
+        one = eye(matrix.shape[-1], dtype=matrix.dtype.name, device=matrix.device)
+        return broadcast_to(one, matrix.shape)
+    square: Array = linalg.inv(matrix) if exponent < 0 else matrix
+    exponent, result = abs(exponent), None
+    while True:
+        if exponent & 1:
+            result = square if result is None else result @ square
+        exponent >>= 1
+        if exponent == 0:
+            assert result is not None
+            return result.copy()
+        square = square @ square
+
+
+# -- batches of matrices ----------------------------------------------------------------------------------------------
+
+
+def matrix_transpose(x: Array, /) -> Array:
+    """Transpose of each matrix of a batch."""
+    return x.mT
+
+
+def diagonal(x: Array, /, *, offset: int = 0) -> Array:
+    """Diagonal of each matrix of a batch."""
+    return x.diagonal(offset, -2, -1)
+
+
+def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
+    """Sum of the diagonal of each matrix of a batch."""
+    return diagonal(x, offset=offset).sum(-1, dtype=checked_dtype("trace", dtype))
+
+
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """Norm of each matrix of a batch: 'fro', 1, -1, inf or -inf; 'nuc', 2 and -2 need singular values."""
+    return x.norm(ord, (-2, -1), keepdims=keepdims)
+
+
+# -- reductions -------------------------------------------------------------------------------------------------------
+
+
+def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
+    """Norm of all elements as one vector, or of vectors along dimensions."""
+    return x.vector_norm(ord, axis, keepdims=keepdims)
+
+
+def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """Number of elements that are not zero, as int32."""
+    return x._reduced("count_nonzero", axis, keepdims)

@@ -10,6 +10,7 @@ arguments differ from NumPy's are written out.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from glla import lazily, linalg, registry
 from glla.array import arithmetic, comparisons, operators, reductions, shaping
-from glla.array.array import Array, asarray, value_of
+from glla.array.array import Array, value_of
 from glla.errors import OptionError, ShapeError, integer
 from glla.gl import DeviceLike
 from glla.interop import functions
@@ -39,7 +40,8 @@ def implements(*numpys: Any) -> Callable[[Function], Function]:
     >>> @implements(np.ndim)
     ... def ndim(a):
     ...     return a.ndim
-    >>> np.ndim(asarray([[1, 2]]))
+    >>> import glla
+    >>> np.ndim(glla.asarray([[1, 2]]))
     2
     """
 
@@ -60,7 +62,43 @@ def implementation(function: Any) -> Callable[..., Any] | None:
 lazily.load(linalg)
 registry.announce("numpy", implementation)
 
-FUNCTIONS |= {np.linalg.vecdot: functions.vecdot, np.unstack: functions.unstack}  # same arguments
+
+def method(name: str) -> Callable[..., Any]:
+    """Implementation by the method of an Array that takes the same arguments."""
+    own = getattr(Array, name)
+
+    def implementation(a: Array, *args: Any, **options: Any) -> Any:
+        return own(a, *args, **options)
+
+    signature = inspect.signature(own)
+    _, *others = signature.parameters.values()
+    first = inspect.Parameter("a", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Array")
+    implementation.__signature__ = signature.replace(parameters=[first, *others])  # type: ignore[attr-defined]
+    implementation.__name__, implementation.__doc__ = name, f"See `Array.{name}`."
+    return implementation
+
+
+for _name in (
+    "all", "any", "argmax", "argmin", "astype", "copy", "cumsum", "diagonal", "max", "mean", "min", "prod", "ravel",
+    "round", "squeeze", "sum", "swapaxes", "take", "trace",
+):  # fmt: skip
+    implements(getattr(np, _name))(method(_name))
+implements(np.amax)(method("max"))
+implements(np.amin)(method("min"))
+implements(np.around)(method("round"))
+implements(np.linalg.norm)(method("norm"))
+
+for _name in (
+    "broadcast_to", "count_nonzero", "diff", "expand_dims", "flip", "moveaxis", "outer", "repeat", "roll",
+    "searchsorted", "stack", "tensordot", "tile", "tril", "triu", "unstack",
+):  # fmt: skip
+    implements(getattr(np, _name))(getattr(functions, _name))
+for _name in (
+    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "outer", "tensordot", "trace",
+    "vecdot", "vector_norm",
+):  # fmt: skip
+    implements(getattr(np.linalg, _name))(getattr(functions, _name))
+implements(np.matrix_transpose)(functions.matrix_transpose)
 
 # -- products -------------------------------------------------------------------------------------------------------
 
@@ -70,12 +108,6 @@ def dot(a: Any, b: Any) -> Any:
     """See `Array.dot`."""
     left, right = (Array._of(one) for one in functions.values("dot", a, b))
     return left.dot(right)
-
-
-@implements(np.linalg.matmul)
-def matmul(x1: Any, x2: Any, /) -> Any:
-    """Product."""
-    return x1 @ x2
 
 
 @implements(np.inner)
@@ -92,83 +124,7 @@ def vdot(a: Any, b: Any, /) -> Any:
     return functions.vecdot(*(one.reshape(-1) for one in functions.raised((a, b), 1)))
 
 
-@implements(np.outer, np.linalg.outer)
-def outer(a: Any, b: Any) -> Array:
-    """Products of all elements of two arrays."""
-    return functions.outer(a, b)
-
-
-@implements(np.tensordot, np.linalg.tensordot)
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Array:
-    """Sums of products over pairs of dimensions."""
-    return functions.tensordot(a, b, axes=axes)
-
-
-@implements(np.linalg.matrix_power)
-def matrix_power(a: Any, n: Any) -> Array:
-    """Raise square matrices to an integer power: by squaring, of their inverses if n is negative.
-
-    Parameters
-    ----------
-    a : Array
-        A square matrix, or a batch of them.
-    n : int
-        Any integer; 0 gives the identity.
-
-    Returns
-    -------
-    Array
-        Synchronises only for n < 0. At most 2 log2(n) products.
-    """
-    matrix = asarray(a)
-    if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
-        raise ShapeError(f"matrix_power: A must be square, got shape {matrix.shape}")
-    exponent = integer("matrix_power", "n", n)
-    if matrix.size == 0:
-        return matrix.copy()
-    if exponent == 0:
-        one = functions.eye(matrix.shape[-1], dtype=matrix.dtype.name, device=matrix.device)
-        return functions.broadcast_to(one, matrix.shape)
-    square: Array = linalg.inv(matrix) if exponent < 0 else matrix
-    exponent, result = abs(exponent), None
-    while True:
-        if exponent & 1:
-            result = square if result is None else result @ square
-        exponent >>= 1
-        if exponent == 0:
-            assert result is not None
-            return result.copy()
-        square = square @ square
-
-
 # -- reductions -----------------------------------------------------------------------------------------------------
-
-
-@implements(np.sum)
-def sum(a: Array, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
-    """See `Array.sum`."""
-    return a.sum(axis, dtype=dtype, keepdims=keepdims)
-
-
-@implements(np.prod)
-def prod(a: Array, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
-    """See `Array.prod`."""
-    return a.prod(axis, dtype=dtype, keepdims=keepdims)
-
-
-def _reduction(name: str) -> Callable[..., Array]:
-    def reduction(a: Array, axis: Any = None, *, keepdims: bool = False) -> Array:
-        result: Array = getattr(a, name)(axis, keepdims=keepdims)
-        return result
-
-    reduction.__name__, reduction.__doc__ = name, f"See `Array.{name}`."
-    return reduction
-
-
-for _name in ("max", "min", "mean", "any", "all", "argmax", "argmin"):
-    implements(getattr(np, _name))(_reduction(_name))
-implements(np.amax)(_reduction("max"))
-implements(np.amin)(_reduction("min"))
 
 
 @implements(np.var)
@@ -187,52 +143,10 @@ def std(
     return a.std(axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
 
 
-@implements(np.count_nonzero)
-def count_nonzero(a: Array, axis: Any = None, *, keepdims: bool = False) -> Array:
-    """Number of elements that are not zero, as int32."""
-    return a._reduced("count_nonzero", axis, keepdims)
-
-
-@implements(np.cumsum)
-def cumsum(a: Array, axis: int | None = None) -> Array:
-    """See `Array.cumsum`."""
-    return a.cumsum(axis)
-
-
 @implements(np.cumprod)
 def cumprod(a: Array, axis: int | None = None) -> Array:
     """Cumulative products."""
     return Array._of(reductions.cumulative("prod", a.value, axis))
-
-
-@implements(np.linalg.norm)
-def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
-    """See `Array.norm`."""
-    return x.norm(ord, axis, keepdims=keepdims)
-
-
-@implements(np.linalg.matrix_norm)
-def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """Norms of the matrices of a batch, see `Array.norm`."""
-    return x.norm(ord, (-2, -1), keepdims=keepdims)
-
-
-@implements(np.linalg.vector_norm)
-def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
-    """Norm of all elements as one vector, or along dimensions, see `Array.norm`."""
-    return x.vector_norm(ord, axis, keepdims=keepdims)
-
-
-@implements(np.trace)
-def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """See `Array.trace`."""
-    return a.trace(offset, axis1, axis2)
-
-
-@implements(np.linalg.trace)
-def linalg_trace(x: Array, /, *, offset: int = 0) -> Array:
-    """See `Array.trace`."""
-    return x.trace(offset, -2, -1)
 
 
 @implements(np.array_equal)
@@ -302,60 +216,23 @@ def permute_dims(a: Array, axes: Any = None) -> Array:
     return transpose(a, axes)
 
 
-@implements(np.matrix_transpose, np.linalg.matrix_transpose)
-def matrix_transpose(x: Array, /) -> Array:
-    """Transpose of each matrix of a batch."""
-    return x.mT
-
-
-@implements(np.swapaxes)
-def swapaxes(a: Array, axis1: int, axis2: int) -> Array:
-    """Exchange two dimensions."""
-    return a.swapaxes(axis1, axis2)
-
-
-@implements(np.moveaxis)
-def moveaxis(a: Array, source: Any, destination: Any) -> Array:
-    """Move dimensions to other positions."""
-    return functions.moveaxis(a, source, destination)
-
-
 @implements(np.reshape)
 def reshape(a: Array, /, shape: Any) -> Array:
     """Change the shape, in C order."""
     return a.reshape(shape)
 
 
-@implements(np.ravel)
-def ravel(a: Array) -> Array:
-    """All elements as a vector."""
-    return a.ravel()
+def _at_least(ndim: int) -> Callable[..., Any]:
+    def at_least(*arrays: Any) -> Any:
+        """Add dimensions in front."""
+        found = functions.raised(arrays, ndim)
+        return found[0] if len(found) == 1 else tuple(found)
+
+    return at_least
 
 
-@implements(np.squeeze)
-def squeeze(a: Array, axis: Any = None) -> Array:
-    """Remove dimensions of length 1."""
-    return a.squeeze(axis)
-
-
-@implements(np.expand_dims)
-def expand_dims(a: Array, axis: Any) -> Array:
-    """Add dimensions of length 1."""
-    return Array._of(shaping.expand_dims(a.value, axis))
-
-
-@implements(np.atleast_1d)
-def atleast_1d(*arrays: Any) -> Any:
-    """Add dimensions up to one."""
-    found = functions.raised(arrays, 1)
-    return found[0] if len(found) == 1 else tuple(found)
-
-
-@implements(np.atleast_2d)
-def atleast_2d(*arrays: Any) -> Any:
-    """Add dimensions up to two."""
-    found = functions.raised(arrays, 2)
-    return found[0] if len(found) == 1 else tuple(found)
+implements(np.atleast_1d)(_at_least(1))
+implements(np.atleast_2d)(_at_least(2))
 
 
 @implements(np.atleast_3d)
@@ -368,12 +245,6 @@ def atleast_3d(*arrays: Any) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-@implements(np.broadcast_to)
-def broadcast_to(array: Array, shape: Any) -> Array:
-    """Broadcast to a shape."""
-    return functions.broadcast_to(array, shape)
-
-
 @implements(np.broadcast_arrays)
 def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
     """Broadcast to the common shape; each array keeps its type."""
@@ -384,58 +255,16 @@ def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
     return tuple(functions.broadcast_to(Array._of(one), shape) for one in own)
 
 
-@implements(np.flip)
-def flip(m: Array, axis: Any = None) -> Array:
-    """Some dimensions reversed, all by default."""
-    return Array._of(shaping.flip(m.value, axis))
-
-
 @implements(np.flipud)
 def flipud(m: Array) -> Array:
     """Reverse the rows."""
-    return flip(m, 0)
+    return functions.flip(m, axis=0)
 
 
 @implements(np.fliplr)
 def fliplr(m: Array) -> Array:
     """Reverse the columns."""
-    return flip(m, 1)
-
-
-@implements(np.roll)
-def roll(a: Array, shift: Any, axis: Any = None) -> Array:
-    """Move elements along dimensions, cyclically."""
-    return functions.roll(a, shift, axis=axis)
-
-
-@implements(np.repeat)
-def repeat(a: Array, repeats: Any, axis: int | None = None) -> Any:
-    """Repeat each element."""
-    return functions.repeat(a, repeats, axis=axis)
-
-
-@implements(np.tile)
-def tile(A: Array, reps: Any) -> Array:
-    """Repeat the array along its dimensions."""
-    return functions.tile(A, reps)
-
-
-@implements(np.diff)
-def diff(a: Array, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
-    """Differences of neighbours."""
-    return functions.diff(a, axis=axis, n=n, prepend=prepend, append=append)
-
-
-@implements(np.diagonal)
-def diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """See `Array.diagonal`."""
-    return a.diagonal(offset, axis1, axis2)
-
-
-@implements(np.linalg.diagonal)
-def linalg_diagonal(x: Array, /, *, offset: int = 0) -> Array:
-    """See `Array.diagonal`."""
-    return x.diagonal(offset, -2, -1)
+    return functions.flip(m, axis=1)
 
 
 @implements(np.diag)
@@ -452,30 +281,6 @@ def diag(v: Array, k: int = 0) -> Array:
     return result
 
 
-@implements(np.tril)
-def tril(m: Array, k: int = 0) -> Array:
-    """Lower triangle."""
-    return functions.triangle(m, False, k)
-
-
-@implements(np.triu)
-def triu(m: Array, k: int = 0) -> Array:
-    """Upper triangle."""
-    return functions.triangle(m, True, k)
-
-
-@implements(np.copy)
-def copy(a: Array) -> Array:
-    """See `Array.copy`."""
-    return a.copy()
-
-
-@implements(np.astype)
-def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
-    """See `Array.astype`."""
-    return x.astype(dtype, copy=copy)
-
-
 # -- joining and choosing ---------------------------------------------------------------------------------------------
 
 
@@ -483,12 +288,6 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
 def concatenate(arrays: Any, /, axis: int | None = 0) -> Array:
     """Join along a dimension."""
     return functions.concat(list(arrays), axis=axis)
-
-
-@implements(np.stack)
-def stack(arrays: Any, axis: int = 0) -> Array:
-    """Join along a new dimension."""
-    return functions.stack(list(arrays), axis=axis)
 
 
 @implements(np.vstack)
@@ -565,18 +364,6 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
     return functions.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
-@implements(np.round, np.around)
-def round_(a: Array, decimals: int = 0) -> Array:
-    """See `Array.round`."""
-    return a.round(decimals)
-
-
-@implements(np.take)
-def take(a: Array, indices: Any, axis: int | None = None) -> Array:
-    """See `Array.take`."""
-    return a.take(value_of(indices), axis)
-
-
 @implements(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Any, axis: int = -1) -> Array:
     """Elements at indices along a dimension, for each line of the others."""
@@ -597,31 +384,19 @@ def argsort(a: Array, axis: int = -1, *, kind: Any = None, stable: Any = None) -
     return Array._of(shaping.sort(a.value, axis, descending=False, numbers=True))
 
 
-@implements(np.searchsorted)
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
-    """Insertion indices in a sorted vector."""
-    return functions.searchsorted(a, v, side=side, sorter=sorter)
-
-
 # -- making -----------------------------------------------------------------------------------------------------------
 
 
-@implements(np.zeros_like)
-def zeros_like(a: Array, dtype: Any = None, *, shape: Any = None) -> Array:
-    """Make zeros of its shape, on its device."""
-    return full_like(a, 0, dtype, shape=shape)
+def _like(number: int) -> Callable[..., Array]:
+    def like(a: Array, dtype: Any = None, *, shape: Any = None) -> Array:
+        """Make an array of one number of its shape, on its device."""
+        return full_like(a, number, dtype, shape=shape)
+
+    return like
 
 
-@implements(np.ones_like)
-def ones_like(a: Array, dtype: Any = None, *, shape: Any = None) -> Array:
-    """Make ones of its shape, on its device."""
-    return full_like(a, 1, dtype, shape=shape)
-
-
-@implements(np.empty_like)
-def empty_like(prototype: Array, dtype: Any = None, *, shape: Any = None) -> Array:
-    """Make zeros of its shape, on its device."""
-    return full_like(prototype, 0, dtype, shape=shape)
+implements(np.zeros_like, np.empty_like)(_like(0))
+implements(np.ones_like)(_like(1))
 
 
 @implements(np.full_like)
@@ -640,18 +415,17 @@ def save(file: Any, arr: Array, allow_pickle: bool = True) -> None:
     np.save(file, arr.numpy(), allow_pickle=allow_pickle)
 
 
-@implements(np.savez)
-def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
-    """Write arrays to a file. Synchronises."""
-    given = {name: _on_host(one) for name, one in kwds.items()}
-    np.savez(file, *map(_on_host, args), allow_pickle=allow_pickle, **given)
+def _saving(save: Callable[..., None]) -> Callable[..., None]:
+    def saved(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+        """Write arrays to a file. Synchronises."""
+        given = {name: _on_host(one) for name, one in kwds.items()}
+        save(file, *map(_on_host, args), allow_pickle=allow_pickle, **given)
+
+    return saved
 
 
-@implements(np.savez_compressed)
-def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
-    """Write arrays to a file. Synchronises."""
-    given = {name: _on_host(one) for name, one in kwds.items()}
-    np.savez_compressed(file, *map(_on_host, args), allow_pickle=allow_pickle, **given)
+implements(np.savez)(_saving(np.savez))
+implements(np.savez_compressed)(_saving(np.savez_compressed))
 
 
 @implements(np.savetxt)
@@ -698,17 +472,6 @@ def array_str(a: Array) -> str:
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """NumPy's rule, by the types alone."""
     return np.result_type(*(one.dtype if isinstance(one, Array) else one for one in arrays_and_dtypes))
-
-
-@implements(np.linalg.cross)
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """Cross products of vectors of three elements."""
-    left, right = (Array._of(one) for one in functions.values("cross", x1, x2))
-    a, b = (functions.unstack(functions.moveaxis(one, axis, 0)) for one in (left, right))
-    if len(a) != 3 or len(b) != 3:
-        raise ShapeError(f"cross: vectors must have three elements along axis {axis}, got {left.shape}, {right.shape}")
-    parts = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-    return functions.stack(parts, axis=axis)
 
 
 def filled(shape: Any, number: float, device: DeviceLike | None = None) -> Array:

@@ -59,16 +59,16 @@ newaxis: Any = None
 
 CREATION = (
     "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid",
-    "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
+    "ones", "ones_like", "zeros", "zeros_like",
 )  # fmt: skip
 DATATYPES = ("astype", "bool", "can_cast", "finfo", "float32", "iinfo", "int32", "isdtype", "result_type")
 COMMON = (
-    "broadcast_to", "concat", "diff", "moveaxis", "repeat", "roll", "searchsorted", "stack", "tensordot", "tile",
-    "unstack", "vecdot", "where",
+    "broadcast_to", "concat", "count_nonzero", "diff", "expand_dims", "flip", "moveaxis", "repeat", "roll",
+    "searchsorted", "stack", "tensordot", "tile", "tril", "triu", "unstack", "vecdot", "where",
 )  # fmt: skip
-SHAPES = ("broadcast_arrays", "broadcast_shapes", "expand_dims", "flip", "permute_dims", "reshape", "squeeze")
+SHAPES = ("broadcast_arrays", "broadcast_shapes", "permute_dims", "reshape", "squeeze")
 STATISTICS = (
-    "all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumulative_prod", "cumulative_sum", "isin", "max",
+    "all", "any", "argmax", "argmin", "argsort", "cumulative_prod", "cumulative_sum", "isin", "max",
     "mean", "min", "nonzero", "prod", "sort", "std", "sum", "take", "take_along_axis", "unique_all", "unique_counts",
     "unique_inverse", "unique_values", "var",
 )  # fmt: skip

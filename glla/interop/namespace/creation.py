@@ -111,16 +111,6 @@ def eye(
     return functions.eye(n_rows, n_cols, k, checked_dtype("eye", dtype), device)
 
 
-def tril(x: Array, /, *, k: int = 0) -> Array:
-    """Lower triangle of each matrix."""
-    return functions.triangle(x, False, k)
-
-
-def triu(x: Array, /, *, k: int = 0) -> Array:
-    """Upper triangle of each matrix."""
-    return functions.triangle(x, True, k)
-
-
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """Coordinates of a grid, from the vectors of its sides."""
     if indexing not in ("xy", "ij"):

@@ -13,19 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from glla import registry
-from glla.array import arithmetic, reductions
+from glla import lazily, linalg, registry
 from glla.array.array import Array, upload
 from glla.errors import ShapeError
 from glla.interop import functions
-from glla.interop import numpy as protocols
-from glla.interop.functions import checked_dtype, tensordot, vecdot
+from glla.interop.functions import (
+    cross,
+    diagonal,
+    matmul,
+    matrix_norm,
+    matrix_power,
+    matrix_transpose,
+    tensordot,
+    trace,
+    vecdot,
+    vector_norm,
+)
 from glla.linalg import determinants
 
-
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """Cross products of vectors of three elements."""
-    return protocols.cross(x1, x2, axis=axis)
+lazily.load(linalg)
 
 
 def det(x: Any, /) -> Any:
@@ -33,47 +39,11 @@ def det(x: Any, /) -> Any:
     return on_device(determinants.det_or_infinity(x), x)
 
 
-def diagonal(x: Array, /, *, offset: int = 0) -> Array:
-    """Diagonal of each matrix."""
-    return x.diagonal(offset, -2, -1)
-
-
-def matmul(x1: Any, x2: Any, /) -> Array:
-    """Product of matrices, vectors or stacks."""
-    left, right = functions.values("matmul", x1, x2)
-    return Array._of(arithmetic.product("matmul", left, right))
-
-
-def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """Norm of each matrix: 'fro', 1, -1, inf or -inf; 'nuc', 2 and -2 need singular values."""
-    return Array._of(reductions.matrix_norm(x.value, ord, (x.ndim - 2, x.ndim - 1), keepdims))
-
-
-def matrix_power(x: Array, n: int, /) -> Array:
-    """Integer power of square matrices."""
-    return protocols.matrix_power(x, n)
-
-
-def matrix_transpose(x: Array, /) -> Array:
-    """Each matrix transposed."""
-    return x.mT
-
-
 def outer(x1: Any, x2: Any, /) -> Array:
     """Outer product of two vectors."""
     if np.ndim(x1) != 1 or np.ndim(x2) != 1:
         raise ShapeError(f"outer: x1 and x2 must be vectors, got shapes {np.shape(x1)} and {np.shape(x2)}")
     return functions.outer(x1, x2)
-
-
-def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
-    """Sum of the diagonal of each matrix."""
-    return diagonal(x, offset=offset).sum(-1, dtype=checked_dtype("trace", dtype))
-
-
-def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
-    """Norm of all elements as one vector, or of vectors along dimensions."""
-    return x.vector_norm(ord, axis, keepdims=keepdims)
 
 
 def on_device(result: Any, beside: Any) -> Any:

@@ -26,19 +26,9 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     return tuple(functions.broadcast_to(array, shape) for array in arrays)
 
 
-def expand_dims(x: Array, /, axis: Any) -> Array:
-    """Add dimensions of length 1."""
-    return Array._of(shaping.expand_dims(x.value, axis))
-
-
 def squeeze(x: Array, /, axis: Any) -> Array:
     """Remove dimensions of length 1."""
     return x.squeeze(axis)
-
-
-def flip(x: Array, /, *, axis: Any = None) -> Array:
-    """Some dimensions reversed, all by default."""
-    return Array._of(shaping.flip(x.value, axis))
 
 
 def permute_dims(x: Array, /, axes: Any) -> Array:

@@ -6,6 +6,7 @@ synchronise; all others stay on the device. `take` and `take_along_axis` read ba
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,39 +18,19 @@ from glla.errors import OptionError, ShapeError
 from glla.interop.functions import checked_dtype, with_an_array
 
 
-def all(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Whether all elements are true."""
-    return x.all(axis, keepdims=keepdims)
+def _reduction(name: str) -> Callable[..., Array]:
+    """Function of the standard that is a method of an Array."""
+
+    def function(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+        result: Array = getattr(x, name)(axis, keepdims=keepdims)
+        return result
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"See `glla.Array.{name}`."
+    return function
 
 
-def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Whether any element is true."""
-    return x.any(axis, keepdims=keepdims)
-
-
-def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Index of the first largest element."""
-    return x.argmax(axis, keepdims=keepdims)
-
-
-def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Index of the first smallest element."""
-    return x.argmin(axis, keepdims=keepdims)
-
-
-def max(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Largest elements."""
-    return x.max(axis, keepdims=keepdims)
-
-
-def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Means."""
-    return x.mean(axis, keepdims=keepdims)
-
-
-def min(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Smallest elements."""
-    return x.min(axis, keepdims=keepdims)
+all, any, argmax, argmin, max, mean, min = map(_reduction, ("all", "any", "argmax", "argmin", "max", "mean", "min"))
 
 
 def prod(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
@@ -70,11 +51,6 @@ def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
 def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Variances."""
     return x.var(axis, ddof=correction, keepdims=keepdims)
-
-
-def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Number of elements that are not zero."""
-    return x._reduced("count_nonzero", axis, keepdims)
 
 
 def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
