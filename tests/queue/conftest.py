@@ -10,9 +10,7 @@ import pytest
 
 from glla.queue import Coprocessor
 from glla.queue.engine import DeviceEngine
-
-PATIENCE = 20.0
-"""Seconds after which something that must happen counts as a deadlock."""
+from tests.beside import PATIENCE
 
 
 class Gate:

@@ -7,24 +7,17 @@ tests force each order of the two sides; the others let threads run free.
 import concurrent.futures
 import sys
 import threading
-import time
 from concurrent.futures import CancelledError, Future
 
 import pytest
 
 from glla.errors import CoprocessorError
 from glla.queue import Coprocessor
+from tests.beside import PATIENCE, wait_until
 
-from .conftest import PATIENCE, HostEngine
+from .conftest import HostEngine
 
 pytestmark = pytest.mark.timeout(60)
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it does not happen"
-        time.sleep(0.001)
 
 
 def is_over(pending, worker):

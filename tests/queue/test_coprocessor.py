@@ -1,11 +1,9 @@
 """The coprocessor on a device: the functions of glla, queued; what is released, what is reported, how it ends."""
 
 import inspect
-import subprocess
 import sys
 import textwrap
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,11 +13,9 @@ from glla import generate
 from glla.errors import ContextError, CoprocessorError, DeviceMismatchError, NonFiniteError, OutOfMemoryError
 from glla.operations import OPERATIONS
 from glla.testing import assert_exact, integers
-
-from .conftest import PATIENCE
+from tests.beside import PATIENCE, in_thread, run_python
 
 pytestmark = [pytest.mark.timeout(100), pytest.mark.threaded]
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -91,28 +87,15 @@ def test_methods_are_the_functions(name):
     assert [(one.name, one.kind, one.default) for one in own] == [(one.name, one.kind, one.default) for one in theirs]
     assert inspect.getdoc(method) == f"{inspect.getdoc(function).splitlines()[0]}\n\nQueued; see `glla.{name}`."
     assert {one.kind for one in theirs} <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
-
-
-def test_the_file_of_the_methods_is_the_generators():
     for file, text in generate.FILES.items():
         assert file.read_text(encoding="utf-8") == text(), "write it again: python -m glla.generate"
 
 
 def test_every_function_is_there():
     public = {name for name in glla.__all__ if inspect.isfunction(getattr(glla, name))}
-    makers = {
-        "asarray",
-        "from_dlpack",
-        "coprocessor",
-        "coprocessors",
-        "default_device",
-        "list_egl_devices",
-        "plan",
-        "explain",
-        "trace",
-    }
-    makers |= {"set_max_plan_bytes", "iterate", "kernel", "register", "run", "unregister"}
-    assert set(generate.public()) == public - makers
+    makers = "asarray from_dlpack coprocessor coprocessors default_device list_egl_devices plan explain trace"
+    makers += " set_max_plan_bytes iterate kernel register run unregister"
+    assert set(generate.public()) == public - set(makers.split())
 
 
 @pytest.mark.parametrize(
@@ -191,12 +174,10 @@ def test_tuples_can_be_taken_apart(gpu, name):
 
 
 def test_factors_are_used_again(gpu):
-    factors = gpu.lu_factor(SQUARE)
+    factors, b = gpu.lu_factor(SQUARE), np.arange(5)
     for trans in (0, 1):
-        same(
-            gpu.lu_solve(factors, np.arange(5), trans).result(PATIENCE),
-            glla.lu_solve(glla.lu_factor(SQUARE), np.arange(5), trans),
-        )
+        expected = glla.lu_solve(glla.lu_factor(SQUARE), b, trans)
+        same(gpu.lu_solve(factors, b, trans).result(PATIENCE), expected)
     del factors
 
 
@@ -223,13 +204,11 @@ def test_a_matrix_of_another_device_is_refused(gpu):
 
 
 def test_matrices_too_large_for_a_texture_go_by_blocks():
-    with glla.coprocessor(max_texture_size=4) as gpu:
+    """And memory that runs out is reported, and the queue goes on."""
+    with glla.coprocessor(max_texture_size=4, max_bytes=100_000) as gpu:
         a = integers(9, 11, RNG)
         assert_exact(gpu.matmul(a, a.T).result(PATIENCE), a @ a.T)
         assert gpu.info.limits.texture_size == 4
-
-
-def test_memory_that_runs_out_is_reported_and_the_queue_goes_on():
     with glla.coprocessor(max_bytes=100_000) as gpu:
         assert isinstance(gpu.asarray(np.ones((200, 200))).exception(PATIENCE), OutOfMemoryError)
         assert_exact(gpu.matmul(SQUARE, SQUARE).result(PATIENCE), SQUARE @ SQUARE)
@@ -238,13 +217,8 @@ def test_memory_that_runs_out_is_reported_and_the_queue_goes_on():
 def test_textures_go_with_their_results_dropped_in_any_thread(gpu):
     kept = [gpu.asarray(SQUARE) for _ in range(6)]
     assert gpu.stats(PATIENCE).textures == 6
-    thread = threading.Thread(target=kept.clear)
-    thread.start()
-    thread.join()
+    in_thread(kept.clear)
     assert gpu.stats(PATIENCE).textures == 0
-
-
-def test_a_failed_operation_leaves_no_textures(gpu):
     p = gpu.solve(np.ones((9, 9)), np.ones(9))
     assert isinstance(p.exception(PATIENCE), glla.errors.SingularMatrixError)
     assert gpu.stats(PATIENCE).textures == 0
@@ -260,62 +234,55 @@ def test_the_device_belongs_to_the_worker(gpu):
 def test_two_coprocessors_work_side_by_side():
     with glla.coprocessor() as one, glla.coprocessor() as other:
         p, q = one.matmul(SQUARE, SQUARE), other.matmul(SQUARE, SQUARE)
-        with pytest.raises(
-            DeviceMismatchError, match="matmul: operands must belong to one coprocessor; pass the result"
-        ):
+        text = "matmul: operands must belong to one coprocessor; pass the result"
+        with pytest.raises(DeviceMismatchError, match=text):
             p @ q
     assert_exact(p.result(0), q.result(0))  # the block's end has read them
 
 
-def test_a_device_that_is_not_there_is_reported_at_once():
-    with pytest.raises(ContextError, match="EGL device 77: EGL lists"):
-        glla.coprocessor(index=77)
-
-
 def test_a_lost_device_is_reported():
+    with pytest.raises(ContextError, match="EGL device 77: EGL lists"):  # one that is not there, at once
+        glla.coprocessor(index=77)
     gpu = glla.coprocessor()
     p = gpu.asarray(SQUARE)
     lost = gpu.submit(lambda: glla.default_device().release())
     assert isinstance(lost.exception(PATIENCE), glla.errors.ReleasedError)
     gpu._worker.thread.join(PATIENCE)
-    with pytest.raises(
-        CoprocessorError, match=r"is lost: the coprocessor's thread has ended \(ReleasedError: device: is"
+    ended = r"the coprocessor's thread has ended \(ReleasedError: device: is"
+    for call, begin in (
+        (lambda: p.result(PATIENCE), "is lost: "),
+        (lambda: gpu.matmul(SQUARE, SQUARE), "matmul: "),
+        (gpu.close, "close: "),
     ):
-        p.result(PATIENCE)
-    with pytest.raises(
-        CoprocessorError, match=r"matmul: the coprocessor's thread has ended \(ReleasedError: device: is"
-    ):
-        gpu.matmul(SQUARE, SQUARE)
-    with pytest.raises(CoprocessorError, match="close: the coprocessor's thread has ended"):
-        gpu.close()
+        with pytest.raises(CoprocessorError, match=begin + ended):
+            call()
 
 
 # ---- processes ---------------------------------------------------------------------------------------------------
 
 
-def run_python(script):
-    """Run a program; it must end by itself, and quietly."""
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(script)],
-        cwd=ROOT, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done.stdout.split()
+def run(script):
+    """Words that a program prints, which ends by itself."""
+    return run_python(script, "-X", "faulthandler").split()
 
 
-def test_the_interpreter_ends_with_a_coprocessor_open():
-    """And work in it, running and waiting."""
-    output = run_python("""
+@pytest.mark.parametrize("over", ["open", "dead"])
+def test_the_interpreter_ends_with_a_coprocessor_open(over):
+    """And work in it, running and waiting; or with a worker that has died."""
+    output = run(f"""
         import numpy as np, glla
         gpu = glla.coprocessor(capacity=1000)
         a = gpu.asarray(np.eye(64))
         print(gpu.matmul(a, a).result()[0, 0])
-        for _ in range(500):
-            a = a @ a
-        print("over")
+        if "{over}" == "open":
+            for _ in range(500):
+                a = a @ a
+            print("open")
+        else:
+            lost = gpu.submit(lambda: glla.default_device().release())
+            print(type(lost.exception()).__name__)
     """)
-    assert output == ["1.0", "over"]
+    assert output == ["1.0", "open" if over == "open" else "ReleasedError"]
 
 
 SETTINGS = """
@@ -333,7 +300,7 @@ SETTINGS = """
 
 
 def with_settings(script):
-    return run_python(textwrap.dedent(SETTINGS) + textwrap.dedent(script))
+    return run(textwrap.dedent(SETTINGS) + textwrap.dedent(script))
 
 
 def test_a_coprocessor_sets_nothing_of_the_process_unasked():
@@ -425,7 +392,7 @@ def test_what_is_set_is_set_back_when_closing_was_interrupted():
 
 
 def test_one_that_is_dropped_says_so():
-    output = run_python("""
+    output = run("""
         import gc, warnings, glla
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ResourceWarning)
@@ -445,14 +412,3 @@ def test_one_that_is_dropped_says_so():
     """)
     assert output[:2] == ["1.0", "ResourceWarning"] and output[3] == "0"
     assert output[2].endswith("and_ends_when_its_queue_is_done_and_its_results_are_dropped;_use_it_in_a_with_block")
-
-
-def test_the_interpreter_ends_with_a_dead_worker():
-    output = run_python("""
-        import glla
-        gpu = glla.coprocessor()
-        p = gpu.asarray([[1]])
-        lost = gpu.submit(lambda: glla.default_device().release())
-        print(type(lost.exception()).__name__)
-    """)
-    assert output == ["ReleasedError"]

@@ -7,18 +7,17 @@ Python may be gone already, the libraries whose code lies on the C stack. By han
 """
 
 import os
-import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
+
+from tests.beside import run_python
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork"),
     pytest.mark.timeout(100),
 ]
-ROOT = Path(__file__).resolve().parents[2]
 
 HARNESS = """
 import contextlib, faulthandler, os, signal, struct, sys, threading, time, warnings
@@ -104,19 +103,13 @@ def try_all(calls):
 """
 
 
-def run_python(script, limit=60):
-    """Run a program behind the harness; it must end by itself, and quietly."""
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", HARNESS + textwrap.dedent(script)],
-        cwd=ROOT, capture_output=True, text=True, timeout=limit,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert not done.stderr, done.stderr
-    return done.stdout.split()
+def run(script, limit=60):
+    """Words that a program behind the harness prints, which ends by itself."""
+    return run_python(HARNESS + textwrap.dedent(script), "-X", "faulthandler", limit=limit).split()
 
 
 def test_a_fork_is_refused():
-    output = run_python("""
+    output = run("""
         gpu = glla.coprocessor()
         p = gpu.asarray([[1]])
         p.result()
@@ -132,7 +125,7 @@ def test_a_fork_is_refused():
 
 def test_a_block_may_end_in_a_forked_child():
     """However it is left there; the parent's coprocessor goes on."""
-    output = run_python("""
+    output = run("""
         def leave():
             sys.exit(3)
         with glla.coprocessor() as gpu:
@@ -148,7 +141,7 @@ def test_a_block_may_end_in_a_forked_child():
 
 
 def test_what_a_coprocessor_has_set_is_set_back_in_a_forked_child():
-    output = run_python("""
+    output = run("""
         from glla.queue.turns import PR_GET_TIMERSLACK, PR_SET_TIMERSLACK, _control
         _control(PR_SET_TIMERSLACK, 40_000)
         def show():
@@ -165,7 +158,7 @@ def test_what_a_coprocessor_has_set_is_set_back_in_a_forked_child():
 
 
 def test_a_fork_in_a_thread_and_one_of_multiprocessing():
-    output = run_python("""
+    output = run("""
         import multiprocessing
         gpu = glla.coprocessor()
         with busy(gpu):
@@ -187,7 +180,7 @@ def test_a_fork_in_a_thread_and_one_of_multiprocessing():
 )
 def test_the_drivers_part_of_exit_is_left_out():
     """Here a function of C stands for it that never returns; what the child itself registers is called."""
-    output = run_python("""
+    output = run("""
         import atexit, ctypes
         libc = ctypes.CDLL(None)
         libc.strdup.restype, libc.strdup.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
@@ -231,11 +224,11 @@ FORKS = """
 
 
 def test_forks_beside_a_busy_coprocessor():
-    assert run_python(FORKS.format(forks=10)) == ["refused"] * 10
+    assert run(FORKS.format(forks=10)) == ["refused"] * 10
 
 
 @pytest.mark.sweep
 @pytest.mark.timeout(600)
 def test_two_hundred_forks_beside_a_busy_coprocessor():
-    assert run_python(FORKS.format(forks=200), limit=500) == ["refused"] * 200
+    assert run(FORKS.format(forks=200), limit=500) == ["refused"] * 200
     print("\n200 forks: each child ended")

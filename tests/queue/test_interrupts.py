@@ -5,11 +5,7 @@ How soon is measured by the draws that follow, not by the time.
 
 import functools
 import signal
-import subprocess
-import sys
-import textwrap
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,11 +13,9 @@ import pytest
 import glla
 from glla.errors import CoprocessorError
 from glla.testing import assert_exact, integers
-
-from .conftest import PATIENCE
+from tests.beside import PATIENCE, run_python, started
 
 pytestmark = pytest.mark.timeout(100)
-ROOT = Path(__file__).resolve().parents[2]
 ABANDONED = r"^operation \d+ \(\w+, .*\) was abandoned between two passes, as an exception, or the end of the"
 
 
@@ -83,14 +77,18 @@ def test_ctrl_c_while_a_result_is_awaited():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt), glla.coprocessor() as gpu:
-            halt = Halt(gpu, at=3)
+            value = gpu.asarray(matrix())
+            gpu.finish(PATIENCE)
+            halt = Halt(gpu, at=4)
             running = gpu.plu(matrix())
             assert halt.reached.wait(PATIENCE)
+            value.prefetch()  # by threads that wait already: a read takes a pass
             signal.raise_signal(signal.SIGINT)
             running.result(PATIENCE)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert halt.draws == 3 and isinstance(running.exception(0), CoprocessorError)
+    assert halt.draws == 5 and isinstance(running.exception(0), CoprocessorError)
+    assert_exact(value.result(0), matrix())
 
 
 def test_ctrl_c_while_the_block_is_worked_off(monkeypatch):
@@ -109,20 +107,6 @@ def test_ctrl_c_while_the_block_is_worked_off(monkeypatch):
         monkeypatch.setattr(worker, "join", interrupted)
     assert halt.draws == 5 and not worker.thread.is_alive()
     assert isinstance(running.exception(0), CoprocessorError) and waiting.cancelled()
-
-
-def test_what_was_asked_for_is_read_all_the_same():
-    """By threads that wait already: a read takes a pass."""
-    with pytest.raises(KeyboardInterrupt), glla.coprocessor() as gpu:
-        value = gpu.asarray(matrix())
-        gpu.finish(PATIENCE)
-        halt = Halt(gpu, at=4)
-        running = gpu.plu(matrix())
-        assert halt.reached.wait(PATIENCE)
-        value.prefetch()
-        raise KeyboardInterrupt
-    assert isinstance(running.exception(0), CoprocessorError)
-    assert_exact(value.result(0), matrix())
 
 
 def test_closing_by_hand_waits_for_what_runs():
@@ -169,11 +153,7 @@ def test_the_program_ends_in_the_midst_of_an_operation():
         atexit._run_exitfuncs()
         print(len(draws), gpu._worker.thread.is_alive(), type(running.exception(0)).__name__)
     """
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(script)],
-        cwd=ROOT, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr, done.stdout) == (0, "", "6 False CoprocessorError\n")
+    assert run_python(script, "-X", "faulthandler") == "6 False CoprocessorError\n"
 
 
 # ---- the ends, from several sides at once ----------------------------------------------------------------------------
@@ -183,55 +163,45 @@ def test_many_threads_close():
     for _ in range(5):
         gpu = glla.coprocessor()
         results = [gpu.matmul(matrix(8), matrix(8)) for _ in range(20)]
-        start, raised = threading.Barrier(6), []
+        start = threading.Barrier(6)
 
-        def close(cancel, gpu=gpu, start=start, raised=raised):
+        def close(cancel, gpu=gpu, start=start):
             start.wait(PATIENCE)
-            try:
-                gpu.close(cancel=cancel, timeout=PATIENCE)
-            except BaseException as error:
-                raised.append(error)
+            gpu.close(cancel=cancel, timeout=PATIENCE)
 
-        threads = [threading.Thread(target=close, args=(place % 3 == 2,)) for place in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(PATIENCE)
-        assert not raised and gpu.closed and gpu._worker.cause is None
+        for closing in [started(close, place % 3 == 2) for place in range(6)]:
+            assert closing.exception(PATIENCE) is None
+        assert gpu.closed and gpu._worker.cause is None
         assert all(result.done() for result in results)
 
 
-@pytest.mark.parametrize("cancel", [False, True])
-def test_a_callback_closes(cancel):
-    gpu = glla.coprocessor()
-    held = threading.Event()
-    gpu.submit(held.wait, PATIENCE)
-    first = gpu.asarray(matrix(4))
-    first.add_done_callback(lambda p: gpu.close(cancel=cancel))
-    last = first + 1
-    held.set()
-    gpu._worker.thread.join(PATIENCE)
-    assert not gpu._worker.thread.is_alive()
-    gpu.close()
-    assert last.cancelled() if cancel else np.array_equal(last.result(0), matrix(4) + 1)
+def left_by_an_exception(gpu):
+    with gpu:
+        raise ValueError("left")
 
 
-def test_a_callback_leaves_a_block_by_an_exception():
+@pytest.mark.parametrize(
+    ("leave", "cancel"),
+    [
+        (lambda gpu: gpu.close(cancel=False), False),
+        (lambda gpu: gpu.close(cancel=True), True),
+        (left_by_an_exception, True),
+    ],
+    ids=["close", "cancel", "exception"],
+)
+def test_a_callback_closes(leave, cancel):
     """In the worker's own thread, which cannot wait for itself."""
     gpu = glla.coprocessor()
     held = threading.Event()
     gpu.submit(held.wait, PATIENCE)
     first = gpu.asarray(matrix(4))
-
-    def leave(pending):
-        with gpu:
-            raise ValueError("left")
-
-    first.add_done_callback(leave)
+    first.add_done_callback(lambda p: leave(gpu))
     last = first + 1
     held.set()
     gpu._worker.thread.join(PATIENCE)
-    assert not gpu._worker.thread.is_alive() and gpu._worker.cause is None and last.cancelled()
+    assert not gpu._worker.thread.is_alive() and gpu._worker.cause is None
+    gpu.close()
+    assert last.cancelled() if cancel else np.array_equal(last.result(0), matrix(4) + 1)
 
 
 @pytest.mark.filterwarnings("ignore:.* was dropped without close:ResourceWarning")

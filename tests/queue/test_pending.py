@@ -79,6 +79,8 @@ def test_operators_do_what_they_say(owner):
     p.set_result(a)
     found = [p + b, b + p, p - b, b - p, p * b, b * p, p / b, b / p, p @ b, b @ p, p**b, b**p, -p, +p, abs(p), p.T]
     expected = [a + b, a + b, a - b, b - a, a * b, a * b, a / b, b / a, a @ b, b @ a, a**b, b**a, -a, a, abs(a), a.T]
+    found += [p < 2, p <= 2, p > 2, p >= 2, p == 2, p != 2, p[0, 1], p[1], 2 + p, 2 - p, 2 / p, 2**p, np.add(1, p)]
+    expected += [a < 2, a <= 2, a > 2, a >= 2, a == 2, a != 2, a[0, 1], a[1], 2 + a, 2 - a, 2 / a, 2**a, 1 + a]
     for one, value in zip(found, expected, strict=True):
         args, kwargs = one._call.resolved()
         np.testing.assert_array_equal(one._call.function(*args, **kwargs), value)

@@ -6,7 +6,6 @@ the same way every time, and one that fails can be run again. The matrices are p
 and negation never leave: every result is exact.
 """
 
-import concurrent.futures
 import contextlib
 import gc
 import random
@@ -23,8 +22,9 @@ import glla
 from glla.errors import CoprocessorError
 from glla.queue import Coprocessor
 from glla.testing import assert_exact
+from tests.beside import PATIENCE, started, wait_until
 
-from .conftest import PATIENCE, Gate, GatedDeviceEngine, HostEngine
+from .conftest import Gate, GatedDeviceEngine, HostEngine
 
 CAPACITY = 3
 MATRICES = [np.array(rows, dtype=np.float32) for rows in ([[0, 1], [1, 0]], [[1, 0], [0, -1]], [[0, -1], [1, 0]])]
@@ -144,10 +144,7 @@ class Schedule:
             else:
                 break
         self.gate.wait_for(self.arrivals)
-        end = time.monotonic() + PATIENCE
-        while not self.at_rest():
-            assert time.monotonic() < end, "the queue does not come to rest"
-            time.sleep(0.0001)
+        wait_until(self.at_rest)
         for node in self.nodes:
             if node.thread is not None and node.state != "blocked":
                 node.pending, node.thread = node.thread.result(PATIENCE), None
@@ -175,8 +172,7 @@ class Schedule:
             node.pending = call()
         else:
             self.blocked.append(node)
-            node.thread = concurrent.futures.Future()
-            threading.Thread(target=lambda: node.thread.set_result(call()), daemon=True).start()
+            node.thread = started(call)
         self.settle()
 
     def pick(self, place, wanted=lambda node: True):
@@ -359,37 +355,33 @@ def test_schedules_on_a_device():
 # ---- threads that run free -----------------------------------------------------------------------------------------
 
 
-def free_thread(gpu, make_constant, seed, steps, outcome):
+def free_thread(gpu, make_constant, seed, steps):
     """Enqueue, cancel, time out, drop and wait at random; whatever comes out must be right."""
     rng = np.random.default_rng(seed)
     mine = []  # (Pending, value)
-    try:
-        for _ in range(steps):
-            what = rng.integers(8)
-            if what < 2 or not mine:
-                value = MATRICES[rng.integers(len(MATRICES))]
-                mine.append((gpu.submit(make_constant, value), value))
-                continue
-            (a, x), (b, y) = mine[rng.integers(len(mine))], mine[rng.integers(len(mine))]
-            if what < 5:
-                mine.append((a @ b, x @ y))
-            elif what == 5:
-                a.cancel()
-            elif what == 6:
-                mine.pop(0)
-            else:
-                try:
-                    assert_exact(a.result(float(rng.random()) * 1e-3), x)
-                except TimeoutError:
-                    a.prefetch()
-                except (CancelledError, CoprocessorError):  # cancelled, or what it needed was
-                    pass
-        for a, x in mine:
-            with contextlib.suppress(CancelledError, CoprocessorError):
-                assert_exact(a.result(PATIENCE), x)
-        outcome.set_result(None)
-    except BaseException as error:
-        outcome.set_exception(error)
+    for _ in range(steps):
+        what = rng.integers(8)
+        if what < 2 or not mine:
+            value = MATRICES[rng.integers(len(MATRICES))]
+            mine.append((gpu.submit(make_constant, value), value))
+            continue
+        (a, x), (b, y) = mine[rng.integers(len(mine))], mine[rng.integers(len(mine))]
+        if what < 5:
+            mine.append((a @ b, x @ y))
+        elif what == 5:
+            a.cancel()
+        elif what == 6:
+            mine.pop(0)
+        else:
+            try:
+                assert_exact(a.result(float(rng.random()) * 1e-3), x)
+            except TimeoutError:
+                a.prefetch()
+            except (CancelledError, CoprocessorError):  # cancelled, or what it needed was
+                pass
+    for a, x in mine:
+        with contextlib.suppress(CancelledError, CoprocessorError):
+            assert_exact(a.result(PATIENCE), x)
 
 
 @pytest.mark.parametrize("kind", ["host", "device"])
@@ -399,12 +391,7 @@ def test_threads_that_run_free(kind):
     opened = {"host": HostEngine, "device": partial(GatedDeviceEngine, Gate(), {})}[kind]
     constant = {"host": np.array, "device": upload}[kind]
     with Coprocessor(opened, capacity=4) as gpu:
-        outcomes = []
-        for seed in range(8):
-            outcomes.append(concurrent.futures.Future())
-            arguments = (gpu, constant, seed, 150, outcomes[-1])
-            threading.Thread(target=free_thread, args=arguments, daemon=True).start()
-        for outcome in outcomes:
+        for outcome in [started(free_thread, gpu, constant, seed, 150) for seed in range(8)]:
             outcome.result(60)
         gc.collect()
         if kind == "device":
@@ -416,21 +403,18 @@ def test_threads_that_run_free(kind):
 def test_closing_while_threads_enqueue(cancel):
     """Each call is done, cancelled or refused; no thread is left waiting."""
     gpu = Coprocessor(HostEngine, capacity=2)
-    started = threading.Barrier(7)
-    outcomes = [concurrent.futures.Future() for _ in range(6)]
+    together = threading.Barrier(7)
 
-    def work(outcome):
+    def work():
         calls = []
-        started.wait(PATIENCE)
-        try:
+        together.wait(PATIENCE)
+        with contextlib.suppress(CoprocessorError):
             while True:
                 calls.append(gpu.submit(int, len(calls)))
-        except CoprocessorError:
-            outcome.set_result(calls)
+        return calls
 
-    for outcome in outcomes:
-        threading.Thread(target=work, args=(outcome,), daemon=True).start()
-    started.wait(PATIENCE)
+    outcomes = [started(work) for _ in range(6)]
+    together.wait(PATIENCE)
     time.sleep(0.02)
     gpu.close(cancel=cancel, timeout=PATIENCE)
     for outcome in outcomes:

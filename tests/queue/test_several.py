@@ -41,11 +41,8 @@ def test_solutions_are_those_of_one_device(several, rng):
         x = several.solve(a, b).result()
         assert x.shape == b.shape
         assert np.abs(a @ x - b).max() < 30 * 12 * 2.0**-24 * (np.abs(a).sum(1).max() * np.abs(x).max() + 5)
-
-
-@pytest.mark.parametrize("shape", [(0,), (0, 3)])
-def test_systems_without_unknowns(shape, several):
-    assert several.solve(np.zeros((0, 0)), np.zeros(shape)).result().shape == shape
+    for shape in ((0,), (0, 3)):
+        assert several.solve(np.zeros((0, 0)), np.zeros(shape)).result().shape == shape
 
 
 def test_tiles_within_a_band():
@@ -109,12 +106,11 @@ def test_wrong_calls_say_what_is_right(several):
 
 
 def test_closed_ones_say_so():
-    several = glla.coprocessors(["software"])
+    several, one = glla.coprocessors(["software"]), np.eye(2)
     several.close()
     assert several.closed
-    with pytest.raises(CoprocessorError, match="closed"):
-        several.matmul(np.eye(2), np.eye(2))
-    with pytest.raises(CoprocessorError, match="closed"):
-        several.__enter__()
-    with pytest.raises(CoprocessorError, match="closed"):
-        glla.hybrid.map("inv", [np.eye(2)], gpu=several)
+    for call in (
+        lambda: several.matmul(one, one), several.__enter__, lambda: glla.hybrid.map("inv", [one], gpu=several)
+    ):  # fmt: skip
+        with pytest.raises(CoprocessorError, match="closed"):
+            call()
