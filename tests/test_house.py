@@ -152,7 +152,7 @@ COUNTS = [
     room("applications", 1110, 950),
     room("dask", 936, 850),
     Count("lines of the package's own files", top_files, 1882, 1500),
-    Count("lines of glla", partial(lines, PACKAGE), 74200, 61000),
+    Count("lines of glla", partial(lines, PACKAGE), 72675, 61000),
     Count("lines of tests", partial(lines, TESTS), 47440, 33000),
     Count("lines of benchmarks", partial(lines, ROOT / "benchmarks"), 7256, 4500),
     Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13344, 12500),
