@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -81,6 +81,12 @@ def asarray(
     if isinstance(A, Array) and place is None:
         place = A.device
     return SparseMatrix(compressed(A, check_finite), place or default_device(), format)
+
+
+def applied(device: Device, plan: Plan, textures: Mapping[str, Texture], x: Resident, rows: int) -> Array:
+    """Run the plan of a product with a vector on the device."""
+    y = device.run(plan, **textures, x=lying.whole(lying.as_type(x, "float32")).texture)["y"]
+    return Array._of(Resident.wrapped(device, y, (rows,), "float32"))
 
 
 def _from_pickle(rows: Compressed, format: str) -> SparseMatrix:
@@ -230,17 +236,14 @@ class SparseMatrix:
     def _array(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
         if 0 in self.shape:
             return np.zeros(self.shape[0], dtype=np.float32)
-        result: NDArray[np.float32] = self.device.run(self._plan(resident=False), **self.textures, x=x[:, np.newaxis])[
-            "y"
-        ]
+        found = self.device.run(self._plan(resident=False), **self.textures, x=x[:, np.newaxis])
+        result: NDArray[np.float32] = found["y"]
         return result
 
     def _resident(self, x: Resident) -> Array:
         if 0 in self.shape:
             return upload(np.zeros(self.shape[0], dtype=np.float32), self.device)
-        texture = lying.whole(lying.as_type(x, "float32")).texture
-        y = self.device.run(self._plan(resident=True), **self.textures, x=texture)["y"]
-        return Array._of(Resident.wrapped(self.device, y, (self.shape[0],), "float32"))
+        return applied(self.device, self._plan(resident=True), self.textures, x, self.shape[0])
 
     def _block(self, x: Array) -> Array:
         """Multiply by some columns on the device, all at once if the format allows it."""

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from glla.array import lying, shaping
 from glla.array.array import Array, upload
 from glla.array.convert import as_float32
-from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, DTypeError, ShapeError
 from glla.gl import Device, Texture, default_device
 from glla.operations.host.scaling import by_one, exponent_of
@@ -21,7 +20,7 @@ from glla.operations.sparse.layout import vector
 from glla.passes import Plan
 from glla.passes.layout import Shape
 from glla.sparse.convert import compressed, is_scipy
-from glla.sparse.matrix import SparseMatrix
+from glla.sparse.matrix import SparseMatrix, applied
 
 Floats = NDArray[np.float64]
 
@@ -82,9 +81,7 @@ class LinearOperator:
             columns = [(self @ array[:, column]).value for column in range(array.shape[1])]
             together = Array._of(lying.best(shaping.stack("LinearOperator", columns, 1)))
             return together if isinstance(x, Array) else together.numpy()
-        texture = lying.whole(array.value).texture
-        y = self.device.run(self.plan, **self.textures, x=texture)["y"]
-        made = Array._of(Resident.wrapped(self.device, y, (self.shape[0],), "float32"))
+        made = applied(self.device, self.plan, self.textures, array.value, self.shape[0])
         return made if isinstance(x, Array) else made.numpy()
 
 
@@ -154,8 +151,7 @@ class Operator:
     def run(self, x: Array) -> Array:
         """A x 2^-exponent on the device."""
         assert self.plan is not None
-        y = self.device.run(self.plan, **self.textures, x=lying.whole(x.value).texture)["y"]
-        return Array._of(Resident.wrapped(self.device, y, (self.shape[0],), "float32"))
+        return applied(self.device, self.plan, self.textures, x.value, self.shape[0])
 
 
 def operator(function: str, name: str, value: Any, device: Device | None, check_finite: bool = True) -> Operator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,7 @@ class OnHost:
 
     def moved(self, d: Array | Floats, e: int) -> OnHost:
         """Return x + d 2^e, without its residual."""
-        other = object.__new__(OnHost)
-        other._a, other._b, other.size, other._type = self._a, self._b, self.size, self._type
+        other = copy(self)
         step = d.numpy().astype(np.float64) if isinstance(d, Array) else d
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             other.x = (self.x + np.ldexp(step, e)).astype(self._type).astype(np.float64)
@@ -144,8 +144,7 @@ class OnDevice:
 
     def moved(self, d: Array, e: int) -> OnDevice:
         """Return x + d 2^e, without its residual."""
-        other = object.__new__(OnDevice)
-        other._a, other._b, other.size, other._wanted = self._a, self._b, self.size, self._wanted
+        other = copy(self)
         step = _times_power(d, e)
         other.x = step if self.x is None else self.x + step
         return other
