@@ -147,7 +147,7 @@ COUNTS = [
     room("interop", 1786, 1800),
     room("testing", 2336, 2100),
     room("queue", 1880, 1750),
-    room("sparse", 1685, 1530),
+    room("sparse", 1645, 1530),
     room("hybrid", 1515, 1400),
     room("applications", 1110, 950),
     room("dask", 936, 850),

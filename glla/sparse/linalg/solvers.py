@@ -1,4 +1,4 @@
-"""Krylov methods with SciPy's signatures: what each does in an iteration, for the outer loop that all share."""
+"""Krylov methods with SciPy's signatures, all of them over the outer loop of `outer`."""
 
 from __future__ import annotations
 
