@@ -1,4 +1,4 @@
-"""The tables and plots of the README: ``python -m benchmarks.readme``.
+"""The tables and plots of docs/facts/tables.md, and the README's table of speed: ``python -m benchmarks.readme``.
 
 The measurements are the newest results of each renderer; the collection of variants is costed on the default device,
 which must have what every variant needs. ``--measurements`` leaves the collection as it is, and needs no device.
@@ -32,22 +32,11 @@ from glla.lab.table import digits
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
-README = ROOT / "README.md"
+README = ROOT / "docs" / "facts" / "tables.md"
+FRONT = ROOT / "README.md"
 WHOLE = {"matmul", "plu", "rref", "solve", "inv"}
 """Operations that a run must have for its figures to stand for a renderer."""
 
-START, END = "<!-- measurements: python -m benchmarks.readme -->", "<!-- end of measurements -->"
-PLOTS_START, PLOTS_END = "<!-- plots: python -m benchmarks.readme -->", "<!-- end of plots -->"
-BESIDE_START, BESIDE_END = "<!-- side by side: python -m benchmarks.readme -->", "<!-- end of side by side -->"
-VARIANTS_START, VARIANTS_END = "<!-- variants: python -m benchmarks.readme -->", "<!-- end of variants -->"
-RESTORED_START, RESTORED_END = "<!-- restoration: python -m benchmarks.readme -->", "<!-- end of restoration -->"
-EXACT_START, EXACT_END = "<!-- exact: python -m benchmarks.readme -->", "<!-- end of exact -->"
-KERNELS_START, KERNELS_END = "<!-- kernels: python -m benchmarks.readme -->", "<!-- end of kernels -->"
-SQUARES_START, SQUARES_END = "<!-- differences: python -m benchmarks.readme -->", "<!-- end of differences -->"
-RANKS_START, RANKS_END = "<!-- cluster: python -m benchmarks.readme -->", "<!-- end of cluster -->"
-SPARSE_START, SPARSE_END = "<!-- sparse: python -m benchmarks.readme -->", "<!-- end of sparse -->"
-THESIS_START, THESIS_END = "<!-- thesis: python -m benchmarks.readme -->", "<!-- end of thesis -->"
-SQUARED_START, SQUARED_END = "<!-- windows: python -m benchmarks.readme -->", "<!-- end of windows -->"
 SHOWN = WHOLE | {"det"}
 """Operations that the table shows."""
 HEAD = (
@@ -58,6 +47,8 @@ PEERS_HEAD = (
     "| peer | size | fastest way to call it | ms | quartiles | usual call | ms | quartiles |\n"
     "|---|---|---|---|---|---|---|---|"
 )
+SPEED = ("matmul", "plu", "solve", "inv")
+SPEED_HEAD = "| device | operation | n | ms, resident | x usual call | x CPU at its best |\n|---|---|---|---|---|---|"
 SMALL_SHOWN = {("small", 64), ("small", 256)}
 SMALL_HEAD = (
     "| device | systems | n | glla ms | peer ms | x peer | `numpy.linalg.solve` ms | x usual call |\n"
@@ -73,17 +64,6 @@ ONLY_USUAL = (
     "This run is older than the search for the fastest peers: it timed the usual calls alone ({calls}), so *x peer* is "
     "not known yet."
 )
-
-AT_THEIR_BEST = {
-    "NVIDIA H200/PCIe/SSE2": (
-        "What LAPACK's `getrf` takes at its best was measured apart, beside the same GPU (16 cores, OpenBLAS 0.3.31): "
-        "`sgetrf` of a Fortran-ordered array, in place, 82 ms at n = 4096, 21 ms at 2048 and 7.3 ms at 1024; "
-        "`scipy.linalg.lu_factor` of a C-ordered array 203, 47 and 12.3 ms, about half of it a conversion. Against "
-        "LAPACK at its best `plu` is slower: 0.70 times as fast at n = 4096, 0.60 at 2048, 0.55 at 1024; and so is "
-        "`rref`, 0.79 times as fast at 4096."
-    )
-}
-"""By renderer, what is known of the fastest peers from elsewhere; shown until a run has measured them itself."""
 
 MULTIPROCESSORS = {"NVIDIA H200/PCIe/SSE2": (4, 132)}
 """By renderer, the multiprocessors that graphics work reaches, and all there are."""
@@ -232,8 +212,7 @@ def _peers(run: dict[str, Any], cases: Sequence[dict[str, Any]]) -> str:
     """Give the table of the peers that cases stand beside; of an old run, what it timed instead."""
     if not history.has_best_peers(run):
         calls = dict.fromkeys(f"`{case['usual']['way']}`" for case in cases if case.get("usual"))
-        known = AT_THEIR_BEST.get(run["renderer"])
-        return " ".join([ONLY_USUAL.format(calls=", ".join(calls)), *([known] if known else [])])
+        return ONLY_USUAL.format(calls=", ".join(calls))
     keys = dict.fromkeys(case["peer"]["key"] for case in cases if case.get("peer"))
     return "\n".join([PEERS_HEAD, *(_peer_row(run["peers"][key]) for key in keys)])
 
@@ -247,7 +226,7 @@ def _peer_row(peer: dict[str, Any]) -> str:
 
 def rewritten(readme: str, runs: list[dict[str, Any]]) -> str:
     """Put the tables of measurements between their two markers."""
-    return _between(readme, START, "\n\n".join(section(run) for run in runs), END)
+    return _between(readme, "measurements", "\n\n".join(section(run) for run in runs))
 
 
 def with_plots(readme: str, results: Path) -> str:
@@ -256,7 +235,7 @@ def with_plots(readme: str, results: Path) -> str:
     images = [
         f"**{run['renderer']}**\n\n"
         + "\n\n".join(
-            f"![{picture.alt}]({path.relative_to(ROOT).as_posix()})"
+            f"![{picture.alt}](../../{path.relative_to(ROOT).as_posix()})"
             for path, picture in pictures.items()
             if path.parent.name == slug(run["renderer"])
         )
@@ -264,7 +243,7 @@ def with_plots(readme: str, results: Path) -> str:
     ]
     rows = [small for run in runs for other in smalls(results, run) for small in _small_rows(other)]
     table = f"{SMALL}\n\n" + "\n".join([SMALL_HEAD, *rows])
-    return _between(readme, PLOTS_START, "\n\n".join([*images, table]), PLOTS_END)
+    return _between(readme, "plots", "\n\n".join([*images, table]))
 
 
 def drawn(results: Path) -> dict[Path, plots.Picture]:
@@ -298,51 +277,71 @@ def _or_dash(value: float | None, form: str) -> str:
 
 def with_side_by_side(readme: str, results: Path) -> str:
     """Put the tables of GPU and CPU side by side between their two markers."""
-    return _between(readme, BESIDE_START, side_by_side.tables(results), BESIDE_END)
+    return _between(readme, "side by side", side_by_side.tables(results))
 
 
 def with_applications(readme: str, results: Path) -> str:
     """Put the figures of applications beside those of their sources, each between its two markers."""
-    text = _between(readme, RESTORED_START, theirs.restored(results), RESTORED_END)
-    return _between(text, SQUARED_START, theirs.squared(results), SQUARED_END)
+    text = _between(readme, "restoration", theirs.restored(results))
+    return _between(text, "windows", theirs.squared(results))
 
 
 def with_exact(readme: str, results: Path) -> str:
     """Put the table of exact factors between its two markers."""
-    return _between(readme, EXACT_START, exact.table(results), EXACT_END)
+    return _between(readme, "exact", exact.table(results))
 
 
 def with_kernels(readme: str, results: Path) -> str:
     """Put the tables of authors' kernels and errors, theirs and ours, each between its two markers."""
-    text = _between(readme, KERNELS_START, kernels.table(results), KERNELS_END)
-    return _between(text, SQUARES_START, differences.table(results), SQUARES_END)
+    text = _between(readme, "kernels", kernels.table(results))
+    return _between(text, "differences", differences.table(results))
+
+
+def with_speed(readme: str, runs: list[dict[str, Any]]) -> str:
+    """Put the largest products, factorisations, systems and inverses of each device between their two markers."""
+    rows = [f"| {run['renderer']} {_speed(run, operation)} |" for run in runs for operation in SPEED]
+    return _between(readme, "speed", "\n".join([SPEED_HEAD, *rows]))
+
+
+def _speed(run: dict[str, Any], operation: str) -> str:
+    """Cells of the fastest fragment shaders for an operation, at the largest size of a run."""
+    timed = [case for case in run["cases"] if case["operation"] == operation and case.get("resident")]
+    timed = [case for case in timed if case["variant"] not in plots.BEYOND]
+    case = min(timed, key=lambda case: (-case["n"], case["resident"]["seconds"]))
+    ratios = [digits(case.get(name)) for name in ("ratio_to_usual", "ratio_to_peer")]
+    return f"| `{operation}` | {case['n']} | {' | '.join([digits(1e3 * case['resident']['seconds']), *ratios])}"
 
 
 def with_ranks(readme: str, results: Path) -> str:
     """Put the tables of several GPUs against one, and of a rank's share on one, between their two markers."""
     both = [ranks_table.table(results), ranks_table.shares(results)]
-    return _between(readme, RANKS_START, "\n\n".join(one for one in both if one), RANKS_END)
+    return _between(readme, "cluster", "\n\n".join(one for one in both if one))
 
 
 def with_sparse(readme: str, results: Path) -> str:
     """Put the table of sparse systems between its two markers."""
-    return _between(readme, SPARSE_START, sparse_table.table(results), SPARSE_END)
+    return _between(readme, "sparse", sparse_table.table(results))
 
 
 def with_thesis(readme: str, results: Path) -> str:
     """Put the thesis's speed-ups, theirs and ours, between their two markers."""
-    return _between(readme, THESIS_START, thesis.speedups(results), THESIS_END)
+    return _between(readme, "thesis", thesis.speedups(results))
 
 
 def with_variants(readme: str, found: list[collection.Entry]) -> str:
     """Put the table of variants between its two markers."""
-    return _between(readme, VARIANTS_START, collection.markdown(found), VARIANTS_END)
+    return _between(readme, "variants", collection.markdown(found))
 
 
-def _between(readme: str, start: str, content: str, end: str) -> str:
+def marks(name: str) -> tuple[str, str]:
+    """Give the marks before and after a generated part."""
+    return f"<!-- {name}: python -m benchmarks.readme -->", f"<!-- end of {name} -->"
+
+
+def _between(readme: str, name: str, content: str) -> str:
+    start, end = marks(name)
     before, rest = readme.split(start)
-    _, after = rest.split(end)
-    return f"{before}{start}\n\n{content}\n\n{end}{after}"
+    return f"{before}{start}\n\n{content}\n\n{end}{rest.split(end)[1]}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -361,6 +360,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     text = with_ranks(with_thesis(with_exact(text, RESULTS), RESULTS), RESULTS)
     text = with_sparse(with_kernels(text, RESULTS), RESULTS)
     README.write_text(text, encoding="utf-8")
+    FRONT.write_text(with_speed(FRONT.read_text(encoding="utf-8"), newest(RESULTS)), encoding="utf-8")
     thesis.CLAIMS.write_text(thesis.claims(RESULTS), encoding="utf-8")
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.report import RESULTS, ROOT
 
-README = ROOT / "README.md"
+README = ROOT / "docs" / "facts" / "tables.md"
 
 START, END = "<!-- seeds: python -m benchmarks.seeds -->", "<!-- end of seeds -->"
 HEAD = (

@@ -76,7 +76,7 @@ def restored(results: Path) -> str:
 def _images(results: Path, which: str, alt: str) -> str:
     root = results.resolve().parents[1]
     path = pictures(results, which)[-1]
-    return f"![{alt}]({path.resolve().relative_to(root).as_posix()})"
+    return f"![{alt}](../../{path.resolve().relative_to(root).as_posix()})"
 
 
 def _seconds(run: dict[str, Any]) -> str:

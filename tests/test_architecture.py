@@ -483,7 +483,7 @@ def results():
 
 TEXTS = sorted(
     path
-    for place in ("README.md", "glla", "shaders", "benchmarks")
+    for place in ("README.md", "docs", "examples", "glla", "shaders", "benchmarks")
     for path in [ROOT / place, *(ROOT / place).rglob("*")]
     if path.suffix in {".py", ".md", ".frag", ".vert", ".comp", ".glsl"} and not path.is_relative_to(RESULTS)
 )

@@ -456,7 +456,9 @@ def test_exact_factors_are_counted(device):
 
 def test_the_readme_shows_the_newest_results():
     text = readme.README.read_text(encoding="utf-8")
-    assert readme.rewritten(text, readme.newest(readme.RESULTS)) == text
+    runs, front = readme.newest(readme.RESULTS), readme.FRONT.read_text(encoding="utf-8")
+    assert readme.rewritten(text, runs) == text
+    assert readme.with_speed(front, runs) == front
     assert readme.with_plots(text, readme.RESULTS) == text
     assert readme.with_side_by_side(text, readme.RESULTS) == text
     assert readme.with_applications(text, readme.RESULTS) == text
@@ -623,13 +625,6 @@ def test_a_new_run_tells_both_peers():
     assert "| LAPACK | n = 256 | `sget(a), 2 threads` | 1 | 0.9-1.2 | `numpy.get(a)` | 4 | 3.6-4.8 |" in text
     assert "A CPU, 2 cores (1 physical)" in text
     assert "usual calls alone" not in text
-
-
-def test_what_is_known_from_elsewhere_is_reported_until_it_is_measured():
-    name, known = next(iter(readme.AT_THEIR_BEST.items()))
-    outcome = made_up(renderer=name)
-    assert known in readme.section(history.read(old(outcome)))
-    assert known not in readme.section(outcome)
 
 
 def test_old_small_systems_give_way_to_new_ones(tmp_path):

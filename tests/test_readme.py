@@ -1,12 +1,46 @@
-"""The README's example is run as it stands."""
+"""The code of the README, of the documentation and of CONTRIBUTING.md runs, and its output is true."""
 
 import doctest
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
-README = Path(__file__).parents[1] / "README.md"
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
-def test_examples_in_the_readme_are_true():
-    failures, tried = doctest.testfile(str(README), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert tried >= 8
+def name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")], ids=name)
+def test_code_of_a_page_is_true(page):
+    pytest.importorskip("scipy")
+    failures, _ = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
     assert failures == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_of_a_page_lead_to_files(page):
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    built = ("../examples/index.rst", "examples/index.rst")  # written with the site
+    missing = [one for one in links if "://" not in one and one not in built and not (page.parent / one).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=name)
+def test_an_example_ends_in_its_assertion(script):
+    """In a process of its own, as users run it."""
+    for needed in ("matplotlib", "scipy", "sklearn"):
+        pytest.importorskip(needed)
+    run = [sys.executable, str(script)]
+    outcome = subprocess.run(
+        run, env=os.environ | {"MPLBACKEND": "Agg"}, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert outcome.returncode == 0, outcome.stderr
+    assert "\nassert " in script.read_text(encoding="utf-8").rpartition("# %%")[2]

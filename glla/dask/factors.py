@@ -270,7 +270,7 @@ class Factors:
         name = "-".join([self.name, what, *(one.name for one in others)])
         tasks: dict[Any, Any] = {**self.tasks, **{(name, *place): task for place, task in blocks.items()}}
         graph = HighLevelGraph.from_collections(name, tasks, dependencies=[self.array, *others])
-        return da.Float32(graph, name, chunks=chunks, meta=np.empty((0, 0), dtype=np.float32))
+        return da.Array(graph, name, chunks=chunks, meta=np.empty((0, 0), dtype=np.float32))
 
 
 def _float32(chunk: Any, function: str) -> Float32:

@@ -73,8 +73,8 @@ def tsqr(a: Any) -> tuple[Any, Any]:
         **graph.dependencies, f"{name}-Q": {name}, f"{name}-R": {name},
     })  # fmt: skip
     return (
-        da.Float32(graph, f"{name}-Q", chunks=(rows, (k,)), meta=meta),
-        da.Float32(graph, f"{name}-R", chunks=((k,), (n,)), meta=meta),
+        da.Array(graph, f"{name}-Q", chunks=(rows, (k,)), meta=meta),
+        da.Array(graph, f"{name}-R", chunks=((k,), (n,)), meta=meta),
     )
 
 

@@ -235,9 +235,9 @@ def test_chunks_on_the_device_that_are_refused_say_so(chunked):
         parts.compute(scheduler="threads", optimize_graph=False)
 
 
-def test_the_example_of_the_readme():
-    readme = Path(__file__).parents[2] / "README.md"
-    (example,) = re.findall(r"```python\n(import dask\.array.*?)```", readme.read_text(encoding="utf-8"), re.DOTALL)
+def test_the_example_of_the_guide():
+    guide = Path(__file__).parents[2] / "docs" / "guide" / "dask.md"
+    (example,) = re.findall(r"```python\n(import dask\.array.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
     exec(example, {})
 
 

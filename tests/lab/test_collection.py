@@ -166,8 +166,8 @@ def test_the_readme_shows_the_collection(device):
     if not device.limits.software:
         pytest.skip("the table is of the plans for a software rasteriser")
     text = readme.README.read_text(encoding="utf-8")
-    _, rest = text.split(readme.VARIANTS_START)
-    shown = rest.split(readme.VARIANTS_END)[0].split("\n\n")[1].splitlines()
+    start, end = readme.marks("variants")
+    shown = text.split(start)[1].split(end)[0].split("\n\n")[1].splitlines()
     made = collection.markdown(collection.entries(device)).splitlines()
     assert len(shown) == len(made)
     for line, expected in zip(shown, made, strict=True):
@@ -184,6 +184,8 @@ def test_the_readme_is_written_where_all_can_be_counted(small, monkeypatch, tmp_
     file = tmp_path / "README.md"
     file.write_text(readme.README.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(readme, "README", file)
+    monkeypatch.setattr(readme, "FRONT", tmp_path / "front.md")
+    readme.FRONT.write_text("".join(readme.marks("speed")), encoding="utf-8")
     monkeypatch.setattr(
         collection, "entries", lambda device: [replace(entry, fetches=7, fewest_fetches=7) for entry in small]
     )

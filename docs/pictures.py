@@ -1,0 +1,95 @@
+"""The pictures of the README: ``python docs/pictures.py``. Needs ``glla[lab]`` and a device.
+
+`elimination.svg` shows a matrix of integers before and after passes of its elimination; `ladder.svg` the products of
+the newest results of a GPU, from the slowest variant to the fastest.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+from numpy.typing import NDArray
+
+import glla
+
+FOLDER = Path(__file__).parent / "pictures"
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "nvidia-h200-pcie-sse2"
+COLOURS = ["#e8833a", "#fbe3cf", "#ffffff", "#d3e3fd", "#2f6fe0"]
+"""Negative orange, zero white, positive blue."""
+GREY = "#6b7280"
+"""Read on white and on black."""
+NAMES = {
+    "rank_one": "rank one, 2001",
+    "virtual_cube": "virtual cube, 2007",
+    "single_component": "one element a texel, 2003",
+    "packed_4x1": "four of a column, 2003",
+    "inner_product": "inner product, 2007",
+    "register_blocked": "several render targets, 2005",
+    "panel_broadcast": "glla: panels",
+}
+ORDER = 1024
+
+
+def states(a: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return the matrix after each pass of its elimination, without the columns that check it."""
+    with glla.trace(values=True) as trace:
+        glla.rref(a, variant="rank2")
+    m, n = a.shape
+    return [next(iter(one.values.values()))[:m, :n] for one in trace.passes if one.shader == "rref/eliminate"]
+
+
+def elimination() -> None:
+    """Draw a matrix of 16 rows with a right-hand side, five times."""
+    a = np.random.default_rng(2007).integers(-9, 10, (16, 17)).astype(float)
+    steps = states(a)
+    picked = [a, *(steps[round(part * len(steps)) - 1] for part in (0.25, 0.5, 0.75, 1))]
+    passes = [0, *(round(part * len(steps)) for part in (0.25, 0.5, 0.75, 1))]
+    figure, axes = plt.subplots(1, 5, figsize=(10, 2.4))
+    cmap = LinearSegmentedColormap.from_list("signed", COLOURS)
+    for axis, values, number in zip(axes, picked, passes, strict=True):
+        axis.imshow(np.sign(values) * np.sqrt(np.minimum(abs(values) / 12, 1)), cmap=cmap, vmin=-1, vmax=1)
+        axis.set_xticks(np.arange(-0.5, 17, 2), minor=True)
+        axis.set_yticks(np.arange(-0.5, 16, 2), minor=True)
+        axis.grid(which="minor", color="#9aa0a6", linewidth=0.4)
+        axis.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
+        axis.set_title(f"after {number} of 8 eliminations" if number else "16 equations", fontsize=9, color=GREY)
+    save(figure, "elimination")
+
+
+def ladder() -> None:
+    """Draw the rates of products as bars."""
+    runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
+    whole = [run for run in runs if not run["quick"] and sum(c["operation"] == "matmul" for c in run["cases"]) > 9]
+    run = whole[-1]
+    cases = [case for case in run["cases"] if case["operation"] == "matmul" and case["n"] == ORDER]
+    rates = sorted((case["gflops"], NAMES[case["variant"]]) for case in cases if case["variant"] in NAMES)
+    figure, axis = plt.subplots(figsize=(8, 2.8))
+    bars = axis.barh([name for _, name in rates], [rate for rate, _ in rates], color="#2f6fe0", height=0.7)
+    axis.bar_label(bars, fmt="%.0f", padding=3, color=GREY, fontsize=9)
+    ceiling = run["ceilings"]["ceilings"]["fragment_fma"]["value"]
+    axis.axvline(ceiling, color="#e8833a")
+    axis.text(ceiling, -0.4, "ceiling of fragments ", ha="right", va="bottom", color="#e8833a", fontsize=9)
+    axis.set_xlabel(f"GFLOP/s, product of order {ORDER}, {run['renderer']}", color=GREY, fontsize=9)
+    axis.tick_params(colors=GREY, labelsize=9)
+    axis.spines[["top", "right"]].set_visible(False)
+    save(figure, "ladder")
+
+
+def save(figure: Any, name: str) -> None:
+    """Write an SVG that has no date and no random names."""
+    mpl.rcParams["svg.hashsalt"] = "glla"
+    mpl.rcParams["svg.fonttype"] = "none"
+    figure.tight_layout()
+    figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None}, transparent=True)
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    elimination()
+    ladder()
