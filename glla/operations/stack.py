@@ -3,7 +3,7 @@
     raw --> pack --> [A | B], interleaved --> passes of one matrix, over all --> unpack --> raw
 
 A batch is uploaded at once, operands one after the other as NumPy stores them, and read back at once, results and
-diagnostics together. In between it has the interleaved layout (see ``lib/stack.glsl``): texel (x, y) of all matrices is
+diagnostics together. In between it has the interleaved layout (see ``lib/packed.glsl``): texel (x, y) of all matrices is
 contiguous, so a rectangle of texels of every matrix is a rectangle to draw, and a single matrix is a batch of one.
 
 Right-hand sides are stored beside their matrix, texel column by texel column, and are eliminated with it: that is the
@@ -154,7 +154,7 @@ class Stack:
 
     @property
     def grid(self) -> dict[str, Uniform]:
-        """Uniform of ``lib/stack.glsl``."""
+        """Uniform of ``lib/packed.glsl``."""
         return {"grid": (self.across, self.down)}
 
     def storage(self, height: int, width: int) -> Storage:
@@ -196,12 +196,12 @@ class Cells:
 
     @property
     def grid(self) -> dict[str, Uniform]:
-        """Uniforms of ``lib/stack.glsl``."""
+        """Uniforms of ``lib/packed.glsl``."""
         return {} if self.stack is None else self.stack.grid
 
     @property
     def defines(self) -> dict[str, Define]:
-        """For ``lib/stack.glsl``."""
+        """For ``lib/packed.glsl``."""
         return {} if self.stack is None else {"STACK": 1}
 
 
@@ -282,11 +282,11 @@ class Passes:
             with self.draft.scope("step", k):
                 y = max(k - 1, 0)
                 self.draft.draw(
-                    "plu/rank2/eliminate",
+                    "plu/rank2/search_and_eliminate",
                     {"A": factors.front},
                     factors.back,
                     {"top": 0, "shape": shape},
-                    {"SEARCH": 1},
+                    {},
                     Region(0, y, width, height - y),
                     step=k,
                 )

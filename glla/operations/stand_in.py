@@ -21,7 +21,7 @@ from glla.passes.glsl.declarations import READING
 
 SUFFIX = ".frag"
 
-RESERVED = {"CONTINUE", "UPPER", "UNIT", "TRANSPOSED", "STACK", "SEARCH", "TRANSPOSE_A", "TRANSPOSE_B"}
+RESERVED = {"CONTINUE", "UPPER", "UNIT", "TRANSPOSED", "STACK", "TRANSPOSE_A", "TRANSPOSE_B"}
 """Names that glla defines itself: not parameters, even if a file gives them a default."""
 
 _PARAMETER = re.compile(

@@ -17,7 +17,7 @@ it computed, so that no padding ever reaches a result (a NaN in the padding of C
 because NaN * 0 is NaN). x counts columns of texels and y rows, with row 0 of the matrix at y = 0.
 
 A stack of small matrices is packed and interleaved: texel (x, y) of all of them stands together, in a block of cells,
-one for each matrix (a picture is in ``shaders/lib/stack.glsl``). A pass that draws a rectangle of texels then draws
+one for each matrix (a picture is in ``shaders/lib/packed.glsl``). A pass that draws a rectangle of texels then draws
 it in every matrix, and a stack of one is the packed layout itself.
 
 The raw layout has one element per texel, in one channel, as NumPy's C order has it. It is what travels to

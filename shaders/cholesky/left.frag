@@ -9,7 +9,7 @@
 // Fetches: 0 to 97.
 // LAPACK potf2, which looks left.
 
-#include "lib/stack.glsl"
+#include "lib/packed.glsl"
 #include "lib/cholesky.glsl"
 
 uniform sampler2D A;

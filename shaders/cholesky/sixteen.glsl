@@ -7,7 +7,7 @@
 #endif
 
 #include "lib/repeat.glsl"
-#include "lib/stack.glsl"
+#include "lib/packed.glsl"
 #include "lib/cholesky.glsl"
 
 uniform sampler2D A;

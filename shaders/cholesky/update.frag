@@ -12,7 +12,7 @@
 #define DIAGONAL 0  // only the 16 x 16 blocks on the diagonal (0, 1)
 #endif
 
-#include "lib/stack.glsl"
+#include "lib/packed.glsl"
 #include "cholesky/banded.glsl"
 #include "lib/cholesky.glsl"
 

@@ -11,7 +11,7 @@
 #define ROWS 1  // rows are scaled already (0, 1)
 #endif
 
-#include "lib/stack.glsl"
+#include "lib/packed.glsl"
 #include "lib/exponent.glsl"
 #include "equilibrate/line_exponent.glsl"
 

@@ -10,7 +10,7 @@
 #define COLUMNS 0  // columns are scaled already (0, 1)
 #endif
 
-#include "lib/stack.glsl"
+#include "lib/packed.glsl"
 #include "lib/exponent.glsl"
 #include "equilibrate/line_exponent.glsl"
 

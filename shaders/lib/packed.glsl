@@ -4,8 +4,58 @@
 //     b a      M[2y+1, 2x]  M[2y+1, 2x+1]
 //
 // `element pair` means the two elements of one row that share a texel: (M[i, 2x], M[i, 2x+1]).
+//
+// A stack of matrices that one pass works on (STACK), interleaved: texel (x, y) of all matrices stands together, in a
+// block of `grid` cells, one for each matrix. Here six matrices of 2 x 2 texels, a grid of 3 x 2:
+//
+//     texel (0,0) of     texel (1,0) of
+//     0 1 2              0 1 2             So neighbouring fragments do the same for neighbouring matrices, and any
+//     3 4 5              3 4 5             rectangle of texels, of all matrices at once, is a rectangle to draw.
+//     0 1 2              0 1 2
+//     3 4 5              3 4 5             A single matrix is a stack with one cell: the packed layout itself.
+//
+// Kim et al., "Designing vector-friendly compact BLAS and LAPACK kernels" (2017): the interleaved batch.
 
-#include "lib/stack.glsl"
+#ifndef STACK
+#define STACK 0  // operands are stacks of matrices (1), or single ones (0)
+#endif
+
+#if STACK
+
+uniform ivec2 grid;  // cells across and down
+
+// Texel of its matrix that this fragment computes. In floats, because GPUs have no division of integers: gl_FragCoord is
+// the middle of a texel, so far from a whole multiple of the grid that no rounding matters.
+ivec2 own_texel() {
+    return ivec2(gl_FragCoord.xy / vec2(grid));
+}
+
+// Which cell of every block is that of its matrix.
+ivec2 own_cell() {
+    return ivec2(gl_FragCoord.xy) - own_texel() * grid;
+}
+
+// Where a texel of the same matrix is.
+ivec2 at(ivec2 texel) {
+    return texel * grid + own_cell();
+}
+
+// Where a texel of another matrix is.
+ivec2 at(ivec2 texel, int matrix) {
+    return texel * grid + ivec2(matrix % grid.x, matrix / grid.x);
+}
+
+// Number of the matrix that this fragment works on.
+int own_matrix() {
+    return own_cell().y * grid.x + own_cell().x;
+}
+
+#else
+
+#define own_texel() ivec2(gl_FragCoord.xy)
+#define at(texel) (texel)
+
+#endif
 
 vec2 half_of(vec4 texel, int i) {
     return (i & 1) == 0 ? texel.rg : texel.ba;

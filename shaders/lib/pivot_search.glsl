@@ -3,16 +3,10 @@
 //     p = argmax |a[i, 2k]|          q = argmax |a[i, 2k+1] - a[i, 2k] / a[p, 2k] a[p, 2k+1]|,  rows 2k and 2k+1 apart
 //
 // exchange is (p, q), the row that comes to row 2k, and where the row that then comes to row 2k+1 stands; block are the
-// constants (a, b, l, d') that the step needs of these two rows:
-//
-//     a b        a  b        l = c / a
-//     c d   ->   l  d'       d' = d - l b
-//
+// constants of these two rows, see lib/pivots.glsl.
 // Of equals the first wins; a column of zeros keeps its row. LAPACK getf2.
 
-#include "lib/packed.glsl"
-#include "lib/divide.glsl"
-#include "lib/exchange.glsl"
+#include "lib/pivots.glsl"
 
 const int UNDER_WAY = 4;  // fetches at a time: nothing else hides how long they take
 
@@ -53,8 +47,6 @@ void search_pivots(sampler2D A, int k, int rows, out ivec2 exchange, out vec4 bl
         }
     }
 
-    vec2 lower = row_pair(A, source_row(r + 1, r, p, r + 1, q), k);
-    float l = multiplier(lower.x, upper.x);
     exchange = ivec2(p, q);
-    block = vec4(upper, l, lower.y - l * upper.y);
+    block = pivot_block(A, k, r, exchange);
 }

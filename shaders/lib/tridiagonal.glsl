@@ -2,7 +2,7 @@
 //
 //     r x[i-1] + g x[i] + b x[i+1] = a
 //
-// Systems stand side by side as a stack does (lib/stack.glsl): equation i of every system is a texel of its own, in a
+// Systems stand side by side as a stack does (lib/packed.glsl): equation i of every system is a texel of its own, in a
 // column (AXIS 0) or in a row (AXIS 1). Equations outside of a system say x = 0.
 
 #ifndef AXIS
@@ -13,7 +13,7 @@
 #endif
 #define STACK 1
 
-#include "lib/stack.glsl"
+#include "lib/packed.glsl"
 #include "lib/divide.glsl"
 #include "lib/ieee.glsl"
 

@@ -10,7 +10,7 @@
 #define INVERSE 0  // follow the rows forward instead (0, 1)
 #endif
 
-#include "lib/exchange.glsl"
+#include "lib/pivots.glsl"
 
 uniform sampler2D pivots;
 uniform int first;  // steps first ... end - 1 are followed

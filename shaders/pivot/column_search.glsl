@@ -26,7 +26,7 @@ uniform int k;         // texel column of the matrix
 
 int r;  // pivots so far, which is the row that the next one comes to
 
-const int ROWS_AT_ONCE = 8;  // fetches under way at once, see lib/best_candidate.glsl
+const int ROWS_AT_ONCE = 8;  // fetches under way at once, see lib/pivots.glsl
 
 void begin_search() {
 #if FIXED

@@ -12,18 +12,25 @@
 #ifndef GEOMETRIC
 #define GEOMETRIC 0  // norms are geometric means (1)
 #endif
+#ifndef PAIR
+#define PAIR 0  // candidates are pairs of rows (1), or rows for column 2k+1, and all of them name p (0)
+#endif
 #ifndef KEPT
 #define KEPT 0  // a panel keeps its records beside it (1)
 #endif
 
+#include "lib/pivots.glsl"
+
 #if KEPT
 uniform sampler2D panel;
 uniform int column;
-uniform int top;  // first row of the panel
 #else
-#include "lib/factor_pivots.glsl"
+uniform sampler2D candidates;
+uniform int chunk;    // texels that one fragment has searched
+uniform ivec2 shape;  // rows and columns of the panel's matrix
 #endif
 
+uniform int top;         // first row of the panel
 uniform int first_step;  // texel of the records that belongs to column 0 of the panel
 
 layout(location = 0) out vec4 pivots;
@@ -34,7 +41,7 @@ void main() {
 #if KEPT
     vec4 found = texelFetch(panel, ivec2(column, (top >> 1) + k), 0);
 #else
-    vec4 found = factor_pivots(ivec2(k, 0), k);
+    vec4 found = factor_pivots(candidates, ivec2(k, 0), top + 2 * k, shape.x, chunk, PAIR == 1);
 #endif
     pivots = vec4(found.xy, float(top + 2 * k), 0.0);
     float ratio = found.w == 0.0 ? 0.0 : found.z / found.w;

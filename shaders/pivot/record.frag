@@ -22,7 +22,7 @@
 #define GEOMETRIC 0  // norms are geometric means (1)
 #endif
 
-#include "lib/best_candidate.glsl"
+#include "lib/pivots.glsl"
 #include "pivot/threshold.glsl"
 
 #if PAIR == 0

@@ -23,8 +23,7 @@
 #endif
 
 #include "pivot/column_search.glsl"
-#include "lib/best_candidate.glsl"
-#include "lib/divide.glsl"
+#include "lib/pivots.glsl"
 #include "pivot/threshold.glsl"
 
 uniform sampler2D firsts;

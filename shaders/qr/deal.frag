@@ -6,7 +6,7 @@
 
 #define STACK 1
 
-#include "lib/stack.glsl"
+#include "lib/packed.glsl"
 
 uniform sampler2D A;
 uniform int height;  // texels of A that a member takes

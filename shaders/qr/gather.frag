@@ -9,7 +9,7 @@
 #endif
 #define STACK 1
 
-#include "lib/stack.glsl"
+#include "lib/packed.glsl"
 
 uniform sampler2D S;
 uniform int height;

@@ -14,9 +14,7 @@
 // Fetches: 2 to 6.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.2, equations 4.31 to 4.33, listings 4.3 and 4.4.
 
-#include "lib/packed.glsl"
-#include "lib/divide.glsl"
-#include "lib/exchange.glsl"
+#include "lib/pivots.glsl"
 #include "lib/ieee.glsl"
 
 uniform sampler2D A;

@@ -4,9 +4,7 @@
 //     c d        d' = d - l b        without a second pivot   d' = 0
 
 #include "lib/fullscreen.glsl"
-#include "lib/packed.glsl"
-#include "lib/divide.glsl"
-#include "lib/exchange.glsl"
+#include "lib/pivots.glsl"
 
 uniform sampler2D A;
 uniform sampler2D pivots;

@@ -14,7 +14,7 @@
 #endif
 #define STACK 1
 
-#include "lib/stack.glsl"
+#include "lib/packed.glsl"
 
 uniform sampler2D X;
 uniform ivec2 shape;    // n, right sides of each matrix

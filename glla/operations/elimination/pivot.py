@@ -128,16 +128,16 @@ class FactorSearch:
 
     @property
     def inputs(self) -> dict[str, str]:
-        """Sampler of ``lib/factor_pivots.glsl``, for a pass that needs the winners."""
+        """Sampler of the candidates, for a pass that needs the winners, see ``lib/pivots.glsl``."""
         return {"candidates": self.candidates}
 
     def uniforms(self, top: int = 0) -> dict[str, Uniform]:
-        """Uniforms of ``lib/factor_pivots.glsl``."""
+        """Uniforms of a pass that needs the winners."""
         return {"chunk": self.chunk, "top": top, "shape": self.shape}
 
     @property
     def defines(self) -> dict[str, int]:
-        """Defines of ``lib/factor_pivots.glsl``."""
+        """Defines of a pass that needs the winners."""
         return {"PAIR": int(self.pivoting != "partial")} | self._at_once
 
     @property

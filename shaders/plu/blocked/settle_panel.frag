@@ -8,8 +8,7 @@
 // Cost per fragment: 2 fetches, and in L 1 for each later step.
 // LAPACK getrf2 (laswp on the left columns).
 
-#include "lib/packed.glsl"
-#include "lib/exchange.glsl"
+#include "lib/pivots.glsl"
 
 uniform sampler2D P0;
 uniform sampler2D P1;

@@ -16,7 +16,7 @@
 #error ROWS and COLUMNS must be 1 and 1, 1 and 4, or 4 and 1
 #endif
 
-#include "lib/exchange.glsl"
+#include "lib/pivots.glsl"
 
 const int LANES = ROWS * COLUMNS;
 

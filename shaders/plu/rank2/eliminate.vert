@@ -1,21 +1,23 @@
-// The pivot rows of step k (the step of the pass), and the constants of their 2x2 block.
+// The pivot rows of step k (the step of the pass), out of the candidates that the search has left, and the constants of
+// their 2x2 block: what all fragments share, computed once for each corner instead of once for each fragment (thesis,
+// listing 4.5). All is the same at the three corners, and `flat`, so nothing is interpolated.
 //
-// The pivots come out of the candidates that the search has left; with SEARCH, which is for small matrices, the corner
-// searches them itself. The matrices of a stack have pivots of their own, so with STACK the fragments fetch them.
+// The matrices of a stack (STACK) have pivots of their own, which the fragments fetch.
+
+#ifndef PAIR
+#define PAIR 0  // candidates are pairs of rows (1), or rows for column 2k+1, and all of them name p (0)
+#endif
 
 #ifndef STACK
 #define STACK 0  // operands are stacks of matrices (1), or single ones (0)
 #endif
-#ifndef SEARCH
-#define SEARCH 0  // search the pivots here (1), or find them among candidates (0)
-#endif
 
 #include "lib/fullscreen.glsl"
 
-#if STACK
-
 flat out int k;  // texel column of the step
 
+#if STACK
+
 void main() {
     gl_Position = triangle_corner();
     k = step_of_pass();
@@ -23,29 +25,23 @@ void main() {
 
 #else
 
-#include "plu/step_constants.glsl"
+#include "lib/pivots.glsl"
 
-#if SEARCH
-
-#include "lib/pivot_search.glsl"
-
+uniform sampler2D A;
+uniform sampler2D candidates;
+uniform int chunk;    // texels that one fragment has searched
+uniform int top;      // first row of the panel
 uniform ivec2 shape;  // rows and columns of A
 
+flat out ivec2 exchange;  // p and q: rows that come to row top + 2k and the next
+flat out vec4 block;      // a, b, l, d'
+
 void main() {
     gl_Position = triangle_corner();
     k = step_of_pass();
-    search_pivots(A, k, shape.x, exchange, block);
+    int r = top + 2 * k;
+    exchange = ivec2(factor_pivots(candidates, ivec2(k, 0), r, shape.x, chunk, PAIR == 1).xy);
+    block = pivot_block(A, k, r, exchange);
 }
 
-#else
-
-#include "lib/factor_pivots.glsl"
-
-void main() {
-    gl_Position = triangle_corner();
-    int step = step_of_pass();
-    share(step, ivec2(factor_pivots(ivec2(step, 0), step).xy), top + 2 * step);
-}
-
-#endif
 #endif
