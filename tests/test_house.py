@@ -110,6 +110,17 @@ def outside_the_order() -> int:
     return sum(f"{path.name}/" not in order for path in SHADERS.iterdir() if path.is_dir())
 
 
+def shaders_to_read(name: str) -> int:
+    """Files of both stages of a shader, with all that they include."""
+    found, waiting = set[str](), [f"{name}.vert", f"{name}.frag"]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += re.findall(r'^#include "(.*)"', text_of(SHADERS / file), re.MULTILINE)
+    return len(found)
+
+
 def conditionals() -> int:
     """Most conditionals of the preprocessor in a shader, include guards and defaults of parameters left out."""
     paths = [path for kind in ("*.frag", "*.glsl", "*.vert") for path in files_of(SHADERS, kind)]
@@ -179,6 +190,7 @@ COUNTS = [
     Count('first lines of docstrings with "what"', whats, 3, 120),
     Count("folders of shaders outside the reading order", outside_the_order, 0, 0),
     Count("files of shaders/lib", lambda: len(files_of(SHADERS / "lib", "*")), 30, 35),
+    Count("shader files to read for plu/rank2/eliminate", partial(shaders_to_read, "plu/rank2/eliminate"), 6, 6),
     Count("most conditionals in a shader", conditionals, 6, 6),
 ]
 

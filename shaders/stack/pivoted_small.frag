@@ -1,12 +1,11 @@
 // A whole system of order 4 at most in one fragment: scaled, factored with partial pivoting and solved in registers.
 //
 // A fragment computes four elements of the record of one matrix, and eliminates it anew for them, with the right-hand
-// sides of these four and the probes beside it. Records are those of unpack.frag, filled up to whole texels:
+// sides of these four and the probes beside it. Its record:
 //
 //     X in C order, of a solution; then u_ii; max |u_ij| of the columns; squares of solutions for random numbers
 //     u_ii; max |u_ij|; pivots; e_i + f_i, with DETERMINANT
 //
-// Additions and multiplications are those of the passes of a larger stack, one for one and in their order.
 // raw      one element per texel: all A, then all B
 // records  four elements per texel
 // Cost per fragment: ORDER^2 fetches, and 4 ORDER if there is a B; 2/3 ORDER^3 + 12 ORDER^2 flop; 16 divisions or fewer.
@@ -23,30 +22,16 @@
 #define EQUILIBRATE 1  // scale rows and columns by powers of two first (0, 1)
 #endif
 
-#include "lib/divide.glsl"
+#define RIGHT_SIDES (DETERMINANT == 0 && IDENTITY == 0)
+
 #include "lib/exponent.glsl"
 #include "stack/random.glsl"
 #include "stack/small.glsl"
 
-#if DETERMINANT == 0 && IDENTITY == 0
-uniform int start;     // place of the first element of the first B
-#define RIGHT_SIDE(i, column) raw_element(start + matrix * ORDER * extent.y, i * extent.y + column)
-#else
-#define RIGHT_SIDE(i, column) (i == column ? 1.0 : 0.0)
-#endif
-
-vec4 A[ORDER];  // rows, a multiplier where there is a zero
 int row_exponents[ORDER];
 int column_exponents[ORDER];
 int pivots[ORDER];
-vec2 probe[ORDER];
-
-void fetch_matrix() {
-    for (EACH(i)) {
-        A[i] = vec4(0.0);
-        for (EACH(j)) A[i][j] = raw_element(matrix * ORDER * ORDER, ORDER * i + j);
-    }
-}
+vec4 probe[ORDER];  // two right-hand sides of random numbers
 
 void equilibrate() {
     for (EACH(i)) {
@@ -79,12 +64,12 @@ void equilibrate() {
 void fetch_right_sides() {
     for (EACH(i)) {
         X[i] = vec4(0.0);
-        probe[i] = vec2(random_at(i, 0), random_at(i, 1));
+        probe[i] = vec4(random_at(i, 0), random_at(i, 1), 0.0, 0.0);
     }
     if (DETERMINANT == 1) return;
     for (int c = 0; c < 4; ++c) {
         int column = column_of(place + c);
-        for (EACH(i)) X[i][c] = scaled(RIGHT_SIDE(i, column), -row_exponents[i]);
+        for (EACH(i)) X[i][c] = scaled(right_side(i, column), -row_exponents[i]);
     }
 }
 
@@ -101,7 +86,7 @@ void exchange(int k) {  // bring the pivot up
     pivots[k] = p;
     vec4 a = A[k];
     vec4 x = X[k];
-    vec2 z = probe[k];
+    vec4 z = probe[k];
     for (EACH(i)) {
         if (i == p) {
             A[k] = A[i];
@@ -130,20 +115,8 @@ void eliminate() {
     }
 }
 
-void substitute_back() {
-    for (EACH(step)) {
-        int i = ORDER - 1 - step;
-        // Columns by pairs, the last pair first, as the blocks of larger matrices.
-        for (int s = 0; s < 4; ++s) {
-            int j = s < 2 ? 2 + s : s - 2;
-            if (j > i && j < ORDER) {
-                X[i] -= A[i][j] * X[j];
-                probe[i] -= A[i][j] * probe[j];
-            }
-        }
-        for (int c = 0; c < 4; ++c) X[i][c] = multiplier(X[i][c], A[i][i]);
-        probe[i] = vec2(multiplier(probe[i].x, A[i][i]), multiplier(probe[i].y, A[i][i]));
-    }
+float upper(int i, int j) {
+    return A[i][j];
 }
 
 float largest(int j) {
@@ -177,10 +150,13 @@ float element(int e, int c) {
 
 void main() {
     if (is_spare()) return;
-    fetch_matrix();
+    fetch_matrix(false);
     equilibrate();
     fetch_right_sides();
     eliminate();
-    if (DETERMINANT == 0) substitute_back();
+    if (DETERMINANT == 0) {
+        substitute_back(X);
+        substitute_back(probe);
+    }
     put_record();
 }
