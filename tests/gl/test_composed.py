@@ -48,7 +48,7 @@ def squares(after=lambda c: (c + 1, c - 1)):
     return draft.plan({"more": "more", "less": "less", "C": c})
 
 
-def test_there_and_back(device):
+def test_there_and_back(device, monkeypatch):
     before = device.stats()
     plan = squares()
     results = device.run(plan, A=A)
@@ -60,12 +60,7 @@ def test_there_and_back(device):
     results["C"].release()
     assert device.stats().textures == before.textures
     assert device.stats().plans == before.plans + 5  # pack, product, unpack, the whole; and the download
-
-
-def test_a_second_run_needs_no_check(device, monkeypatch):
-    plan = squares()
-    device.run(plan, A=A)
-    monkeypatch.setattr(type(plan), "check", None)
+    monkeypatch.setattr(type(plan), "check", None)  # a second run needs none
     np.testing.assert_array_equal(device.run(plan, A=A)["less"], A @ A - 1)
 
 
@@ -163,19 +158,6 @@ def test_what_lies_transposed_goes_up_transposed(device):
 # ---- failures --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("error", [SingularMatrixError, KeyboardInterrupt])
-def test_an_exception_of_the_host_leaves_nothing_behind(device, error):
-    def fail(_):
-        raise error("so it is")
-
-    before = device.stats().textures
-    a = A.astype(np.float32)
-    with pytest.raises(error, match="so it is"):
-        device.run(squares(fail), A=a)
-    assert device.stats().textures == before
-    np.testing.assert_array_equal(device.run(squares(), A=a)["less"], A @ A - 1)
-
-
 def test_an_interrupt_ends_it(device):
     def interrupt(c):
         device.interrupt()
@@ -194,35 +176,50 @@ def test_an_interrupt_ends_it(device):
 
 
 def test_operands_must_be_those_of_the_plan(device):
-    plan = squares()
-    with pytest.raises(PlanError, match=r"^squares: operands are \['A'\], got \[\]$"):
-        device.run(plan)
-    with pytest.raises(PlanError, match=r"^squares: operand A must be 3x3 of the host, got an array of shape \(3, 4\)"):
-        device.run(plan, A=np.ones((3, 4)))
-    with pytest.raises(PlanError, match="operand A must be 3x3 of the host, got 2x2x4"):
-        device.run(plan, A=device.upload(A.astype(np.float32)))
-    with pytest.raises(PlanError, match=r"^matmul.* operand A must be 2x2x4, got an array of shape \(3, 3\)"):
-        device.run(PRODUCT, A=A, B=A)
-    gone = device.upload(A.astype(np.float32))
+    texture, gone = (device.upload(A.astype(np.float32)) for _ in range(2))
     gone.release()
+    for plan, operands, message in (
+        (squares(), {}, r"^squares: operands are \['A'\], got \[\]$"),
+        (
+            squares(),
+            {"A": np.ones((3, 4))},
+            r"^squares: operand A must be 3x3 of the host, got an array of shape \(3, 4",
+        ),
+        (squares(), {"A": texture}, "operand A must be 3x3 of the host, got 2x2x4"),
+        (PRODUCT, {"A": A, "B": A}, r"^matmul.* operand A must be 2x2x4, got an array of shape \(3, 3\)"),
+    ):
+        with pytest.raises(PlanError, match=message):
+            device.run(plan, **operands)
     with pytest.raises(ReleasedError):
         device.run(PRODUCT, A=gone, B=gone)
 
 
-def test_a_function_gives_what_was_announced(device):
-    before = device.stats().textures
-    with pytest.raises(PlanError, match=r"^squares: shift gives \('more', 'less'\), its function 1 arrays$"):
-        device.run(squares(lambda c: (c,)), A=A)
+@pytest.mark.parametrize("error", [SingularMatrixError, KeyboardInterrupt, PlanError])
+def test_an_exception_of_the_host_leaves_nothing_behind(device, error):
+    def fail(c):
+        if error is PlanError:
+            return (c,)  # one array, where two were announced
+        raise error("so it is")
+
+    before, a = device.stats().textures, A.astype(np.float32)
+    announced = r"^squares: shift gives \('more', 'less'\), its function 1 arrays$"
+    with pytest.raises(error, match=announced if error is PlanError else "so it is"):
+        device.run(squares(fail), A=a)
     assert device.stats().textures == before
+    np.testing.assert_array_equal(device.run(squares(), A=a)["less"], A @ A - 1)
 
 
-def test_a_plan_of_plans_draws_nothing_itself(device):
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (PRODUCT.steps[0], r"^squares: step 6: a plan of plans draws nothing itself, call a plan$"),
+        (Transfer("unpack C.raw", "A"), r"^squares: step 6: an operand is never written, got"),
+    ],
+)
+def test_a_plan_of_plans_draws_nothing_itself(step, message):
     plan = squares()
-    step = PRODUCT.steps[0]
-    with pytest.raises(PlanError, match=r"^squares: step 6: a plan of plans draws nothing itself, call a plan$"):
+    with pytest.raises(PlanError, match=message):
         schedule(replace(plan, steps=(*plan.steps, step)))
-    with pytest.raises(PlanError, match=r"^squares: step 6: an operand is never written, got"):
-        schedule(replace(plan, steps=(*plan.steps, Transfer("unpack C.raw", "A"))))
 
 
 # ---- a trace of it ---------------------------------------------------------------------------
@@ -259,7 +256,8 @@ def shaders_of(plan):
     return [row[row.index("  ") :].strip().split("  ")[0] for row in steps]
 
 
-def test_a_trace_keeps_the_arrays(device):
+def test_a_trace_keeps_the_arrays(device, tmp_path):
+    pytest.importorskip("matplotlib")
     a = A.copy()
     with glla.trace(values=True) as t:
         device.run(squares(), A=a)
@@ -271,20 +269,11 @@ def test_a_trace_keeps_the_arrays(device):
     np.testing.assert_array_equal(shift.values["less"], A @ A - 1)
     with pytest.raises(ValueError, match="read-only"):
         shift.values["less"][0, 0] = 1
-
-
-def test_a_full_trace_lets_it_run():
-    with glla.trace(limit=1) as t:
-        glla.default_device().run(squares(), A=A)
-    assert (len(t), t.dropped) == (1, len(squares().flat.steps) - 1)
-
-
-def test_a_trace_of_it_can_be_saved(tmp_path):
-    pytest.importorskip("matplotlib")
-    with glla.trace(values=True) as t:
-        glla.default_device().run(squares(), A=A)
     for suffix in ("json", "gif", "html"):
         t.save(tmp_path / f"trace.{suffix}")
         assert (tmp_path / f"trace.{suffix}").stat().st_size > 0
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     assert [e["name"] for e in events if e.get("cat") == "host"] == ["(upload)", "(read back)", "(host) shift"]
+    with glla.trace(limit=1) as full:  # which lets it run
+        device.run(squares(), A=A)
+    assert (len(full), full.dropped) == (1, len(squares().flat.steps) - 1)

@@ -3,11 +3,11 @@
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 
 from glla.gl import interrupts
+from tests.beside import in_thread, run_python
 
 COMPILE = """
 import os, random, threading, time
@@ -60,8 +60,7 @@ while True:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 def test_ctrl_c_while_a_shader_compiles_is_no_crash():
     """It was one: moderngl goes on with what a callback that raised did not give."""
-    run = subprocess.run([sys.executable, "-c", COMPILE], capture_output=True, text=True, timeout=60)
-    assert (run.returncode, run.stdout) == (0, "True\n"), run.stderr
+    assert run_python(COMPILE) == "True\n"
 
 
 def test_ctrl_c_waits_for_the_end_of_the_block():
@@ -114,13 +113,8 @@ def test_a_subinterpreter_has_nothing_to_put_off():
 
 
 def test_another_thread_has_nothing_to_put_off():
-    seen, before = [], signal.getsignal(signal.SIGINT)
-
     def work():
         with interrupts.put_off():
-            seen.append(signal.getsignal(signal.SIGINT))
+            return signal.getsignal(signal.SIGINT)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert seen == [before]
+    assert in_thread(work) is signal.getsignal(signal.SIGINT)

@@ -42,6 +42,10 @@ def texture(device, array):
     return device.upload(np.array(array, dtype=np.float32, ndmin=2))
 
 
+def looped(most=9, until="stop", body=None):
+    return glla.iterate(body or counter(), carry=CARRY, until=until, most=most)
+
+
 @pytest.fixture
 def given(device, rng):
     """Operands of `counter`, for a number of iterations after which it says stop."""
@@ -95,7 +99,7 @@ def test_it_stops_where_a_loop_that_always_looks_does(device, given, lengths, lo
     body = counter()
     for goal in (1, 2, 7, 8, 15, 20, 21):
         operands = given(goal)
-        loop = glla.iterate(body, carry=CARRY, until="stop", most=20)
+        loop = looped(20, body=body)
         expected, count, stopped = patient(device, body, CARRY, "stop", 20, operands)
         result = device.run(loop, **operands)
         assert (result.iterations, result.stopped, result.stop) == (count, stopped, float(stopped))
@@ -106,18 +110,17 @@ def test_it_stops_where_a_loop_that_always_looks_does(device, given, lengths, lo
         assert bits(device, result) == bits(device, expected)
 
 
-def test_with_blocks_that_grow(device, given):
+def test_with_blocks_that_grow(device, given, lengths):
     body, operands = counter(), given(103)
-    result = device.run(glla.iterate(body, carry=CARRY, until="stop", most=1000), **operands)
+    result = device.run(looped(1000, body=body), **operands)
     assert (result.iterations, result.stopped) == (103, True)
     assert bits(device, result) == bits(device, patient(device, body, CARRY, "stop", 1000, operands)[0])
-
-
-def test_a_stop_that_is_taken_back_was_one(device, given, lengths):
-    """The stop texel says stop in iteration 4 alone; iterations behind it, queued already, say go on."""
+    # The stop texel says stop in iteration 4 alone; iterations behind it, queued already, say go on.
     lengths(64)
-    result = device.run(glla.iterate(counter("equal"), carry=CARRY, until="stop", most=60), **given(4))
+    result = device.run(looped(60), **given(4))
     assert (result.iterations, result.stopped) == (4, True)
+    result = device.run(looped(body=counter("subtract")), **given(5))  # n - goal: -4 at once
+    assert (result.iterations, result.stop) == (1, -4.0)
 
 
 @pytest.mark.parametrize("one", LENGTHS)
@@ -135,27 +138,24 @@ def test_nan_says_stop(device, given, lengths, one):
     assert device.read(result["n'"])[0, 0, 0] == np.inf
 
 
-def test_the_texel_s_number_comes_back(device, given):
-    body = counter("subtract")  # n - goal: -4 at once
-    result = device.run(glla.iterate(body, carry=CARRY, until="stop", most=9), **given(5))
-    assert (result.iterations, result.stop) == (1, -4.0)
-
-
 @pytest.mark.parametrize("most", [1, np.int64(2), 63, 64, 65, 200])
 def test_a_loop_without_a_stop_runs_its_number(device, given, most):
     body, operands = counter(), given(0)
-    result = device.run(glla.iterate(body, carry=CARRY, most=most), **operands)
+    result = device.run(looped(most, None, body), **operands)
     assert (result.iterations, result.stopped, result.stop) == (most, False, 0)
     assert bits(device, result) == bits(device, patient(device, body, CARRY, "stop", most, operands)[0])
 
 
-def test_operands_stay_as_they_were(device, given, lengths):
+def test_operands_stay_as_they_were(device, given, lengths, monkeypatch):
+    """And a second loop over a plan prepares nothing."""
     lengths(2)
-    operands = given(7)
+    body, operands = counter(), given(7)
     before = bits(device, operands)
-    device.run(glla.iterate(counter(), carry=CARRY, until="stop", most=9), **operands)
+    device.run(looped(body=body), **operands)
     assert bits(device, operands) == before
     assert not any(one.released for one in operands.values())
+    monkeypatch.setattr("glla.gl.runner.prepare", None)
+    assert device.run(looped(60, body=body), **operands).iterations == 7
 
 
 # ---- looks -----------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_a_look_reads_16_bytes_and_nothing_else_is_read(device, given, monkeypat
         fetched.append((texture.storage.nbytes, buffer.storage.nbytes))
         fetch(self, texture, buffer)
 
-    loop, operands = glla.iterate(counter(), carry=CARRY, until="stop", most=500), given(200)
+    loop, operands = looped(500), given(200)
     monkeypatch.setattr(Staging, "fetch", counted)
     monkeypatch.setattr(device._transfers, "read", None)
     assert device.run(loop, **operands).iterations == 200
@@ -197,38 +197,31 @@ def test_the_host_runs_two_blocks_ahead_and_no_further(device, given, monkeypatc
     monkeypatch.setattr(Staging, "done", slow)
     monkeypatch.setattr(Staging, "fetch", counted)
     monkeypatch.setattr(engine, "length", lambda done: 3)
-    assert device.run(glla.iterate(counter(), carry=CARRY, until="stop", most=15), **given(99)).iterations == 15
+    assert device.run(looped(15), **given(99)).iterations == 15
     assert queued == 5
     assert waits == [2, 3, 4, 5, 5]
 
 
 @pytest.mark.parametrize("goal", [1, 17, 100, 500])
 def test_little_is_queued_in_vain(device, given, looks, goal):
-    loop, operands, before = glla.iterate(counter(), carry=CARRY, until="stop", most=10**6), given(goal), device.stats()
+    loop, operands, before = looped(10**6), given(goal), device.stats()
     assert device.run(loop, **operands).iterations == goal
     assert device.stats().plans - before.plans - 1 <= goal + max(3, 3 * goal // 16)
 
 
 def test_of_dear_iterations_in_software_one_is_queued_in_vain(device, given, looks, monkeypatch):
     monkeypatch.setattr(engine, "DEAR", 0)
-    loop, operands, before = glla.iterate(counter(), carry=CARRY, until="stop", most=10**6), given(200), device.stats()
+    loop, operands, before = looped(10**6), given(200), device.stats()
     assert device.run(loop, **operands).iterations == 200
     queued = device.stats().plans - before.plans - 1 - 200
     assert queued <= 1 or not device.limits.software
-
-
-def test_a_second_loop_over_a_plan_prepares_nothing(device, given, monkeypatch):
-    body, operands = counter(), given(30)
-    device.run(glla.iterate(body, carry=CARRY, until="stop", most=50), **operands)
-    monkeypatch.setattr("glla.gl.runner.prepare", None)
-    assert device.run(glla.iterate(body, carry=CARRY, until="stop", most=60), **operands).iterations == 30
 
 
 # ---- plans of plans --------------------------------------------------------------------------
 
 
 def test_a_loop_in_a_plan_of_plans(device, given):
-    loop = glla.iterate(counter(), carry=CARRY, until="stop", most=50)
+    loop = looped(50)
     draft = Draft("twice around")
     for name in loop.operands:
         draft.operand(name, loop.slots[name])
@@ -240,14 +233,14 @@ def test_a_loop_in_a_plan_of_plans(device, given):
     operands = given(9)
     result = device.run(plan, **operands)
     assert device.read(result["n"])[0, 0, 0] == 18
-    whole = device.run(glla.iterate(counter(), carry=CARRY, most=18), **operands)
+    whole = device.run(looped(18, None), **operands)
     assert bits(device, {"x": result["x"]}) == bits(device, {"x": whole["x'"]})
 
 
 @pytest.mark.parametrize("one", [1, 3])
 def test_a_loop_of_loops(device, given, lengths, one):
     lengths(one)
-    inner = glla.iterate(counter(), carry=CARRY, most=3)
+    inner = looped(3, None)
     draft = Draft("rounds of three")
     for name in inner.operands:
         draft.operand(name, inner.slots[name])
@@ -257,7 +250,7 @@ def test_a_loop_of_loops(device, given, lengths, one):
     operands = given(10)
     result = device.run(glla.iterate(body, carry=CARRY, until="enough", most=9), **operands)
     assert (result.iterations, result.stopped) == (4, True)
-    plain = device.run(glla.iterate(counter(), carry=CARRY, most=12), **operands)
+    plain = device.run(looped(12, None), **operands)
     assert bits(device, {"x": result["x'"]}) == bits(device, {"x": plain["x'"]})
 
 
@@ -278,39 +271,42 @@ def test_shared_temporaries_change_no_bit(device, rng):
 # ---- errors ----------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def interrupted(device):
+    """A function that runs a loop until it is interrupted, and gives how many plans were run."""
+
+    def run(loop, operands):
+        before = device.stats()
+        threading.Timer(0.1, device.interrupt).start()
+        try:
+            with pytest.raises(AbandonedError, match="counter: was abandoned between two passes") as caught:
+                device.run(loop, **operands)
+        finally:
+            device.resume()
+        assert device.stats().textures == before.textures, caught
+        return device.stats().plans - before.plans
+
+    return run
+
+
 @pytest.mark.parametrize("one", [1, 7])
-def test_interrupted_it_leaves_nothing(device, given, lengths, one):
+def test_interrupted_it_leaves_nothing(device, given, lengths, interrupted, one):
     lengths(one)
     operands = given(-1)
-    before, loop = device.stats().textures, glla.iterate(counter(), carry=CARRY, until="stop", most=10**9)
-    threading.Timer(0.1, device.interrupt).start()
-    try:
-        with pytest.raises(AbandonedError, match="counter: was abandoned between two passes"):
-            device.run(loop, **operands)
-    finally:
-        device.resume()
-    assert device.stats().textures == before
-    assert device.run(glla.iterate(counter(), carry=CARRY, until="stop", most=9), **operands).iterations == 9
+    interrupted(looped(10**9), operands)
+    assert device.run(looped(), **operands).iterations == 9
 
 
-def test_interrupted_while_it_waits(device, given, monkeypatch):
+def test_interrupted_while_it_waits(given, interrupted, monkeypatch):
     """No look ever comes, and no iteration may be queued before one does."""
     monkeypatch.setattr(Staging, "done", lambda self, buffer, wait: False)
-    operands, before = given(-1), device.stats()
-    threading.Timer(0.1, device.interrupt).start()
-    try:
-        with pytest.raises(AbandonedError, match="counter: was abandoned between two passes") as caught:
-            device.run(glla.iterate(counter(), carry=CARRY, until="stop", most=100), **operands)
-    finally:
-        device.resume()
-    assert device.stats().textures == before.textures, caught
-    assert device.stats().plans == before.plans + engine.AHEAD
+    assert interrupted(looped(100), given(-1)) == engine.AHEAD
 
 
 def test_an_error_anywhere_leaves_nothing(device, given, looks, monkeypatch):
     """Each texture that is lent fails once: in an iteration, for a look, or while a block runs once more."""
     monkeypatch.setattr(engine, "length", lambda done: 4)
-    loop, operands = glla.iterate(counter(), carry=CARRY, until="stop", most=40), given(10)
+    loop, operands = looped(40), given(10)
     before, acquire, lent, bad = device.stats().textures, type(device._pool).acquire, 0, 0
 
     def failing(self, storage):
@@ -366,7 +362,7 @@ def test_mistakes_are_named(change, error, message):
 
 
 def test_wrong_operands_are_named(device, given):
-    loop, operands = glla.iterate(counter(), carry=CARRY, until="stop", most=9), given(3)
+    loop, operands = looped(), given(3)
     del operands["goal"]
     with pytest.raises(PlanError, match=r"counter: operands are .*, got"):
         device.run(loop, **operands)
@@ -378,20 +374,20 @@ def test_wrong_operands_are_named(device, given):
 
 
 def test_it_prints_its_body_once(device):
-    loop = glla.iterate(counter(), carry=CARRY, until="stop", most=9)
+    loop = looped()
     assert isinstance(loop, Loop)
     head, *lines = str(loop).splitlines()
     assert head.startswith("at most 9 times: counter: 4 passes, ")
     assert {"  carried   x <- x'", "  carried   n <- n'", "  until     stop is not 0"} <= set(lines)
     assert sum("elementwise/binary" in line for line in lines) == 4
-    assert str(glla.iterate(counter(), carry=CARRY, most=9)).startswith("9 times: counter: 4 passes, ")
+    assert str(looped(9, None)).startswith("9 times: counter: 4 passes, ")
     assert loop.cost == counter().cost
     loop.check(device.limits)
 
 
 def test_a_trace_shows_the_iterations_that_ran(device, given, lengths):
     lengths(1)
-    loop, operands = glla.iterate(counter(), carry=CARRY, until="stop", most=3), given(3)
+    loop, operands = looped(3), given(3)
     with glla.trace(values=True) as trace:
         result = device.run(loop, **operands)
     assert result.iterations == 3
@@ -406,23 +402,21 @@ def test_a_trace_shows_the_iterations_that_ran(device, given, lengths):
 def test_power_iteration_finds_the_largest_eigenvalue(rng):
     n = 37
     draft = Draft("power iteration")
-    A, v, old, tol = (
-        draft.operand(name, matrix(shape))
-        for name, shape in {"A": (n, n), "v": (n, 1), "old": (1, 1), "tol": (1, 1)}.items()
-    )
-    single = (0, 0, 0)
+    shapes = {"A": (n, n), "v": (n, 1), "old": (1, 1), "tol": (1, 1)}
+    A, v, old, tol = (draft.operand(name, matrix(shape)) for name, shape in shapes.items())
+
+    def binary(kind, a, b, shape=(1, 1), **options):
+        return draft.call(f"{kind} {a} {b}", elementwise.binary(shape, kind, **options), A=a, B=b)["result"]
+
     w = draft.call("product", matmul.plan(resident((n, n), (n, 1))), A=A, B=v)["C"]
-    both = draft.call("v w", elementwise.binary((n, 1), "multiply"), A=v, B=w)["result"]
     size = draft.call("size", reduce.fold((n, 1), "max_magnitude"), A=w)["total"]
-    new = draft.call("scaled", elementwise.binary((n, 1), "divide", right=single), A=w, B=size)["result"]
-    square = draft.call("v v", elementwise.unary((n, 1), "square"), A=v)["result"]
-    upper = draft.call("v.w", reduce.fold((n, 1)), A=both)["total"]
-    lower = draft.call("v.v", reduce.fold((n, 1)), A=square)["total"]
-    value = draft.call("quotient", operation("divide"), A=upper, B=lower)["result"]
-    change = draft.call("change", operation("subtract"), A=value, B=old)["result"]
-    change = draft.call("size of it", elementwise.unary((1, 1), "absolute"), A=change)["result"]
-    stop = draft.call("small", operation("less_equal"), A=change, B=tol)["result"]
-    body = draft.plan({"v'": new, "value": value, "stop": stop})
+    new = binary("divide", w, size, (n, 1), right=(0, 0, 0))
+    upper, lower = (
+        draft.call(f"sum {k}", reduce.fold((n, 1)), A=binary("multiply", v, k, (n, 1)))["total"] for k in (w, v)
+    )
+    value = binary("divide", upper, lower)
+    change = draft.call("size of it", elementwise.unary((1, 1), "absolute"), A=binary("subtract", value, old))["result"]
+    body = draft.plan({"v'": new, "value": value, "stop": binary("less_equal", change, tol)})
 
     q, _ = np.linalg.qr(rng.standard_normal((n, n)))
     M = (q * np.r_[-9.0, np.linspace(-4, 5, n - 1)]) @ q.T
