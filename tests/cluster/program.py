@@ -13,18 +13,12 @@ from glla import cluster
 from glla.cluster import DistributedMatrix, columns, factoring
 from glla.cluster.linalg import permutation
 from glla.errors import ClusterError
-
-
-def forced(n, seed):
-    rng = np.random.default_rng(seed)
-    lower = np.tril(rng.integers(-1, 2, (n, n)) / 8, -1) * (rng.random((n, n)) < 0.3) + np.eye(n)
-    upper = np.triu(rng.integers(-1, 2, (n, n)), 1) + np.diag(2.0 ** rng.integers(2, 5, n) * rng.choice([-1, 1], n))
-    return (lower @ upper)[rng.permutation(n)].astype(np.float32), lower, upper
+from tests.cluster.conftest import forced
 
 
 def exact(engine):
     """Factors, a product and a solution, exact to the bit."""
-    a, lower, upper = forced(40, 1)
+    a, _, lower, upper = forced(40, 1)
     with cluster.grid(engine=engine, timeout=60, grace=20) as grid:
         whole = DistributedMatrix.scatter(grid, a if grid.rank == 0 else None, 8)
         lu, piv = cluster.lu_factor(whole)

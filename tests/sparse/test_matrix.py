@@ -17,6 +17,18 @@ from glla.sparse.convert import compressed
 scipy_sparse = pytest.importorskip("scipy.sparse")
 
 DENSE = np.array([[0, 2, 0, 0], [1, 0, 0, 3], [0, 0, 0, 0], [4, 0, 5, 0], [0, 0, 0, 6]])
+CSR = scipy_sparse.csr_array
+
+
+class Huge:
+    """More rows than int32 counts."""
+
+    shape, nnz, dtype = (2**31, 1), 0, np.dtype(float)
+
+    def tocoo(self):
+        return self
+
+
 KINDS = [
     getattr(scipy_sparse, f"{kind}_{made}")
     for kind in ("csr", "csc", "coo", "dia", "lil", "dok")
@@ -47,6 +59,8 @@ def test_duplicates_zeros_and_wide_indices():
     A = glla.sparse.asarray(coo)
     assert (A.nnz, A.toarray().tolist()) == (1, [[0, 0], [300, 0]])
     assert (coo.data == before).all()
+    two = scipy_sparse.coo_array((np.array([True, True, True]), ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    np.testing.assert_array_equal(glla.sparse.asarray(two).toarray(), two.toarray())  # bool: true once
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "circular"])
@@ -197,51 +211,34 @@ def test_one_that_is_there_already():
     assert "5 x 4 of float32, 6 entries, format diagonals" not in repr(glla.sparse.asarray(A, "blocks"))
 
 
-def test_what_is_wrong_is_said():
-    with pytest.raises(OptionError, match=r"format must be one of diagonals, .*, got 'csr'"):
-        glla.sparse.asarray(DENSE, "csr")
-    with pytest.raises(OptionError, match="circular diagonals are of a square matrix"):
-        glla.sparse.asarray(DENSE, "circular")
-    with pytest.raises(NonFiniteError, match=r"A must not hold NaN or infinity"):
-        glla.sparse.asarray(scipy_sparse.csr_array([[np.nan]]))
-    with pytest.raises(NonFiniteError, match=r"must fit float32"):
-        glla.sparse.asarray(scipy_sparse.csr_array([[1e300]]))
-    with pytest.raises(DTypeError, match=r"got dtype complex"):
-        glla.sparse.asarray(scipy_sparse.csr_array([[1j]]))
-    with pytest.raises(ShapeError, match=r"A must be a matrix"):
-        glla.sparse.asarray([1, 2])
-    A = glla.sparse.asarray(DENSE)
-    with pytest.raises(ShapeError, match=r"shapes of A \(5, 4\) and x \(5,\) are incompatible"):
-        A @ np.ones(5)
-    with pytest.raises(UnsupportedError, match="two sparse matrices"):
-        A @ scipy_sparse.csr_array(DENSE.T)
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda A: glla.sparse.asarray(DENSE, "csr"), OptionError, r"format must be one of diagonals, .*, got 'csr'"),
+        (lambda A: glla.sparse.asarray(DENSE, "circular"), OptionError, "circular diagonals are of a square matrix"),
+        (lambda A: glla.sparse.asarray(CSR([[np.nan]])), NonFiniteError, r"A must not hold NaN or infinity"),
+        (lambda A: glla.sparse.asarray(CSR([[1e300]])), NonFiniteError, r"must fit float32"),
+        (lambda A: glla.sparse.asarray(CSR([[1j]])), DTypeError, r"got dtype complex"),
+        (lambda A: glla.sparse.asarray([1, 2]), ShapeError, r"A must be a matrix"),
+        (lambda A: A @ np.ones(5), ShapeError, r"shapes of A \(5, 4\) and x \(5,\) are incompatible"),
+        (lambda A: A @ CSR(DENSE.T), UnsupportedError, "two sparse matrices"),
+        (lambda A: glla.sparse.asarray(Huge()), LimitError, "counted in int32"),
+        (
+            lambda A: A @ [1, 1e39, 2, 1],
+            NonFiniteError,
+            r"x must fit float32 \(largest 3.403e\+38\), got 1e\+39; scale",
+        ),
+        (lambda A: A @ np.full((4, 4), -1e39), NonFiniteError, "x must fit float32"),
+    ],
+)
+def test_what_is_wrong_is_said(call, error, message):
+    with pytest.raises(error, match=message):
+        call(glla.sparse.asarray(DENSE))
+
+
+def test_what_is_given_as_infinity_or_nan_stays():
+    assert (glla.sparse.asarray(np.eye(3)) @ [1, np.inf, 2])[1] == np.inf
     assert np.isnan(glla.sparse.asarray([[np.nan]], check_finite=False) @ [1])[0]
-
-
-def test_indices_are_counted_in_int32():
-    class Huge:
-        shape, nnz, dtype = (2**31, 1), 0, np.dtype(float)
-
-        def tocoo(self):
-            return self
-
-    with pytest.raises(LimitError, match="counted in int32"):
-        glla.sparse.asarray(Huge())
-
-
-def test_a_vector_that_float32_cannot_hold_is_refused():
-    """It was infinity in y, without a word; infinity that is given stays."""
-    A = glla.sparse.asarray(np.eye(3))
-    with pytest.raises(NonFiniteError, match=r"x must fit float32 \(largest 3.403e\+38\), got 1e\+39; scale it"):
-        A @ [1, 1e39, 2]
-    with pytest.raises(NonFiniteError, match="x must fit float32"):
-        A @ np.full((3, 4), -1e39)
-    assert (A @ [1, np.inf, 2])[1] == np.inf
-
-
-def test_duplicates_of_bool_are_true_once():
-    two = scipy_sparse.coo_array((np.array([True, True, True]), ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
-    np.testing.assert_array_equal(glla.sparse.asarray(two).toarray(), two.toarray())
 
 
 @pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, lambda A: pickle.loads(pickle.dumps(A))])
