@@ -42,8 +42,8 @@ from glla.cluster import lapack
 from glla.cluster.algorithms import factorisation
 from glla.cluster.engines import Gpu
 from glla.cluster.grids import Grid
+from glla.cluster.lapack import permutation
 from glla.cluster.layout import Layout
-from glla.cluster.linalg import permutation
 from glla.cluster.messages import TAGS, Bytes, Channel
 from glla.cluster.steps import Receive
 from glla.gl import default_device

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.cluster.algorithms import ColumnPLU, factorisation, plan
-from glla.cluster.columns import ColumnFactoring, exchange_rows, order_of, store_columns
+from glla.cluster.columns import ColumnFactoring, exchange_rows, store_columns
 from glla.cluster.engines import Engine, Host
 from glla.cluster.execute import execute, pack
 from glla.cluster.grids import DistributedMatrix, Grid
-from glla.cluster.lapack import pivoted, pivoted_columns, solve_lower
+from glla.cluster.lapack import permutation, pivoted, pivoted_columns, solve_lower
 from glla.cluster.layout import Layout
 from glla.cluster.linalg import lu_factor, matmul, solve
 from glla.cluster.messages import Alone, Channel
@@ -133,7 +133,7 @@ def _measured_columns(grid: Grid, n: int, nb: int) -> _Times:
 
     product = _best(updates) / QUEUED
     packed, half = np.full((rows, columns), 1, dtype=np.float32), columns // 2
-    moved = order_of(np.arange(b) + rng.integers(0, max(1, rows - b), b), rows)
+    moved = permutation(np.arange(b) + rng.integers(0, max(1, rows - b), b), rows)
 
     def stored() -> None:
         exchange_rows(packed[:, :half], moved, grid.channel.communicator.nudge)
@@ -216,7 +216,7 @@ def _panel_by_columns(values: NDArray[np.float32]) -> None:
     np.isfinite(part).all()
     factors, exchanges = pivoted_columns(part)
     pack(exchanges, factors)
-    order_of(exchanges, values.shape[1])
+    permutation(exchanges, values.shape[1])
 
 
 def _block(b: int) -> NDArray[np.float32]:

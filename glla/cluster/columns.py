@@ -38,22 +38,6 @@ SLAB = 2048
 """Columns in which rows are exchanged at a time; between two slabs messages are progressed."""
 
 
-def order_of(exchanges: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
-    """Order of rows after sequential exchanges.
-
-    Examples
-    --------
-    >>> order_of(np.array([2, 2]), 4).tolist()
-    [2, 0, 1, 3]
-    """
-    at: dict[int, int] = {}  # row at a position, where it is not the original one
-    for row, other in enumerate(exchanges.tolist()):
-        at[row], at[other] = at.get(other, other), at.get(row, row)
-    order = np.arange(rows)
-    order[list(at)] = list(at.values())
-    return order
-
-
 def exchange_rows(values: Float32, order: NDArray[np.int64], between: Callable[[], None]) -> None:
     """Permute rows; only those that move are touched."""
     moved = np.nonzero(order != np.arange(len(order)))[0]
@@ -88,7 +72,7 @@ class ColumnFactoring(Actor):
         self.at, self.layout = steps, steps.layout
         self.packed = np.empty(values.shape, dtype=F)  # every element is stored once
         self.exchanges = np.empty(min(self.layout.shape), dtype=np.int64)
-        first = self._columns(0).stop if self.at.q == 0 and self.layout.panels else 0
+        first = self.layout.panel_columns(0, self.at.q).stop if self.at.q == 0 and self.layout.panels else 0
         self._engine = engine.columns(values[:, first:])
         self._storing = ThreadPoolExecutor(1, "glla stores factors") if engine.asynchronous else None
         self._stored: list[Future[None]] = []
@@ -115,11 +99,6 @@ class ColumnFactoring(Actor):
     def load(self, panel: int) -> Future[Any]:
         """Return the future of the upload of the trailing matrix."""
         return self._engine.loaded
-
-    def _columns(self, panel: int) -> slice:
-        """Local columns of a panel; none if another process has it."""
-        start, stop = self.layout.span(panel)
-        return slice(self.layout.columns_below(start, self.at.q), self.layout.columns_below(stop, self.at.q))
 
     def pivots(self, panel: int) -> None:
         """Factor the panel in place, in the message for the others."""
@@ -159,7 +138,7 @@ class ColumnFactoring(Actor):
         b = stop - start
         exchanges, factors = self._unpacked(self.slots["L", panel], b)
         self.exchanges[start:stop] = start + exchanges
-        self._order = order_of(exchanges, self.layout.shape[0] - start)
+        self._order = lapack.permutation(exchanges, self.layout.shape[0] - start)
         return self._engine.exchange(self._order, factors[:, :b], factors[:, b:])
 
     def update_panel(self, panel: int) -> Future[Float32]:
@@ -177,7 +156,7 @@ class ColumnFactoring(Actor):
             self._lower_stored[panel] = stored
 
     def _put_lower(self, panel: int, order: NDArray[np.int64], factors: Float32) -> None:
-        start, columns = self.layout.span(panel)[0], self._columns(panel)
+        start, columns = self.layout.span(panel)[0], self.layout.panel_columns(panel, self.at.q)
         exchange_rows(self.packed[start:, : columns.start], order, self._between)
         if columns.stop > columns.start:
             store_columns(self.packed[start:, columns], factors, self._between)

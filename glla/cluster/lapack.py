@@ -22,18 +22,31 @@ def check_scipy() -> None:
         raise ClusterError("grid: panels are factored by SciPy's LAPACK; pip install 'glla[cluster]'")
 
 
+def permutation(exchanges: NDArray[Any], rows: int) -> Order:
+    """Order of rows after sequential exchanges: row of A that becomes row i of P^T A.
+
+    Examples
+    --------
+    >>> permutation(np.array([2, 2]), 4).tolist()
+    [2, 0, 1, 3]
+    """
+    at: dict[int, int] = {}  # row at a position, where it is not the original one
+    for row, other in enumerate(exchanges.tolist()):
+        at[row], at[other] = at.get(other, other), at.get(row, row)
+    order = np.arange(rows)
+    order[list(at)] = list(at.values())
+    return order
+
+
 def pivoted(a: Float32) -> tuple[Float32, Order]:
     """Factor a matrix with partial pivoting: its packed factors, and their row order."""
     from scipy.linalg import lapack
 
-    order = np.arange(len(a), dtype=np.int64)
     if a.size == 0:
-        return a.copy(), order
+        return a.copy(), np.arange(len(a), dtype=np.int64)
     with one_thread:
         lu, exchanges, _ = lapack.sgetrf(a)
-    for row, other in enumerate(exchanges):
-        order[[row, other]] = order[[other, row]]
-    return np.ascontiguousarray(lu), order
+    return np.ascontiguousarray(lu), permutation(exchanges, len(a))
 
 
 def pivoted_columns(columns: Float32) -> tuple[Float32, Order]:

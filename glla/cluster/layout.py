@@ -167,6 +167,14 @@ class Layout:
         """Count the columns below global column `k` that process column `q` owns."""
         return local_count(min(k, self.shape[1]), self.nb, q, self.grid[1])
 
+    def panel_rows(self, panel: int, p: int) -> slice:
+        """Local rows of a diagonal block on process row `p`; none if another one has it."""
+        return slice(*(self.rows_below(k, p) for k in self.span(panel)))
+
+    def panel_columns(self, panel: int, q: int) -> slice:
+        """Local columns of a panel on process column `q`; none if another one has it."""
+        return slice(*(self.columns_below(k, q) for k in self.span(panel)))
+
     def local_shape(self, p: int, q: int) -> tuple[int, int]:
         """Rows and columns of the part of process (p, q)."""
         (m, n), (P, Q) = self.shape, self.grid

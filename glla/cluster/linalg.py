@@ -15,7 +15,7 @@ from glla.cluster.columns import ColumnFactoring
 from glla.cluster.factoring import Factoring
 from glla.cluster.grids import DistributedMatrix, Grid
 from glla.cluster.grids import grid as made_grid
-from glla.cluster.lapack import extreme
+from glla.cluster.lapack import extreme, permutation
 from glla.cluster.layout import Layout
 from glla.cluster.parts import Double, Multiplying, Substituting
 from glla.errors import (
@@ -180,20 +180,6 @@ def _scanning(grid: Grid) -> int:
     """Threads that scan a matrix."""
     communicator = grid.channel.communicator
     return 1 if communicator.one_process else own_cores(communicator.host[1])
-
-
-def permutation(piv: NDArray[np.int32], m: int) -> NDArray[np.int64]:
-    """Row of A that becomes row i of L U.
-
-    Examples
-    --------
-    >>> permutation(np.array([2, 2], dtype=np.int32), 3).tolist()
-    [2, 0, 1]
-    """
-    order = np.arange(m, dtype=np.int64)
-    for row, other in enumerate(piv.tolist()):
-        order[[row, other]] = order[[other, row]]
-    return order
 
 
 def plu(a: DistributedMatrix, *, variant: str = "tournament") -> PLU[DistributedMatrix]:

@@ -78,12 +78,7 @@ class Substituting(Actor):
         self._subtracted = np.zeros((len(packed), b.shape[1]))
 
     def _rows(self, panel: int) -> slice:
-        start, stop = self.at.layout.span(panel)
-        return slice(self.at.layout.rows_below(start, self.at.p), self.at.layout.rows_below(stop, self.at.p))
-
-    def _columns(self, panel: int) -> slice:
-        start, stop = self.at.layout.span(panel)
-        return slice(self.at.layout.columns_below(start, self.at.q), self.at.layout.columns_below(stop, self.at.q))
+        return self.at.layout.panel_rows(panel, self.at.p)
 
     def sums(self, panel: int) -> None:
         """Pack the sums to subtract of the own columns."""
@@ -100,7 +95,7 @@ class Substituting(Actor):
 
         start, stop = self.at.layout.span(panel)
         right = self.x[start:stop] - self.slots["sums", panel].view(D).reshape(stop - start, -1)
-        block = self._packed[self._rows(panel), self._columns(panel)].astype(D)
+        block = self._packed[self._rows(panel), self.at.layout.panel_columns(panel, self.at.q)].astype(D)
         lower = self.at.lower
         x = solve_triangular(block, right, lower=lower, unit_diagonal=lower, check_finite=False)
         self.slots["x", panel] = pack(x)
@@ -115,7 +110,7 @@ class Substituting(Actor):
         if self.at.q == self.at.owner(panel)[1]:
             rows = self._rows(panel)
             rest = slice(rows.stop, None) if self.at.lower else slice(0, rows.start)
-            self._subtracted[rest] += self._packed[rest, self._columns(panel)].astype(D) @ x
+            self._subtracted[rest] += self._packed[rest, self.at.layout.panel_columns(panel, self.at.q)].astype(D) @ x
 
 
 class Adding(Actor):

@@ -138,11 +138,7 @@ def update(block: Float32, pivot: Pivot, top: Float32, lower: Float32, row: Floa
 
 def order_of(pivots: Sequence[Pivot], m: int) -> Rows:
     """Row of A that becomes row i of L U."""
-    order = np.arange(m, dtype=np.int64)
-    for pivot in pivots:
-        for row, other in enumerate(pivot.exchanges.tolist(), pivot.start):
-            order[[row, other]] = order[[other, row]]
-    return order
+    return lapack.permutation(np.concatenate([np.empty(0, np.int64), *(pivot.exchanges for pivot in pivots)]), m)
 
 
 def permutation_block(order: Rows, first: int, rows: int, left: int, columns: int) -> Float32:

@@ -11,7 +11,7 @@ import numpy as np
 
 from glla import cluster
 from glla.cluster import DistributedMatrix, columns, factoring
-from glla.cluster.linalg import permutation
+from glla.cluster.lapack import permutation
 from glla.errors import ClusterError
 from tests.cluster.conftest import forced
 

@@ -17,7 +17,7 @@ pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 import glla
 from glla import cluster, testing
 from glla.cluster import DistributedMatrix, columns, engines, factoring, resident
-from glla.cluster.linalg import permutation
+from glla.cluster.lapack import permutation
 from glla.errors import (
     ClusterError,
     DeviceMismatchError,
