@@ -44,7 +44,7 @@ TESTING_MAY_IMPORT = {"errors", "numpy"}
 
 GL_PACKAGES = {"moderngl", "glfw", "glcontext"}
 LAB_PACKAGES = {
-    "scipy", "matplotlib", "rich", "pywt", "jinja2", "pygments", "pandas", "threadpoolctl", "mpi4py", "dask",
+    "scipy", "matplotlib", "rich", "pywt", "jinja2", "pygments", "pandas", "threadpoolctl", "mpi4py", "dask", "shtab",
 }  # fmt: skip
 
 # Paths of the machines that this was written on.
@@ -157,8 +157,8 @@ def given_to(function, record):
     for name, parameter in inspect.signature(function).parameters.items():
         if name in getattr(function, "keywords", {}):
             continue  # is settled
-        if name in ("variant", "way", "chosen"):
-            choices["variant"] = [None, *record.variants]
+        if name == "variant":
+            choices[name] = [None, *record.variants]
         elif name == "pivoting":
             choices[name] = [None, *NORMS] if parameter.default is None else list(NORMS)
         elif parameter.annotation == "bool":

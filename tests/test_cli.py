@@ -13,8 +13,8 @@ import pytest
 
 import glla
 from glla import cli
-from glla.cli import main
-from glla.errors import ContextError, GllaError
+from glla.cli import main, options, report
+from glla.errors import ContextError, GllaError, OutOfMemoryError
 from glla.gl import selftest as character
 
 ROOT = Path(__file__).parents[1]
@@ -37,25 +37,27 @@ def test_info_json(capsys):
     assert main(["info", "--json"]) == 0
     output = capsys.readouterr()
     assert output.err == ""
-    report = json.loads(output.out)
-    assert set(report) == {"ok", "device", "limits", "memory", "egl_devices", "versions", "self_test"}
-    assert report["ok"] is True
-    assert set(report["device"]) == {"renderer", "vendor", "opengl", "glsl", "backend", "software"}
-    assert report["device"]["renderer"] == glla.default_device().info.renderer
-    assert report["limits"]["texture_side"] == {
+    found = json.loads(output.out)
+    assert set(found) == {
+        "glla", "command", "ok", "device", "limits", "memory", "egl_devices", "versions", "self_test",
+    }  # fmt: skip
+    assert found["ok"] is True
+    assert set(found["device"]) == {"renderer", "vendor", "opengl", "glsl", "backend", "software"}
+    assert found["device"]["renderer"] == glla.default_device().info.renderer
+    assert found["limits"]["texture_side"] == {
         "value": glla.default_device().limits.texture_size,
         "unit": "texels",
     }
-    assert all(set(limit) == {"value", "unit"} for limit in report["limits"].values())
-    memory = report["memory"]
+    assert all(set(limit) == {"value", "unit"} for limit in found["limits"].values())
+    memory = found["memory"]
     assert {"textures_in_use", "bytes_in_use", "bytes_peak"} <= set(memory)
     for kept in ("idle", "of_plans", "of_prepared_plans"):
         assert 0 < memory[f"bytes_{kept}"] <= memory[f"bytes_{kept}_at_most"]
-    assert report["memory"]["textures_in_use"] == 0
-    assert set(report["versions"]) == {"glla", "Python", "numpy", "moderngl", "glfw"}
-    assert report["versions"]["glla"] == glla.__version__
-    assert all({"name", "verdict", "necessary", "detail", "figures"} == set(test) for test in report["self_test"])
-    assert [one["index"] for one in report["egl_devices"]] == [one.index for one in glla.list_egl_devices()]
+    assert found["memory"]["textures_in_use"] == 0
+    assert set(found["versions"]) == {"glla", "Python", "numpy", "moderngl", "glfw"}
+    assert found["versions"]["glla"] == glla.__version__
+    assert all({"name", "verdict", "necessary", "detail", "figures"} == set(test) for test in found["self_test"])
+    assert [one["index"] for one in found["egl_devices"]] == [one.index for one in glla.list_egl_devices()]
 
 
 def test_info_text_tells_what_json_tells(capsys):
@@ -70,33 +72,31 @@ def test_info_text_tells_what_json_tells(capsys):
 
 def test_info_fails_with_a_self_test(capsys, monkeypatch):
     broken = character.Finding("swizzles", False, "wrong", necessary=True, figures={"max_ulps": float("inf")})
-    monkeypatch.setattr(cli, "examine", lambda device: [broken])
+    monkeypatch.setattr(report, "examine", lambda device: [broken])
     assert main(["info"]) == 1
     assert "FAILED  swizzles" in capsys.readouterr().out
     assert main(["info", "--json"]) == 1
-    report = json.loads(capsys.readouterr().out)
-    assert report["ok"] is False
-    assert report["self_test"][0]["figures"] == {"max_ulps": "inf"}
+    found = json.loads(capsys.readouterr().out)
+    assert found["ok"] is False
+    assert found["self_test"][0]["figures"] == {"max_ulps": "inf"}
 
 
 def test_info_without_a_context(capsys, monkeypatch):
-    monkeypatch.setattr(cli, "Device", refuse)
-    assert main(["info"]) == 1
+    monkeypatch.setattr(options, "Device", refuse)
+    assert main(["info"]) == 3
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err == "glla: open_context: no OpenGL 3.3 core context; tried: nothing\n"
-    assert main(["info", "--json"]) == 1
-    report = json.loads(capsys.readouterr().out)
-    assert (report["ok"], report["error"]) == (False, "open_context: no OpenGL 3.3 core context; tried: nothing")
+    assert main(["info", "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert (found["ok"], found["error"]) == (False, "open_context: no OpenGL 3.3 core context; tried: nothing")
 
 
 @pytest.mark.parametrize(
     ("arguments", "asked"),
     [
-        ([], ("auto", None, None)),
-        (["--backend", "egl", "--index", "3"], ("egl", 3, None)),
-        (["--software"], ("auto", None, True)),
-        (["--hardware"], ("auto", None, False)),
+        ([], ()),
+        (["--device", "0"], ("auto", 0, None)),
         (["--device", "software"], ("auto", None, True)),
         (["--device", "Hardware"], ("auto", None, False)),
     ],
@@ -108,56 +108,76 @@ def test_the_device_asked_for(monkeypatch, arguments, asked):
         seen.append(given)
         raise ContextError("enough")
 
-    monkeypatch.setattr(cli, "Device", device)
-    assert main(["info", *arguments]) == 1
-    assert main(["demo", "--output", os.devnull, *arguments]) == 1
+    monkeypatch.setattr(options, "Device", device)
+    assert main(["info", *arguments]) == 3
+    assert main(["ceilings", *arguments]) == 3
     assert seen == [asked, asked]
 
 
 def test_devices_that_are_not_there(capsys):
-    for arguments, message in (
-        (["info", "--device", "99"], "--device: device must be 'software', 'hardware' or an index of `glla info`"),
-        (
-            ["info", "--device", "0", "--index", "0"],
-            "--device stands for --index, got '0' and 0; leave one of them out",
-        ),
-    ):
-        assert main(arguments) == 1
-        assert capsys.readouterr().err.startswith(f"glla: {message}")
+    assert main(["info", "--device", "99"]) == 2
+    message = "glla: --device: device must be 'software', 'hardware' or an index of `glla info`"
+    assert capsys.readouterr().err.startswith(message)
 
 
 # ---- usage -----------------------------------------------------------------------------------
 
 
 def test_version(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["--version"])
-    assert stop.value.code == 0
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"glla {glla.__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [["-h"], ["info", "-h"], ["demo", "-h"]])
-def test_help(capsys, arguments):
+COMMANDS = [name for group in cli.COMMANDS.values() for name in group]
+
+
+@pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]])
+def test_the_overview_fits_a_screen(capsys, arguments):
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 30 and max(map(len, lines)) <= 110
+    assert all(any(f" {name} " in line for line in lines) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_a_screen(capsys, name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     with pytest.raises(SystemExit) as stop:
-        main(arguments)
+        main([name, "--help"])
     assert stop.value.code == 0
-    assert capsys.readouterr().out.startswith("usage: glla")
+    text = capsys.readouterr().out
+    assert text.startswith(f"usage: glla {name}") and text.count("\n") <= 40
+    assert "exit status: 0 good, 1 a wrong result, 2 wrong usage" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("word", "now"),
+    [("life", "demo life"), ("adjugate", "study adjugate"), ("gallery", "shader"), ("compair", "compare"), ("xyz", "")],
+)
+def test_words_that_are_no_command(capsys, word, now):
+    assert main([word]) == 2
+    errors = capsys.readouterr().err
+    assert f"there is no command {word!r}" in errors and ("did you mean: glla" in errors) == bool(now)
+    assert f"glla {now}" in errors
+
+
+def test_completion_knows_commands_and_options(capsys):
+    pytest.importorskip("shtab")
+    assert main(["completion", "bash"]) == 0
+    script = capsys.readouterr().out
+    assert all(word in script for word in (*COMMANDS, "--device", "elimination", "interface"))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "required: command"),
-        (["paint"], "invalid choice: 'paint'"),
         (["info", "--jsno"], "unrecognized arguments: --jsno"),
-        (["info", "--software", "--hardware"], "not allowed with argument"),
-        (["info", "--software", "--device", "0"], "not allowed with argument"),
         (["info", "--device", "gpu"], "must be 'software', 'hardware' or an index of `glla info`, got 'gpu'"),
-        (["info", "--index", "-1"], "--index"),
-        (["info", "--backend", "vulkan"], "invalid choice: 'vulkan'"),
-        (["demo", "--size", "0"], "must be at least 8, got 0"),
-        (["demo", "--size", "many"], "must be a whole number from 0, got 'many'"),
-        (["pivoting", "--size", "4"], "must be at least 8, got 4"),
+        (["demo", "--size", "0"], "must be a whole number from 8, got '0'"),
+        (["demo", "--size", "many"], "must be a whole number from 8, got 'many'"),
+        (["demo", "paint"], "invalid choice: 'paint'"),
+        (["study"], "required: WHAT"),
+        (["study", "pivoting", "--size", "4"], "must be a whole number from 8, got '4'"),
         (["demo", "--seed", "1.5"], "must be a whole number from 0, got '1.5'"),
     ],
 )
@@ -174,9 +194,10 @@ def test_wrong_usage(capsys, arguments, message):
 @pytest.mark.parametrize(
     ("error", "status", "message"),
     [
-        (GllaError("solve: this and that"), 1, "glla: solve: this and that\n"),
-        (PermissionError(13, "Permission denied", "/x/y"), 1, "glla: /x/y: Permission denied\n"),
-        (OSError("no such thing"), 1, "glla: system: no such thing\n"),
+        (GllaError("solve: this and that"), 2, "glla: solve: this and that\n"),
+        (OutOfMemoryError("no room"), 3, "glla: no room\n"),
+        (PermissionError(13, "Permission denied", "/x/y"), 2, "glla: /x/y: Permission denied\n"),
+        (OSError("no such thing"), 2, "glla: system: no such thing\n"),
         (KeyboardInterrupt(), 130, ""),
     ],
 )
@@ -184,7 +205,7 @@ def test_failures_are_one_message(capsys, monkeypatch, error, status, message):
     def fail(device):
         raise error
 
-    monkeypatch.setattr(cli, "examine", fail)
+    monkeypatch.setattr(report, "examine", fail)
     assert main(["info"]) == status
     output = capsys.readouterr()
     assert (output.out, output.err) == ("", message)
@@ -195,7 +216,7 @@ def test_a_size_beyond_the_memory_is_an_error(monkeypatch, capsys):
         raise MemoryError("Unable to allocate 71.1 PiB")
 
     monkeypatch.setattr("glla.lab.trace.run", no_room)
-    assert main(["trace", "rref", "--size", "100000000"]) == 1
+    assert main(["trace", "rref", "--size", "100000000"]) == 3
     assert "not enough memory: Unable to allocate 71.1 PiB; ask for a smaller size" in capsys.readouterr().err
 
 
@@ -203,7 +224,7 @@ def test_other_errors_are_not_hidden(monkeypatch):
     def fail(device):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(cli, "examine", fail)
+    monkeypatch.setattr(report, "examine", fail)
     with pytest.raises(ZeroDivisionError):
         main(["info"])
 
@@ -215,10 +236,10 @@ def test_module_runs():
 
 
 def test_module_reports_errors():
-    result = command("info", "--index", "99")
-    assert result.returncode == 1
+    result = command("info", "--device", "99")
+    assert result.returncode == 2
     assert result.stdout == ""
-    assert result.stderr.startswith("glla: open_context: no OpenGL 3.3 core context")
+    assert result.stderr.startswith("glla: --device: device must be")
     assert "Traceback" not in result.stderr
 
 
@@ -239,11 +260,12 @@ def test_ctrl_c_ends_a_long_command(arguments):
     script = f"""
 import os, signal, sys, threading
 from glla import cli
-opened = cli._open
+from glla.cli import compare, look, options
+opened = options.opened
 def open_and_interrupt(options):
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     return opened(options)
-cli._open = open_and_interrupt
+compare.opened = look.opened = open_and_interrupt
 sys.exit(cli.main({arguments!r}))
 """
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
@@ -279,10 +301,10 @@ def test_long_commands_say_what_they_are_at():
     [
         ("info", ">&-", 0),
         ("explain plu", ">&- 2>&-", 0),
-        ("gallery naive_product", "<&- >&-", 0),
+        ("shader show naive_product", "<&- >&-", 0),
         ("variants rref --size 8", ">&-", 0),
         ("--version", ">&-", 0),
-        ("gallery nothing", ">&-", 1),
+        ("shader show nothing", ">&-", 2),
         ("paint", ">&- 2>&-", 2),
     ],
 )
@@ -312,7 +334,13 @@ def test_what_is_printed_does_not_land_in_a_file_that_is_written(tmp_path):
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 @pytest.mark.parametrize(
-    "arguments", [["variants"], ["explain", "plu"], ["gallery", "naive_product"], ["gallery", "\udcff\u2028\U0001f600"]]
+    "arguments",
+    [
+        ["variants"],
+        ["explain", "plu"],
+        ["shader", "show", "naive_product"],
+        ["shader", "show", "\udcff\u2028\U0001f600"],
+    ],
 )
 def test_every_terminal_can_show_what_is_printed(arguments, encoding):
     """What its encoding does not have is printed as an escape sequence."""
@@ -320,21 +348,21 @@ def test_every_terminal_can_show_what_is_printed(arguments, encoding):
     environment = os.environ | {"PYTHONIOENCODING": encoding}
     result = subprocess.run(command, capture_output=True, timeout=60, env=environment)
     assert b"Traceback" not in result.stderr
-    assert result.returncode == (0 if result.stdout else 1)
+    assert result.returncode == (0 if result.stdout else 2)
     result.stdout.decode(encoding)
 
 
 def test_streams_are_as_they_were():
     stream = io.TextIOWrapper(io.BytesIO(), "ascii", errors="strict")
     with redirect_stdout(stream):
-        assert main(["gallery", "nothing"]) == 1
+        assert main(["shader", "show", "nothing"]) == 2
     assert stream.errors == "strict"
 
 
 def test_streams_that_were_missing_are_missing_again(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
-    assert main(["gallery", "nothing"]) == 1
+    assert main(["shader", "show", "nothing"]) == 2
     assert (sys.stdout, sys.stderr) == (None, None)
 
 

@@ -1,14 +1,12 @@
-"""`glla cluster`: plan, predict, measure and trace a cluster."""
+"""A cluster on the command line: ranks that end together, time lines of ranks, and a picture of predictions."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,108 +14,13 @@ import numpy as np
 
 from glla import cluster
 from glla.cluster import mpi
-from glla.cluster.algorithms import OPERATIONS
-from glla.cluster.layout import grid_shape
 from glla.cluster.timeline import Timeline, recording
 from glla.errors import OptionError
 from glla.lab import timeline
 from glla.lab.extra import check_writable, require
 
-MOST_STEPS = 3_000_000
-"""Steps, about, that a simulation may have: 20 for each panel and rank. It takes some ten seconds then."""
-
 SAID = 31999
 """Tag of messages between ranks that come to their end."""
-
-UNITS = {
-    "latency": (1e-6, "us for an empty message"),
-    "network": (1e9, "GB/s between two nodes"),
-    "rate": (1e9, "GFLOP/s of A := A - L U on a node"),
-    "panel_rate": (1e9, "GFLOP/s of a panel on a node's host"),
-    "triangle_rate": (1e9, "GFLOP/s of U = L^-1 A on a node"),
-    "bus": (1e9, "GB/s between host and GPU"),
-    "memory": (1e9, "GB/s that a host copies"),
-    "step": (1e-6, "us of a step on a host before it does anything"),
-    "issue": (1e-6, "us in which a step of the GPU is issued"),
-}
-"""Unit of each parameter on the command line."""
-
-
-def add(commands: Any) -> None:
-    """Add `glla cluster` to the commands of the command line."""
-    group = commands.add_parser("cluster", help="several processes: predict their time, print what each one does")
-    kinds = group.add_subparsers(required=True, metavar="command")
-    _add_plan(kinds)
-    _add_predict(kinds)
-    _add_bench(kinds)
-
-
-def _add_plan(kinds: Any) -> None:
-    shown = kinds.add_parser("plan", help="every step of every process, with bytes and flop; needs neither MPI nor GPU")
-    shown.add_argument("operation", choices=OPERATIONS)
-    _add_problem(shown, n=256, nb=64, nodes="4")
-    shown.add_argument("--variant", choices=tuple(cluster.VARIANTS), default="tournament", help="how pivots are found")
-    shown.set_defaults(command=_plan)
-
-
-def _add_predict(kinds: Any) -> None:
-    predict = kinds.add_parser(
-        "predict",
-        help="time, efficiency, and what binds, of a factorisation on many nodes",
-        description="Predict a PLU factorisation by the closed form of glla.cluster.model, and where it is small "
-        "enough by playing every process's steps through. The rates of panels and triangles are assumed, not "
-        "measured; `glla cluster bench` measures all of a cluster.",
-    )
-    _add_problem(predict, n=1048576, nb=512, nodes="1024")
-    for name, (unit, what) in UNITS.items():
-        usual = getattr(cluster.Parameters(), name) / unit
-        predict.add_argument(
-            f"--{name.replace('_', '-')}", type=float, default=usual, metavar="X", help=f"{what} ({usual:g})"
-        )
-    predict.add_argument("--plot", type=Path, metavar="PNG", help="draw time and efficiency by the number of nodes")
-    predict.set_defaults(command=_predict)
-
-
-def _add_bench(kinds: Any) -> None:
-    bench = kinds.add_parser(
-        "bench",
-        help="measure a cluster, predict, run and check a product, factors and a solution; start it by mpiexec",
-        description="Start it by `mpiexec -n 4 python -m glla cluster bench`; without mpiexec it is one rank.",
-    )
-    bench.add_argument("--n", type=int, default=256, metavar="N", help="order of the matrices (256)")
-    bench.add_argument("--nb", type=int, default=32, metavar="B", help="rows and columns of a block (32)")
-    bench.add_argument("--grid", metavar="PxQ", help="as near to a square as can be")
-    bench.add_argument("--variant", choices=tuple(cluster.VARIANTS), default="tournament", help="how pivots are found")
-    bench.add_argument("--engine", choices=("glla", "numpy"), default="glla", help="what makes the products (glla)")
-    bench.add_argument("--no-look-ahead", action="store_true", help="each panel waits for the update before it")
-    bench.add_argument("--timeout", type=float, default=60.0, metavar="S", help="seconds to wait for a message (60)")
-    bench.add_argument("--json", type=Path, metavar="JSON", help="write all figures to a file")
-    bench.set_defaults(command=_bench)
-
-
-def _bench(options: argparse.Namespace) -> int:
-    from glla.cluster.bench import bench, own_share
-
-    def run() -> int:
-        look_ahead = False if options.no_look_ahead else None
-        with cluster.grid(
-            shape=options.grid, engine=options.engine, timeout=options.timeout, look_ahead=look_ahead
-        ) as grid:
-            first = grid.rank == 0
-            if first and options.json is not None:
-                check_writable(options.json)
-            with own_share(grid):
-                found = bench(grid, options.n, options.nb, options.variant, print if first else _say_nothing)
-            if first and options.json is not None:
-                options.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-                print(f"written: {options.json}")
-            return 0 if found["hpl_residual"] < 16 else 1
-
-    return together(run)
-
-
-def _say_nothing(line: str) -> None:
-    pass
 
 
 def together(run: Callable[[], int]) -> int:
@@ -223,53 +126,6 @@ def _traced(communicator: Any, operation: str, size: int, seed: int) -> Timeline
         with recording(grid) as found:
             TRACED[operation](a)
     return found
-
-
-def _add_problem(parser: argparse.ArgumentParser, n: int, nb: int, nodes: str) -> None:
-    parser.add_argument("--n", type=int, default=n, metavar="N", help=f"order of the matrix ({n})")
-    parser.add_argument("--nb", type=int, default=nb, metavar="B", help=f"rows and columns of a block ({nb})")
-    parser.add_argument("--nodes", default=nodes, metavar="P", help=f"processes: a number, or PxQ ({nodes})")
-    parser.add_argument("--no-look-ahead", action="store_true", help="each panel waits for the update before it")
-
-
-def _nodes(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text
-
-
-def _plan(options: argparse.Namespace) -> int:
-    schedule = cluster.plan(
-        options.operation, options.n, options.nb, _nodes(options.nodes), variant=options.variant,
-        look_ahead=not options.no_look_ahead,
-    )  # fmt: skip
-    cluster.check(schedule)
-    for line in schedule.lines():
-        print(line)
-    print("checked: every message is received, and no ranks wait in a circle")
-    return 0
-
-
-def _predict(options: argparse.Namespace) -> int:
-    if options.plot is not None:
-        require("cluster predict", "matplotlib")
-        check_writable(options.plot)
-    given = {field.name: getattr(options, field.name) * UNITS[field.name][0] for field in fields(cluster.Parameters)}
-    parameters, look_ahead = cluster.Parameters(**given), not options.no_look_ahead
-    shape = grid_shape("predict", _nodes(options.nodes))
-    print(cluster.predict(options.n, options.nb, shape, parameters, look_ahead=look_ahead))
-    size = shape[0] * shape[1]
-    if 20 * size * -(-options.n // options.nb) <= MOST_STEPS:
-        schedule = cluster.plan("plu", options.n, options.nb, shape, look_ahead=look_ahead)
-        found = cluster.simulate(schedule, parameters)
-        waited = max(found.waited)
-        print(
-            f"simulated, every step of every process: {found.seconds:.4g} s, at most {waited:.3g} s wait for messages"
-        )
-    else:
-        print(f"not simulated: more than {MOST_STEPS} steps; take a smaller n or fewer nodes")
-    if options.plot is not None:
-        draw(options.n, options.nb, shape, parameters, look_ahead, options.plot)
-        print(f"written: {options.plot}")
-    return 0
 
 
 def _powers(most: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""`glla convergence`: how the solvers of sparse systems converge on one problem, by the true residual of each iterate.
+"""`glla study convergence`: how the solvers of sparse systems converge, by the true residual of each iterate.
 
 The problem is the five-point Laplacian of an n x n grid, with a random right-hand side. After each iteration x is read
 back, and its residual is computed in float64: what the solvers themselves do once, at the end. With ``--times`` they
@@ -23,6 +23,7 @@ from glla.array.array import asarray
 from glla.gl import Device
 from glla.lab import plots
 from glla.lab.extra import require
+from glla.lab.study import Report, Run, Study, option
 from glla.lab.table import aligned, digits
 from glla.operations.sparse import model
 from glla.operations.sparse.compressed import Compressed
@@ -219,3 +220,24 @@ def draw(ax: Axes, found: list[History], n: int, rtol: float) -> None:
     ax.set_ylabel("norm(b - A x) / norm(b), true")
     ax.set_title(f"five-point Laplacian, {n} x {n} points, float32; asked for {rtol:g} (line)")
     ax.legend(loc="upper right")
+
+
+def _run(run: Run) -> Report:
+    n, rtol = run.options.size, run.options.rtol
+    found = histories(run.device, n, rtol, run.options.seed, run.say, ROUNDS if run.options.times else 0)
+    data = {"size": n, "rtol": rtol, "solvers": [one.as_dict() for one in found]}
+    return Report(table(found, n, rtol), data, True, lambda path: save(found, path, n, rtol))
+
+
+STUDY = Study(
+    "convergence",
+    "how the sparse solvers converge, by true residuals",
+    _run,
+    (
+        option("--rtol", type=float, default=1e-6, help="residual that is asked for (1e-6)"),
+        option("--times", action="store_true", help="time them, in turns with SciPy's on the CPU"),
+    ),
+    size=(SIZE, "points of a grid's side"),
+    seed=True,
+    endings=plots.SUFFIXES,
+)

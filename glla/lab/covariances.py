@@ -1,4 +1,4 @@
-"""`glla adjugate`: the adjugate formula beside pivoted elimination, on singular values and on a photograph.
+"""`glla study adjugate`: the adjugate formula beside pivoted elimination, on singular values and on a photograph.
 
 A formula for the inverse of a 3 x 3 matrix is fast, and right where no more than one singular value is small.
 Covariances have two small ones wherever a picture is flat or has an edge.
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from glla.gl import Device, default_device
 from glla.lab.photograph import SIDE, picture
-from glla.lab.table import markdown
+from glla.lab.study import Report, Run, Study, at_least, option
+from glla.lab.table import aligned
 from glla.operations.inv3 import indefinite, most_together, whole
 from glla.operations.routes import pieces
 from glla.passes import forms_of
@@ -131,15 +132,30 @@ def _record(name: str, a: Stack, way: str, device: Device) -> Record:
 
 
 def table(records: Sequence[Record]) -> str:
-    """Write the records as Markdown, a line for each stack."""
+    """Write the records, a line for each stack."""
     rows = []
     for name in dict.fromkeys(one.matrices for one in records):
         own = {one.way: one for one in records if one.matrices == name}
         figures = (f"{own[way].worst:.3g}, {own[way].beyond:.2%}, {own[way].refused:.2%}" for way in WAYS)
         rows.append((name, str(next(iter(own.values())).count), *figures))
-    return markdown(["matrices", "count", *(f"{way}: worst, beyond {LIMIT:g}, refused" for way in WAYS)], rows)
+    return aligned(["matrices", "count", *(f"{way}: worst, beyond {LIMIT:g}, refused" for way in WAYS)], rows)
 
 
 def plain(records: Sequence[Record]) -> list[dict[str, Any]]:
     """Give the records as plain data."""
     return [{**asdict(one), "worst": one.worst if np.isfinite(one.worst) else None} for one in records]
+
+
+def _run(run: Run) -> Report:
+    records = study(run.device, run.options.count, run.options.size)
+    return Report(table(records), {"records": plain(records)})
+
+
+STUDY = Study(
+    "adjugate",
+    "the adjugate formula beside pivoted elimination, on covariances of a photograph",
+    _run,
+    (option("--count", type=at_least(1), default=20000, metavar="N", help="random matrices (20000)"),),
+    size=(512, "side of the photograph"),
+    needs=("pywt",),
+)

@@ -3,7 +3,7 @@
 ``glla compare OPERATION --shader my.frag``, or `register` in Python, lets a fragment shader of yours do an operation,
 or a step of one, and puts it beside glla's variants: its result is verified, drawn where it is wrong, and timed where
 it is right. The shader takes the place of one of glla's in a plan that stays as it is, so it must keep to that one's
-interface: `INTERFACES`, which ``glla compare OPERATION --interface`` prints.
+interface: `INTERFACES`, which ``glla shader interface OPERATION`` prints.
 
 What holds for all of them:
 
@@ -28,7 +28,7 @@ What holds for all of them:
       #define UNROLL 1  // trips of the loop in one (1, 2, 4)
       #endif
 
-`gallery` lists shaders to start from; ``glla gallery naive_product > my.frag`` copies one.
+`gallery` lists shaders to start from; ``glla shader show naive_product > my.frag`` copies one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`glla life` and `glla stencil`: the shaders of ``shaders/examples`` as kernels, checked against NumPy and drawn."""
+"""`glla demo life` and `stencil`: the shaders of ``shaders/examples`` as kernels, checked against NumPy and drawn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glla.array.array import asarray
 from glla.gl import Device
 from glla.lab import photograph
-from glla.lab.extra import check_writable, require
+from glla.lab.study import Report, Study
 from glla.linalg.kernels import kernel
 from glla.operations.record import Array
 from glla.passes import Plan
@@ -109,10 +109,10 @@ def summed(a: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(np.sum(terms, axis=0), dtype=np.float64)
 
 
-def check(path: Path, *packages: str) -> None:
-    """Raise before the work unless the picture can be drawn and written."""
-    require("examples", "matplotlib", *packages)
-    check_writable(path)
+def _report(found: tuple[Pictures, bool], said: str, dpi: int) -> Report:
+    pictures, right = found
+    text = f"every {said.format('' if right else 'NOT ')}"
+    return Report(text, {"right": right}, right, lambda path: draw(path, pictures, dpi))
 
 
 def draw(path: Path, pictures: Sequence[tuple[str, Array]], dpi: int = 80) -> None:
@@ -125,3 +125,23 @@ def draw(path: Path, pictures: Sequence[tuple[str, Array]], dpi: int = 80) -> No
         ax.set_title(title)
         ax.set_axis_off()
     figure.savefig(path, format="png", dpi=dpi, metadata={"Software": None})
+
+
+LIFE_STUDY = Study(
+    "life",
+    "the Game of Life, a kernel of ten lines: every cell is compared with NumPy's, and drawn",
+    lambda run: _report(life(run.device, run.options.size, run.options.seed), "cell is {}as NumPy has it", 160),
+    size=(128, "rows and columns"),
+    seed=True,
+    out="life.png",
+    endings=(".png",),
+)
+STENCIL_STUDY = Study(
+    "stencil",
+    "3 x 3 stencils of a photograph, a kernel of ten lines: every pixel is held against its bound, and drawn",
+    lambda run: _report(stencil(run.device, run.options.size), "pixel is {}within its bound of NumPy's float64", 80),
+    size=(256, "rows and columns"),
+    needs=("pywt",),
+    out="stencil.png",
+    endings=(".png",),
+)

@@ -23,16 +23,17 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glla import linalg
 from glla.array.array import Array, asarray
-from glla.array.convert import Float32
+from glla.array.convert import Float32, within_float32
 from glla.errors import OptionError, one_of
 from glla.gl import Device, Texture
 from glla.operations import OPERATIONS, Operation
@@ -272,6 +273,27 @@ def shaders(plan: Plan) -> list[tuple[str, dict[str, Any]]]:
 def inputs(operation: Operation, n: int, seed: int = 2007) -> Arrays:
     """Make operands of order n, float32; the same for the same n and seed."""
     return operation.example(n, np.random.default_rng([seed, n]))
+
+
+def operands(
+    command: str, operation: Operation, n: int, seed: int, data: Sequence[NDArray[Any]] | None
+) -> tuple[Arrays, Arrays]:
+    """Take the first operands from a user's data, and the others from the example of that order.
+
+    Raises
+    ------
+    OptionError
+        There are more matrices than operands, or one is no matrix.
+    DTypeError, NonFiniteError
+        Numbers are complex, or do not fit float32.
+    """
+    given = [within_float32(command, "data", array) for array in data or ()]
+    if len(given) > len(operation.operands):
+        raise OptionError(f"{command}: {operation.name} has {len(operation.operands)} operands, got {len(given)} files")
+    given = [array.reshape(-1, 1) if array.ndim == 1 else array for array in given]
+    if any(array.ndim != 2 or not array.size for array in given):
+        raise OptionError(f"{command}: data must be matrices, got {', '.join(str(array.shape) for array in given)}")
+    return tuple(given), inputs(operation, len(given[0]) if given else n, seed)[len(given) :]
 
 
 def described(operation: Operation) -> str:

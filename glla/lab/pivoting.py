@@ -1,4 +1,4 @@
-"""`glla pivoting`: growth and error by the choice of pivots, on matrices where the choices differ.
+"""`glla study pivoting`: growth and error by the choice of pivots, on matrices where the choices differ.
 
 The thesis eliminates two columns at once, and chooses its pivot among 2x2 blocks by their harmonic norm. That takes
 fewer passes than partial pivoting; what it costs, this study shows. Each matrix is factored (`glla.plu`) and reduced
@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,9 +26,9 @@ from glla.array.array import Array, asarray
 from glla.array.convert import Float32, as_float32
 from glla.errors import ShapeError
 from glla.gl import Device, DeviceLike, named_device
-from glla.lab import terminal
 from glla.lab.extra import require
-from glla.lab.table import columned, digits
+from glla.lab.study import Report, Run, Study, option
+from glla.lab.table import aligned, digits
 from glla.linalg.echelon import eliminated
 from glla.linalg.factors import Factors, largest_magnitude
 from glla.operations import equilibrate, trust
@@ -42,8 +42,6 @@ from glla.testing import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from rich.console import Console
-    from rich.table import Table
 
 COMPLETE = "complete"
 STRATEGIES = {"plu": ("harmonic", "geometric", "partial", COMPLETE), "rref": ("harmonic", "geometric", "partial")}
@@ -429,21 +427,17 @@ def sound(records: Iterable[Record]) -> bool:
 # -- what is shown ----------------------------------------------------------------------------------------------------
 
 
-def show(records: Sequence[Record], title: str, console: Console | None = None) -> None:
-    """Print the records as a table."""
-    require("pivoting", "rich")
-    console = console or terminal.console()
-    console.print(title, markup=False)
-    console.print(_table(records))
-    console.print(LEGEND, markup=False, soft_wrap=True)
+def text(records: Sequence[Record]) -> str:
+    """Write the records as a table, with a legend and a verdict."""
     refused = sum(record.refused for record in records)
     wrong = sum(not record.error <= 1 for record in records)
-    console.print(f"{refused} of {len(records)} eliminations were refused; {wrong} were wrong", markup=False)
     bad = sum(not record.returned <= 1 for record in records)
-    console.print(f"{bad} results FAILED" if bad else "every result that was returned is within its bound")
+    verdict = f"{bad} results FAILED" if bad else "every result that was returned is within its bound"
+    counted = f"{refused} of {len(records)} eliminations were refused; {wrong} were wrong"
+    return "\n".join([_table(records), "", LEGEND, counted, verdict])
 
 
-def _table(records: Sequence[Record]) -> Table:
+def _table(records: Sequence[Record]) -> str:
     head = ("matrix", "shape", "operation", "pivoting", "passes", "growth", "pivot", "error", "refused", "returned")
     rows = []
     for before, one in zip([None, *records], records, strict=False):
@@ -452,7 +446,7 @@ def _table(records: Sequence[Record]) -> Table:
         numbers = map(digits, (one.growth, one.pivot, one.error))
         refused = "yes" if one.refused else "-"
         rows.append((*named, one.operation, one.pivoting, str(one.passes), *numbers, refused, digits(one.returned)))
-    return columned("", head, rows, ["bold" if one.refused else "" for one in records])
+    return aligned(head, rows)
 
 
 MARKS = {"harmonic": "o", "geometric": "s", "partial": "^", COMPLETE: "D"}
@@ -507,3 +501,25 @@ def _draw_figures(axes: Axes, records: Sequence[Record], name: str, title: str) 
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="x", alpha=0.3)
     axes.set_title(title)
+
+
+def _run(run: Run) -> Report:
+    chosen = matrices(run.options.size, run.options.seed)
+    if run.options.data is not None:
+        chosen |= real_matrices(run.options.data)
+    records = pivoting_study(given=chosen, device=run.device, progress=run.say)
+    title = f"{run.device.info.renderer}: the choice of pivots"
+    data = {"title": title, "records": [asdict(record) for record in records]}
+    return Report(text(records), data, sound(records), lambda path: draw(records, title, path))
+
+
+STUDY = Study(
+    "pivoting",
+    "growth and error with the harmonic, geometric, partial and complete pivots",
+    _run,
+    (option("--data", type=Path, metavar="FOLDER", help="also real matrices, MatrixMarket files up to 512"),),
+    size=(64, "order of the matrices"),
+    least=8,
+    seed=True,
+    endings=(".png",),
+)

@@ -6,15 +6,13 @@ setting here comes within 1.5 of the first three rows of its table.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +22,10 @@ from glla.applications import restore
 from glla.applications.restoration import VARIANTS
 from glla.errors import GllaError, OptionError
 from glla.gl import Device
-from glla.lab import photograph, progress, terminal
-from glla.lab.extra import check_writable, require
-from glla.lab.table import columned, digits
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from glla.lab import photograph
+from glla.lab.extra import require
+from glla.lab.study import Report, Run, Study, at_least, clock, option
+from glla.lab.table import digits, titled
 
 Float64 = NDArray[np.float64]
 
@@ -46,6 +42,9 @@ SALT_AND_PEPPER, VARIANCE = 0.02, 0.0015
 """Part of the pixels that become black or white; variance of the Gaussian noise. Levels are 0 to 1."""
 
 SEED = 2007
+SIDES = (16, 32, 64, 80, 96, 128)
+"""Sides of the pictures that are timed."""
+
 BORDER = 8
 """Pixels at each side that do not count as inner ones; of small pictures a quarter."""
 
@@ -409,18 +408,10 @@ def _restored(g: Float64, psf: Float64, variant: str, balance: float, device: De
 
 
 def _timed(name: str, side: int, image: Float64, work: Callable[[], Any]) -> Timing:
-    """Time some work that ends in NumPy arrays: once to warm up, which is judged, and again if that was short."""
-    start = time.perf_counter()
-    result = work()
-    first = time.perf_counter() - start
-    times = [_seconds(work) for _ in range(REPEATS if first < 2 else 1)]
-    return Timing(name, side, median(times), square_error(result, image))
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+    """Time some work that ends in NumPy arrays: once to warm up, which is judged, and again."""
+    results: list[Any] = []
+    seconds = clock(lambda: results.append(work()), REPEATS, most=2.0).median
+    return Timing(name, side, seconds, square_error(results[0], image))
 
 
 MOST_COLUMNS = 1024
@@ -460,67 +451,51 @@ def methods(device: Device, order: int, say: Callable[[str], None] = lambda what
     for name, both in ways.items():
         for which, work in both.items():
             say(f"{name}, {which}, n = {order}")
-            work()
-            found.setdefault(name, {})[which] = _seconds(work)
+            found.setdefault(name, {})[which] = clock(work, 1).median
     return found
 
 
 # -- what is shown ----------------------------------------------------------------------------------------------------
 
 
-def check(output: Path) -> None:
-    """Check early for packages and a writable file."""
-    require("demo", "matplotlib", "pywt", "rich", "scipy")
-    check_writable(output)
+def _run(run: Run) -> Report:
+    """Report the table, the borders and the timings; right is a border where the system matrix is better than nothing.
 
-
-def run(device: Device, size: int, output: Path, image: Path | None = None, most: float = 20.0) -> bool:
-    """Run the demo: the table, the borders, the timings, the picture.
-
-    Parameters
-    ----------
-    device : Device
-        Where.
-    size : int
-        Rows and columns of the picture.
-    output : Path
-        The picture to write.
-    image : Path, optional
-        A picture of the user's own.
-    most : float
-        Seconds that a timing may take.
-
-    Returns
-    -------
-    bool
-        Whether the border behaves as it must: the system matrix is better than nothing.
+    A picture of a user's own is restored at its size alone.
     """
-    picture = load(image, size)
-    console = terminal.headed(device)
-    sides = [
-        side
-        for side in (16, 32, 64, 80, 96, 128)
-        if side <= (128 if image is None and not device.info.software else size)
-    ]
-    order = min(4096, 512 if device.info.software else 4096)
-    with progress.shown("restoration") as say:
-        table = outcomes(device, picture, say)
-        compared = borders(device, picture)
-        timed = timings(device, partial(load, image), sides, most, say) if sides else []
-        inverted = methods(device, order, say)
-    console.print(errors_table(table))
-    console.print(border_table(compared))
-    if timed:
-        console.print(timing_table(timed))
-    console.print(method_table(inverted, order, device.info.renderer))
-    draw(output, device.info.renderer, picture, table, compared["zero"])
+    device, size, own = run.device, run.options.size, run.options.data
+    renderer, software = device.info.renderer, device.info.software
+    picture = load(own, size)
+    largest = run.options.largest or (size if software or own is not None else max(SIDES))
+    table = outcomes(device, picture, run.say)
+    compared = borders(device, picture)
+    sides = [side for side in SIDES if side <= largest]
+    timed = timings(device, partial(load, own), sides, run.options.seconds, run.say)
+    order = 512 if software else 4096
+    inverted = methods(device, order, run.say)
     zero = {one.method: one.whole for one in compared["zero"]}
     right = zero["system matrix (glla)"] < zero["nothing"]
-    console.print(f"the picture is in {output}", markup=False, soft_wrap=True)
-    return right
+    text = [errors_table(table), border_table(compared), *([timing_table(timed)] if timed else [])]
+    text.append(method_table(inverted, order, renderer))
+    data = {
+        "size": size,
+        "most": run.options.seconds,
+        "errors": [
+            {"name": one.row.name, "balance": one.row.balance, "theirs": one.row.theirs, "ours": one.errors}
+            for one in table
+        ],
+        "borders": {
+            border: [{"method": one.method, "whole": one.whole, "inner": one.inner} for one in ways]
+            for border, ways in compared.items()
+        },
+        "timings": [asdict(one) for one in timed],
+        "inversions": {"order": order, "seconds": inverted},
+    }
+    draws = partial(draw, renderer=renderer, picture=picture, table=table, border=compared["zero"], dpi=run.dpi)
+    return Report("\n".join(text), data, right, draws)
 
 
-def errors_table(found: Sequence[Outcome]) -> Table:
+def errors_table(found: Sequence[Outcome]) -> str:
     """Table 6.3 of the source, theirs and ours."""
     title = (
         f"Mean square errors, levels 0 to 1 (theirs: table 6.3; {DEVICE_OF_THEIRS}; their PSF, noise and weights are "
@@ -528,12 +503,12 @@ def errors_table(found: Sequence[Outcome]) -> Table:
     )
     head = ("degradation", "degraded, theirs", "ours", "restored, theirs", "ours", "balance, ours")
     pairs = ((one, zip(one.row.theirs, one.errors, strict=True)) for one in found)
-    return columned(
+    return titled(
         title, head, [(one.row.name, *map(digits, chain(*errors)), digits(one.row.balance)) for one, errors in pairs]
     )
 
 
-def border_table(found: dict[str, list[Border]]) -> Table:
+def border_table(found: dict[str, list[Border]]) -> str:
     """Errors at the border of methods that assume another one."""
     title = f"Blurred, balance 0.001, mean square errors; inner: without {BORDER} pixels at each side"
     head = ("method", *(f"{name}, {part}" for name in found for part in ("all", "inner")))
@@ -541,10 +516,10 @@ def border_table(found: dict[str, list[Border]]) -> Table:
         (row[0].method, *(digits(figure) for one in row for figure in (one.whole, one.inner)))
         for row in zip(*found.values(), strict=True)
     ]
-    return columned(title, head, rows)
+    return titled(title, head, rows)
 
 
-def timing_table(found: Sequence[Timing]) -> Table:
+def timing_table(found: Sequence[Timing]) -> str:
     """Seconds by the side of the image, beside those of the source's MATLAB."""
     sides = list(dict.fromkeys(one.side for one in found))
     theirs = (THEIR_INVERSIONS.get(side) for side in sides)
@@ -557,14 +532,14 @@ def timing_table(found: Sequence[Timing]) -> Table:
         "Seconds to restore an image, from array to array (theirs: MATLAB's inv alone, double precision; its CPU is "
         "not named)"
     )
-    return columned(title, ("way", *(f"{side} x {side}" for side in sides)), rows)
+    return titled(title, ("way", *(f"{side} x {side}" for side in sides)), rows)
 
 
 def _cell(one: Timing) -> str:
     return digits(one.seconds) if one.seconds is not None or one.reason == "too long" else "refused"
 
 
-def method_table(found: dict[str, dict[str, float]], order: int, renderer: str) -> Table:
+def method_table(found: dict[str, dict[str, float]], order: int, renderer: str) -> str:
     """Print seconds of the source's inversions, theirs and ours."""
     title = (
         f"Seconds of inversions; theirs at n = 4096 on {DEVICE_OF_THEIRS}, kernels alone; ours at n = {order} on "
@@ -575,7 +550,7 @@ def method_table(found: dict[str, dict[str, float]], order: int, renderer: str) 
         ours = found.get(name, {})
         label = f"{name} (ours: NumPy, and glla's inv)" if name.startswith("MATLAB") else name
         rows.append((label, f"{seconds:g}", known, digits(ours.get("author's")), digits(ours.get("fast"))))
-    return columned(title, ("method", "theirs", "known", "ours, author's variant", "ours, fast variant"), rows)
+    return titled(title, ("method", "theirs", "known", "ours, author's variant", "ours, fast variant"), rows)
 
 
 def draw(
@@ -609,3 +584,20 @@ def _show(ax: Any, picture: Float64, title: str) -> None:
     ax.imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     ax.set_title(title, fontsize=9)
     ax.set_axis_off()
+
+
+STUDY = Study(
+    "restoration",
+    "a photograph degraded in six ways and restored, beside the figures of the source",
+    _run,
+    (
+        option("--data", type=Path, metavar="FILE", help="a picture of your own"),
+        option("--seconds", type=at_least(1), default=20, metavar="S", help="leave out longer timings (20)"),
+        option("--largest", type=at_least(1), metavar="N", help="largest side that is timed"),
+    ),
+    size=(SIDE, "rows and columns of the picture"),
+    least=8,
+    needs=("pywt", "scipy"),
+    out="restoration.png",
+    endings=(".png",),
+)

@@ -23,23 +23,6 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "
 NUMBERS = {one.name for one in fields(Record) if "float" in str(one.type)}
 
 
-def check_writable(*paths: Path | None) -> None:
-    """Raise now if a file could not be written later. Leaves no trace.
-
-    Raises
-    ------
-    OSError
-        Which, and why.
-    """
-    for path in paths:
-        if path is None:
-            continue
-        existed = path.exists()
-        path.open("ab").close()
-        if not existed:
-            path.unlink()
-
-
 def as_dict(comparison: Comparison) -> dict[str, Any]:
     """Give a comparison as plain data, with the fitted lines."""
     data = asdict(comparison)

@@ -1,4 +1,4 @@
-"""`glla sweeps`: the inverse by Gauss and Seidel's sweeps, the residual of each beside its time.
+"""`glla study sweeps`: the inverse by Gauss and Seidel's sweeps, the residual of each beside its time.
 
     (D + L) X' = I - U X,    A = L + D + U
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from numpy.typing import NDArray
 
 from glla.array.array import Array, asarray
 from glla.gl import Device, default_device
-from glla.lab.table import markdown
+from glla.lab.study import Report, Run, Study, at_least, clock, option
+from glla.lab.table import aligned
 from glla.linalg import inv, solve_triangular
 
 SHOWN = (1, 2, 5, 10, 20, 50, 100)
@@ -107,26 +109,22 @@ def beside(a: NDArray[np.float32], device: Device | None = None) -> dict[str, tu
     }
     found = {}
     for name, options in ways.items():
-        times = []
-        for _ in range(2):  # the first compiles
-            start = time.perf_counter()
-            x = inv(given, **options)
-            target.finish()
-            times.append(time.perf_counter() - start)
-        error = a.astype(np.float64) @ np.asarray(x).astype(np.float64) - np.eye(len(a))
-        found[name] = (min(times), float(np.linalg.norm(error)))
+        seconds = clock(partial(inv, given, **options), 1, target).median
+        error = a.astype(np.float64) @ np.asarray(inv(given, **options)).astype(np.float64) - np.eye(len(a))
+        found[name] = (seconds, float(np.linalg.norm(error)))
     return found
 
 
 def table(n: int, found: Sequence[Sweep], others: dict[str, tuple[float, float]]) -> str:
-    """Format the results as Markdown, theirs below ours."""
+    """Format the results, theirs below ours."""
     ours = {f"{one.number} sweep{'s' * (one.number > 1)}": (one.seconds, one.residual) for one in found} | others
     rows = [(name, f"{seconds:.3g}", f"{residual:.3g}") for name, (seconds, residual) in ours.items()]
     theirs = [(name, f"{seconds:g}", known) for name, seconds, known in THEIRS]
-    return "\n\n".join(
+    return "\n".join(
         (
-            markdown((f"n = {n}, ours", "seconds", "norm(A X - I), Frobenius"), rows),
-            markdown(("n = 4096, theirs (Tesla C1060, 2012)", "seconds", "how it is known"), theirs),
+            aligned((f"n = {n}, ours", "seconds", "norm(A X - I), Frobenius"), rows),
+            "",
+            aligned(("n = 4096, theirs (Tesla C1060, 2012)", "seconds", "how it is known"), theirs),
         )
     )
 
@@ -135,3 +133,18 @@ def plain(n: int, found: Sequence[Sweep], others: dict[str, tuple[float, float]]
     """Return the results as plain data."""
     rest = {name: {"seconds": seconds, "residual": residual} for name, (seconds, residual) in others.items()}
     return {"n": n, "sweeps": [asdict(one) for one in found], "others": rest}
+
+
+def _run(run: Run) -> Report:
+    a = matrix(run.options.size)
+    found, others = sweeps(a, run.options.count, run.device), beside(a, run.device)
+    return Report(table(len(a), found, others), plain(len(a), found, others))
+
+
+STUDY = Study(
+    "sweeps",
+    "the inverse by Gauss-Seidel sweeps: time and residual of each",
+    _run,
+    (option("--count", type=at_least(1), default=100, metavar="N", help="sweeps (100)"),),
+    size=(200, "order of the matrix"),
+)

@@ -48,6 +48,11 @@ def aligned(head: Row, rows: Sequence[Row]) -> str:
     return "\n".join("  ".join(map(format, row, formats)).rstrip() for row in (head, *rows))
 
 
+def titled(title: str, head: Row, rows: Sequence[Row]) -> str:
+    """Write a table in columns below its title, with an empty line behind it."""
+    return f"{title}\n{aligned(head, rows)}\n"
+
+
 def markdown(head: Row, rows: Iterable[Row]) -> str:
     """Write a table in Markdown.
 

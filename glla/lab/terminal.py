@@ -1,11 +1,8 @@
-"""Standard output of commands: lines, and tables of `glla.lab.table`."""
+"""Standard output of commands."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-from glla._version import __version__
-from glla.gl import Device
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,11 +18,4 @@ def console(width: int = WIDTH) -> Console:
     made = Console(highlight=False)
     if not made.is_terminal:
         made.width = max(made.width, width)
-    return made
-
-
-def headed(device: Device) -> Console:
-    """Open standard output, and print the version and the device."""
-    made = console()
-    made.print(f"glla {__version__} on {device.info.renderer}, {device.info.backend}", markup=False)
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -14,6 +14,7 @@ from glla.gl.recorder import Recorder
 from glla.lab import chrome, frames, operations, page
 from glla.lab.extra import check_writable, require
 from glla.operations import OPERATIONS, Operation, routes
+from glla.operations.record import Array
 from glla.passes import PLAIN, Limits, Plan, forms_of
 
 SEED = 2007
@@ -65,22 +66,28 @@ def save(trace: Recorder, path: Path) -> None:
 # -- commands ---------------------------------------------------------------------------------------------------------
 
 
-def check(operation: str, output: Path | None) -> None:
+def check(operation: str, outputs: Sequence[Path]) -> None:
     """Raise errors that are known before the work.
 
     Raises
     ------
     OptionError, MissingPackageError, OSError
-        No such operation or format; a package is missing; the file cannot be written.
+        No such operation or format; a package is missing; a file cannot be written.
     """
     _find("trace", operation)
-    if output is not None:
+    for output in outputs:
         _writer(output)
         check_writable(output)
 
 
 def run(
-    device: Device, operation: str, size: int, output: Path | None = None, variant: str | None = None, seed: int = SEED
+    device: Device,
+    operation: str,
+    size: int,
+    outputs: Sequence[Path] = (),
+    variant: str | None = None,
+    seed: int = SEED,
+    data: Sequence[Array] = (),
 ) -> Recorder:
     """Trace an operation, and save the trace or print it.
 
@@ -92,33 +99,42 @@ def run(
         A key of `glla.operations.OPERATIONS`.
     size : int
         Order of the matrices.
-    output : Path, optional
-        A file ending in .gif, .html or .json; by default a table is printed.
+    outputs : sequence of Path
+        Files ending in .gif, .html or .json; without one a table is printed.
     variant : str, optional
         Trace the plan of this variant, operands on the device; by default a call of the public function is traced.
     seed : int
         Of the operands.
+    data : sequence of ndarray
+        The first operands, in place of the example's.
 
     Returns
     -------
     Recorder
         What ran. It was run before, untraced, so that no pass's time holds the compiling.
     """
-    work = _work(device, operation, size, variant, seed)
+    work = _work(device, operation, size, variant, seed, data)
     work()
     device.finish()
-    with Recorder(values=output is not None and output.suffix.lower() != ".json") as recorded:
+    with Recorder(values=any(output.suffix.lower() != ".json" for output in outputs)) as recorded:
         work()
-    if output is None:
+    if not outputs:
         print(recorded)
-    else:
+    for output in outputs:
         save(recorded, output)
         more = f", {recorded.dropped} more left out" if recorded.dropped else ""
         print(f"{output}: {len(recorded)} passes of {operation}, size {size}, on {device.info.renderer}{more}")
     return recorded
 
 
-def plan(operation: str, size: int, variant: str | None = None, limits: Limits = PLAIN, seed: int = SEED) -> Plan:
+def plan(
+    operation: str,
+    size: int,
+    variant: str | None = None,
+    limits: Limits = PLAIN,
+    seed: int = SEED,
+    data: Sequence[Array] = (),
+) -> Plan:
     """Plan of an operation on its example of one order.
 
     Parameters
@@ -133,6 +149,8 @@ def plan(operation: str, size: int, variant: str | None = None, limits: Limits =
         Of the device.
     seed : int
         Of the example.
+    data : sequence of ndarray
+        The first operands, in place of the example's.
 
     Raises
     ------
@@ -140,7 +158,7 @@ def plan(operation: str, size: int, variant: str | None = None, limits: Limits =
         No such operation or variant.
     """
     found = _find("plan", operation)
-    arrays = operations.inputs(found, size, seed)
+    arrays = _arrays("explain", found, size, seed, data)
     if variant is None:
         return routes.shown(found, arrays, limits)
     found.known(variant)
@@ -152,13 +170,22 @@ def _find(command: str, operation: str) -> Operation:
     return OPERATIONS[operation]
 
 
-def _work(device: Device, operation: str, size: int, variant: str | None, seed: int) -> Callable[[], object]:
+def _arrays(command: str, found: Operation, size: int, seed: int, data: Sequence[Array]) -> tuple[Array, ...]:
+    given, example = operations.operands(command, found, size, seed, data)
+    arrays = (*given, *example)
+    found.check(operations.forms(arrays))
+    return arrays
+
+
+def _work(
+    device: Device, operation: str, size: int, variant: str | None, seed: int, data: Sequence[Array]
+) -> Callable[[], object]:
     """Make the operands; return a function that runs the operation on them: a call, or a variant's plan."""
     found = OPERATIONS[operation]
-    arrays = operations.inputs(found, size, seed)
+    arrays = _arrays("trace", found, size, seed, data)
     if variant is None and found.public:
         return partial(operations.public(found), *arrays, device=device)
-    steps = plan(operation, size, variant, device.limits, seed)
+    steps = plan(operation, size, variant, device.limits, seed, data)
     if variant is None:
         if len(steps.operands) != len(arrays):  # small ones go as a stack, which has one operand
             steps = found.whole(forms_of(arrays), device.limits)

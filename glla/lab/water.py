@@ -6,26 +6,21 @@ too, with its equations put right, as a demonstration of `glla.hybrid.map`; besi
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla import hybrid
-from glla._version import __version__
 from glla.applications import ShallowWater
 from glla.gl import Device
 from glla.gl.window import Window
-from glla.lab import progress, table, terminal
-from glla.lab.extra import check_writable, require
+from glla.lab.study import Report, Run, Study, option
+from glla.lab.table import titled
 from glla.queue.single import Coprocessor, coprocessor
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 Field = NDArray[np.floating[Any]]
 Bands = tuple[Field, Field, Field, Field]
@@ -313,72 +308,65 @@ def live(device: Device, n: int, most: int | None = None) -> int:
     return shown
 
 
-# -- the command ------------------------------------------------------------------------------------------------------
+# -- the report -------------------------------------------------------------------------------------------------------
 
 
-def check(output: Path) -> None:
-    """Check early for packages and a writable file."""
-    require("demo", "matplotlib", "PIL", "rich")
-    check_writable(output)
-
-
-def run(device: Device, size: int, output: Path, as_json: bool = False) -> bool:
-    """Run the demo; give whether the device's fields are those of the CPU, to float32.
-
-    Parameters
-    ----------
-    device : Device
-        Where.
-    size : int
-        Cells a side.
-    output : Path
-        The film to write, a GIF, or one picture of it, if it ends in .png; figure 5.4 stands beside it.
-    as_json : bool
-        Print JSON in place of tables.
-    """
-    with progress.shown("water") as say:
-        found = case(device, size, STEPS, say)
-        say("film")
-        (still if output.suffix == ".png" else film)(device, size, output)
-        drawing = output.with_name(f"{output.stem}_figure_5_4.png")
-        say("figure")
-        figure(found, drawing)
+def _run(run: Run) -> Report:
+    """Report differences and times; right are fields of the device that are those of the CPU, to float32."""
+    device, size = run.device, run.options.size
+    if run.options.window:
+        with Device(backend="glfw") as window:
+            return Report(f"pictures shown: {live(window, size)}")
+    found = case(device, size, STEPS, run.say)
     gaps = found["differences"]
     right = all(most < 1e-4 for name in gaps for _, most in gaps[name].values())
-    if as_json:
-        report = {
-            "glla": __version__, "renderer": device.info.renderer, "cells": [size, size], "steps": STEPS, "dt_s": DT,
-            "differences": {
-                name: {field: {"mean": mean, "max": most} for field, (mean, most) in fields.items()}
-                for name, fields in [("thesis, table 5.1", THEIRS), *gaps.items()]
-            },
-            "milliseconds_a_step": found["milliseconds"], "film": str(output), "figure": str(drawing), "right": right,
-        }  # fmt: skip
-        print(json.dumps(report, indent=2))
-        return right
-    console = terminal.headed(device)
-    console.print(table_of_differences(gaps))
-    console.print(table_of_times(found["milliseconds"], device.info.renderer))
-    console.print(
+    text = [
+        table_of_differences(gaps),
+        table_of_times(found["milliseconds"], device.info.renderer),
         "theirs: the mean of z exceeds its maximum, so the two are exchanged, or an exponent is wrong; the thesis has "
         "no times of this size",
-        markup=False,
-    )
-    console.print("every field is that of the CPU" if right else "fields are NOT those of the CPU")
-    console.print(f"the waves are in {output}, figure 5.4 is in {drawing}", markup=False, soft_wrap=True)
-    return right
+        "every field is that of the CPU" if right else "fields are NOT those of the CPU",
+        "figure 5.4 is drawn beside the film",
+    ]
+    data = {
+        "cells": [size, size], "steps": STEPS, "dt_s": DT,
+        "differences": {
+            name: {field: {"mean": mean, "max": most} for field, (mean, most) in fields.items()}
+            for name, fields in [("thesis, table 5.1", THEIRS), *gaps.items()]
+        },
+        "milliseconds_a_step": found["milliseconds"], "right": right,
+    }  # fmt: skip
+
+    def draw(path: Path) -> None:
+        (still if path.suffix == ".png" else film)(device, size, path)
+        figure(found, path.with_name(f"{path.stem}_figure_5_4.png"))
+
+    return Report("\n".join(text), data, right, draw)
 
 
-def table_of_differences(gaps: dict[str, dict[str, tuple[float, float]]]) -> Table:
+def table_of_differences(gaps: dict[str, dict[str, tuple[float, float]]]) -> str:
     """Table 5.1, theirs and ours."""
     rows = [
         (name, *(f"{mean:.2e} / {most:.2e}" for mean, most in fields.values()))
         for name, fields in [("theirs, CPU and GPU against CPU (table 5.1)", THEIRS), *gaps.items()]
     ]
-    return table.columned(f"differences after {STEPS} steps: mean / largest, m and m/s", ("", "z", "u", "v"), rows)
+    return titled(f"differences after {STEPS} steps: mean / largest, m and m/s", ("", "z", "u", "v"), rows)
 
 
-def table_of_times(took: dict[str, float], renderer: str) -> Table:
+def table_of_times(took: dict[str, float], renderer: str) -> str:
     """Milliseconds of a step of each way."""
     rows = [(name, f"{milliseconds:.2f}") for name, milliseconds in took.items()]
-    return table.columned(f"a step, on this machine's CPU and {renderer}", ("", "ms"), rows)
+    return titled(f"a step, on this machine's CPU and {renderer}", ("", "ms"), rows)
+
+
+STUDY = Study(
+    "water",
+    "waves in a basin as a film, and the thesis's case with its table 5.1",
+    _run,
+    (option("--window", action="store_true", help="run live in a window, where the mouse makes waves"),),
+    size=(SIDE, "cells along a side"),
+    least=8,
+    needs=("matplotlib", "PIL"),
+    out="water.gif",
+    endings=(".gif", ".png"),
+)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +14,13 @@ from glla.applications import window_squares
 from glla.array.array import asarray
 from glla.gl import Device, Texture
 from glla.gl.recorder import Recorder
-from glla.lab import progress, restoration, terminal
-from glla.lab.extra import check_writable, require
+from glla.lab import restoration
 from glla.lab.peers import WINDOWS
-from glla.lab.table import columned, digits
+from glla.lab.study import Report, Run, Study, clock, option
+from glla.lab.table import digits, titled
 from glla.operations.record import Array
 from glla.operations.window_squares import LIMIT, VARIANTS, WINDOW, on_host, plan
 from glla.passes import Plan, resident
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 SIDE = 15
 """Rows and columns of the source's image."""
@@ -94,72 +89,43 @@ def _finished(device: Device, made: Plan, texture: Texture) -> None:
 
 
 def _milliseconds(work: Callable[[], Any]) -> float:
-    work()
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        work()
-        times.append(1000 * (time.perf_counter() - start))
-        if sum(times) > 5000:
-            break
-    return median(times)
+    return 1e3 * clock(work, REPEATS, most=5.0).median
 
 
-def check(output: Path) -> None:
-    """Check early for packages and a writable file."""
-    require("demo", "matplotlib", "pywt", "rich")
-    check_writable(output)
-
-
-def run(device: Device, size: int, output: Path, picture: Path | None = None) -> bool:
-    """Run the demo; give whether every result is that of the definition.
-
-    Parameters
-    ----------
-    device : Device
-        Where.
-    size : int
-        Rows and columns of the photograph.
-    output : Path
-        The picture to write.
-    picture : Path, optional
-        A picture of the user's own in place of the photograph.
-    """
-    console = terminal.headed(device)
+def _run(run: Run) -> Report:
+    """Report times beside the source's; whether every result is that of the definition."""
+    device, renderer = run.device, run.device.info.renderer
     small = image()
-    large = np.round(255 * restoration.load(picture, size)).astype(np.uint8)
-    with progress.shown("windows") as say:
-        sums, times = frames(device, small)
-        tables = {a.shape: timings(device, a, say) for a in (small, large.astype(np.float32))}
-        result = window_squares(large, device=device)
-        right = bool((result == on_host(large.astype(np.float64))).all())
-        for variant in VARIANTS:
-            found = window_squares(small, variant=variant, device=device)
-            right = right and bool((found == np.minimum(sums[-1], LIMIT)).all())
-    console.print(frame_table(times, device.info.renderer))
-    console.print(time_table(tables, device.info.renderer))
+    large = np.round(255 * restoration.load(run.options.data, run.options.size)).astype(np.uint8)
+    sums, times = frames(device, small)
+    tables = {a.shape: timings(device, a, run.say) for a in (small, large.astype(np.float32))}
+    right = bool((window_squares(large, device=device) == on_host(large.astype(np.float64))).all())
+    for variant in VARIANTS:
+        found = window_squares(small, variant=variant, device=device)
+        right = right and bool((found == np.minimum(sums[-1], LIMIT)).all())
+    unlimited = np.asarray(window_squares(large, limit=None, device=device))
     saturated = int((sums[-1] > LIMIT).sum())
-    console.print(
+    text = [
+        frame_table(times, renderer),
+        time_table(tables, renderer),
         f"levels below {LEVELS} keep products within 16 bits, but {saturated} of {small.size} sums exceed {LIMIT:.0f} "
         f"(largest {sums[-1].max():.0f}); levels up to 22 are safe",
-        soft_wrap=True,
-    )
-    console.print(f"every element is {'' if right else 'NOT '}that of the definition")
-    unlimited = np.asarray(window_squares(large, limit=None, device=device))
-    draw(output, device.info.renderer, sums, large, unlimited)
-    console.print(f"the picture is in {output}", markup=False, soft_wrap=True)
-    return right
+        f"every element is {'' if right else 'NOT '}that of the definition",
+    ]
+    named = {f"{rows} x {columns}": found for (rows, columns), found in tables.items()}
+    data = {"frames": times, "times": named, "right": right}
+    return Report("\n".join(text), data, right, lambda path: draw(path, renderer, sums, large, unlimited, run.dpi))
 
 
-def frame_table(times: list[float], renderer: str) -> Table:
+def frame_table(times: list[float], renderer: str) -> str:
     """Tables 1 and 2 of the source, theirs and ours."""
     title = f"Milliseconds of each frame, 15 x 15; theirs: kernels on {DEVICE_OF_THEIRS}; ours: passes on {renderer}"
     named = {f"theirs, {name}": row for name, row in THEIRS.items()} | {"ours, frames": times}
     rows = [(name, *(f"{one:.3f}" for one in (*row, sum(row)))) for name, row in named.items()]
-    return columned(title, ("", *map(str, range(len(times))), "all"), rows)
+    return titled(title, ("", *map(str, range(len(times))), "all"), rows)
 
 
-def time_table(tables: dict[tuple[int, ...], dict[str, float]], renderer: str) -> Table:
+def time_table(tables: dict[tuple[int, ...], dict[str, float]], renderer: str) -> str:
     """Milliseconds of the whole, theirs and ours, by the size of the image."""
     title = (
         f"Milliseconds of all windows; theirs on {DEVICE_OF_THEIRS}, kernels alone; ours on {renderer}, image and "
@@ -169,7 +135,7 @@ def time_table(tables: dict[tuple[int, ...], dict[str, float]], renderer: str) -
     rows = [(f"theirs, {name}", f"{sum(row):.3f}", *others) for name, row in THEIRS.items()]
     ways = next(iter(tables.values()))
     rows += [(name, *(digits(one[name]) for one in tables.values())) for name in ways]
-    return columned(title, ("way", *(f"{height} x {width}" for height, width in tables)), rows)
+    return titled(title, ("way", *(f"{height} x {width}" for height, width in tables)), rows)
 
 
 def draw(
@@ -200,3 +166,16 @@ def draw(
         ax.set_xticks([])
         ax.set_yticks([])
     figure.savefig(path, format="png", dpi=dpi, metadata={"Software": None})
+
+
+STUDY = Study(
+    "windows",
+    "the squares of all windows of an image, frame by frame as the source adds them, and at once",
+    _run,
+    (option("--data", type=Path, metavar="FILE", help="a picture of your own"),),
+    size=(512, "rows and columns of the photograph"),
+    least=8,
+    needs=("pywt",),
+    out="windows.png",
+    endings=(".png",),
+)

@@ -28,7 +28,7 @@ def register(operation: str, name: str, source: str | os.PathLike[str], *, summa
 
     ``glla.matmul(a, b, variant="mine")`` runs it then, `glla.plan` shows it, ``glla.lab.compare`` puts it beside
     glla's own; nothing chooses it unasked. It takes the place of one of glla's shaders in a plan that stays as it is:
-    ``glla compare matmul --interface`` prints what it is given and must give.
+    ``glla shader interface matmul`` prints what it is given and must give.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ def _exchanged(
 def _check(shader: shaders.Shader, operation: str, interface: Interface, step: Pass, several: bool) -> None:
     """Say where a shader departs from its interface."""
     stage, given, file = shader.fragment, interface.given, shaders.called(shader.name)
-    see = f"see `glla compare {operation} --interface`"
+    see = f"see `glla shader interface {operation}`"
     names = ", ".join(f"{kind} {name}" for name, kind in given.items())
     active = shader.samplers | shader.uniforms
     own = {}  # what its fragment stage declares; the vertex stage is glla's

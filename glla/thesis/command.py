@@ -1,4 +1,4 @@
-"""`glla thesis`: print the sections, and write them as a page or as JSON."""
+"""`glla study thesis`: print the sections, and write them as a page or as JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from glla._version import __version__
 from glla.errors import OptionError
@@ -21,15 +20,15 @@ from glla.thesis.measure import Place
 from glla.thesis.merge import joined
 from glla.thesis.parts import Section
 
+ABOUT = "the evaluation of the thesis behind glla, done again on this device: theirs beside ours"
+DESCRIPTION = (
+    f"Theirs: {published.DEVICE}. Ours: this device, the CPU by BLAS and LAPACK at their best. Files are written after "
+    "each section: a run that is cut leaves what it has done."
+)
 
-def add(commands: Any, add_device_options: Callable[[argparse.ArgumentParser], None]) -> argparse.ArgumentParser:
-    """Add `glla thesis` to the commands of the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "thesis",
-        help="the evaluation of the thesis behind glla, done again on this device: theirs beside ours",
-        description=f"Theirs: {published.DEVICE}. Ours: this device, the CPU by BLAS and LAPACK at their best. "
-        "Files are written after each section: a run that is cut leaves what it has done.",
-    )
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `glla study thesis` that no other command has."""
     parser.add_argument(
         "--section", action="append", choices=NAMES, metavar="NAME",
         help=f"only this one; may be given again: {', '.join(NAMES)}",
@@ -39,17 +38,20 @@ def add(commands: Any, add_device_options: Callable[[argparse.ArgumentParser], N
         help="section claims: only this group of them, and what the sections before tell; may be given again: "
         f"{', '.join(claims.GROUPS)}",
     )  # fmt: skip
-    parser.add_argument("--html", type=Path, metavar="FILE", help="one page with plots, to be mailed")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="everything, for programs")
     parser.add_argument(
         "--from", type=Path, action="append", metavar="FILE", dest="sources",
-        help="measure nothing: make the page of what --json wrote, or of a file below benchmarks/results; may be given "
-        "again: sections and claims of a later file replace those of the ones before",
+        help="measure nothing: make the page of a .json that --out wrote, or of a file below benchmarks/results; may "
+        "be given again: sections and claims of a later file replace those of the ones before",
     )  # fmt: skip
-    parser.add_argument("--largest", type=int, metavar="N", help="no order above it (384 in software, 4096 on a GPU)")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it runs, nothing of speed")
-    add_device_options(parser)
-    return parser
+    parser.add_argument(
+        "--largest", type=_largest, metavar="N", help="no order above it (384 in software, 4096 on a GPU)"
+    )
+
+
+def _largest(text: str) -> int:
+    if not text.isdecimal() or int(text) < 8:
+        raise argparse.ArgumentTypeError(f"must be at least 8, got {text!r}")
+    return int(text)
 
 
 def run(

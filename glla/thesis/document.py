@@ -58,7 +58,7 @@ class Document:
 
     @staticmethod
     def read(path: Path) -> Document:
-        """Read a file of `glla thesis --json` or ``python -m benchmarks.thesis``.
+        """Read a file of `glla study thesis --out` or ``python -m benchmarks thesis``.
 
         Raises
         ------
@@ -69,7 +69,7 @@ class Document:
             return Document.of(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise OptionError(
-                f"thesis: --from must be a file that glla thesis --json wrote, got {str(path)!r} ({error})"
+                f"thesis: --from must be a file that glla study thesis --out wrote, got {str(path)!r} ({error})"
             ) from None
 
     def write(self, html: Path | None = None, file: Path | None = None) -> None:

@@ -51,7 +51,6 @@ from typing import Any
 import numpy as np
 
 from glla._version import __version__
-from glla.array.convert import within_float32
 from glla.errors import LimitError, OptionError, one_of
 from glla.lab import custom, operations
 from glla.operations import OPERATIONS, Operation
@@ -255,13 +254,7 @@ def _examples(name: str, plan: Plan) -> Callable[[str, tuple[int, int]], Array]:
 
 def _operands(found: Operation, size: int, seed: int, data: Sequence[Array] | None) -> tuple[Array, ...]:
     """Operands of the operation's example, the first ones replaced by data."""
-    given = [within_float32("export", "data", array) for array in data or ()]
-    if len(given) > len(found.operands):
-        raise OptionError(f"export: {found.name} has {len(found.operands)} operands, got {len(given)} files")
-    given = [array.reshape(-1, 1) if array.ndim == 1 else array for array in given]
-    if any(array.ndim != 2 or not array.size for array in given):
-        raise OptionError(f"export: data must be matrices, got {', '.join(str(array.shape) for array in given)}")
-    example = operations.inputs(found, len(given[0]) if given else size, seed)[len(given) :]
+    given, example = operations.operands("export", found, size, seed, data)
     arrays = (*given, *(_rounded(one) if min(one.shape) >= ROUNDED_FROM else one for one in example))
     for array in arrays:
         if min(array.shape) > MOST_ORDER or array.size > 2 * MOST_ORDER**2:

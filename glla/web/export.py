@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.convert import within_float32
 from glla.errors import OptionError
 from glla.lab.extra import check_writable
 from glla.web import documents
@@ -85,24 +83,3 @@ def export(
     text = page(made) if path.suffix.lower() == ".html" else json.dumps(made, allow_nan=False) + "\n"
     path.write_text(text, encoding="utf-8")
     return made
-
-
-def read(path: Path) -> NDArray[np.float32]:
-    """Read a matrix: ``.npy``, or text with a row on each line, its numbers apart by blanks or commas.
-
-    Raises
-    ------
-    OptionError
-        It holds something else.
-    DTypeError, NonFiniteError
-        Its numbers are complex; one does not fit float32.
-    """
-    try:
-        if path.suffix.lower() == ".npy":
-            found = np.load(path, allow_pickle=False)
-        else:
-            lines = path.read_text(encoding="utf-8").replace(",", " ").splitlines()
-            found = np.loadtxt(lines, ndmin=2)
-    except (ValueError, TypeError) as error:
-        raise OptionError(f"export: {path} must hold a matrix, as .npy or as rows of numbers ({error})") from None
-    return within_float32("export", str(path), found)

@@ -21,7 +21,7 @@ from .conftest import uniform
 
 def test_the_command_measures_one_rank(tmp_path, capsys):
     path = tmp_path / "bench.json"
-    assert main(["cluster", "bench", "--n", "64", "--nb", "16", "--json", str(path)]) == 0
+    assert main(["cluster", "bench", "--size", "64", "--nb", "16", "--out", str(path)]) == 0
     printed = capsys.readouterr().out
     assert "rank 0, process (0, 0)" in printed
     assert "passed" in printed
@@ -111,5 +111,5 @@ def test_the_command_traces_ranks(suffix, tmp_path, capsys):
     ],
 )
 def test_wrong_traces_say_what_is_right(arguments, message, capsys):
-    assert main(arguments) == 1
+    assert main(arguments) == 2
     assert message in capsys.readouterr().err

@@ -72,7 +72,7 @@ def test_results_are_exact(ranks):
 
 def test_an_error_of_all_ranks_is_said_once(monkeypatch):
     monkeypatch.setenv("GLLA_DEVICE", "99")
-    status, output = launch(2, sys.executable, "-m", "glla", "cluster", "bench", "--n", "64")
+    status, output = launch(2, sys.executable, "-m", "glla", "cluster", "bench", "--size", "64")
     assert status != 0
     assert output.count("glla: ContextError: rank 0: open_context: ") == output.count("open_context") == 1, output
 

@@ -157,12 +157,12 @@ def test_the_command_predicts_and_draws(tmp_path, capsys):
     from glla.cli import main
 
     picture = tmp_path / "cluster.png"
-    assert main(["cluster", "predict", "--nodes", "1024", "--plot", str(picture)]) == 0
+    assert main(["cluster", "predict", "--nodes", "1024", "--out", str(picture)]) == 0
     printed = capsys.readouterr().out
     assert "32 x 32 processes" in printed
     assert "what binds: update" in printed
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert main(["cluster", "predict", "--nodes", "2x2", "--n", "4096", "--nb", "256"]) == 0
+    assert main(["cluster", "predict", "--nodes", "2x2", "--size", "4096", "--nb", "256"]) == 0
     assert "simulated" in capsys.readouterr().out
-    assert main(["cluster", "plan", "plu", "--n", "16", "--nb", "4"]) == 0
+    assert main(["cluster", "plan", "plu", "--size", "16", "--nb", "4"]) == 0
     assert "checked" in capsys.readouterr().out

@@ -25,7 +25,7 @@ def short(monkeypatch):
 
 def test_restoration(tmp_path, capsys, short):
     output = tmp_path / "a.png"
-    assert main(["demo", "restoration", "--size", "16", "--output", str(output)]) == 0
+    assert main(["demo", "restoration", "--size", "16", "--out", str(output)]) == 0
     report, errors = capsys.readouterr()
     assert errors == ""
     for word in ("6.61e-05", "0.247", "1.04e-11", "blurred, Gaussian noise", "FFT (NumPy)", "not published", "C1060",
@@ -46,7 +46,7 @@ def test_methods_of_the_source_stand_beside_the_fast_ones(device, monkeypatch):
 
 def test_windows(tmp_path, capsys):
     output = tmp_path / "a.png"
-    assert main(["demo", "windows", "--size", "16", "--output", str(output)]) == 0
+    assert main(["demo", "windows", "--size", "16", "--out", str(output)]) == 0
     report, errors = capsys.readouterr()
     assert errors == ""
     for word in ("5.558", "8.492", "theirs, global memory", "ours, frames", "not published", "RTX 2060", "cumsum"):
@@ -57,14 +57,14 @@ def test_windows(tmp_path, capsys):
 
 def test_a_wrong_sum_is_noticed(device, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(windows, "on_host", lambda a: kernel.on_host(a) + 1)
-    assert not windows.run(device, 16, tmp_path / "a.png")
+    assert main(["demo", "windows", "--size", "16", "--out", str(tmp_path / "a.png")]) == 1
     assert "NOT that of the definition" in capsys.readouterr().out
 
 
 def test_a_restoration_that_is_worse_than_nothing_is_noticed(device, tmp_path, short, monkeypatch):
     monkeypatch.setattr(restoration, "restore", lambda image, *rest, **options: image + 0.5)
     monkeypatch.setattr(restoration, "timings", lambda *arguments: [])
-    assert not restoration.run(device, 16, tmp_path / "a.png", most=0.001)
+    assert main(["demo", "restoration", "--size", "16", "--out", str(tmp_path / "a.png")]) == 1
 
 
 def test_pictures_of_the_users_own(tmp_path, capsys):
@@ -78,8 +78,8 @@ def test_pictures_of_the_users_own(tmp_path, capsys):
         assert (np.diff(found, axis=0) > 0).all()
     (tmp_path / "text.png").write_text("no picture")
     for name, message in (("plain.npy", "must have 64 rows"), ("text.png", "no picture"), ("none.png", "No such file")):
-        arguments = ["demo", "restoration", "--image", str(tmp_path / name), "--output", str(tmp_path / "a.png")]
-        assert main(arguments) == 1
+        arguments = ["demo", "restoration", "--data", str(tmp_path / name), "--out", str(tmp_path / "a.png")]
+        assert main(arguments) == 2
         assert message in capsys.readouterr().err
 
 
@@ -137,7 +137,7 @@ def test_pictures_that_are_none(tmp_path, capsys, monkeypatch, name, content, me
     monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *arguments, **options: started.append(arguments))
     (tmp_path / name).write_bytes(content)
     for demo in ("restoration", "windows"):
-        assert main(["demo", demo, "--image", str(tmp_path / name), "--output", str(tmp_path / "b.png")]) == 1
+        assert main(["demo", demo, "--data", str(tmp_path / name), "--out", str(tmp_path / "b.png")]) == 2
         errors = capsys.readouterr().err
         assert errors.startswith("glla: demo: ") and message in errors and errors.count("\n") == 1
     assert not started

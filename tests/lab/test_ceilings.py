@@ -68,7 +68,9 @@ def test_command(capsys, monkeypatch, outcome, json_asked):
     output = capsys.readouterr()
     assert output.err == ""
     if json_asked:
-        assert json.loads(output.out) == {"glla": glla.__version__, **outcome}
+        found = json.loads(output.out)
+        assert found.pop("command") == "glla ceilings --quick --json"
+        assert found == {"glla": glla.__version__, "device": outcome["renderer"], **outcome}
     else:
         assert output.out == ceilings.table(outcome) + "\n"
 

@@ -7,8 +7,7 @@ from dataclasses import asdict, replace
 import pytest
 
 import glla
-from glla import cli
-from glla.cli import main
+from glla.cli import look, main
 from glla.errors import ShaderError
 from glla.lab import collection, fetches
 from glla.lab.operations import contenders
@@ -81,7 +80,7 @@ def test_most_products_are_known_exactly(planned):
 
 def test_plans_need_no_device(monkeypatch, capsys):
     """So they take no time: at n = 2048 it took hours."""
-    monkeypatch.setattr(cli, "Device", None)
+    monkeypatch.setattr(look, "opened", None)
     assert main(["variants", "--size", "512"]) == 0
     assert "33554432" in capsys.readouterr().out
 
@@ -149,7 +148,7 @@ def test_the_command_prints_json(device, capsys):
     for option, counting in (([], None), (["--count"], device)):
         assert main(["variants", "matmul", "--size", "7", "--json", *option]) == 0
         expected = [asdict(entry) for entry in collection.entries(counting, ["matmul"], 7)]
-        assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(expected))
+        assert json.loads(capsys.readouterr().out)["variants"] == json.loads(json.dumps(expected))
 
 
 def test_parameters_are_declared_with_values():

@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 
 import glla
-from glla.cli import main
-from glla.lab import command, operations, saved, show
+from glla.cli import comparing, main
+from glla.lab import operations, saved, show
 from glla.lab.comparison import Comparison, Experiment, Record, Summary
 from glla.lab.fits import Fit
 from glla.operations import matmul
@@ -26,8 +26,8 @@ def run(*arguments):
 def test_the_whole_command(tmp_path, capsys):
     """With the ceilings measured, too: nothing is left out but size and time."""
     files = {name: tmp_path / f"c.{name}" for name in ("json", "csv", "html", "png")}
-    options = ("--json", files["json"], "--csv", files["csv"], "--html", files["html"], "--plot", files["png"])
-    asked = ("matmul", "--sizes", "8:32:log4", "--repeats", "2", "--variants", "register_blocked,inner_product")
+    options = [part for file in files.values() for part in ("--out", file)]
+    asked = ("matmul", "--size", "8:32:log4", "--repeats", "2", "--variants", "register_blocked,inner_product")
     assert run(*asked, "--quick", *options) == 0
     output, errors = capsys.readouterr()
     assert errors == ""
@@ -35,11 +35,11 @@ def test_the_whole_command(tmp_path, capsys):
     assert glla.default_device().info.renderer in output
     assert sum(line.startswith("register_blocked ") for line in output.splitlines()) == 4
     assert "speed-up" in output
-    assert f"written: {files['json']}, {files['csv']}, {files['png']}, {files['html']}" in output
+    assert f"written: {files['json']}, {files['csv']}, {files['html']}, {files['png']}" in output
     result = saved.load(files["json"])
     assert result.complete
     assert [(r.size, r.variant) for r in result][:2] == [(8, "inner_product"), (8, "register_blocked")]
-    assert result.environment["command"].startswith("glla compare matmul --sizes 8:32:log4 --repeats 2 --variants")
+    assert result.environment["command"].startswith("glla compare matmul --size 8:32:log4 --repeats 2 --variants")
     assert result.environment["command"] in files["html"].read_text(encoding="utf-8")
     assert files["csv"].read_text().count("\n") == 9
     assert files["png"].read_bytes().startswith(b"\x89PNG")
@@ -47,14 +47,14 @@ def test_the_whole_command(tmp_path, capsys):
 
 @pytest.mark.parametrize("operation", [name for name in operations.OPERATIONS if name != "matmul"])
 def test_every_operation(quick, capsys, operation):
-    assert run(operation, "--sizes", "5,9", "--repeats", "1") == 0
+    assert run(operation, "--size", "5,9", "--repeats", "1") == 0
     output = capsys.readouterr().out
     assert operations.OPERATIONS[operation].thesis in output
     assert "FAILED" not in output
 
 
 def test_no_baseline(quick, capsys):
-    assert run("matmul", "--sizes", "4,6,8,10", "--variants", "inner_product", "--baseline", "none") == 0
+    assert run("matmul", "--size", "4,6,8,10", "--variants", "inner_product", "--baseline", "none") == 0
     output = capsys.readouterr().out
     assert "beside no baseline" in output
     assert "seconds as a + b n^3" in output
@@ -64,8 +64,8 @@ def test_no_baseline(quick, capsys):
 def test_a_wrong_variant_fails_the_command(quick, add, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where its picture goes
     add("short_sum")
-    asked = ("matmul", "--sizes", "8,16", "--variants", "short_sum,inner_product", "--repeats", "1")
-    assert run(*asked, "--html", "c.html") == 1
+    asked = ("matmul", "--size", "8,16", "--variants", "short_sum,inner_product", "--repeats", "1")
+    assert run(*asked, "--out", "c.html") == 1
     output = capsys.readouterr().out
     assert "wrong: short_sum, n = 8: product: error " in output
     assert sum("WRONG" in line for line in output.splitlines()) == 2
@@ -74,10 +74,17 @@ def test_a_wrong_variant_fails_the_command(quick, add, capsys, tmp_path, monkeyp
 
 def test_a_failing_variant_fails_the_command_a_skipped_one_does_not(quick, add, capsys):
     add("broken", "newest")
-    assert run("matmul", "--sizes", "8,16", "--variants", "newest", "--baseline", "none") == 0
+    assert run("matmul", "--size", "8,16", "--variants", "newest", "--baseline", "none") == 0
     assert "skipped: newest, n = 8, 16: needs OpenGL 9.9" in capsys.readouterr().out
-    assert run("matmul", "--sizes", "8", "--variants", "broken", "--baseline", "none") == 1
+    assert run("matmul", "--size", "8", "--variants", "broken", "--baseline", "none") == 1
     assert "failed: broken, n = 8: RuntimeError: out of luck" in capsys.readouterr().out
+
+
+def test_json_is_one_document(quick, capsys):
+    assert run("matmul", "--size", "4", "--variants", "inner_product", "--repeats", "1", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["command"].startswith("glla compare matmul") and found["device"]
+    assert [record["variant"] for record in found["records"]] == ["inner_product"]
 
 
 @pytest.fixture
@@ -101,8 +108,8 @@ def interrupted(monkeypatch):
 def test_ctrl_c_leaves_what_was_measured(quick, tmp_path, capsys, interrupted):
     interrupted(3)
     json_file, html_file = tmp_path / "c.json", tmp_path / "c.html"
-    asked = ("matmul", "--sizes", "4,8", "--variants", "inner_product,virtual_cube", "--repeats", "1")
-    assert run(*asked, "--json", json_file, "--html", html_file) == 130
+    asked = ("matmul", "--size", "4,8", "--variants", "inner_product,virtual_cube", "--repeats", "1")
+    assert run(*asked, "--out", json_file, "--out", html_file) == 130
     assert capsys.readouterr().err == "glla: interrupted after 2 of 4 measurements\n"
     report = json.loads(json_file.read_text(encoding="utf-8"))
     assert report["complete"] is False and [record["size"] for record in report["records"]] == [4, 4]
@@ -112,7 +119,7 @@ def test_ctrl_c_leaves_what_was_measured(quick, tmp_path, capsys, interrupted):
 def test_ctrl_c_before_the_first_measurement(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(Experiment, "run", lambda self: iter(partial(signal.raise_signal, signal.SIGINT), None))
     path = tmp_path / "c.json"
-    assert run("matmul", "--sizes", "4", "--json", path) == 130
+    assert run("matmul", "--size", "4", "--out", path) == 130
     assert capsys.readouterr().err == f"glla: interrupted after 0 of {len(matmul.VARIANTS)} measurements\n"
     assert not path.exists()
 
@@ -172,4 +179,4 @@ def test_crossings_in_words():
 
 @pytest.mark.parametrize(("states", "status"), [("ok skipped", 0), ("ok wrong", 1), ("failed ok", 1)])
 def test_exit_status(states, status):
-    assert command.verdict([Record("matmul", "a", 4, state) for state in states.split()]) == status
+    assert comparing.verdict([Record("matmul", "a", 4, state) for state in states.split()]) == status

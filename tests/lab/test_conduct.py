@@ -134,7 +134,7 @@ def test_textures_are_read_by_texel_fetch_alone(call):
     with pytest.raises(ShaderError) as caught:
         custom.contender("matmul", GOOD.replace("result = sum", f"result = {call}"), "mine")
     name = call.partition("(")[0]
-    report = f"mine.frag:18: textures are read by texelFetch alone, got {name}; see `glla compare matmul --interface`"
+    report = f"mine.frag:18: textures are read by texelFetch alone, got {name}; see `glla shader interface matmul`"
     assert str(caught.value).startswith(report)
 
 
@@ -163,6 +163,6 @@ def test_a_variant_of_glla_s_is_not_examined(device):
 def test_what_breaks_the_interface_fails_the_command(quick, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.frag").write_text(PADDING)
-    asked = ["compare", "matmul", "--shader", "mine.frag", "--variants", "inner_product", "--sizes", "8"]
+    asked = ["compare", "matmul", "--shader", "mine.frag", "--variants", "inner_product", "--size", "8"]
     assert main([*asked, "--repeats", "1", "--baseline", "none"]) == 1
     assert "wrong: mine, n = 8: n = 1: padding must be zero, got 7 beside C[0, 0]" in capsys.readouterr().out

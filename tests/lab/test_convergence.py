@@ -1,4 +1,4 @@
-"""`glla convergence`: every solver, its true residuals, a table and a picture."""
+"""`glla study convergence`: every solver, its true residuals, a table and a picture."""
 
 import json
 
@@ -24,10 +24,10 @@ def test_every_solver_reaches_what_is_asked_for(device):
 def test_the_command(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "convergence.png"
-    assert main(["convergence", "--size", "5", "--output", str(picture)]) == 0
+    assert main(["study", "convergence", "--size", "5", "--out", str(picture)]) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "cg, merged" in capsys.readouterr().out
-    assert main(["convergence", "--size", "5", "--json"]) == 0
+    assert main(["study", "convergence", "--size", "5", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["size"] == 5 and len(report["solvers"]) == 7
 
@@ -35,7 +35,7 @@ def test_the_command(tmp_path, capsys):
 def test_times_beside_scipys(capsys, monkeypatch):
     pytest.importorskip("scipy")
     monkeypatch.setattr(convergence, "ROUNDS", 1)
-    assert main(["convergence", "--size", "4", "--times", "--rtol", "1e-5", "--json"]) == 0
+    assert main(["study", "convergence", "--size", "4", "--times", "--rtol", "1e-5", "--json"]) == 0
     report = {one["name"]: one for one in json.loads(capsys.readouterr().out)["solvers"]}
     assert len(report) == 9 and {"SciPy cg", "SciPy bicgstab"} <= set(report)
     for one in report.values():

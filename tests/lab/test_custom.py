@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-import glla.lab
+import glla.lab.report
 from glla.cli import main
 from glla.errors import LimitError, OptionError, ShaderError
 from glla.lab import custom, fetches, mistakes, operations
@@ -93,7 +93,7 @@ def test_a_shader_needs_not_declare_all_that_is_given(device):
     assert all(verdict.ok for verdict in verdicts(device, custom.contender("matmul", whole, "whole"), "matmul"))
 
 
-SEE = "see `glla compare matmul --interface`"
+SEE = "see `glla shader interface matmul`"
 
 
 @pytest.mark.parametrize(
@@ -283,16 +283,15 @@ def test_the_gallery_is_complete():
     for path in EXHIBITS:
         text = path.read_text(encoding="utf-8")
         assert text.startswith("// ")
-        assert (
-            f"glla gallery {path.stem} > my.frag && glla compare {custom.operation_of(path)} --shader my.frag" in text
-        )
+        tried = f"glla compare {custom.operation_of(path)} --shader my.frag"
+        assert f"glla shader show {path.stem} > my.frag && {tried}" in text
 
 
 def test_the_gallery_on_the_command_line(capsys):
-    assert main(["gallery"]) == 0
+    assert main(["shader"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines] == [[p.stem, custom.operation_of(p)] for p in EXHIBITS]
-    assert main(["gallery", "naive_product"]) == 0
+    assert main(["shader", "show", "naive_product"]) == 0
     assert capsys.readouterr().out == custom.gallery("naive_product").read_text(encoding="utf-8")
 
 
@@ -304,7 +303,7 @@ def test_shaders_join_the_comparison(quick, write, capsys, tmp_path):
     (tmp_path / "other").mkdir()
     shaders = [write(PRODUCT), write(PRODUCT, "other/mine.frag"), write(PRODUCT, "rank_one.frag")]
     options = [option for name in shaders for option in ("--shader", name)]
-    assert run("matmul", *options, "--sizes", "4", *ONCE) == 0
+    assert run("matmul", *options, "--size", "4", *ONCE) == 0
     output = capsys.readouterr().out
     names = {line.split(" ")[0] for line in output.splitlines()}
     assert {"inner_product", "mine", "other/mine.frag", "rank_one.frag"} <= names
@@ -314,7 +313,7 @@ def test_shaders_join_the_comparison(quick, write, capsys, tmp_path):
 def test_a_shader_that_does_not_compile_with_a_parameter(quick, write, capsys):
     """Only then it is found out: the others are measured."""
     write("#ifndef N\n#define N 1  // (1, 2)\n#endif\n#if N == 2\nnonsense\n#endif\n" + PRODUCT)
-    assert run("matmul", "--shader", "mine.frag", "--param", "N=1,2", "--sizes", "4", *ONCE) == 1
+    assert run("matmul", "--shader", "mine.frag", "--param", "N=1,2", "--size", "4", *ONCE) == 1
     output = capsys.readouterr().out
     assert "failed: mine[N=2], n = 4: shader mine.frag does not compile:\n  mine.frag:" in output
     assert sum("FAILED" in line for line in output.splitlines()) == 1
@@ -322,13 +321,13 @@ def test_a_shader_that_does_not_compile_with_a_parameter(quick, write, capsys):
 
 def test_help(capsys):
     for option, words in (
-        ("--help", "for matmul, plu, rref, triangular"),
+        ("--help", "of matmul, plu, rref, triangular"),
         ("--help", "64:2048:log8 is 8 sizes from 64"),
     ):
         with pytest.raises(SystemExit):
             run(option)
         assert words in " ".join(capsys.readouterr().out.split())
-    assert run("matmul", "--interface") == 0
+    assert main(["shader", "interface", "matmul"]) == 0
     output = capsys.readouterr().out
     assert "uniform sampler2D A;                   rows x inner, packed" in output
     assert "M[2y+1, 2x]  M[2y+1, 2x+1]" in output
@@ -340,11 +339,11 @@ def test_help(capsys):
 def test_a_wrong_shader_is_drawn(quick, write, capsys, tmp_path):
     pytest.importorskip("jinja2")
     write(WRONG)
-    asked = ("matmul", "--shader", "mine.frag", "--sizes", "9,17", *ONCE)
-    assert run(*asked, "--pictures", "found", "--html", "c.html", "--json", "c.json") == 1
+    asked = ("matmul", "--shader", "mine.frag", "--size", "9,17", *ONCE)
+    assert run(*asked, "--pictures", "found", "--out", "c.html", "--out", "c.json") == 1
     output = capsys.readouterr().out
     assert "where it is wrong: mine, n = 9: 1 of 81 elements of C are wrong; the worst is C[3, 4], " in output
-    assert output.rstrip().endswith("written: c.json, c.html, found/wrong-mine-9.png")
+    assert output.rstrip().endswith("written: c.html, c.json, found/wrong-mine-9.png")
     html = (tmp_path / "c.html").read_text(encoding="utf-8")
     (embedded,) = re.findall(r'<img src="data:image/png;base64,([^"]+)" alt="mine, n = 9: 1 of 81', html)
     assert base64.b64decode(embedded).startswith(b"\x89PNG")
@@ -429,7 +428,7 @@ def test_ratios_of_pivots_that_are_no_rows(device):
 
 def test_a_sweep_and_its_best(quick, capsys):
     sweep = ("--param", "UNROLL=1,8", "--param", "ROWS=4,8")
-    asked = ("matmul", "--variants", "inner_product,register_blocked,rank_one", "--sizes", "8,16", "--repeats", "1")
+    asked = ("matmul", "--variants", "inner_product,register_blocked,rank_one", "--size", "8,16", "--repeats", "1")
     assert run(*asked, "--baseline", "none", *sweep) == 0
     output = capsys.readouterr().out
     labels = [line.split("  ")[0] for line in output.splitlines()]
@@ -469,7 +468,7 @@ def test_a_report_holds_no_file_of_others(write, tmp_path, capsys):
     (tmp_path / "secret").write_text("// the secret\n")
     (tmp_path / "strange").mkdir()
     write('#include "../secret"\n' + PRODUCT, "strange/mine.frag")
-    assert run("matmul", "--shader", "strange/mine.frag", "--sizes", "4", "--html", "mine.html") == 1
+    assert run("matmul", "--shader", "strange/mine.frag", "--size", "4", "--out", "mine.html") == 2
     error = capsys.readouterr().err
     assert error.startswith("glla: strange/mine.frag:1: an include stays below glla's shaders/ and the folder of your")
     assert "the secret" not in error

@@ -1,5 +1,6 @@
 """`glla demo`: runs at a small size, fails with a verdict, and says clearly why it cannot run."""
 
+import json
 import struct
 
 import numpy as np
@@ -8,25 +9,18 @@ import pytest
 import glla
 from glla import testing
 from glla.cli import main
-from glla.lab import demo, photograph, picture
-from glla.operations import matmul
+from glla.lab import demo, elimination, photograph, picture
 from glla.testing import Verdict
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("pywt")
-pytest.importorskip("rich")
 pytest.importorskip("scipy")
 
 SIZE = 48
 
 
-def variants():
-    """Those that this device can run."""
-    return [name for name, one in matmul.VARIANTS.items() if not one.lacks(glla.default_device().limits)]
-
-
 def run(tmp_path, *arguments):
-    return main(["demo", "--size", str(SIZE), "--output", str(tmp_path / "demo.png"), *arguments])
+    return main(["demo", "--size", str(SIZE), "--out", str(tmp_path / "demo.png"), *arguments])
 
 
 def failing(*arguments, **options):
@@ -38,14 +32,20 @@ def made():
     return demo.problem(SIZE, seed=1)
 
 
-def test_demo(tmp_path, capsys):
+OPERATIONS = ["matmul", "solve", "refined", "inv", "plu", "rref", "qr", "cholesky", "lstsq", "solve", "refined"]
+
+
+def test_demo(tmp_path, capsys, device):
     assert run(tmp_path) == 0
     output, errors = capsys.readouterr()
     assert errors == ""
-    assert glla.default_device().info.renderer in output
-    assert "every verdict is ok" in output
-    for word in (*variants(), "rref", "plu", "inv", "refined", "passes", "NumPy", "scipy.linalg.lu", "end to end"):
+    assert device.info.renderer in output
+    for word in ("every verdict is ok", "next: glla compare", "photograph", "passes"):
         assert word in output
+    lines = output.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("operation"))
+    assert [line.split()[0] for line in lines[start + 1 : start + 12]] == OPERATIONS
+    assert (demo.SOFTWARE in output) is ("numpy.linalg.inv" not in output) is device.info.software
     content = (tmp_path / "demo.png").read_bytes()
     assert content.startswith(b"\x89PNG")
     width, height = struct.unpack(">II", content[16:24])
@@ -53,11 +53,18 @@ def test_demo(tmp_path, capsys):
     assert height > 500
 
 
+def test_demo_in_json(tmp_path, capsys):
+    assert run(tmp_path, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["operation"] for one in found["outcomes"]] == OPERATIONS
+    assert found["ok"] and found["recovered"] and found["size"] == SIZE and found["command"].startswith("glla demo")
+
+
 @pytest.mark.parametrize(
     ("place", "name", "value", "words"),
     [
-        (testing, "judge_plu", failing, ("FAILED (made to fail)", "2 of {} verdicts FAILED")),
-        (demo, "HALF_A_GREY_LEVEL", 0.0, ("every pixel within half a level: NO",)),
+        (testing, "judge_plu", failing, ("FAILED (made to fail)", "1 of 12 verdicts FAILED")),
+        (demo, "HALF_A_GREY_LEVEL", 0.0, ("half a grey level: NO",)),
     ],
     ids=["verdict", "photograph"],
 )
@@ -65,25 +72,22 @@ def test_what_is_wrong_fails_the_demo(tmp_path, capsys, monkeypatch, place, name
     monkeypatch.setattr(place, name, value)
     assert run(tmp_path) == 1
     output = capsys.readouterr().out
-    assert all(word.format(10 + len(variants())) in output for word in words)
+    assert all(word in output for word in words)
 
 
 def test_check_leaves_no_file_and_keeps_an_old_one(tmp_path):
     path = tmp_path / "demo.png"
-    demo.check(path)
+    demo.STUDY.check([path])
     assert not path.exists()
     path.write_text("old")
-    demo.check(path)
+    demo.STUDY.check([path])
     assert path.read_text() == "old"
 
 
 def test_every_case_is_judged(device, made):
     """No judge lets an altered result pass."""
-    cases = demo.cases(device, made)
-    assert len(cases) == 9 + len(variants())
-    assert [case.variant for case in cases if case.matrix == "A A"] == variants()
-    for case in cases:
-        assert (case.peer == "") is (case.peer_work is None)
+    for case in demo.cases(device, made):
+        assert (case.usual == "") is (case.usual_work is None)
         result = case.work()
         assert case.judge(result).ok, case
         first = result[0] if isinstance(result, tuple) else result
@@ -97,12 +101,20 @@ def test_every_case_is_judged(device, made):
 
 def test_measure_counts_passes(device, made):
     a = glla.asarray(made.a, device)
-    case = demo.Case("matmul", "virtual_cube", "", "", lambda: glla.matmul(a, a, variant="virtual_cube"), failing)
+    case = demo.Case("matmul", "", lambda: glla.matmul(a, a, variant="virtual_cube"), failing)
     outcome = demo.measure(device, case)
-    assert outcome.passes == SIZE // 2
-    assert outcome.milliseconds > 0
-    assert outcome.peer_milliseconds is None
-    assert not outcome.verdict.ok
+    assert outcome.passes == SIZE // 2 and outcome.milliseconds > 0
+    assert outcome.usual_milliseconds is None and not outcome.verdict.ok
+
+
+def test_an_elimination_is_drawn(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "elimination.svg"
+    assert main(["demo", "elimination", "--size", "6", "--out", str(path)]) == 0
+    assert "x is 1, 2, ..., 6" in capsys.readouterr().out
+    assert "after 3 steps" in path.read_text() and path.stat().st_size > 10_000
+    monkeypatch.setattr(elimination, "matrix", lambda n, seed: np.eye(n, n + 1, dtype=np.float32))
+    assert main(["demo", "elimination", "--size", "6", "--out", str(path)]) == 1
+    assert "NOT" in capsys.readouterr().out
 
 
 # ---- photograph ------------------------------------------------------------------------------

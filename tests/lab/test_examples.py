@@ -1,4 +1,4 @@
-"""`glla life` and `glla stencil`: what they say, what they draw, and that they would notice a wrong result."""
+"""`glla demo life` and `glla demo stencil`: reports, pictures, and wrong results that are noticed."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ pytest.importorskip("pywt")
 def test_a_picture_is_made(name, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(examples, "GENERATIONS", (0, 1, 5))
     output = tmp_path / f"{name}.png"
-    assert main([name, "--size", "16", "--output", str(output)]) == 0
+    assert main(["demo", name, "--size", "16", "--out", str(output)]) == 0
     report = capsys.readouterr().out
     assert ("is as NumPy has it" if name == "life" else "is within its bound of NumPy's float64") in report
     picture = image.imread(output)
@@ -31,7 +31,7 @@ def test_a_wrong_result_is_noticed(name, tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr(examples, "GENERATIONS", (0, 1))
     monkeypatch.setattr(examples, "kernel", wrong)
-    assert main([name, "--size", "16", "--output", str(tmp_path / "a.png")]) == 1
+    assert main(["demo", name, "--size", "16", "--out", str(tmp_path / "a.png")]) == 1
     assert "NOT" in capsys.readouterr().out
 
 

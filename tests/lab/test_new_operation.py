@@ -35,11 +35,11 @@ def toy(monkeypatch):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["compare", "toy", "--sizes", "5", "--repeats", "1"],
+        ["compare", "toy", "--size", "5", "--repeats", "1"],
         ["variants", "--size", "5"],
         ["trace", "toy", "--size", "5"],
         ["explain", "toy", "--size", "5"],
-        ["tune", "toy", "--sizes", "5"],
+        ["tune", "toy", "--size", "5"],
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -54,13 +54,13 @@ def test_the_command_knows_it(toy, quick, capsys, monkeypatch, tmp_path, argumen
 def test_without_a_judge_it_is_not_measured(toy, quick, capsys, monkeypatch, tmp_path, command):
     monkeypatch.setenv("GLLA_TUNING", str(tmp_path))
     monkeypatch.delitem(JUDGES, "toy")
-    assert main([command, "toy", "--sizes", "5"]) == 1
+    assert main([command, "toy", "--size", "5"]) == 2
     assert "glla: judge: toy has none, so no result can be verified; add one to glla.te" in capsys.readouterr().err
 
 
 def test_it_stands_beside_its_counterpart(toy, quick, tmp_path):
     path = tmp_path / "toy.json"
-    assert main(["compare", "toy", "--sizes", "5", "--repeats", "1", "--json", str(path)]) == 0
+    assert main(["compare", "toy", "--size", "5", "--repeats", "1", "--out", str(path)]) == 0
     records = json.loads(path.read_text(encoding="utf-8"))["records"]
     assert [record["variant"] for record in records] == ["rank2", "blocked"]
     assert all(record["usual"] == "numpy.linalg.solve" and record["status"] == "ok" for record in records)

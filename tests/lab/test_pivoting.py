@@ -149,7 +149,7 @@ def test_given_matrices_of_any_shape():
 def test_a_wrong_result_is_not_sound(capsys, monkeypatch):
     monkeypatch.setattr(testing.bounds, "residual_plu", lambda *factors: 31.0)
     assert not pivoting.sound(pivoting_study(given={"a": np.eye(4)}))
-    assert main(["pivoting", "--size", "8"]) == 1
+    assert main(["study", "pivoting", "--size", "8"]) == 1
     assert "results FAILED" in capsys.readouterr().out
 
 
@@ -168,7 +168,7 @@ def test_real_matrices(data):
 
 def test_command(tmp_path, capsys):
     made, picture = tmp_path / "records.json", tmp_path / "picture.png"
-    assert main(["pivoting", "--size", "8", "--json", str(made), "--plot", str(picture)]) == 0
+    assert main(["study", "pivoting", "--size", "8", "--out", str(made), "--out", str(picture)]) == 0
     output, errors = capsys.readouterr()
     assert errors == ""
     for word in (*pivoting.matrices(8), "harmonic", "geometric", "partial", "complete", "refused", "growth"):
@@ -186,6 +186,6 @@ def test_command_with_real_matrices(tmp_path, capsys):
     (tmp_path / "three.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 2\n2 3 4\n3 2 -1\n")
     (tmp_path / "vector.mtx").write_text("%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n")
     (tmp_path / "README").write_text("not a matrix")
-    assert main(["pivoting", "--size", "8", "--data", str(tmp_path)]) == 0
+    assert main(["study", "pivoting", "--size", "8", "--data", str(tmp_path)]) == 0
     output = capsys.readouterr().out
     assert "three" in output and "3 x 3" in output and "vector" not in output

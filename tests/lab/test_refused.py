@@ -22,7 +22,12 @@ KNOWN = ", ".join(OPERATIONS)
 def no_work(tmp_path, monkeypatch):
     """The folder that the command runs in; whatever would take time raises."""
     monkeypatch.chdir(tmp_path)
-    for place, name in ((comparison.Experiment, "run"), (trace, "run"), (demo, "run"), (pivoting, "pivoting_study")):
+    for place, name in (
+        (comparison.Experiment, "run"),
+        (trace, "run"),
+        (demo, "problem"),
+        (pivoting, "pivoting_study"),
+    ):
         monkeypatch.setattr(place, name, lambda *given, **options: pytest.fail("the work has begun"))
     return tmp_path
 
@@ -31,11 +36,11 @@ def no_work(tmp_path, monkeypatch):
     ("line", "message"),
     [
         ("compare plu --variants rank2,fast", "compare: variants of plu are rank2, blocked, row_operations"),
-        ("compare matmul --json no/c.json", "no/c.json: No such file or directory\n"),
-        ("compare matmul --csv no/c.csv", "no/c.csv: No such file or directory\n"),
-        ("compare matmul --plot no/c.png", "no/c.png: No such file or directory\n"),
-        ("compare matmul --html no/c.html", "no/c.html: No such file or directory\n"),
-        ("compare matmul --plot plot.gif", "compare: a plot ends in one of .png, .svg, .pdf, got "),
+        ("compare matmul --out no/c.json", "no/c.json: No such file or directory\n"),
+        ("compare matmul --out no/c.csv", "no/c.csv: No such file or directory\n"),
+        ("compare matmul --out no/c.png", "no/c.png: No such file or directory\n"),
+        ("compare matmul --out no/c.html", "no/c.html: No such file or directory\n"),
+        ("compare matmul --out plot.gif", "compare: a file must end in .json, .csv, .html, .png, .svg, .pdf, got "),
         ("compare matmul --shader no.frag", "no.frag: No such file or directory\n"),
         ("compare matmul --shader binary.frag", "binary.frag: a shader is UTF-8 text, this file is not\n"),
         ("compare solve --shader a.frag", "compare: --shader is for matmul, plu, rref, triangular, got solve\n"),
@@ -43,7 +48,7 @@ def no_work(tmp_path, monkeypatch):
             "compare matmul --shader counts.frag",
             "counts.frag:6: counts is not given to a shader of matmul, but sampler2D A, ",
         ),
-        ("compare matmul --shader typo.frag --sizes 8", "shader typo.frag does not compile:\n  typo.frag:17: "),
+        ("compare matmul --shader typo.frag --size 8", "shader typo.frag does not compile:\n  typo.frag:17: "),
         (
             "compare matmul --variants inner_product,register_blocked --param SIDE=2",
             "compare: parameters of these variants are COLUMNS, PASSES, ROWS, UNROLL, got 'SIDE'\n",
@@ -52,7 +57,7 @@ def no_work(tmp_path, monkeypatch):
             "compare matmul --variants inner_product --param UNROLL=1,3",
             "compare: UNROLL must be one of 1, 2, 4, 8, got 3\n",
         ),
-        ("gallery mine", "gallery: the shader must be one of naive_product, unrolled_product"),
+        ("shader show mine", "gallery: the shader must be one of naive_product, unrolled_product"),
         ("trace lu", f"trace: operation must be one of {KNOWN}, got 'lu'\n"),
         ("trace plu --out film.mp4", "trace: a file must end in .gif, .html, .json, got 'film.mp4'\n"),
         ("trace plu --out film", "trace: a file must end in .gif, .html, .json, got 'film'\n"),
@@ -66,22 +71,19 @@ def no_work(tmp_path, monkeypatch):
             "tune plu",
             "tune: there is no folder for the outcome (GLLA_TUNING=off); unset it, or name a file with --out\n",
         ),
-        ("tune triangular --sizes 4 --out binary.frag/a.json", "binary.frag"),
-        ("demo --output no/demo.png", "no/demo.png: No such file"),
-        ("demo --output .", ".: Is a directory"),
-        ("demo --image a.png", "demo: --image is for restoration and windows"),
-        ("demo windows --json", "demo: --json and --window are for water"),
-        ("demo water --image x.png", "demo: --image is for restoration and windows"),
-        ("pivoting --json no/a.json", "no/a.json: No such file or directory\n"),
-        ("pivoting --plot no/a.png", "no/a.png: No such file or directory\n"),
-        ("pivoting --data none", "none: No such file or directory\n"),
+        ("tune triangular --size 4 --out binary.frag/a.json", "binary.frag"),
+        ("demo --out no/demo.png", "no/demo.png: No such file"),
+        ("demo --out .", ".: Is a directory"),
+        ("demo --out demo.xyz", "demo: a file must end in .png, .json, got 'demo.xyz'"),
+        ("study pivoting --out no/a.png", "no/a.png: No such file or directory\n"),
+        ("study pivoting --data none", "none: No such file or directory\n"),
     ],
 )
 def test_refused_before_the_work(no_work, capsys, line, message):
     (no_work / "binary.frag").write_bytes(b"\xff\xfe\x00")
     (no_work / "counts.frag").write_text(PRODUCT.replace("int count;", "int counts;").replace("+ count", "+ counts"))
     (no_work / "typo.frag").write_text(PRODUCT.replace("sum += a.ggaa", "summ += a.ggaa"))
-    assert main(line.split()) == 1
+    assert main(line.split()) == 2
     output, errors = capsys.readouterr()
     assert output == "" and errors.startswith(f"glla: {message}")
 
@@ -89,7 +91,7 @@ def test_refused_before_the_work(no_work, capsys, line, message):
 @pytest.mark.parametrize("operation", ["plu", "solve"])
 def test_variants_to_trace_that_are_none(capsys, operation):
     known = {"plu": plu.VARIANTS, "solve": ("rank2", "blocked")}[operation]
-    assert main(["trace", operation, "--variant", "x"]) == 1
+    assert main(["trace", operation, "--variant", "x"]) == 2
     assert capsys.readouterr() == ("", f"glla: {operation}: variant must be one of {', '.join(known)}, got 'x'\n")
 
 
@@ -97,8 +99,8 @@ def test_variants_to_trace_that_are_none(capsys, operation):
     ("line", "message"),
     [
         ("compare svd", "invalid choice: 'svd' (choose from"),
-        ("compare matmul --sizes 64:", "64:2048:log8 is 8 sizes from 64 to 2048"),
-        ("compare matmul --sizes 0", "1 to 1000 sizes, from 1 on, got '0'"),
+        ("compare matmul --size 64:", "64:2048:log8 is 8 sizes from 64 to 2048"),
+        ("compare matmul --size 0", "1 to 1000 sizes, from 1 on, got '0'"),
         ("compare matmul --repeats 0", "must be a whole number from 1, got '0'"),
         ("compare matmul --repeats -1", "must be a whole number from 1, got '-1'"),
         ("compare matmul --baseline lapack", "invalid choice: 'lapack'"),
@@ -118,16 +120,16 @@ def test_wrong_usage(capsys, line, message):
 @pytest.mark.parametrize(
     ("line", "missing", "message"),
     [
-        ("compare matmul --html c.html", ("jinja2", "pygments"), "compare: needs jinja2, pygments"),
+        ("compare matmul --out c.html", ("jinja2", "pygments"), "compare: needs jinja2, pygments"),
         ("trace plu --out film.gif", ("matplotlib",), "trace: needs matplotlib"),
-        ("pivoting --plot x.png", ("rich", "matplotlib"), "pivoting: needs rich, matplotlib"),
-        ("demo --output demo.png", ("rich", "pywt"), "demo: needs pywt, rich"),
+        ("study pivoting --out x.png", ("matplotlib",), "pivoting: needs matplotlib"),
+        ("demo --out demo.png", ("scipy", "pywt"), "demo: needs pywt, scipy"),
     ],
 )
 def test_missing_packages_are_named(no_work, capsys, monkeypatch, line, missing, message):
     find = importlib.util.find_spec
     monkeypatch.setattr(extra, "find_spec", lambda name: None if name in missing else find(name))
-    assert main(line.split()) == 1
+    assert main(line.split()) == 3
     assert capsys.readouterr().err == f"glla: {message}; pip install 'glla[lab]'\n"
     assert not any(no_work.iterdir())
     with pytest.raises(ImportError):

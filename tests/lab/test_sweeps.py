@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from glla import cli
+from glla.cli import main
 from glla.lab import sweeps
 
 
@@ -25,11 +25,11 @@ def test_the_residuals_are_those_of_float64(device):
 
 
 def test_the_command_prints_theirs_beside_ours(capsys):
-    assert cli.main(["sweeps", "--size", "24", "--count", "3"]) == 0
+    assert main(["study", "sweeps", "--size", "24", "--count", "3"]) == 0
     text = capsys.readouterr().out
-    assert "| 3 sweeps |" in text and "| gauss_jordan |" in text
+    assert "\n3 sweeps " in text and "\ngauss_jordan " in text
     assert "sweeps and residual not published" in text and "Tesla C1060, 2012" in text
-    assert cli.main(["sweeps", "--size", "8", "--count", "2", "--json"]) == 0
+    assert main(["study", "sweeps", "--size", "8", "--count", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [one["number"] for one in found["sweeps"]] == [1, 2]
     assert found["others"]["inv"]["residual"] < 1e-4
@@ -37,5 +37,5 @@ def test_the_command_prints_theirs_beside_ours(capsys):
 
 def test_the_adjugate_command(capsys):
     pytest.importorskip("pywt")
-    assert cli.main(["adjugate", "--count", "50", "--size", "16"]) == 0
-    assert "| covariances of the photograph, damped by 1e-05 |" in capsys.readouterr().out
+    assert main(["study", "adjugate", "--count", "50", "--size", "16"]) == 0
+    assert "\ncovariances of the photograph, damped by 1e-05 " in capsys.readouterr().out

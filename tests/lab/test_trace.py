@@ -284,10 +284,10 @@ def test_a_texture_nothing_was_drawn_to_can_be_shown(device):
 
 def test_checking_leaves_files_alone(tmp_path):
     path = tmp_path / "film.gif"
-    lab.check("plu", path)
+    lab.check("plu", [path])
     assert not path.exists()
     path.write_bytes(b"mine")
-    lab.check("plu", path)
+    lab.check("plu", [path])
     assert path.read_bytes() == b"mine"
 
 
@@ -354,3 +354,13 @@ def test_each_search_has_its_title(device, rng):
     assert "by the geometric norm" in titles["pivot/block_norm", 1]
     explained = glla.explain(glla.plan("plu", (5, 5), pivoting="partial", variant="rank2"))
     assert "second of two" in str(explained)
+
+
+@pytest.mark.parametrize("command", ["explain", "trace"])
+def test_a_matrix_of_the_users_own(command, tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("1 2 3\n2 4 7\n", encoding="utf-8")
+    asked = [command, "rref", "--data", str(tmp_path / "a.txt")]
+    assert main(asked) == 0
+    assert ("2 x 3" if command == "explain" else "rref/") in capsys.readouterr().out
+    assert main([*asked, *asked[2:]]) == 2
+    assert capsys.readouterr().err == f"glla: {command}: rref has 1 operands, got 2 files\n"

@@ -89,7 +89,7 @@ def test_a_wrong_result_is_never_stored(clock, rasteriser, monkeypatch, folder, 
     monkeypatch.setattr(operations, "prepare", lambda *given: current.append(given[2]) or prepare(*given))
     monkeypatch.setattr(operations, "fetched", fetched)
     monkeypatch.setitem(JUDGES, "triangular", replace(JUDGES["triangular"], verdict=judge))
-    assert main(["tune", "triangular", "--sizes", "6"]) == 1
+    assert main(["tune", "triangular", "--size", "6"]) == 1
     first, *others = capsys.readouterr().err.splitlines()
     label = "triangular blocked[ROWS=16 UNROLL=0]"
     assert first == f"glla: not stored: {label}, n = 6: solve: error 99, bound 30, ratio 3.3: FAILED"
@@ -134,7 +134,7 @@ def test_wrong_options(arguments, message):
 
 def test_the_whole_command(folder, capsys, device, rng):
     """For real: it measures, writes, and a new device follows."""
-    assert main(["tune", "triangular", "plu", "--sizes", "8,16"]) == 0
+    assert main(["tune", "triangular", "plu", "--size", "8,16"]) == 0
     output = capsys.readouterr()
     assert output.err == ""
     lines = output.out.splitlines()
@@ -148,7 +148,7 @@ def test_the_whole_command(folder, capsys, device, rng):
         ]  # fmt: skip
     assert device.limits.tuned == ()
 
-    assert main(["tune", "rref", "--sizes", "8"]) == 0  # the others are kept
+    assert main(["tune", "rref", "--size", "8"]) == 0  # the others are kept
     capsys.readouterr()
     assert main(["tune", "--show"]) == 0
     shown = capsys.readouterr().out.splitlines()
@@ -175,16 +175,16 @@ def test_a_worthless_file_does_not_hinder(folder, capsys, device):
     folder.mkdir()
     file.write_text("{", encoding="utf-8")
     with pytest.warns(glla.errors.TuningWarning):
-        assert main(["tune", "--show"]) == 1
+        assert main(["tune", "--show"]) == 2
     assert capsys.readouterr().err.startswith(f"glla: tuning: {file}: ")
     with pytest.warns(glla.errors.TuningWarning):
-        assert main(["tune", "triangular", "--sizes", "4"]) == 0
+        assert main(["tune", "triangular", "--size", "4"]) == 0
     assert len(files.load(device.info.renderer)) == 1
 
 
 def test_where_it_is_stored(tmp_path, monkeypatch, device):
     out = tmp_path / "mine.json"
-    assert main(["tune", "triangular", "--sizes", "4", "--out", str(out)]) == 0
+    assert main(["tune", "triangular", "--size", "4", "--out", str(out)]) == 0
     assert len(files.read(out, device.info.renderer)) == 1
     monkeypatch.setattr(files, "folder", lambda: None)
     monkeypatch.delenv("GLLA_TUNING")

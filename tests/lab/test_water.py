@@ -38,11 +38,10 @@ def test_every_way_gives_the_same_fields(device):
 
 
 def test_the_demo(device, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(water, "FRAMES", 3)
     monkeypatch.setattr(water, "STEPS", 2)
     monkeypatch.setattr(water.film, "__defaults__", (3,))
     output = tmp_path / "a.gif"
-    assert main(["demo", "water", "--size", "16", "--output", str(output)]) == 0
+    assert main(["demo", "water", "--size", "16", "--out", str(output)]) == 0
     report, errors = capsys.readouterr()
     assert errors == ""
     for word in ("1.47e-07", "4.48e-08", "table 5.1", "CPU and GPU against CPU", "ShallowWater, adi", "every field is"):
@@ -56,9 +55,9 @@ def test_the_demo(device, tmp_path, capsys, monkeypatch):
 def test_the_demo_in_json(device, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(water, "STEPS", 1)
     output = tmp_path / "a.png"
-    assert main(["demo", "water", "--size", "16", "--output", str(output), "--json"]) == 0
+    assert main(["demo", "water", "--size", "16", "--out", str(output), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["right"] is True and report["cells"] == [16, 16] and report["steps"] == 1
+    assert report["ok"] is True and report["cells"] == [16, 16] and report["steps"] == 1
     assert report["differences"]["thesis, table 5.1"]["z"] == {"mean": 1.47e-7, "max": 4.48e-8}
     assert all(milliseconds > 0 for milliseconds in report["milliseconds_a_step"].values())
     with image.open(output) as picture:
@@ -68,9 +67,7 @@ def test_the_demo_in_json(device, tmp_path, capsys, monkeypatch):
 def test_wrong_fields_are_noticed(device, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(water, "STEPS", 1)
     monkeypatch.setattr(water, "on_cpu", lambda bands: 1.5 * water.tridiagonal(bands))
-    monkeypatch.setattr(water, "film", lambda *arguments: None)
-    monkeypatch.setattr(water, "figure", lambda *arguments: None)
-    assert not water.run(device, 8, tmp_path / "a.gif")
+    assert main(["demo", "water", "--size", "8", "--out", str(tmp_path / "a.json")]) == 1
     assert "NOT those of the CPU" in capsys.readouterr().out
 
 

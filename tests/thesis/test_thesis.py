@@ -38,7 +38,7 @@ def test_a_page_with_every_section(tmp_path, capsys, device):
         assert f'<td class="number">{value:.3g}</td>' in text
     check_claims(found["sections"][-1]["tables"][0])
     again = tmp_path / "again.html"
-    assert main(["thesis", "--from", str(data), "--html", str(again)]) == 0
+    assert main(["study", "thesis", "--from", str(data), "--out", str(again)]) == 0
     assert again.read_text(encoding="utf-8") == text
 
 
@@ -56,7 +56,7 @@ def check_claims(table):
         assert why.endswith(".") and ". " not in why, says
         for command_line in (part.partition(" (")[0] for part in measured_by.split("; ")):
             if command_line.startswith("glla "):
-                cli._parser().parse_args(shlex.split(command_line)[1:])  # SystemExit if there is no such command
+                cli.parser().parse_args(shlex.split(command_line)[1:])  # SystemExit if there is no such command
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def check_claims(table):
 )  # fmt: skip
 def test_files_that_are_no_evaluation(tmp_path, capsys, text):
     (tmp_path / "a.json").write_text(text)
-    assert main(["thesis", "--from", str(tmp_path / "a.json"), "--html", str(tmp_path / "a.html")]) == 1
+    assert main(["study", "thesis", "--from", str(tmp_path / "a.json"), "--out", str(tmp_path / "a.html")]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("glla: thesis: --from must be a file that glla thesis --json wrote, got ")
+    assert error.startswith("glla: thesis: --from must be a file that glla study thesis --out wrote, got ")
     with pytest.raises(OptionError, match=r"^load: a JSON file of `glla compare` is wanted, got "):
         saved.load(tmp_path / "a.json")
 
@@ -245,9 +245,9 @@ def test_a_run_that_is_cut_leaves_what_it_did(tmp_path, device, monkeypatch):
 def test_a_file_of_something_else_is_refused(tmp_path):
     other = tmp_path / "other.json"
     other.write_text("{}", encoding="utf-8")
-    with pytest.raises(OptionError, match="--from must be a file that glla thesis --json wrote"):
+    with pytest.raises(OptionError, match="--from must be a file that glla study thesis --out wrote"):
         command.draw([other], tmp_path / "page.html")
-    assert main(["thesis", "--from", str(other)]) != 0
+    assert main(["study", "thesis", "--from", str(other)]) != 0
     assert not (tmp_path / "page.html").exists()
 
 
@@ -266,7 +266,7 @@ def test_a_picture_of_a_matrix_is_its_average_over_blocks():
 
 
 def test_one_section_on_the_command_line(capsys):
-    assert main(["thesis", "--quick", "--section", "norms"]) == 0
+    assert main(["study", "thesis", "--quick", "--section", "norms"]) == 0
     printed = capsys.readouterr().out
     assert "figure 4.5" in printed and "table B.1" not in printed
 

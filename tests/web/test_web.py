@@ -173,7 +173,7 @@ def test_refused_before_anything_is_written(tmp_path, capsys, monkeypatch, argum
     (tmp_path / "large").write_text("1 1e300\n", encoding="utf-8")
     np.save(tmp_path / "large.npy", [[1, 1e300]])
     np.save(tmp_path / "complex.npy", [[1, 1j]])
-    assert main(["export", *arguments, "--out", "x.json"]) == 1
+    assert main(["export", *arguments, "--out", "x.json"]) == 2
     assert re.search(message, capsys.readouterr().err)
     assert not (tmp_path / "x.json").exists()
 
@@ -240,10 +240,10 @@ def test_a_picture_shows_what_passes_draw():
 
 def test_the_course_wants_a_folder(tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    assert main(["export", "--all", str(tmp_path / "file")]) == 1
+    assert main(["export", "--all", str(tmp_path / "file")]) == 2
     assert "wants a folder" in capsys.readouterr().err
     for wrong in (["export"], ["export", "matmul"], ["export", "matmul", "--all", "x"]):
-        assert main(wrong) == 1
+        assert main(wrong) == 2
         assert "wants an operation and --out FILE, or --all FOLDER" in capsys.readouterr().err
 
 

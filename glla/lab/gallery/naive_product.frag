@@ -4,7 +4,7 @@
 // A   rows x inner, packed      B   inner x columns, packed
 // Cost per fragment: 2 fetches and 16 flop per trip, `count` trips.
 //
-// Try it:    glla gallery naive_product > my.frag && glla compare matmul --shader my.frag
+// Try it:    glla shader show naive_product > my.frag && glla compare matmul --shader my.frag
 // Break it:  leave out a term, and see the picture of where it is wrong.
 
 uniform sampler2D A;

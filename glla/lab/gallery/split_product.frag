@@ -10,7 +10,7 @@
 // Cost per fragment: 2 fetches and 16 flop per trip, `count` trips; 1 fetch more with CONTINUE.
 // Higham, "Accuracy and stability of numerical algorithms" (2002), section 4.2.
 //
-// Try it:  glla gallery split_product > my.frag && glla compare matmul --shader my.frag --param LANES=1,2,4 --param PASSES=1,4
+// Try it:  glla shader show split_product > my.frag && glla compare matmul --shader my.frag --param LANES=1,2,4 --param PASSES=1,4
 
 #ifndef LANES
 #define LANES 4  // running sums (1, 2, 4, 8)

@@ -9,7 +9,7 @@
 // T   n x n, packed, lower triangular      B   n x columns, packed
 // Cost per fragment: 4 fetches, 24 flop and 4 divisions.
 //
-// Try it:  glla gallery substitution > my.frag && glla compare triangular --shader my.frag
+// Try it:  glla shader show substitution > my.frag && glla compare triangular --shader my.frag
 
 uniform sampler2D T;
 uniform sampler2D B;

@@ -5,7 +5,7 @@
 // A   rows x inner, packed      B   inner x columns, packed
 // Cost per fragment: 2 fetches and 16 flop per trip, `count` trips.
 //
-// Try it:  glla gallery unrolled_product > my.frag && glla compare matmul --shader my.frag --param UNROLL=1,2,4,8
+// Try it:  glla shader show unrolled_product > my.frag && glla compare matmul --shader my.frag --param UNROLL=1,2,4,8
 
 #ifndef UNROLL
 #define UNROLL 4  // trips of the loop in one (1, 2, 4, 8)

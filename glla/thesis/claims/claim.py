@@ -18,7 +18,7 @@ from glla.thesis import published
 ALIKE = 1.05
 """Ratio of times below which two ways are as fast: a smaller gain is noise."""
 
-HERE = "glla thesis --section claims"
+HERE = "glla study thesis --section claims"
 """Command of what is measured for this table alone."""
 
 WORDS: dict[str, dict[str, dict[str, str]]] = tomllib.loads(

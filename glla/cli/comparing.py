@@ -1,0 +1,108 @@
+"""`glla compare`: checks the files, measures, shows, and writes the files, also when it is interrupted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from glla.errors import OptionError
+from glla.lab import mistakes, plots, saved, show
+from glla.lab.comparison import Comparison, Experiment, Record
+from glla.lab.extra import check_writable, require
+
+INTERRUPTED = 130
+
+NEEDS = {
+    ".json": (), ".csv": (), ".html": ("matplotlib", "jinja2", "pygments"),
+    **dict.fromkeys(plots.SUFFIXES, ("matplotlib",)),
+}  # fmt: skip
+"""Packages that a file needs, by its ending: which decides what is written."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files to write, and a folder for pictures of wrong results."""
+
+    paths: Sequence[Path] = ()
+    pictures: Path = Path()
+
+    def check(self) -> None:
+        """Raise early the errors that would follow the measurements: unwritable files, missing packages.
+
+        Raises
+        ------
+        OSError, OptionError, MissingPackageError
+            Which, and the remedy.
+        """
+        require("compare", "rich")
+        for path in self.paths:
+            if path.suffix.lower() not in NEEDS:
+                raise OptionError(f"compare: a file must end in {', '.join(NEEDS)}, got {str(path)!r}")
+            require("compare", *NEEDS[path.suffix.lower()])
+            check_writable(path)
+
+    def write(self, comparison: Comparison) -> list[Path]:
+        """Write them; return those that were written."""
+        for path in self.paths:
+            suffix = path.suffix.lower()
+            if suffix == ".html":
+                from glla.lab import report
+
+                report.save(comparison, path)
+            else:
+                {".json": saved.save_json, ".csv": saved.save_csv}.get(suffix, plots.save)(comparison, path)
+        return [*self.paths, *self._draw(comparison)]
+
+    def _draw(self, comparison: Comparison) -> list[Path]:
+        """Draw where results are wrong, if matplotlib is there."""
+        if not comparison.mistakes or find_spec("matplotlib") is None:
+            return []
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        return [mistakes.save(mistake, self.pictures) for mistake in comparison.mistakes]
+
+
+def run(experiment: Experiment, files: Files, quiet: bool = False) -> int:
+    """Measure, show and write.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The comparison to measure.
+    files : Files
+        Files to write; `Files.check` was called.
+    quiet : bool
+        Print nothing.
+
+    Returns
+    -------
+    int
+        Exit status: 1 if a result was wrong or a variant failed, 130 when interrupted, else 0.
+    """
+    status = 0
+    try:
+        if quiet:
+            for _ in experiment.run():
+                pass
+        else:
+            show.watch(experiment)
+            show.conclude(experiment.result)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    result = experiment.result
+    for mistake in () if quiet else result.mistakes:
+        print(f"where it is wrong: {mistake.words}")
+    written = files.write(result) if result.ceilings else []
+    if written and not quiet:
+        print(f"written: {', '.join(map(str, written))}")
+    if status:
+        print(f"glla: interrupted after {len(result)} of {experiment.total} measurements", file=sys.stderr)
+        return status
+    return verdict(result.records)
+
+
+def verdict(records: Sequence[Record]) -> int:
+    """Exit status for records: 1 if one is wrong or failed."""
+    return int(any(record.status in ("wrong", "failed") for record in records))
