@@ -374,7 +374,7 @@ def on_device(array: np.ndarray) -> glla.Array:
 
 def turned(array: np.ndarray) -> glla.Array:
     """Put an array on the device, each matrix transposed, and take it as it was: another layout of the same."""
-    return on_device(np.ascontiguousarray(array.mT)).mT
+    return on_device(np.ascontiguousarray(array.mT)).mT if array.ndim > 1 else on_device(array)
 
 
 PLACES = {"host": host, "device": on_device, "transposed": turned}

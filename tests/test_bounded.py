@@ -67,6 +67,12 @@ def test_every_member_of_a_stack_keeps_the_bound(name, place, rng):
 # -- scaled by powers of two, which rounds nothing --------------------------------------------------------------------
 
 
+def scaled_band(ab, columns, rows):
+    """Upper bands of D_rows A D_columns."""
+    width, n = len(ab) - 1, ab.shape[1]
+    return np.stack([np.pad(rows[: n - width + k], (width - k, 0)) * columns * ab[k] for k in range(width + 1)])
+
+
 def scaled(name, operands, rows, columns):
     """Operands scaled by powers of two; and what takes the scaling out of the result again."""
     a, *rest = operands
@@ -79,6 +85,11 @@ def scaled(name, operands, rows, columns):
     if name == "cho_solve":
         a, rest = a * d[:, np.newaxis], [rest[0] * d[:, np.newaxis]]
         return tuple(np.float32(one) for one in (a, *rest)), lambda x: (x * d[:, np.newaxis]).astype(np.float32)
+    if name.endswith("_banded"):
+        a = scaled_band(a, d, d if "pos" in name or name == "cholesky_banded" else np.ones_like(d))
+        given = tuple(np.float32(one) for one in (a, *(one * d[:, np.newaxis] for one in rest)))
+        back = 1 / d if name == "cholesky_banded" else d[:, np.newaxis]
+        return given, lambda x: (x * back).astype(np.float32)
     given = tuple(np.float32(one) for one in (a * np.outer(d, c), *(one * d[:, np.newaxis] for one in rest)))
     if name == "cholesky":
         return given, lambda x: (x / d[:, np.newaxis]).astype(np.float32)
@@ -94,7 +105,7 @@ def scaled(name, operands, rows, columns):
 @pytest.mark.parametrize(
     "name",
     ["solve", "inv", "slogdet", "lu_solve", "cholesky", "cho_factor", "solve_pos", "inv_pos", "cho_solve",
-     "solve_triangular", "triangular_inverse"],
+     "solve_triangular", "triangular_inverse", "solve_pos_banded", "cholesky_banded", "cho_solve_banded"],
 )  # fmt: skip
 @every_place
 @pytest.mark.parametrize("spread", [20, 55])

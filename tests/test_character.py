@@ -118,6 +118,20 @@ def test_the_other_half_is_never_read(name, place, rng):
                 assert_same(call(place, *half, check_finite=False), call(place, *operands, check_finite=False))
 
 
+@pytest.mark.parametrize("name", [name for name in CALLS if "band" in CALLS[name].family])
+@every_place
+def test_corners_of_bands_are_never_read(name, place, rng):
+    for n in (2, 5, 17, 33):
+        for count in (1, 3):
+            made = [operands_of(name, n, rng) for _ in range(count)]
+            ab, *b = stacked(made) if count > 1 else made[0]
+            middle = ab.shape[-2] - 1 if name.endswith("_banded") else ab.shape[-2] // 2
+            rows = np.arange(n)[np.newaxis] + np.arange(ab.shape[-2])[:, np.newaxis] - middle  # of A
+            spoilt = np.where((rows >= 0) & (rows < n), ab, np.nan).astype(np.float32)
+            for call in spelled(name):
+                assert_same(call(place, spoilt, *b, check_finite=False), call(place, ab, *b, check_finite=False))
+
+
 @pytest.mark.parametrize("name", STACKS)
 def test_pieces_are_as_the_whole(name, rng):
     """On devices of small textures, and of little memory."""

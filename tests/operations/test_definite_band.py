@@ -1,4 +1,4 @@
-"""Bands: exact factors and solutions of integers, the bits of a whole matrix, bounds, what is not positive definite."""
+"""Bands of positive definite matrices: what no other operation has; the rest is in tests/matrix.py."""
 
 from fractions import Fraction
 
@@ -7,18 +7,16 @@ import pytest
 import scipy.linalg
 
 import glla
-from glla.errors import NonFiniteError, NotPositiveDefiniteError, OptionError, ShapeError
-from glla.linalg.definite_band import solve_definite_band
+from glla.errors import NonFiniteError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.operations import OPERATIONS
 from glla.operations.elimination import definite_band as kernel
 from glla.operations.elimination.definite_band import VARIANTS
 from glla.passes import Limits, Tuned, resident
-from glla.testing import JUDGES
+from tests.matrix import band, every_place, lowered
 
 SIZES = [(1, 0), (1, 3), (2, 1), (5, 2), (5, 9), (16, 15), (17, 1), (33, 16), (40, 17), (70, 5), (100, 33), (64, 63)]
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
-every_size = pytest.mark.parametrize(("n", "w"), SIZES)
-every_place = pytest.mark.parametrize("place", [np.asarray, glla.asarray])
+every_half = pytest.mark.parametrize("lower", [False, True], ids=["upper", "lower"])
 
 
 def stored(a, w, lower=False, corner=0.0):
@@ -33,53 +31,38 @@ def stored(a, w, lower=False, corner=0.0):
     return ab
 
 
-def integers(n, w, rng):
-    """A banded triangle of integers, and its product with its transpose, which float32 holds."""
-    b = np.tril(np.triu(rng.integers(-9, 10, (n, n)), -w), -1) + np.diag(rng.integers(1, 10, n))
-    return b, b @ b.T
+def definite(n, w, rng):
+    """A band whose diagonal dominates, whole and in upper storage."""
+    ab = band(w, n, rng, 0.9)[: w + 1] if w else rng.uniform(1, 2, (1, n)).astype(np.float32)
+    a = sum(np.diag(ab[w - d, d:], d) for d in range(min(w + 1, n)))
+    return a + np.triu(a, 1).T, ab
 
 
-def definite(n, w, rng, condition=10.0):
-    """A band that dominates its diagonal the less, the larger the condition."""
-    a = np.tril(np.triu(rng.standard_normal((n, n)), -w), -1)
-    a = a + a.T
-    values = np.linalg.eigvalsh(a) if n else np.zeros(1)
-    spread = max(values[-1] - values[0], 1.0)
-    a += (spread / (condition - 1) * (1 + 1e-6) - values[0] if condition > 1 else 0) * np.eye(n)
-    return (a / np.abs(a).max()).astype(np.float32)
+# -- wide bands, and corners ------------------------------------------------------------------------------------------
 
 
-@every_variant
-@every_size
-def test_integers_are_exact(n, w, variant, rng):
-    b, a = integers(n, w, rng)
-    for lower in (False, True):
-        factor = glla.cholesky_banded(stored(a, w, lower), lower=lower, variant=variant)
-        assert (factor == stored(b if lower else b.T, w, lower)).all()
-    powers = np.tril(b, -1) + np.diag(2 ** rng.integers(0, 3, n))
+@every_place
+@every_half
+@pytest.mark.parametrize(("n", "w"), SIZES)
+def test_integers_are_exact_whatever_the_corners_hold(n, w, lower, place, rng):
+    """Also bands that are wider than a block of 16, or than the matrix."""
+    b = np.tril(np.triu(rng.integers(-3, 4, (n, n)), -w), -1) + np.diag(2 ** rng.integers(0, 3, n))
     x = rng.integers(-3, 4, (n, 2))
-    a = powers @ powers.T
-    for lower in (False, True):
-        assert (solve_definite_band("f", stored(a, w, lower), a @ x, lower, variant=variant) == x).all()
-
-
-@every_variant
-@every_size
-def test_bounds_hold_whatever_the_condition(n, w, variant, rng):
-    for condition in (2.0, 1e3, 1e6):
-        a, b = definite(n, w, rng, condition), rng.standard_normal((n, 3)).astype(np.float32)
-        ab = stored(a, w)
-        for place in (np.asarray, glla.asarray):
-            factor = np.asarray(glla.cholesky_banded(place(ab), variant=variant))
-            assert JUDGES["cholesky_banded"].verdict((ab,), factor).ok
-            x = np.asarray(solve_definite_band("f", place(ab), place(b), variant=variant))
-            assert JUDGES["solve_pos_banded"].verdict((ab, b), x).ok
+    ab, right = place(stored(b @ b.T, w, lower, np.nan)), place((b @ b.T @ x).astype(np.float32))
+    factor, options = stored(b if lower else b.T, w, lower, np.nan), {"check_finite": False}
+    for variant in (None, *VARIANTS):
+        found = np.asarray(glla.cholesky_banded(ab, lower=lower, variant=variant, **options))
+        assert (found == np.nan_to_num(factor)).all()
+    if w != 1:  # three bands are solved by cyclic reduction
+        assert (np.asarray(glla.solveh_banded(ab, right, lower=lower, **options)) == x).all()
+    for sign in (1, -1):  # L L^T all the same
+        assert (np.asarray(glla.cho_solve_banded((place(sign * factor), lower), right, **options)) == x).all()
 
 
 @pytest.mark.parametrize(("n", "w"), [(47, 9), (113, 40), (130, 16)])
 def test_the_bits_are_those_of_the_whole_matrix(n, w, device, rng):
     """In software, where nobody contracts additions and multiplications otherwise."""
-    a = definite(n, w, rng)
+    a, _ = definite(n, w, rng)
     whole = glla.cholesky(a, variant="block16", device=device)
     for variant in VARIANTS:
         factor = glla.cholesky_banded(stored(a, w, True), lower=True, variant=variant, device=device)
@@ -88,49 +71,52 @@ def test_the_bits_are_those_of_the_whole_matrix(n, w, device, rng):
         assert close.all(), variant
 
 
+@every_place
+@every_half
+@pytest.mark.parametrize(("n", "w"), [(1, 0), (3, 5), (17, 16), (33, 20)])
+def test_a_matrix_of_a_batch_has_the_bits_of_one_alone(n, w, lower, place, device, rng):
+    ab = np.stack([definite(n, w, rng)[1] for _ in range(6)]).reshape(2, 3, w + 1, n)
+    ab, b = lowered(ab) if lower else ab, rng.standard_normal((2, 3, n, 3)).astype(np.float32)
+    factors = glla.cholesky_banded(place(ab), lower=lower)
+    x = np.asarray(glla.cho_solve_banded((factors, lower), place(b)))
+    factors = np.asarray(factors)
+    for i in np.ndindex(2, 3):
+        alone = glla.cholesky_banded(ab[i], lower=lower, variant="block16")
+        for one, other in ((factors[i], alone), (x[i], glla.cho_solve_banded((factors[i], lower), b[i]))):
+            assert (one == other).all() if device.limits.software else np.abs(one - other).max() < 1e-5
+
+
+@every_half
 @pytest.mark.parametrize("shape", [(40,), (40, 1), (40, 5)])
-def test_it_mixes_with_scipy(shape, rng):
-    a, b = definite(40, 7, rng), rng.standard_normal(shape).astype(np.float32)
-    for lower in (False, True):
-        ab = stored(a, 7, lower)
-        x = solve_definite_band("f", ab, b, lower)
-        assert x.shape == shape and x.dtype == np.float32
-        assert np.abs(x - scipy.linalg.solveh_banded(ab.astype(float), b, lower=lower)).max() < 1e-4
-        factor = glla.cholesky_banded(ab, lower=lower)
-        assert np.abs(scipy.linalg.cho_solve_banded((factor, lower), b) - x).max() < 1e-4
-        assert np.abs(factor - scipy.linalg.cholesky_banded(ab.astype(float), lower=lower)).max() < 1e-5
+def test_they_mix_with_scipys(shape, lower, rng):
+    ab, b = definite(40, 7, rng)[1], rng.standard_normal(shape).astype(np.float32)
+    ab = lowered(ab) if lower else ab
+    x, factor = glla.solveh_banded(ab, b, lower=lower), glla.cholesky_banded(ab, lower=lower)
+    assert x.shape == shape and x.dtype == np.float32
+    exact = scipy.linalg.cholesky_banded(ab.astype(float), lower=lower)
+    for found in (x, scipy.linalg.cho_solve_banded((factor, lower), b), glla.cho_solve_banded((exact, lower), b)):
+        assert np.abs(found - scipy.linalg.solveh_banded(ab.astype(float), b, lower=lower)).max() < 1e-4
+    assert np.abs(factor - exact).max() < 1e-5
 
 
 @every_place
-def test_corners_and_the_rest_of_a_texture_are_never_read(place, rng):
-    _, a = integers(37, 5, rng)
-    for lower in (False, True):
-        ab = stored(a, 5, lower, np.nan)
-        given = ab if place is np.asarray else place(ab, check_finite=False)
-        options = {"lower": lower, "check_finite": False}
-        found = np.asarray(glla.cholesky_banded(given, **options))
-        assert (found == glla.cholesky_banded(np.nan_to_num(ab), **options)).all()
-        x = np.asarray(solve_definite_band("f", given, np.ones(37), **options))
-        assert np.isfinite(x).all()
-        given = np.asfortranarray(ab) if place is np.asarray else place(ab.T.copy(), check_finite=False).T
-        assert (np.asarray(glla.cholesky_banded(given, **options)) == found).all()
+def test_shapes_broadcast_as_scipy_s(place, rng):
+    ab = np.stack([definite(7, 2, rng)[1] for _ in range(3)])
+    for shape in ((7,), (7, 2), (3, 7, 2), (2, 1, 7, 1), (1, 7, 2)):
+        b = rng.standard_normal(shape).astype(np.float32)
+        for left in (ab, ab[0], ab[:1]):
+            x = np.asarray(glla.solveh_banded(place(left), place(b)))
+            right = b[:, np.newaxis] if b.ndim == 1 else b
+            stack = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+            wide, rights = (np.broadcast_to(one, (*stack, *one.shape[-2:])) for one in (left.astype(float), right))
+            expected = np.empty((*stack, *right.shape[-2:]))
+            for i in np.ndindex(stack):
+                expected[i] = scipy.linalg.solveh_banded(wide[i], rights[i])
+            expected = expected[..., 0] if b.ndim == 1 else expected
+            assert x.shape == expected.shape and np.abs(x - expected).max() < 1e-5
 
 
-@every_variant
-@every_place
-@pytest.mark.parametrize("order", [1, 2, 17, 40])
-def test_the_leading_minor_is_named(order, place, variant, rng):
-    a = definite(40, 6, rng)
-    a[order - 1, order - 1] = -1e-3
-    ab = stored(a, 6)
-    for call in (
-        lambda: glla.cholesky_banded(place(ab), variant=variant),
-        lambda: solve_definite_band("cholesky_banded", place(ab), np.ones(40), variant=variant),
-    ):
-        with pytest.raises(
-            NotPositiveDefiniteError, match=rf"^cholesky_banded: .* leading minor of order {order} is not, as pivot"
-        ):
-            call()
+# -- what is refused --------------------------------------------------------------------------------------------------
 
 
 def test_semidefinite_bands_raise():
@@ -139,22 +125,33 @@ def test_semidefinite_bands_raise():
             glla.cholesky_banded(ab)
 
 
+@every_variant
 @every_place
-@pytest.mark.parametrize("spread", [-60, -30, 30, 60])
-def test_graded_bands_are_scaled_on_the_host(spread, place, rng):
-    n, w = 20, 3
-    d = np.ldexp(1.0, np.linspace(-spread, spread, n).astype(int))
-    plain, b = definite(n, w, rng), rng.standard_normal((n, 2)).astype(np.float32)
-    a = (plain * np.outer(d, d)).astype(np.float32)
-    for lower in (False, True):
-        ab = stored(a, w, lower)
-        factor = np.asarray(glla.cholesky_banded(place(ab), lower=lower)).astype(float)
-        expected = scipy.linalg.cholesky_banded(ab.astype(float), lower=lower)
-        scale = np.where(expected == 0, 1, expected)
-        assert np.abs((factor - expected) / scale).max() < 1e-3
-        x = np.asarray(solve_definite_band("f", place(ab), place((b.T * d).T.astype(np.float32)), lower))
-        y = np.linalg.solve(plain.astype(float), b)
-        assert np.abs((x.astype(float).T * d).T - y).max() < 1e-3
+@pytest.mark.parametrize("order", [1, 17, 40])
+def test_the_leading_minor_is_named(order, place, variant, rng):
+    ab = definite(40, 6, rng)[1]
+    ab[-1, order - 1] = -1e-3
+    message = rf"^cholesky_banded: .* leading minor of order {order} is not, as pivot"
+    with pytest.raises(NotPositiveDefiniteError, match=message):
+        glla.cholesky_banded(place(ab), variant=variant)
+
+
+@every_place
+def test_a_zero_on_the_diagonal_is_named(place):
+    cb = np.ones((3, 2, 4), np.float32)
+    cb[1, 1, 2] = 0
+    with pytest.raises(SingularMatrixError, match=r"^cho_solve_banded: .* at index \(1\) of the stack: .* at place 2"):
+        glla.cho_solve_banded((place(cb), False), place(np.ones((4, 1), np.float32)))
+    with pytest.raises(SingularMatrixError, match=r"^cho_solve_banded: Singular matrix: the factor is zero at place 2"):
+        glla.cho_solve_banded((place(cb[1]), False), np.ones(4))
+
+
+@every_place
+def test_a_solution_that_leaves_the_range_is_refused(place):
+    cb = np.array([np.full(17, -1000), np.ones(17)], dtype=np.float32)
+    for given in (cb, np.stack([cb, cb])):
+        with pytest.raises(NonFiniteError, match=r"^cho_solve_banded: the result does not fit float32"):
+            glla.cho_solve_banded((place(given), False), place(np.ones((17, 1), np.float32)))
 
 
 def test_float32_s_limits():
@@ -163,21 +160,36 @@ def test_float32_s_limits():
         root = Fraction(float(glla.cholesky_banded([[number]])[0, 0]))
         assert abs(root * root / exact - 1) < Fraction(1, 2**22)
     with pytest.raises(NonFiniteError):
-        solve_definite_band("f", np.float32([[1e-38]]), [1e38])
+        glla.solveh_banded(np.float32([[1e-38]]), [1e38])
 
 
-@pytest.mark.parametrize("n", [1, 16, 17, 100])
-@pytest.mark.parametrize("w", [0, 1, 20, 100])
-def test_the_passes_are_those_that_are_stated(n, w):
-    blocks = -(-n // 16)
-    reach = w > 0 and n > 1
-    for variant, factor in (("sixteen", blocks + 2), ("block16", 3 * blocks - (1 if reach else blocks) + 2)):
-        plan = kernel.plan(resident((w + 1, n)), Limits(), variant=variant)
-        plan.check()
-        assert plan.cost.passes == factor + 2
-        system = kernel.solution(resident((w + 1, n), (n, 2)), Limits(), variant=variant)
-        system.check()
-        assert system.cost.passes == factor + 1 + 2 * blocks + 2
+def test_nothing_and_what_is_refused():
+    for shape in ((3, 0), (0, 0), (0, 3)):  # as SciPy's
+        assert glla.cholesky_banded(np.empty(shape)).shape == scipy.linalg.cholesky_banded(np.empty(shape)).shape
+        assert glla.cholesky_banded(glla.asarray(np.empty(shape))).shape == shape
+    calls = {
+        "solveh_banded": ("ab", glla.solveh_banded),
+        "cho_solve_banded": ("cb", lambda cb, b: glla.cho_solve_banded((cb, True), b)),
+    }
+    for name, (operand, call) in calls.items():
+        for a, b in (((3, 0), (0, 2)), ((0, 1, 3), (0, 3, 2)), ((2, 1, 3), (2, 3, 0)), ((2, 2), (2, 0))):
+            assert call(np.ones(a), np.ones(b)).shape == b
+        for a, b, message in (
+            ((3,), (3,), f"{operand} must .*, got (shape )?.3,."),
+            ((1, 3), (4,), f"b must have as many rows as {operand} has columns, got {operand} .1, 3. and b .4,."),
+            ((2, 1, 3), (3, 3, 1), "leading dimensions must broadcast"),
+        ):
+            with pytest.raises(ShapeError, match=f"^{name}: {message}"):
+                call(np.ones(a), np.ones(b))
+    with pytest.raises(ShapeError, match=r"cholesky_banded: ab must have shape \(\.\.\., w \+ 1, n\), got \(3,\)"):
+        glla.cholesky_banded(np.ones(3))
+    with pytest.raises(ShapeError, match=r"^cho_solve_banded: the first argument must be the pair \(cb, lower\)"):
+        glla.cho_solve_banded(np.ones(3), np.ones(3))
+    with pytest.raises(OptionError, match="variant must be one of block16, sixteen, got 'fast'"):
+        glla.cholesky_banded([[1.0]], variant="fast")
+
+
+# -- plans ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_work_is_that_of_the_band():
@@ -200,56 +212,3 @@ def test_what_was_tuned_holds_for_bands_of_that_shape(name):
     assert all(OPERATIONS[one].choose(resident((40, 1024)), tuned) == ("sixteen", ()) for one in others)
     made = OPERATIONS[name].core(resident((40, 1024), (1024, 1))[: len(OPERATIONS[name].operands)], tuned)
     assert made.operation == f"{name}[block16]"
-
-
-def test_nothing_and_what_is_refused():
-    for shape in ((3, 0), (0, 0), (0, 3)):  # as SciPy's
-        assert glla.cholesky_banded(np.empty(shape)).shape == scipy.linalg.cholesky_banded(np.empty(shape)).shape
-        assert glla.cholesky_banded(glla.asarray(np.empty(shape))).shape == shape
-    assert solve_definite_band("f", np.empty((3, 0)), np.empty((0, 2))).shape == (0, 2)
-    assert solve_definite_band("f", [[0, 1], [2, 2]], np.empty((2, 0))).shape == (2, 0)
-    with pytest.raises(ShapeError, match=r"cholesky_banded: ab must have shape \(\.\.\., w \+ 1, n\), got \(3,\)"):
-        glla.cholesky_banded(np.ones(3))
-    with pytest.raises(ShapeError, match=r"solveh: b must have as many rows as ab has columns, got ab \(2, 2\) and b"):
-        solve_definite_band("solveh", [[0, 1], [2, 2]], [1, 2, 3])
-    with pytest.raises(OptionError, match="variant must be one of block16, sixteen, got 'fast'"):
-        glla.cholesky_banded([[1.0]], variant="fast")
-    with pytest.raises(NonFiniteError, match="solveh: ab must not hold NaN or infinity"):
-        solve_definite_band("solveh", glla.asarray([[np.nan, 1]], check_finite=False), [1, 2])
-
-
-def test_the_coprocessor_has_it(rng):
-    ab = stored(definite(9, 2, rng), 2)
-    with glla.coprocessor() as gpu:
-        assert (gpu.cholesky_banded(ab).result() == glla.cholesky_banded(ab)).all()
-
-
-def test_the_judges_can_fail(rng):
-    a, b = definite(9, 2, rng), rng.standard_normal((9, 1)).astype(np.float32)
-    ab = stored(a, 2)
-    good = scipy.linalg.cholesky_banded(ab.astype(float)).astype(np.float32)
-    judge = JUDGES["cholesky_banded"]
-    assert judge.verdict((ab,), good).ok and judge.deviation((ab,), good) < 1e-6
-    corner, dropped, negative, nan = (good.copy() for _ in range(4))
-    corner[0, 0], dropped[1, 4], nan[2, 8] = 1e-3, 0, np.nan
-    negative[2, 3] *= -1
-    for wrong in (corner, dropped, negative, nan):
-        assert not judge.verdict((ab,), wrong).ok
-    x, solver = np.linalg.solve(a.astype(float), b).astype(np.float32), JUDGES["solve_pos_banded"]
-    assert solver.verdict((ab, b), x).ok and solver.deviation((ab, b), x) < 1e-6
-    for wrong in (x * np.float32(1.001), x[::-1].copy(), np.full_like(x, np.nan)):
-        assert not solver.verdict((ab, b), wrong).ok
-
-
-@pytest.mark.parametrize("number", [1.0, 2.0**100])
-def test_what_is_shown_is_what_runs(number, device, rng):
-    ab, b = (number * stored(definite(40, 5, rng), 5)).astype(np.float32), np.ones((40, 1), np.float32)
-    shown = glla.plan("solve_pos_banded", ab, b, device=device)
-    with glla.trace() as trace:
-        solve_definite_band("f", ab, b, device=device)
-    steps = list(shown.flat.steps)
-    if number > 1:
-        steps += shown.after[0].plan().flat.steps
-    assert [one.shader for one in trace.passes if one.draw] == [
-        step.shader for step in steps if hasattr(step, "shader")
-    ]

@@ -1,62 +1,23 @@
-"""Plans for stacks: right in every matrix, whatever stands in the cells around it, in as many passes as one takes."""
+"""Batches of small matrices: cells, pivots, probes; order 4 at most in one pass, with the numbers of the longer way."""
 
 import numpy as np
 import pytest
-import scipy.linalg
+from scipy.linalg.lapack import sgetrf
 
+import glla
+from glla import testing
 from glla.errors import LimitError
-from glla.operations import stack
+from glla.operations import OPERATIONS, residents, stack, stack_small, trust
+from glla.operations.elimination import stack_definite
 from glla.operations.host.scaling import both
-from glla.passes import Form, Limits
-from glla.testing import (
-    assert_exact,
-    assert_inverse,
-    assert_plu,
-    assert_product,
-    assert_solve,
-    conditioned,
-    integers,
-    normal,
-    permutation_from_piv,
-    unpack_lu,
-)
+from glla.passes import PLAIN, Form, Limits, resident
+from tests.matrix import every_place
 
 pytestmark = pytest.mark.threaded
 
-COUNTS = [1, 2, 3, 7]
-ORDERS = [1, 2, 3, 7, 8, 9, 16, 17, 33]  # about the blocks of 8 rows that a substitution takes
 
-every_count = pytest.mark.parametrize("count", COUNTS)
-every_order = pytest.mark.parametrize("n", ORDERS)
-
-
-def forms(count, *shapes):
-    """Of stacks with this number of matrices each, of these shapes."""
-    return tuple(Form((count, *shape)) for shape in shapes)
-
-
-def product(count, m, k, n, **limits):
-    return stack.matmul(forms(count, (m, k), (k, n)), Limits(**limits))
-
-
-def solve(count, n, columns, texture_size=16384, **options):
-    return stack.solve(forms(count, (n, n), (n, columns)), Limits(texture_size=texture_size), **options)
-
-
-def inverse(count, n):
-    return stack.solve(forms(count, (n, n)))
-
-
-def factor(count, shape):
-    return stack.factor(forms(count, shape))
-
-
-def determinant(count, n):
-    return stack.determinant(forms(count, (n, n)))
-
-
-def substitute(count, n, columns, transposed=False):
-    return stack.substitute(forms(count, (n, n), (n, columns)), transposed=transposed)
+def forms(*arrays):
+    return tuple(Form(array.shape) for array in arrays)
 
 
 def matrices(make, count, *arguments):
@@ -65,23 +26,25 @@ def matrices(make, count, *arguments):
 
 @pytest.fixture
 def records(run):
-    """Run a plan on stacks; give a row of figures for each matrix. What is no record must not be read, or is zero."""
+    """Run a plan on batches; give the record of each matrix. Texels beyond the records are not read, or are zero."""
 
-    def records(plan, *operands):
+    def records(plan, length, *operands):
         storage = plan.slots["raw"]
         raw = np.full(storage.height * storage.width, np.nan, dtype=np.float32)
         flat = np.concatenate([operand.reshape(-1) for operand in operands])
         raw[: flat.size] = flat
-        result = run(plan, raw=raw.reshape(storage.height, storage.width, 1))["records"].reshape(-1)
-        count = len(operands[0])
-        length = next(step for step in plan.steps if step.shader == "stack/unpack").uniforms["record"][2]
-        assert not result[count * length :].any()
-        return result[: count * length].reshape(count, length)
+        texels = run(plan, raw=raw.reshape(storage.height, storage.width, 1))["records"]
+        count, stride = len(operands[0]), length + -length % texels.shape[-1]
+        found = texels.reshape(-1)
+        assert not found[count * stride :].any()
+        found = found[: count * stride].reshape(count, stride)
+        assert not found[:, length:].any()
+        return found[:, :length]
 
     return records
 
 
-# Layout ------------------------------------------------------------------------------------------------------------
+# -- cells ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("texture_size", [2, 7, 64])
@@ -103,7 +66,7 @@ def test_every_stack_that_has_room_fits(tile, texture_size, share):
 
 def test_a_stack_that_has_no_room_is_refused():
     with pytest.raises(LimitError, match=r"^stack\[matmul\]: a texture may have 4 texels a side on this device"):
-        product(1, 20, 20, 20, texture_size=4).check(Limits(texture_size=4))
+        stack.matmul((Form((1, 20, 20)),) * 2, Limits(texture_size=4)).check(Limits(texture_size=4))
 
 
 def test_a_huge_stack_is_cut():
@@ -111,192 +74,191 @@ def test_a_huge_stack_is_cut():
     assert stack.capacity((4096, 2048), 64, 16384) == 1
 
 
-# Values ------------------------------------------------------------------------------------------------------------
+BATCHED = [name for name, record in OPERATIONS.items() if record.batch is not None]
 
 
-@every_count
-@pytest.mark.parametrize(("m", "k", "n"), [(1, 1, 1), (2, 3, 4), (5, 7, 3), (16, 17, 15), (3, 40, 1)])
-def test_products_of_integers_are_exact(records, rng, count, m, k, n):
-    a, b = matrices(integers, count, m, k, rng), matrices(integers, count, k, n, rng)
-    c = records(product(count, m, k, n), a, b).reshape(count, m, n)
-    assert_exact(c, a @ b)
+@pytest.mark.parametrize("side", [4, 7, 8, 64])
+@pytest.mark.parametrize("name", BATCHED)
+def test_pieces_fit_small_textures(name, side, rng):
+    batch, limits = OPERATIONS[name].batch, Limits(texture_size=side)
+    for n in (1, 2, 3, 4, 9, 20):
+        shapes = [one.shape for one in OPERATIONS[name].example(n, rng)]
+        count = batch.most(tuple(Form((9, *shape)) for shape in shapes), limits)
+        assert count or side < 64
+        if count:
+            batch.plan(tuple(Form((count, *shape)) for shape in shapes), limits).check(limits)
 
 
-@every_count
-def test_products_are_within_the_bound(records, rng, count):
-    a, b = matrices(normal, count, 13, 37, rng), matrices(normal, count, 37, 6, rng)
-    for left, right, c in zip(a, b, records(product(count, 13, 37, 6), a, b).reshape(count, 13, 6), strict=True):
-        assert_product(c, left, right)
+def test_large_matrices_go_one_by_one(device):
+    given = Form((3, 129, 129)), Form((3, 129, 1))
+    most = stack_definite.most_together
+    assert most(given, Limits(software=True)) == 0 < most(given, PLAIN)
+    assert most((Form((129, 129)),), PLAIN) == 0
+    assert glla.plan("cholesky", (3, 150, 150), device=device).times == (3 if device.limits.software else 1)
 
 
-@every_count
-@every_order
-@pytest.mark.parametrize("equilibrate", [True, False])
-def test_solutions_are_within_the_bound(records, rng, count, n, equilibrate):
-    a, b = matrices(conditioned, count, n, n, rng), matrices(normal, count, n, 3, rng)
-    result = records(solve(count, n, 3, equilibrate=equilibrate), a, b)
-    for i in range(count):
-        assert_solve(a[i], result[i, : 3 * n].reshape(n, 3), b[i])
+# -- pivots and figures -----------------------------------------------------------------------------------------------
 
 
-@every_count
-@every_order
-def test_inverses_are_within_the_bound(records, rng, count, n):
-    a = matrices(conditioned, count, n, n, rng)
-    result = records(inverse(count, n), a)
-    for i in range(count):
-        assert_inverse(a[i], result[i, : n * n].reshape(n, n))
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (8, 8), (17, 17), (9, 4), (4, 9), (7, 1), (1, 7), (33, 20)])
+def test_pivots_are_lapacks(records, rng, shape):
+    """So are the figures: U's diagonal, and the largest magnitude of each column of U."""
+    (m, n), order = shape, min(shape)
+    a = matrices(testing.normal, 6, *shape, rng)
+    a[5] = 1  # of equal entries the first is the pivot
+    result = records(stack.factor(forms(a)), m * n + 3 * order, a)
+    for one, record in zip(a, result, strict=True):
+        packed, figures = record[: m * n].reshape(m, n), record[m * n :].reshape(3, order)
+        np.testing.assert_array_equal(figures[2].astype(int), sgetrf(one)[1])
+        testing.assert_exact(figures[0], np.diagonal(packed))
+        testing.assert_exact(figures[1], np.abs(np.triu(packed)).max(axis=0)[:order])
 
 
-@every_count
-@pytest.mark.parametrize("n", [1, 2, 3, 9])
-def test_permutations_are_solved_exactly(records, rng, count, n):
-    a = np.stack([np.eye(n, dtype=np.float32)[rng.permutation(n)] * 2.0 ** rng.integers(-9, 9) for _ in range(count)])
-    b = matrices(integers, count, n, 2, rng)
-    result = records(solve(count, n, 2), a.astype(np.float32), b)
-    assert_exact(result[:, : 2 * n].reshape(count, n, 2), np.linalg.solve(a, b))
-    assert_exact(result[:, 2 * n : 3 * n], np.ones((count, n)))  # pivots of what was scaled to ones
-    assert_exact(result[:, 3 * n : 4 * n], np.ones((count, n)))
+def test_pivots_of_what_is_scaled_to_ones_are_ones(records, rng):
+    n = 9
+    a = matrices(lambda: np.eye(n)[rng.permutation(n)] * 2.0 ** rng.integers(-9, 9), 5).astype(np.float32)
+    b = matrices(testing.integers, 5, n, 2, rng)
+    result = records(stack.solve(forms(a, b)), 5 * n, a, b)
+    testing.assert_exact(result[:, 2 * n : 4 * n], np.ones((5, 2 * n)))
     squares = result[:, 4 * n :].sum(axis=1)  # of the probes in another order
-    np.testing.assert_allclose(squares, np.full(count, squares[0]), rtol=1e-5)
+    np.testing.assert_allclose(squares, np.full(5, squares[0]), rtol=1e-5)
 
 
-@every_count
-@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 3), (8, 8), (17, 17), (9, 4), (4, 9), (7, 1), (1, 7), (33, 20)])
-def test_factors_are_lapacks(records, rng, count, shape):
-    a = matrices(normal, count, *shape, rng)
-    m, n = shape
-    order = min(shape)
-    result = records(factor(count, shape), a)
-    for i in range(count):
-        packed, figures = result[i, : m * n].reshape(m, n), result[i, m * n :].reshape(3, order)
-        piv = figures[2].astype(int)
-        np.testing.assert_array_equal(piv, scipy.linalg.lu_factor(a[i])[1])
-        assert_plu(a[i], permutation_from_piv(piv, m), *unpack_lu(packed))
-        assert_exact(figures[0], np.diagonal(packed))
-        assert_exact(figures[1], np.abs(np.triu(packed)).max(axis=0)[:order])
-
-
-@every_count
-def test_pivots_of_equals_are_the_first(records, count):
-    a = np.stack([np.ones((6, 6), dtype=np.float32)] * count)
-    result = records(factor(count, (6, 6)), a)
-    assert_exact(result[:, 48:], np.tile(np.arange(6), (count, 1)))
-
-
-@every_count
-@every_order
-def test_what_determinants_are_made_of(records, rng, count, n):
-    a = matrices(conditioned, count, n, n, rng) * 2.0 ** rng.integers(-60, 60, (count, n, 1)).astype(np.float32)
-    u, largest, pivots, exponents = records(determinant(count, n), a).reshape(count, 4, n).transpose(1, 0, 2)
-    exchanges = np.count_nonzero(pivots != np.arange(n), axis=1)
-    expected = np.linalg.slogdet(a.astype(np.float64))
-    np.testing.assert_array_equal(np.prod(np.sign(u), axis=1) * (-1) ** exchanges, expected.sign)
-    logarithm = np.log(np.abs(u, dtype=np.float64)).sum(axis=1) + np.log(2) * exponents.sum(axis=1)
-    np.testing.assert_allclose(logarithm, expected.logabsdet, rtol=0, atol=1e-4 * n)
-    assert (largest >= np.abs(u)).all()
-
-
-@every_count
-@every_order
-@pytest.mark.parametrize("transposed", [False, True])
-def test_factors_are_solved_with(records, rng, count, n, transposed):
-    lu = matrices(normal, count, n, n, rng) / n + 2 * np.eye(n, dtype=np.float32)
-    b = matrices(normal, count, n, 5, rng)
-    x = records(substitute(count, n, 5, transposed), lu, b).reshape(count, n, 5)
-    for i in range(count):
-        lower, upper = unpack_lu(lu[i])
-        a = lower.astype(np.float64) @ upper
-        assert_solve(a.T if transposed else a, x[i], b[i])
-
-
-# Character ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("n", [2, 5, 8])
-def test_what_is_not_finite_stays_in_its_matrix(records, rng, n, bad):
-    a, b = matrices(conditioned, 6, n, n, rng), matrices(normal, 6, n, 2, rng)
-    for plan, operands in (
-        (solve(6, n, 2), (a, b)),
-        (inverse(6, n), (a,)),
-        (factor(6, (n, n)), (a,)),
-        (determinant(6, n), (a,)),
-        (substitute(6, n, 2), (a, b)),
-        (product(6, n, n, 2), (a, b)),
-    ):
-        expected = records(plan, *operands)
-        spoilt = a.copy()
-        spoilt[4, 0, n - 1] = bad
-        result = records(plan, spoilt, *operands[1:])
-        assert not np.isfinite(result[4]).all()
-        assert_exact(np.delete(result, 4, axis=0), np.delete(expected, 4, axis=0))
-
-
-def test_nan_stays_in_its_right_hand_side(records, rng):
-    a, b = matrices(conditioned, 3, 7, 7, rng), matrices(normal, 3, 7, 4, rng)
-    plan = solve(3, 7, 4)
-    expected = records(plan, a, b)
-    b[1, 2, 2] = np.nan
-    result = records(plan, a, b)
-    column = np.zeros(7 * 4 + 21, dtype=bool)
-    column[2:28:4] = True
-    assert np.isnan(result[1, column]).all()
-    assert_exact(result[1, ~column], expected[1, ~column])
-    assert_exact(result[[0, 2]], expected[[0, 2]])
-
-
-@pytest.mark.parametrize("texture_size", [14, 64, 16384])
-def test_the_grid_does_not_matter(records, rng, texture_size):
-    a, b = matrices(conditioned, 7, 5, 5, rng), matrices(normal, 7, 5, 2, rng)
-    whole = records(solve(7, 5, 2, texture_size=texture_size), a, b)
-    for i in (2, 5):
-        assert_exact(records(solve(2, 5, 2), a[i : i + 2], b[i : i + 2]), whole[i : i + 2])
-
-
-@every_count
 @pytest.mark.parametrize("equilibrate", [True, False])
 @pytest.mark.parametrize(("n", "columns"), [(1, 1), (2, 3), (5, 4), (33, 1)])
-def test_probes_tell_the_size_of_the_inverse(records, rng, count, equilibrate, n, columns):
+def test_probes_tell_the_size_of_the_inverse(records, rng, equilibrate, n, columns):
     """The mean of the sums of squares is near the square of the inverse's Frobenius norm."""
-    a = matrices(conditioned, count, n, n, rng)
-    result = records(solve(count, n, columns, equilibrate=equilibrate), a, matrices(normal, count, n, columns, rng))
+    a, b = matrices(testing.conditioned, 3, n, n, rng), matrices(testing.normal, 3, n, columns, rng)
+    result = records(stack.solve(forms(a, b), equilibrate=equilibrate), n * (columns + 3), a, b)
     squares = result[:, n * (columns + 2) :].sum(axis=1) / stack.PROBES
-    for i in range(count):
-        rows, shares = both(a[i].astype(np.float64)) if equilibrate else (0, 0)
-        norm = np.linalg.norm(np.linalg.inv(np.ldexp(a[i].astype(np.float64), -rows - shares)))
-        assert norm / 8 <= np.sqrt(squares[i]) <= norm * np.sqrt(3 * n)
+    for one, square in zip(a.astype(np.float64), squares, strict=True):
+        rows, shares = both(one) if equilibrate else (0, 0)
+        norm = np.linalg.norm(np.linalg.inv(np.ldexp(one, -rows - shares)))
+        assert norm / 8 <= np.sqrt(square) <= norm * np.sqrt(3 * n)
 
 
-# Passes ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("count", [2, 3, 50, 1000])
-@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 64])
-def test_passes_depend_on_the_order_alone(count, n):
-    half, blocks = -(-n // 2), -(-n // 8)
-    for plan, passes in (
-        (solve(count, n, 1), 2 * half + blocks + 7),
-        (solve(count, n, 1, equilibrate=False), 2 * half + blocks + 4),
-        (inverse(count, n), 2 * half + blocks + 7),
-        (factor(count, (n, n)), 2 * half + 2),
-        (determinant(count, n), 2 * half + 5),
-        (substitute(count, n, 1), 2 * blocks + 3),
-        (product(count, n, n, n), 4),
-    ):
-        plan.check()
-        assert len(plan.steps) == passes, plan.operation
-
-
-def test_a_single_system_takes_fewer():
-    assert len(solve(1, 64, 1).steps) == len(solve(2, 64, 1).steps) - 32
-
-
-@every_order
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 33])
 def test_a_single_system_searches_the_same_pivots(records, rng, n):
-    """In the vertex stage, where those of a stack have a pass."""
-    a, b = matrices(normal, 1, n, n, rng), matrices(normal, 1, n, 1, rng)
-    alone = records(solve(1, n, 1), a, b)
-    beside = records(solve(2, n, 1), np.concatenate([a, a]), np.concatenate([b, b]))
+    """In the vertex stage, where those of a batch have a pass."""
+    a, b = matrices(testing.normal, 1, n, n, rng), matrices(testing.normal, 1, n, 1, rng)
+    alone = records(stack.solve(forms(a, b)), 4 * n, a, b)
+    two = np.concatenate([a, a]), np.concatenate([b, b])
+    beside = records(stack.solve(forms(*two)), 4 * n, *two)
     np.testing.assert_allclose(alone[0, n:], beside[0, n:], rtol=1e-4)
-    assert_solve(a[0], alone[0, :n].reshape(n, 1), b[0])
+    testing.assert_solve(a[0], alone[0, :n].reshape(n, 1), b[0])
+
+
+def test_sizes_are_judged_batched_as_one_by_one(rng):
+    a = testing.normal(400, 6, rng).reshape(400, 2, 3) * 2.0 ** rng.integers(-60, 60, (400, 1, 3))
+    for i, special in enumerate(
+        (0, np.nan, np.inf, 2.0**40, 2.0**-40, np.nextafter(np.float32(2.0**40), np.float32(3e38)))
+    ):
+        a[i::9] = rng.choice([0, 1], (2, 3))
+        a[i::9, 1, 1] = special
+    with np.errstate(all="ignore"):
+        one_by_one = [trust.near_one(member) for member in a]
+        assert trust.each_near_one(a).tolist() == one_by_one and 50 < sum(one_by_one) < 350
+        columns = [trust.largest_near_one(member) for member in a]
+        assert trust.each_near_one(trust.largest_of_columns(a)).tolist() == columns
+
+
+@pytest.mark.parametrize("name", ["inv", "solve", "det"])
+def test_batches_on_the_device_have_the_same_figures(device, records, rng, name):
+    batch, given = OPERATIONS[name].batch, tuple(rng.standard_normal((2, 5, 3, 3)).astype(np.float32))
+    given = given[: len(OPERATIONS[name].operands)]
+    expected = records(batch.plan(forms(*given), device.limits), batch.length(forms(*given)), *given)
+    stacks = tuple(glla.asarray(one, device=device).value for one in given)
+    made = residents.plan(batch, tuple(one.form for one in stacks), device.limits)
+    found = device.run(made, **{one: stack_.texture for one, stack_ in zip("AB", stacks, strict=False)})
+    parts, figures = batch.parted(forms(*given), expected)
+    testing.assert_exact(found["figures"][: figures.size].reshape(figures.shape), figures)
+    if "matrices" in found:
+        testing.assert_exact(device.read(found["matrices"]).reshape(-1)[: parts.size], parts.reshape(-1))
+
+
+# -- order 4 at most --------------------------------------------------------------------------------------------------
+
+
+def hard(n, rng):
+    """Regular matrices that elimination may trip over, and others: of zeros, of ones, with NaN, with infinity."""
+    graded = rng.integers(1, 9, (n, n)) * 4.0 ** -np.arange(n)[:, np.newaxis] + 8 * np.eye(n)
+    made = [
+        np.eye(n), np.eye(n)[::-1] * 2.0 ** rng.integers(-9, 9, n), np.roll(np.eye(n), 1, axis=0) * -3,
+        graded, graded.T, 2.0**-39 * testing.conditioned(n, n, rng), 2.0**39 * testing.conditioned(n, n, rng),
+        testing.conditioned(n, n, rng) * 2.0 ** np.array([-30, 30, 0, 10])[:n],
+        1 / (1 + np.arange(n)[:, np.newaxis] + np.arange(n)), np.ones((n, n)), np.zeros((n, n)),
+        *rng.standard_normal((9, n, n)),
+    ]  # fmt: skip
+    bad = [np.where(np.arange(n * n).reshape(n, n) == n - 1, one, made[-1]) for one in (np.nan, np.inf)]
+    return np.stack(made + bad).astype(np.float32)
+
+
+LONGER_WAY = {
+    "solve": (stack_small.solve, stack.solve),
+    "inv": (stack_small.solve, stack.solve),
+    "slogdet": (stack_small.determinant, stack.determinant),
+    "cholesky": (OPERATIONS["cholesky"].batch.plan, stack_definite.factor),
+    "solve_pos": (OPERATIONS["solve_pos"].batch.plan, stack_definite.solve),
+    "cho_solve": (OPERATIONS["cho_solve"].batch.plan, stack_definite.substitute),
+    "inv_pos": (OPERATIONS["inv_pos"].batch.plan, stack_definite.invert),
+}
+"""Plans of one pass, and those of larger matrices."""
+
+
+@pytest.mark.parametrize("columns", [1, 3, 6, 70])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", LONGER_WAY)
+def test_one_pass_gives_the_numbers_of_the_longer_way(records, name, n, columns, device, rng):
+    """Of what is singular or not definite, too; NaN stays in its matrix, and in its right-hand side."""
+    a, definite = hard(n, rng), name in ("cholesky", "solve_pos", "cho_solve", "inv_pos")
+    if definite:
+        good = np.stack([testing.spd(n, rng, 1e4) for _ in range(12)])
+        a = np.concatenate([good, good * np.float32(2.0**-30), good[:1] * np.float32(2.0**100), a])
+        a = np.where(np.tri(n, dtype=bool), a, np.nan).astype(np.float32)
+    given = [a, rng.standard_normal((len(a), n, columns)).astype(np.float32)][: len(OPERATIONS[name].operands)]
+    if len(given) > 1:
+        given[1][1, 0, -1] = np.nan
+    length = OPERATIONS[name].batch.length(forms(*given))
+    one_pass, longer = (way(forms(*given), PLAIN) for way in LONGER_WAY[name])
+    assert one_pass.cost.passes == 1 < longer.cost.passes
+    small, large = (records(plan, length, *given) for plan in (one_pass, longer))
+    if definite and name != "inv_pos":  # without the spare line
+        small, large = small[:, :-n], large[:, :-n]
+    bad = ~np.isfinite(large)
+    if not definite:  # figures of what is not finite may be anything
+        assert not np.isfinite(small[-2:]).all(axis=1).any()
+        bad[-2:] = np.isfinite(small[-2:]) == 0
+    assert (bad == ~np.isfinite(small)).all() and np.isfinite(small[0]).any()
+    small, large = (np.where(bad, 0, one) for one in (small, large))
+    # A GPU may divide, and contract additions and multiplications, in another way; conditions of 1e4 enlarge that.
+    close = 1e-2 * np.abs(large).max(axis=1, keepdims=True) * (not device.limits.software)
+    assert (np.abs(small - large) <= close + (0 if definite else 2e-5 * np.abs(large) + 1e-6)).all()
+
+
+@every_place
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_hard_matrices_keep_their_bounds(n, place, rng):
+    a = hard(n, rng)[:9]
+    b = testing.integers(9 * n, 2, rng).reshape(9, n, 2)
+    inverse, x, d = np.asarray(glla.inv(place(a))), np.asarray(glla.solve(place(a), b)), glla.slogdet(place(a))
+    for i, matrix in enumerate(a):
+        testing.assert_inverse(matrix, inverse[i])
+        testing.assert_solve(matrix, x[i], b[i])
+        expected = np.linalg.slogdet(matrix.astype(np.float64))
+        assert d.sign[i] == expected.sign and abs(d.logabsdet[i] - expected.logabsdet) < 1e-4
+
+
+@pytest.mark.parametrize("software", [False, True])
+def test_right_hand_sides_may_be_many(rng, device, software):
+    given = Form((9, 3, 3)), Form((9, 3, 3000))
+    assert OPERATIONS["solve"].batch.most(given, Limits(software=software)) > 9
+    far = Form((9, 3, 3)), Form((9, 3, 2 * stack_small.LONGEST // 3))
+    assert OPERATIONS["solve"].batch.most(far, Limits(software=software)) == 0
+    a, b = matrices(testing.spd, 5, 3, rng), rng.standard_normal((5, 3, 700)).astype(np.float32)
+    for assumed, shader in (("gen", "stack/pivoted_small"), ("pos", "stack/definite_small")):
+        with glla.trace() as trace:
+            x = glla.solve(a, b, assume_a=assumed, device=device)
+        assert [one.draw.shader for one in trace.passes if one.draw] == [shader]
+        for one in zip(a, x, b, strict=True):
+            testing.assert_solve(*one)
+    assert not stack_small.is_small(resident((5, 5)))
