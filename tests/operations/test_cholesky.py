@@ -15,17 +15,11 @@ from glla.errors import NotPositiveDefiniteError
 from glla.operations import OPERATIONS
 from glla.operations.elimination import cholesky as kernel
 from glla.operations.elimination.cholesky import VARIANTS
-from glla.passes import Limits, resident
+from glla.passes import resident
 from glla.testing import JUDGES, spd
 from tests.matrix import every_place
 
 JUDGE = JUDGES["cholesky"]
-
-
-def integers(n, rng):
-    """A triangle of integers, and its product with its transpose, which float32 holds; NaN in the other half."""
-    b = np.tril(rng.integers(-3, 4, (n, n)), -1) + np.diag(rng.integers(1, 10, n))
-    return b, np.where(np.tri(n, dtype=bool), b @ b.T, np.nan).astype(np.float32)
 
 
 def blocked(device, a, variant="blocked", **parameters):
@@ -37,45 +31,6 @@ def blocked(device, a, variant="blocked", **parameters):
 
 
 # -- parameters -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("panel", [32, 64, 96, 128])
-@pytest.mark.parametrize("n", [1, 33, 100, 131, 200])
-def test_the_rest_may_be_updated_in_two_passes(n, panel, device, rng):
-    """Integers exactly, also where rows are not whole blocks; and as few passes as there are panels."""
-    b, a = integers(n, rng)
-    plan, found = blocked(device, a, FUSED=0, PANEL=panel, UPDATE=1, UNROLL=0)
-    assert (found == b).all()
-    inner = [-(-min(panel, n - top) // 16) for top in range(0, n, panel)]
-    assert plan.cost.passes == sum(3 * count + 1 for count in inner) + 2 * (len(inner) - 1)
-
-
-@pytest.mark.parametrize("n", [1, 16, 17, 40])
-def test_integers_are_exact_in_one_pass_for_16_columns(n, device, rng):
-    b, a = integers(n, rng)
-    assert (blocked(device, a, FUSED=64)[1] == b).all()
-
-
-@pytest.mark.parametrize("n", [129, 300])
-def test_larger_matrices_have_panels(n):
-    fused, panels = (kernel.plan(resident((order, order)), Limits(), variant="blocked") for order in (128, n))
-    assert fused.operation == "cholesky[blocked, fused]" and fused.cost.passes == 8
-    assert panels.operation == "cholesky[blocked]" and panels.cost.passes > 50
-    gpu, software = (VARIANTS["blocked"].settle("", (), Limits(software=one)) for one in (False, True))
-    assert gpu == {"PANEL": 96, "FUSED": 128, "UPDATE": 0, "UNROLL": 2, "LEFT": 1}
-    assert software == {"PANEL": 64, "FUSED": 0, "UPDATE": 0, "UNROLL": 0, "LEFT": 0}
-
-
-@pytest.mark.parametrize("panel", [32, 64])
-def test_sixteen_columns_may_take_four_draws(panel, device, rng):
-    """Those of a step do not wait for each other; where columns are no multiple of 16 the last ones take one."""
-    n, passes = 75, []
-    b, a = integers(n, rng)
-    for unroll in (0, 1, 2):
-        plan, found = blocked(device, a, FUSED=0, PANEL=panel, UNROLL=unroll)
-        assert (found == b).all()
-        passes.append(plan.cost.passes)
-    assert passes == [passes[0], passes[0] + 3 * (n // 16), passes[0] + 3 * (n // 16)]
 
 
 @pytest.mark.parametrize("update", [0, 1])
@@ -107,40 +62,7 @@ def test_all_variants_subtract_the_same_products_in_the_same_order(n, device, rn
         assert close.all(), (variant, parameters)
 
 
-@pytest.mark.parametrize("n", [1, 9, 17, 112])
-def test_the_passes_are_those_that_are_stated(n):
-    blocks = -(-n // 16)
-    expected = {
-        "rank2": -(-n // 2),
-        "block16": 3 * blocks - 1,
-        "block16_rows": 3 * blocks - 1 + (blocks - 1) * (blocks - 2) // 2,
-        "blocked": blocks,  # all of these are small
-    }
-    for variant, passes in expected.items():
-        assert kernel.plan(resident((n, n)), Limits(), variant=variant).cost.passes == passes, variant
-
-
-def test_large_matrices_go_in_panels():
-    for order, variant in ((159, "rank2"), (160, "blocked")):
-        assert kernel.choose(resident((order, order)), Limits(software=True)) == (variant, ())
-    for order, variant in ((63, "rank2"), (64, "blocked")):
-        assert kernel.choose(resident((order, order)), Limits()) == (variant, ())
-
-
 # -- the call ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_upper_factor_is_the_transpose(device, rng):
-    a = spd(33, rng)
-    lower, A = glla.cholesky(a, device=device), glla.asarray(a, device)
-    assert (glla.cholesky(a, upper=True, device=device) == lower.T).all()
-    assert (glla.cholesky(A, upper=True).numpy() == lower.T).all()
-    assert (np.linalg.cholesky(A).numpy() == lower).all()
-    assert (A.__array_namespace__().linalg.cholesky(A, upper=True).numpy() == lower.T).all()
-    a[np.tril_indices(33, -1)] = np.nan
-    assert (glla.cholesky(a, upper=True, device=device, check_finite=False) == lower.T).all()
-    with glla.coprocessor() as gpu:
-        assert (gpu.cholesky(A.numpy()).result() == lower).all()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from glla.operations.elimination import definite_inverse as kernel
 from glla.operations.elimination.definite_inverse import VARIANTS
 from glla.passes import PLAIN, Limits, resident
 from glla.testing import JUDGES, spd
-from tests.matrix import every_place, unimodular
+from tests.matrix import unimodular
 
 JUDGE = JUDGES["inv_pos"]
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
@@ -43,37 +43,6 @@ def test_every_product_that_may_be_chosen(run, rng, variant):
         plan = kernel.plan(resident(a.shape), limits, variant=variant)
         x = run(plan, A=a).matrix("X", a.shape)
         assert JUDGE.verdict((a,), x).ok
-
-
-def test_what_is_above_the_diagonal_of_a_factor_is_not_multiplied():
-    full, cut = (
-        sum(step.region.width * step.region.height for step in steps)
-        for steps in (
-            [step for step in _products(upper) if step.shader == "matmul/panel_broadcast"] for upper in (False, True)
-        )
-    )
-    assert cut < 0.6 * full
-
-
-def _products(upper):
-    from glla.operations import matmul
-    from glla.passes import Form
-
-    forms = Form((1024, 1024), resident=True), Form((1024, 1024), resident=True, transposed=True)
-    plan = matmul.plan(forms, PLAIN, variant="panel_broadcast", symmetric=True, upper=upper)
-    plan.check()
-    return [step for step in plan.steps if hasattr(step, "shader")]
-
-
-@every_variant
-@every_place
-@pytest.mark.parametrize("spread", [-60, -30, 30, 60])
-def test_graded_matrices_are_scaled_on_the_host(spread, place, variant, rng):
-    d = np.ldexp(1.0, np.linspace(-spread, spread, 9).astype(int))
-    a = (spd(9, rng) * np.outer(d, d)).astype(np.float32)
-    x = np.asarray(glla.inv(place(a), assume_a="pos", variant=variant)).astype(np.float64)
-    expected = np.linalg.inv(a.astype(np.float64))
-    assert np.abs((x - expected) * np.outer(d, d)).max() < 1e-4
 
 
 def test_float32_s_limits():
@@ -117,19 +86,3 @@ def test_what_is_refused():
         OptionError, match=r"inv: variant must be one of .*, got 'potri'; other ones are for assume_a='pos'"
     ):
         glla.inv(np.eye(2), variant="potri")
-
-
-@every_variant
-@pytest.mark.parametrize("number", [1.0, 2.0**100])
-def test_what_is_shown_is_what_runs(number, variant, device, rng):
-    a = (number * spd(9, rng)).astype(np.float32)
-    shown = kernel.whole((glla.Form.of(a),), device.limits, variant=variant, lower=True)
-    with glla.trace() as trace:
-        glla.inv(a, assume_a="pos", variant=variant, lower=True, device=device)
-    steps = list(shown.flat.steps)
-    if number > 1:
-        assert shown.after[0].stage == "care"
-        steps += shown.after[0].plan().flat.steps
-    assert [one.shader for one in trace.passes if one.draw] == [
-        step.shader for step in steps if hasattr(step, "shader")
-    ]

@@ -189,14 +189,6 @@ def test_pivoted_small_is_the_usual_way(rng, n):
     assert np.array_equal(glla.inv(a, variant="pivoted_small"), glla.inv(a))
 
 
-def test_passes():
-    assert [inv3.formula(100, 1024, variant).cost.passes for variant in FORMULAS] == [2, 1]
-    for count in (1, 1000, 10**6):
-        plan = inv3.whole((Form((count, 9)),), Limits(), variant="adjugate_fused")
-        plan.check(Limits())
-        assert [step.shader for step in plan.flat.steps if hasattr(step, "shader")] == ["inv3/fused"]
-
-
 def test_stacks_go_in_pieces(rng, monkeypatch):
     from glla.linalg import inverses
 

@@ -141,18 +141,6 @@ def test_what_is_refused(device):
     assert np.isnan(glla.lstsq(bad, np.ones(2), device=device, check_finite=False)[0]).all()
 
 
-def test_the_coprocessor_has_it_and_the_plan_is_what_runs(device, rng):
-    a, b = rng.standard_normal((9, 4)).astype(np.float32), rng.standard_normal((9, 1)).astype(np.float32)
-    with glla.coprocessor() as gpu:
-        assert np.allclose(gpu.lstsq(a, b).result()[0], glla.lstsq(a, b, device=device)[0], rtol=0, atol=1e-6)
-    for one, right in ((a, b), (a.T.copy(), b[:4])):
-        shown = glla.plan("lstsq", one, right, device=device)
-        with glla.trace() as trace:
-            glla.lstsq(one, right, device=device)
-        drawn = [step.shader for step in shown.flat.steps if hasattr(step, "shader")]
-        assert [one.shader for one in trace.passes if one.draw] == drawn
-
-
 def test_the_small_problem_in_float64():
     x, rank, s = kernel.least(np.diag([2.0, 0, 1]), np.array([[4.0], [1], [3]]), 1e-6)
     assert rank == 2

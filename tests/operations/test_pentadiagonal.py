@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from glla.errors import OptionError
 from glla.operations import banded as kernel
-from glla.passes import Limits, resident
+from glla.passes import resident
 from glla.testing import JUDGES
 
 JUDGE = JUDGES["pentadiagonal"]
@@ -26,14 +25,6 @@ def test_the_bound_is_kept(device, n, refine, rng):
     x, figures = run(device, ab, b, refine=refine)
     assert JUDGE.verdict((ab, b), x).ok
     assert not kernel.doubts(figures, n).any()
-
-
-def test_integers_are_exact_where_no_division_rounds(device, rng):
-    for n in (1, 2, 5, 16, 33):
-        ab = np.zeros((5, n), np.float32)
-        ab[2] = 2.0 ** rng.integers(0, 3, n)
-        x = rng.integers(-8, 9, (n, 2)).astype(np.float32)
-        assert (run(device, ab, ab[2][:, np.newaxis] * x)[0] == x).all()
 
 
 def test_blocks_that_need_an_exchange(device):
@@ -73,30 +64,3 @@ def test_rows_that_scaling_would_spoil_are_doubtful(device):
     ab[2] = [1, 1e38, 1, 1]
     b = np.float32([[1], [1e-38], [1], [1]])
     assert kernel.doubts(run(device, ab, b)[1], 4).all()
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 33, 128])
-def test_the_passes_are_those_of_cyclic_reduction(n):
-    blocks = (n + 1) // 2
-    levels = max(blocks.bit_length() - 1, 0)
-    plan = kernel.five(resident((5, n), (n, 1)), Limits())
-    assert plan.cost.passes == 4 + max(2 * levels, 1) + 1
-
-
-def test_there_are_no_variants():
-    with pytest.raises(OptionError, match="pentadiagonal: has no variants, got 'x'"):
-        kernel.five(resident((5, 4), (4, 1)), variant="x")
-
-
-@pytest.mark.parametrize(("name", "example"), [("pentadiagonal", "example_of_five"), ("tridiagonal", "example")])
-def test_the_judges_can_fail(name, example, rng):
-    ab, b = getattr(kernel, example)(9, rng)
-    x, flaws = kernel.on_host_in_stacks(ab[np.newaxis], b[np.newaxis], 2 if name == "pentadiagonal" else kernel.FULL)
-    judge, right = JUDGES[name], x[0].astype(np.float32)
-    assert (flaws == -1).all() and judge.verdict((ab, b), right).ok
-    spoilt = right.copy()
-    spoilt[4, 4] *= 1.001
-    missing = right.copy()
-    missing[0, 0] = np.nan
-    for wrong in (spoilt, missing, right[:-1], right.astype(np.float64), right[::-1].copy()):
-        assert not judge.verdict((ab, b), wrong).ok

@@ -7,12 +7,11 @@ import scipy.linalg
 from glla.errors import OptionError
 from glla.operations import permutation
 from glla.operations.elimination import plu
-from glla.operations.elimination.counts import flops, steps
-from glla.operations.elimination.panels import PANEL
-from glla.operations.elimination.pivot import NORMS, SECOND
-from glla.operations.elimination.plu import MANNERS, VARIANTS, choose, diagonal, factor, pivotings
+from glla.operations.elimination.counts import steps
+from glla.operations.elimination.pivot import NORMS
+from glla.operations.elimination.plu import MANNERS, VARIANTS, diagonal, factor, pivotings
 from glla.operations.trust import accepted
-from glla.passes import PLAIN, Limits, Pass, resident
+from glla.passes import Limits, Pass, resident
 from glla.testing import (
     MATRICES,
     ROUNDOFF,
@@ -42,7 +41,6 @@ FEW_PANELS = [(65, 65), (130, 129), (72, 200), (200, 70)]
 # What goes column by column: about the edges of texels of four, of chunks and squares of a search, tall and wide.
 SOME_SHAPES = [(8, 8), (9, 7), (37, 37), (70, 67), (67, 131)]
 BLOCK_NORMS = sorted(set(NORMS) - {"partial"})
-SEARCHES = {*NORMS.values(), SECOND}
 TWO_COLUMNS = [name for name in VARIANTS if name not in MANNERS]
 ROWS_ONLY = [name for name in VARIANTS if "complete" not in pivotings(name)]
 ONE_COLUMN = [name for name in ROWS_ONLY if name in MANNERS]
@@ -51,7 +49,6 @@ CHOICES = [(name, pivoting) for name in VARIANTS for pivoting in pivotings(name)
 MULTIPLIER_LIMIT = 1 + 8 * ROUNDOFF  # of inexact division
 
 every_shape = pytest.mark.parametrize("shape", WHOLE, ids=str)
-some_panels = pytest.mark.parametrize("shape", SOME_PANELS, ids=str)
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
 every_choice = pytest.mark.parametrize(("variant", "pivoting"), CHOICES)
 exchanging_rows = pytest.mark.parametrize("variant", ROWS_ONLY)
@@ -105,20 +102,6 @@ def packed_factors(lower, upper):
 # ---- exact -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("variant", "shape"),
-    [("rank2", shape) for shape in WHOLE + LARGE + FEW_PANELS]
-    + [("blocked", s) for s in WHOLE + LARGE + PANELS]
-    + [(name, shape) for name in ONE_COLUMN for shape in WHOLE + LARGE + SOME_SHAPES],
-    ids=str,
-)
-def test_integer_factors_are_found_exactly(factorise, rng, shape, variant):
-    lower, upper = small_factors(*shape, rng)
-    results = factorise(plan(shape, variant=variant), lower @ upper)
-    assert_exact(results.matrix("LU", shape), packed_factors(lower, upper))
-    assert factors(results, shape)[3].tolist() == list(range(min(shape)))
-
-
 @pytest.mark.parametrize("variant", ["rank2", *ONE_COLUMN])
 @pytest.mark.parametrize("shape", [(1, 1), (2, 3), (5, 4), (9, 9), (16, 13)], ids=str)
 def test_stop_gives_the_state_in_progress(factorise, rng, shape, variant):
@@ -149,27 +132,6 @@ def test_blocked_does_not_stop():
     for stop in (1, 99):
         with pytest.raises(OptionError, match=message):
             plan((5, 5), stop=stop, variant="blocked")
-
-
-@every_choice
-@pytest.mark.parametrize("shape", WHOLE + FEW_PANELS, ids=str)
-def test_identity_is_its_own_factors(factorise, shape, pivoting, variant):
-    eye = np.eye(*shape, dtype=np.float32)
-    assert_exact(factorise(plan(shape, pivoting, variant=variant), eye).matrix("LU", shape), eye)
-
-
-@pytest.mark.parametrize("name", ["permutation", "bad_pairs", "swapped_pairs", "antidiagonal"])
-@pytest.mark.parametrize(
-    ("variant", "shape"),
-    [(name, shape) for name in VARIANTS for shape in WHOLE + (SOME_PANELS if name in TWO_COLUMNS else [(70, 67)])],
-    ids=str,
-)
-def test_permutations_are_exact(factorise, rng, shape, name, variant):
-    a = MATRICES[name](*shape, rng)
-    results = factorise(plan(shape, variant=variant), a)
-    p, lower, upper, _ = factors(results, shape)
-    assert_exact(lower, np.eye(*lower.shape))
-    assert_exact(p @ lower @ upper, in_order(results, a))
 
 
 @pytest.mark.parametrize("pivoting", BLOCK_NORMS)
@@ -218,52 +180,7 @@ def test_rank_is_deficient(factorise, rng, rank, variant):
     assert_exact(results.matrix("LU", shape), packed_factors(lower, upper))
 
 
-@exchanging_rows
-@pytest.mark.parametrize("gone", [range(70, 71), range(64, 128), range(64), range(129, 130)], ids=str)
-def test_columns_of_zeros(factorise, rng, gone, variant):
-    a = normal(130, 140, rng)
-    a[:, gone] = 0
-    p, lower, upper, piv = factors(factorise(plan(a.shape, variant=variant), a), a.shape)
-    assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
-    assert not upper[:, gone].any()
-    assert all(piv[j] == j for j in gone)
-
-
 # ---- bounded -----------------------------------------------------------------------------------------------------
-
-
-@every_matrix
-@every_shape
-def test_partial_is_within_its_bound(factorise, rng, name, shape):
-    a = MATRICES[name](*shape, rng)
-    p, lower, upper, _ = factors(factorise(plan(shape), a), shape)
-    assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
-
-
-@every_matrix
-@pytest.mark.parametrize("shape", FEW_PANELS, ids=str)
-def test_blocked_is_within_its_bound(factorise, rng, name, shape):
-    a = MATRICES[name](*shape, rng)
-    p, lower, upper, _ = factors(factorise(plan(shape, variant="blocked"), a), shape)
-    assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
-
-
-@every_matrix
-def test_blocked_is_within_its_bound_for_a_part_of_a_panel(factorise, rng, name):
-    for shape in WHOLE:
-        a = MATRICES[name](*shape, rng)
-        p, lower, upper, _ = factors(factorise(plan(shape, variant="blocked"), a), shape)
-        assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
-
-
-@every_matrix
-@pytest.mark.parametrize("variant", MANNERS)
-def test_column_by_column_is_within_its_bound(factorise, rng, name, variant):
-    for shape in WHOLE:
-        a = MATRICES[name](*shape, rng)
-        results = factorise(plan(shape, variant=variant), a)
-        p, lower, upper, _ = factors(results, shape)
-        assert_plu(in_order(results, a), p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
 
 
 @pytest.mark.parametrize("shape", LARGE, ids=str)
@@ -376,31 +293,6 @@ def test_fused_steps_give_what_single_passes_give(device, factorise, rng, make, 
         np.testing.assert_array_equal(one[name], two[name])
 
 
-@pytest.mark.parametrize("pivoting", NORMS)
-@pytest.mark.parametrize("make", [normal, zeros_and_ties])
-def test_fused_steps_factor(factorise, rng, make, pivoting):
-    for shape in FEW_PANELS:
-        a = make(*shape, rng)
-        results = factorise(fused_or_not(shape, pivoting, True), a)
-        p, lower, upper, _ = factors(results, shape)
-        if pivoting == "partial" or healthy(results, a):
-            assert_plu(a, p, lower, upper)
-
-
-@pytest.mark.parametrize("pivoting", NORMS)
-def test_fused_steps_save_a_search_each(pivoting):
-    for shape in SOME_PANELS:
-        counts = {}
-        for fused in (False, True):
-            made = fused_or_not(shape, pivoting, fused)
-            shaders = [step.shader for step in made.steps if isinstance(step, Pass)]
-            steps_made = [shaders.count(name) for name in ("plu/rank2/eliminate", "plu/blocked/panel_step")]
-            counts[fused] = [*steps_made, sum(name in SEARCHES for name in shaders)]
-        count, panels, searches = steps(shape), -(-min(shape) // PANEL), 2 if pivoting == "partial" else 1
-        assert counts[False] == [count, 0, searches * count]
-        assert counts[True] == [0, count, searches * count - count + panels]
-
-
 @column_by_column
 @pytest.mark.parametrize("shape", WHOLE + LARGE + SOME_SHAPES, ids=str)
 def test_one_column_or_two_is_the_same(device, factorise, rng, shape, variant):
@@ -488,25 +380,6 @@ def test_the_side_of_a_search_changes_nothing_but_passes(factorise, rng, side, s
         np.testing.assert_array_equal(one[name], two[name])
 
 
-def test_a_smaller_side_takes_more_passes():
-    passes = {side: len(plan((40, 40), variant=FULL, parameters=(("SIDE", side),)).steps) for side in (2, 4, 16)}
-    assert passes[2] > passes[4] > passes[16]
-
-
-@pytest.mark.parametrize(
-    ("variant", "given", "message"),
-    [
-        (FULL, ("SIDE", 3), "SIDE must be one of 8, 2, 4, 16, got 3"),
-        (FULL, ("DEPTH", 8), "has no parameter 'DEPTH'; its parameters are: SIDE, BRANCHES"),
-        ("rank2", ("SIDE", 8), "has no parameter 'SIDE'; its parameters are: none"),
-    ],
-)
-def test_unknown_parameters(variant, given, message):
-    with pytest.raises(OptionError) as caught:
-        plan((5, 5), variant=variant, parameters=(given,))
-    assert str(caught.value) == f"plu[{variant}]: {message}"
-
-
 @pytest.mark.parametrize("pivoting", [*NORMS, "complete"])
 @pytest.mark.parametrize("variant", MANNERS)
 def test_column_by_column_there_is_no_choice_of_pivoting(variant, pivoting):
@@ -538,16 +411,6 @@ def test_pivots_are_lapacks(factorise, rng, name, shape, zero_column, variant):
         a[:, shape[1] // 2] = 0  # no pivot there: the row stays
     piv = factors(factorise(plan(shape, variant=variant), a), shape)[3]
     assert piv.tolist() == scipy.linalg.lu_factor(a)[1].tolist()
-
-
-@pytest.mark.filterwarnings("ignore:Diagonal number:scipy.linalg.LinAlgWarning")
-@some_panels
-def test_pivots_of_panels_are_lapacks(factorise, rng, shape):
-    for name in ("normal", "permutation", "antidiagonal", "graded"):
-        a = MATRICES[name](*shape, rng)
-        a[:, shape[1] - shape[1] // 3 :: 20] = 0
-        piv = factors(factorise(plan(shape, variant="blocked"), a), shape)[3]
-        assert piv.tolist() == scipy.linalg.lu_factor(a)[1].tolist(), name
 
 
 # ---- records -----------------------------------------------------------------------------------------------------
@@ -631,40 +494,6 @@ def test_diagonal_and_the_largest_of_each_column(run, rng, n, make):
 # ---- the plan ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pivoting", NORMS)
-@pytest.mark.parametrize("variant", TWO_COLUMNS)
-def test_plan_keeps_the_rules(pivoting, variant):
-    plainest = Limits(texture_size=1024, draw_buffers=4, uniform_block=1024)  # less than OpenGL 3.3 grants
-    for shape in WHOLE + LARGE + SOME_PANELS:
-        made = plan(shape, pivoting, variant=variant)
-        made.check(plainest)
-        assert made.operation == f"plu[{variant}, {pivoting}]"
-        shaders = [step.shader for step in made.steps if isinstance(step, Pass)]
-        assert shaders.count("plu/rank2/eliminate") == steps(shape)
-        assert sum(name in SEARCHES for name in shaders) == steps(shape) * (2 if pivoting == "partial" else 1)
-        if variant == "rank2":
-            plan(shape, pivoting, stop=1).check()
-        assert plan(shape, pivoting, variant=variant) is made
-        assert made.operands == ("A",) and set(made.results) == {"LU", "pivots", "health"}
-
-
-@pytest.mark.parametrize("variant", MANNERS)
-def test_plan_column_by_column_keeps_the_rules(variant):
-    plainest = Limits(texture_size=1024, draw_buffers=4, uniform_block=1024)
-    results = {"LU", "pivots", "health"} | ({"columns"} if variant == FULL else set())
-    for shape in [*WHOLE, (300, 20), (20, 300)]:
-        made = plan(shape, variant=variant)
-        made.check(plainest)
-        assert made.operands == ("A",) and set(made.results) == results
-        shaders = [step.shader for step in made.steps if isinstance(step, Pass)]
-        assert shaders[0] == "plu/columns/to_vectors"
-        assert shaders[-2:] == ["plu/columns/from_vectors", "plu/columns/pair_records"]
-        normalise = "plu/columns/next_column" if variant == "extra_column" else "plu/columns/multipliers"
-        assert shaders.count(normalise) == min(shape) + (variant == "extra_column")
-        for shader in ("plu/columns/search", "plu/columns/rank1"):
-            assert shaders.count(shader) == min(shape)
-
-
 def test_the_extra_column_is_searched_before_the_rest_is_reduced():
     """And from nothing but itself: the search of step k + 1 reads nothing that the reduction of step k writes."""
     made = [step for step in plan((9, 9), variant="extra_column").steps if isinstance(step, Pass)]
@@ -675,79 +504,9 @@ def test_the_extra_column_is_searched_before_the_rest_is_reduced():
     assert all(set(made[i].reads) <= {"extra", "extra_ping", "extra_pong"} for i in searches)
 
 
-def test_what_is_drawn_shrinks():
-    """The quad of the elimination has its corner at place (k, k), but for the row before, drawn once more."""
-    made = plan((12, 12), variant="row_operations")
-    quads = [made.drawn(step) for step in made.steps if isinstance(step, Pass) and step.shader == "plu/columns/rank1"]
-    assert [(quad.x, quad.y) for quad in quads] == [(k, max(k - 1, 0)) for k in range(12)]
-    assert all((quad.x + quad.width, quad.y + quad.height) == (12, 12) for quad in quads)
-
-
-@pytest.mark.parametrize(("shape", "panels", "updates"), [
-    ((64, 64), 1, 0), ((64, 65), 1, 0), ((65, 64), 1, 0), ((65, 65), 2, 1), ((128, 128), 2, 4), ((33, 200), 1, 0),
-    ((130, 130), 3, 5 + 1), ((300, 100), 2, 15),
-])  # fmt: skip
-def test_passes_of_a_blocked_plan(shape, panels, updates):
-    """A product for each group of 16 rows below a panel; an update is of rank 64, so a panel is passed over once."""
-    shaders = [step.shader for step in plan(shape, variant="blocked").steps if isinstance(step, Pass)]
-    assert shaders.count("plu/blocked/copy_panel") == shaders.count("pivot/factor_records") == panels
-    assert shaders.count("plu/blocked/update") == updates
-
-
-def test_unknown_variant():
-    with pytest.raises(OptionError, match=rf"^plu: variant must be one of {', '.join(VARIANTS)}, got 'recursive'$"):
-        plan((2, 2), variant="recursive")
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (512, 9000), (9000, 512), (513, 513), (4096, 4096)], ids=str)
-def test_choice_is_a_variant(shape):
-    variant, parameters = choose(resident(shape), PLAIN)
-    assert variant in VARIANTS and VARIANTS[variant].settle(variant, parameters) is not None
-
-
-@pytest.mark.parametrize("limits", [PLAIN, SOFTWARE], ids=["GPU", "software"])
-@pytest.mark.parametrize("shape", [(1, 1), (200, 300)], ids=str)
-def test_the_choice_is_what_is_planned(limits, shape):
-    variant, parameters = choose(resident(shape), limits)
-    made = plan(shape, None, None, limits)
-    assert str(made) == str(plan(shape, None, variant, limits, parameters=parameters))
-
-
-def test_a_gpu_fuses_steps_and_writes_loops_out():
-    both = (("FUSED", 1), ("UNROLL", 1))
-    assert str(plan((70, 130), variant="blocked", limits=PLAIN)) == str(
-        plan((70, 130), variant="blocked", parameters=both)
-    )
-
-
-def test_plans_of_what_follows_keep_the_rules():
-    for shape in WHOLE:
-        for made in (factor(shape, "L"), factor(shape, "U"), diagonal(shape[0])):
-            made.check()
-    assert factor((3, 4), "L") is factor((3, 4), "L") and diagonal(5) is diagonal(5)
-
-
-@pytest.mark.parametrize(
-    ("shape", "expected"), [((1, 1), 0), ((2, 2), 2), ((3, 3), 10), ((3, 2), 4), ((100, 100), 656700)]
-)
-def test_flops_are_counted(shape, expected):
-    assert flops(shape) == expected
-    for variant in VARIANTS:
-        assert plan(shape, variant=variant).cost.flops == expected
-
-
 def test_unknown_pivoting():
     with pytest.raises(OptionError, match="pivoting: must be one of partial, harmonic, geometric, got 'complete'"):
         plan((2, 2), "complete")
-
-
-def test_without_pivoting_nothing_is_searched_or_exchanged():
-    made = plan((37, 41), "none", "row_operations")
-    made.check(SOFTWARE)
-    assert {step.shader for step in made.flat.passes} == {
-        f"plu/columns/{name}" for name in ("to_vectors", "multipliers", "rank1", "from_vectors", "pair_records")
-    }
-    assert len(made.flat.passes) == 2 * 37 + 3
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (7, 5), (5, 8), (33, 32)], ids=str)

@@ -19,6 +19,7 @@ import pytest
 import glla
 from glla.errors import OptionError, ShapeError
 from glla.operations import OPERATIONS, Operation
+from glla.operations.qr import MODES
 from glla.passes import COMPUTE, PLAIN, Form, Limits, Plan, Storage, forms_of, resident
 from glla.passes.glsl import find
 from glla.testing import JUDGES
@@ -121,9 +122,11 @@ def described(plan_of: Callable[[int], Plan], orders: tuple[int, ...], one: int)
     made = {n: plan_of(n) for n in orders}
     for plan in made.values():
         plan.check(replace(PLAIN, opengl=COMPUTE))
-    drawn = Counter(step.shader for step in plan_of(one).flat.steps if hasattr(step, "shader"))
+    whole = plan_of(one)
+    drawn = Counter(step.shader for step in whole.flat.steps if hasattr(step, "shader"))
+    drawn_in = ", ".join(f"{count} {shader}" for shader, count in drawn.items())
     passes = " ".join(f"{n}:{plan.cost.passes}" for n, plan in made.items())
-    return f"{passes}; {one}: " + ", ".join(f"{count} {shader}" for shader, count in drawn.items())
+    return f"{passes}; {one}: {whole.flops} flops, {whole.cost.texels} texels: {drawn_in}"
 
 
 def chosen(record, limits) -> str:
@@ -142,7 +145,9 @@ def table() -> Iterator[str]:
     """Lines of plans, with passes by order and the shaders of one order, of stacks, and of variants that are chosen."""
     for name, record in OPERATIONS.items():
         for variant in record.variants or (None,):
-            yield from on_both(f"{name} {variant or ''}".rstrip(), partial(of_core, record, variant))
+            for options in options_of(record, variant):
+                title = " ".join([name, *filter(None, [variant]), *options.values()])
+                yield from on_both(title, partial(of_core, record, variant, options))
         if record.choose is not Operation.choose:
             yield from on_both(f"{name}, chosen", partial(chosen, record))
         if record.batch is not None:
@@ -156,9 +161,16 @@ def on_both(title: str, line: Callable[[Limits], str]) -> Iterator[str]:
     yield from dict.fromkeys(f"{title}{'' if same else f', {place}'}: {text}" for place, text in made.items())
 
 
-def of_core(record: Operation, variant: str | None, limits: Limits) -> str:
+def options_of(record: Operation, variant: str | None) -> list[dict[str, str]]:
+    """What a plan may be asked for: pivoting strategies, or modes."""
+    if record.name == "qr":
+        return [{"mode": mode} for mode in MODES[:: 2 if variant == "tsqr" else 1]]
+    return [{}] if record.pivotings is None else [{"pivoting": one} for one in record.pivotings(variant)]
+
+
+def of_core(record: Operation, variant: str | None, options: dict[str, str], limits: Limits) -> str:
     return described(
-        lambda n: record.core(resident(*shapes_of(record, n)), limits, variant=variant),
+        lambda n: record.core(resident(*shapes_of(record, n)), limits, variant=variant, **options),
         (1, 2, 5, 16, 17, 64, 130, 300),
         70,
     )
@@ -209,6 +221,18 @@ def test_what_is_chosen_is_there(record, limits, rng):
         variant, parameters = record.choose(scaled, limits)
         assert not record.variants[variant].lacks(limits)
         record.variants[variant].settle(variant, parameters, limits)
+
+
+@every_record
+def test_unknown_parameters_are_refused(record):
+    """Those that a variant does not have, and values that its own must not have."""
+    forms = resident(*shapes_of(record, 40))
+    for name, variant in record.variants.items():
+        with pytest.raises(OptionError, match=r"has no parameter 'SPEED'; its parameters are: "):
+            record.core(forms, PLAIN, variant=name, parameters=(("SPEED", 11),))
+        for parameter in variant.parameters:
+            with pytest.raises(OptionError, match=rf"{parameter} must be one of .*, got 12345$"):
+                record.core(forms, PLAIN, variant=name, parameters=((parameter, 12345),))
 
 
 @with_variants

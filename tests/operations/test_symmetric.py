@@ -5,7 +5,7 @@ import pytest
 
 import glla
 from glla import testing
-from glla.errors import NonFiniteError, ShapeError
+from glla.errors import ShapeError
 from glla.operations import matmul
 from glla.passes import Limits, resident
 
@@ -80,22 +80,6 @@ def test_integers_are_exact(rng, variant, on_device, shape):
         assert is_bitwise_symmetric(c)
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
-@every_place
-def test_nothing(shape, on_device):
-    a = np.ones(shape, dtype=np.float32)
-    for left, right in pairs(glla.asarray(a) if on_device else a):
-        testing.assert_exact(np.asarray(glla.matmul(left, right)), np.zeros((left.shape[0],) * 2))
-
-
-def test_the_example_of_the_source():
-    m = np.arange(49).reshape(7, 7)
-    for variant in (None, *matmul.HALVES):
-        r = glla.matmul(m, m.T, variant=variant)
-        testing.assert_exact(r[0], [91, 238, 385, 532, 679, 826, 973])
-        assert r[6, 6] == 14203
-
-
 @every_half
 @pytest.mark.parametrize("shape", [(130, 97), (97, 131)])
 def test_half_has_the_bits_of_the_whole(rng, variant, shape):
@@ -106,24 +90,6 @@ def test_half_has_the_bits_of_the_whole(rng, variant, shape):
         assert np.array_equal(np.tril(c).view(np.int32), np.tril(whole).view(np.int32))
         assert is_bitwise_symmetric(c)
         testing.assert_product(c, left.numpy(), right.numpy())
-
-
-@every_half
-def test_nan_fills_its_row_and_its_column(rng, variant):
-    a = testing.integers(37, 19, rng)
-    expected = a @ a.T
-    a[30, 4] = np.nan
-    c = glla.matmul(a, a.T, variant=variant, check_finite=False)
-    assert np.isnan(c[30]).all() and np.isnan(c[:, 30]).all()
-    others = np.arange(37) != 30
-    testing.assert_exact(c[np.ix_(others, others)], expected[np.ix_(others, others)])
-
-
-@every_half
-def test_an_overflow_is_refused(variant):
-    a = np.full((9, 9), 1e30, dtype=np.float32)
-    with pytest.raises(NonFiniteError, match=r"^matmul: "):
-        glla.matmul(a, a.T, variant=variant)
 
 
 def test_a_sum_in_slices(device, rng):
@@ -164,28 +130,6 @@ def test_what_is_shown_is_what_a_call_takes(rng, software):
     assert "LOWER=1" in str(half) and "MIRROR=1" in str(half)
 
 
-@every_place
-def test_what_is_shown_runs(device, rng, on_device):
-    a = testing.normal(150, 160, rng)
-    given = glla.asarray(a) if on_device else a
-    shown = glla.plan("matmul", given, given.T, device=device)
-    with glla.trace(device=device) as traced:
-        glla.matmul(given, given.T, device=device)
-    draws = [step.shader for step in traced.passes if not step.shader.startswith("(")]  # transfers
-    assert draws == [step.shader for step in shown.flat.steps if hasattr(step, "shader")]
-    assert not device.limits.software or "matmul/register_blocked" in draws
-
-
-def test_panels_end_at_the_diagonal():
-    def texels(**options):
-        made = matmul.plan(resident((256, 64), (64, 256)), variant="panel_broadcast", **options)
-        made.check(Limits())
-        draws = [step for step in made.flat.steps if getattr(step, "shader", "") == "matmul/panel_broadcast"]
-        return sum(step.region.width * step.region.height for step in draws)
-
-    assert texels(symmetric=True) == texels() * (1 + 1 / 16) / 2
-
-
 def test_variants_without_halves_take_no_notice():
     forms = resident((50, 60), (60, 50))
     for variant in ("inner_product", "packed_4x1", "compute_tiled"):
@@ -196,14 +140,3 @@ def test_variants_without_halves_take_no_notice():
 def test_shapes_must_be_those_of_a_transpose():
     with pytest.raises(ShapeError, match=r"^matmul: a symmetric product must have as many rows as columns, got 5 x 7$"):
         matmul.plan(resident((5, 6), (6, 7)), symmetric=True)
-
-
-def test_nothing_is_left_on_the_device(device, rng):
-    A = glla.asarray(testing.normal(150, 90, rng), device=device)
-
-    def held():
-        for left, right in pairs(A):
-            (left @ right).numpy()
-        return device.stats().textures - device.stats().idle_textures
-
-    assert held() == held()

@@ -1,14 +1,13 @@
 """T X = B for every kind of triangle, right where only its own triangle is there to be read."""
 
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import pytest
 
-from glla.errors import OptionError
 from glla.operations import triangular
 from glla.operations.triangular import VARIANTS, Triangle, substitute
-from glla.passes import PLAIN, Draft, Limits, Pass, matrix, resident
+from glla.passes import Draft, Limits, matrix, resident
 from glla.testing import MATRICES, ROUNDOFF, assert_exact, assert_solve, integers, normal
 
 SOFTWARE = Limits(software=True)  # where no loop is written out: one of 64 rows takes a rasteriser seconds to compile
@@ -187,69 +186,8 @@ def test_zero_on_the_diagonal_gives_zero(run, rng, n, i, variant, upper):
 # ---- the plan ----------------------------------------------------------------------------------------------------
 
 
-def shaders_of(made):
-    return [step.shader for step in made.steps if isinstance(step, Pass)]
-
-
-@every_variant
-@every_kind
-@every_system
-@pytest.mark.parametrize("limits", [SOFTWARE, PLAIN], ids=["software", "GPU"])
-def test_plan_keeps_the_rules(n, columns, variant, upper, unit, transposed, limits):
-    kind = {"upper": upper, "unit": unit, "transposed": transposed}
-    made = plan(n, columns, variant, limits, **kind)
-    made.check(limits)
-    assert made.cost.flops == n * n * columns
-    assert made.operation.startswith(f"triangular[{variant}, ")
-    assert plan(n, columns, variant, limits, **kind) is made
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 16, 17, 33, 64, 65, 200])
-def test_passes(n):
-    assert len(plan(n, 1).steps) == (n + 1) // 2
-    assert len(plan(n, 1, "blocked").steps) == 2 * -(-n // 16) - 1
-    assert len(plan(n, 1, "blocked", PLAIN).steps) == 2 * -(-n // 64) - 1
-    blocks, groups = -(-n // 64), -(-n // 16)
-    updates = sum(max(groups - 4 * (k + 1), 0) for k in range(blocks))
-    assert shaders_of(plan(n, 1, "panel_broadcast")).count("matmul/panel_broadcast") == updates
-    assert len(plan(n, 1, "panel_broadcast").steps) == 1 + 4 * blocks + updates
-
-
-def test_blocked_writes_less():
-    """An open row is written once for 64 rows, not once for two."""
-    written = {variant: plan(4096, 64, variant, PLAIN).cost.nbytes for variant in VARIANTS}
-    assert 25 * written["blocked"] < written["rank2"]
-    assert 10 * written["panel_broadcast"] < written["rank2"]
-
-
-@pytest.mark.parametrize("upper", [False, True])
-def test_no_block_is_solved_twice(upper):
-    """Each row of X is written by one pass, and the open rows shrink."""
-    made = plan(75, 3, "blocked", upper=upper)
-    rows = [made.drawn(step) for step in made.steps if step.shader == "triangular/solve_block"]
-    assert sorted(y for region in rows for y in range(region.y, region.y + region.height)) == list(range(38))
-    heights = [made.drawn(step).height for step in made.steps if step.shader == "triangular/update"]
-    assert all(later == earlier - 8 for earlier, later in pairwise(heights))
-
-
-@pytest.mark.parametrize(
-    ("n", "columns", "on_gpu"),
-    [(4096, 1, "blocked"), (64, 255, "blocked"), (64, 256, "panel_broadcast"), (4096, 4096, "panel_broadcast")],
-)
-def test_choice(n, columns, on_gpu):
-    for limits, variant in ((PLAIN, on_gpu), (SOFTWARE, "blocked")):
-        assert triangular.choose(resident((n, n), (n, columns)), limits) == (variant, ())
-        assert str(plan(n, columns, None, limits)) == str(plan(n, columns, variant, limits))
-
-
 @pytest.mark.parametrize(("n", "size"), [(8, 16), (16, 16), (17, 32), (33, 64), (200, 64)])
 def test_rows_of_a_block_are_as_few_as_hold_the_triangle(n, size):
     for rows in VARIANTS["blocked"].parameters["ROWS"]:
         steps = plan(n, 3, "blocked", parameters=(("ROWS", rows),)).steps
         assert {step.defines["ROWS"] for step in steps} == {min(rows, size)}
-
-
-def test_unknown_variant():
-    message = "^triangular: variant must be one of rank2, blocked, panel_broadcast, got 'inverse'$"
-    with pytest.raises(OptionError, match=message):
-        plan(4, 1, "inverse")
