@@ -7,6 +7,7 @@ from glla.errors import OptionError
 from glla.operations import triangular
 from glla.operations.elimination import rref
 from glla.operations.elimination.pivot import NORMS
+from glla.operations.elimination.rref import VARIANTS
 from glla.operations.trust import accepted
 from glla.passes import PLAIN, Limits, Pass, resident
 from glla.testing import MATRICES, SHAPES, assert_exact, assert_rref, assert_rref_exact, exact_rref, integers, normal
@@ -185,9 +186,10 @@ def test_not_finite_in_the_last_column_stays_there(factorise, rng, shape, bad, r
 # ---- the plan ----------------------------------------------------------------------------------------------------
 
 
-def test_unknown_pivoting():
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_unknown_pivoting(variant):
     with pytest.raises(OptionError, match="pivoting: must be one of partial, harmonic, geometric, got 'complete'"):
-        plan((2, 2), "complete")
+        plan((2, 2), "complete", variant)
 
 
 # ---- blocked ------------------------------------------------------------------------------------------------------
