@@ -54,10 +54,8 @@ def camera():
 @pytest.mark.parametrize("place", [np.asarray, glla.asarray])
 def test_what_float32_cannot_hold_is_refused_as_solve_does(place):
     """1.4 2^-150 would be rounded to the smallest denormal, 43 % too large; and 1e50 to infinity."""
-    for image, psf, message in (
-        (1.4 * 2.0**-60, 2.0**90, "the solution must fit float32"),
-        (1e20, 1e-30, "does not fit"),
-    ):
+    small, large = (1.4 * 2.0**-60, 2.0**90, "the solution must fit float32"), (1e20, 1e-30, "does not fit")
+    for image, psf, message in (small, large):
         with pytest.raises(NonFiniteError, match=message):
             restore(place(np.full((4, 4), image, dtype=np.float32)), [[psf]])
     kept = restore(place(np.full((4, 4, 2), 2.0**-60, dtype=np.float32)), [[2.0**89]])
@@ -188,44 +186,39 @@ def test_no_level_leaves_the_range(device, rng, variant, number):
         np.testing.assert_allclose(resident / number, expected, atol=1e-5)
 
 
+PLAIN, BIG = np.ones((9, 9)), np.ones((180, 180))
+
+
 @pytest.mark.parametrize(
     ("image", "psf", "options", "failure", "message"),
     [
-        (
-            np.ones((2, 9)),
-            np.ones((3, 3)),
-            {},
-            ShapeError,
-            r"no more rows and columns than the image, got psf \(3, 3\)",
-        ),
+        (np.ones((2, 9)), np.ones((3, 3)), {}, ShapeError, r"no more rows and columns than the image, got psf \(3"),
         (np.ones(9), np.ones((3, 3)), {}, ShapeError, "image must be"),
         (np.ones((0, 9)), np.ones((3, 3)), {}, ShapeError, "image must be"),
-        (np.ones((9, 9)), np.ones(3), {}, ShapeError, "psf must be two-dimensional"),
-        (np.ones((9, 9)), np.ones((0, 3)), {}, ShapeError, "psf must be two-dimensional and not empty"),
-        (np.ones((9, 9)), SHARPEN, {"balance": -1}, OptionError, "balance must be a finite number from 0 on, got -1"),
-        (np.ones((9, 9)), SHARPEN, {"balance": "much"}, OptionTypeError, "balance must be a number"),
-        (np.ones((9, 9)), SHARPEN, {"variant": "fast"}, OptionError, "variant must be one of inverse, cholesky"),
-        (np.ones((9, 9)), SHARPEN, {"variant": "separable"}, OptionError, "needs a PSF of rank 1"),
-        (np.ones((9, 9)), SHARPEN, {"model": "blur"}, OptionError, "model must be one of convolve, correlate"),
-        (np.ones((9, 9)), SHARPEN, {"as_printed": True}, OptionError, "as_printed is for variant='inverse'"),
+        (PLAIN, np.ones(3), {}, ShapeError, "psf must be two-dimensional"),
+        (PLAIN, np.ones((0, 3)), {}, ShapeError, "psf must be two-dimensional and not empty"),
+        (PLAIN, SHARPEN, {"balance": -1}, OptionError, "balance must be a finite number from 0 on, got -1"),
+        (PLAIN, SHARPEN, {"balance": "much"}, OptionTypeError, "balance must be a number"),
+        (PLAIN, SHARPEN, {"variant": "fast"}, OptionError, "variant must be one of inverse, cholesky"),
+        (PLAIN, SHARPEN, {"variant": "separable"}, OptionError, "needs a PSF of rank 1"),
+        (PLAIN, SHARPEN, {"model": "blur"}, OptionError, "model must be one of convolve, correlate"),
+        (PLAIN, SHARPEN, {"as_printed": True}, OptionError, "as_printed is for variant='inverse'"),
         (np.ones((300, 300)), SHARPEN, {"variant": "cholesky"}, LimitError, "an image may have 32768 pixels .* 90000"),
-        (
-            np.ones((180, 180)),
-            np.eye(180),
-            {"variant": "banded"},
-            LimitError,
-            "a PSF may have 16383 weights .* 180",
-        ),
-        (np.ones((180, 180)), np.eye(180), {"variant": "cg"}, LimitError, "a PSF may have 16383 weights .* 180"),
-        (np.ones((9, 9)), np.zeros((3, 3)), {}, NotPositiveDefiniteError, "larger balance"),
+        (BIG, np.eye(180), {"variant": "banded"}, LimitError, "a PSF may have 16383 weights .* 180"),
+        (BIG, np.eye(180), {"variant": "cg"}, LimitError, "a PSF may have 16383 weights .* 180"),
+        (PLAIN, np.zeros((3, 3)), {}, NotPositiveDefiniteError, "larger balance"),
         (np.full((9, 9), np.nan), SHARPEN, {}, NonFiniteError, "must not hold NaN"),
-        (np.ones((9, 9)), np.full((3, 3), np.inf), {}, NonFiniteError, "must not hold NaN"),
-        (np.ones((9, 9)), SHARPEN, {"balance": 1e60}, OptionError, "balance must fit float32"),
+        (PLAIN, np.full((3, 3), np.inf), {}, NonFiniteError, "must not hold NaN"),
+        (PLAIN, SHARPEN, {"balance": 1e60}, OptionError, "balance must fit float32"),
+        *((np.where(np.eye(9) > 0, bad, 1), SHARPEN, None, NonFiniteError, "image must not hold NaN or infinity")
+          for bad in (np.nan, np.inf)),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(device, image, psf, options, failure, message):
     if failure is LimitError and device.limits.texture_size != 16384:
         pytest.skip("the figure is llvmpipe's")
+    if options is None:  # an Array of the device that holds no numbers
+        image, options = glla.asarray(image, device, check_finite=False), {}
     with pytest.raises(failure, match=message):
         restore(image, psf, device=device, **options)
 
@@ -239,19 +232,12 @@ def test_a_band_goes_along_the_shorter_side(device, rng):
         np.testing.assert_allclose(found, plain, atol=1e-4)
 
 
-def test_conjugate_gradients_need_no_row_for_each_pixel(device, camera):
-    """A PSF of rank 2, and more pixels than a texture of llvmpipe has rows of elements."""
+def test_pictures_of_many_pixels(device, camera):
+    """By cg where the PSF has rank 2 and pixels are more than a texture of llvmpipe has rows; rank 1 goes by sides."""
     f = np.kron(camera, np.ones((3, 3)))
-    g = blurred(f, MILD)
-    assert error(restore(g, MILD, device=device), f) < 1e-8
-
-
-def test_conjugate_gradients_say_that_they_failed(device, camera, monkeypatch):
-    from glla.applications import restoration
-
-    monkeypatch.setattr(restoration, "MOST_ITERATIONS", 2)
-    with pytest.raises(ConvergenceError, match=r"restore: conjugate gradients reached .* after 2 iterations"):
-        restore(blurred(camera, SHARPEN), SHARPEN, variant="cg", device=device)
+    assert error(restore(blurred(f, MILD), MILD, device=device), f) < 1e-8
+    large, psf = np.kron(camera, np.ones((4, 4)))[:182, :182], gaussian(3, 0.8)
+    assert error(restore(blurred(large, psf), psf, 1e-4, device=device), large) < 1e-5
 
 
 def test_conjugate_gradients_refuse_a_singular_matrix_that_has_a_solution(device, rng):
@@ -274,14 +260,17 @@ def test_an_explicit_inverse_is_corrected_until_its_residual_is_small(device, rn
     assert left <= 30 * p * 2.0**-24 * (np.abs(normal).sum(axis=1).max() * np.abs(f).max() + np.abs(right).max())
 
 
-def test_an_explicit_inverse_that_corrections_do_not_help_is_refused(device, rng, monkeypatch):
-    from glla.applications import restoration
-
-    monkeypatch.setattr(restoration, "MOST_CORRECTIONS", 0)
-    with pytest.raises(
-        ConvergenceError, match=r"restore: .* with balance=1e-06 is too ill-conditioned for an explicit"
-    ):
-        restore(blurred(rng.uniform(0, 1, (3, 7)), np.eye(3)), np.eye(3), 1e-6, "inverse", device=device)
+@pytest.mark.parametrize(
+    ("most", "variant", "psf", "message"),
+    [
+        ("MOST_CORRECTIONS", "inverse", np.eye(3), "with balance=1e-06 is too ill-conditioned for an explicit"),
+        ("MOST_ITERATIONS", "cg", SHARPEN, "conjugate gradients reached .* after 1 iterations"),
+    ],
+)
+def test_what_is_not_reached_is_refused(device, rng, monkeypatch, most, variant, psf, message):
+    monkeypatch.setattr(f"glla.applications.restoration.{most}", int(variant == "cg"))
+    with pytest.raises(ConvergenceError, match=f"restore: .*{message}"):
+        restore(blurred(rng.uniform(0, 1, (3, 7)), psf), psf, 1e-6, variant, device=device)
 
 
 def test_the_choice(device):
@@ -294,19 +283,3 @@ def test_the_choice(device):
     assert chosen((4, 60), SHARPEN) == chosen((60, 4), SHARPEN) == "banded"
     assert chosen((16, 16), np.eye(9)) == "cholesky"
     assert chosen((2 * device.limits.texture_size, 2), SHARPEN) == "cg"
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_arrays_that_hold_no_numbers_are_refused(device, bad):
-    image = np.ones((6, 6), dtype=np.float32)
-    image[2, 3] = bad
-    A = glla.asarray(image, device, check_finite=False)
-    with pytest.raises(NonFiniteError, match="restore: image must not hold NaN or infinity"):
-        restore(A, SHARPEN)
-
-
-def test_what_is_chosen(device, camera):
-    """Rank 1 goes by sides, which a picture of 33124 pixels shows to be small."""
-    large = np.kron(camera, np.ones((4, 4)))[:182, :182]
-    g = blurred(large, gaussian(3, 0.8))
-    assert error(restore(g, gaussian(3, 0.8), 1e-4, device=device), large) < 1e-5

@@ -70,6 +70,9 @@ def test_files_that_are_no_evaluation(tmp_path, capsys, text):
     assert main(["study", "thesis", "--from", str(tmp_path / "a.json"), "--out", str(tmp_path / "a.html")]) == 2
     error = capsys.readouterr().err
     assert error.startswith("glla: thesis: --from must be a file that glla study thesis --out wrote, got ")
+    assert not (tmp_path / "a.html").exists()
+    with pytest.raises(OptionError, match="--from must be a file that glla study thesis --out wrote"):
+        command.draw([tmp_path / "a.json"], tmp_path / "a.html")
     with pytest.raises(OptionError, match=r"^load: a JSON file of `glla compare` is wanted, got "):
         saved.load(tmp_path / "a.json")
 
@@ -242,20 +245,17 @@ def test_a_run_that_is_cut_leaves_what_it_did(tmp_path, device, monkeypatch):
     assert set(tmp_path.iterdir()) == {data, page}
 
 
-def test_a_file_of_something_else_is_refused(tmp_path):
-    other = tmp_path / "other.json"
-    other.write_text("{}", encoding="utf-8")
-    with pytest.raises(OptionError, match="--from must be a file that glla study thesis --out wrote"):
-        command.draw([other], tmp_path / "page.html")
-    assert main(["study", "thesis", "--from", str(other)]) != 0
-    assert not (tmp_path / "page.html").exists()
-
-
-def test_no_order_above_the_largest(device):
+def test_what_is_asked_for(device, capsys):
+    """No order above the largest, one section alone, and none that there is not."""
     place = Place(device, largest=100)
     assert place.sizes and place.compared and 89 in place.shared([70, 89, 138])
     assert max(*place.sizes, *place.compared, *place.shared([70, 89, 138])) <= 100
     assert Place(device, largest=32).sizes == (32,)
+    assert main(["study", "thesis", "--quick", "--section", "norms"]) == 0
+    printed = capsys.readouterr().out
+    assert "figure 4.5" in printed and "table B.1" not in printed
+    with pytest.raises(OptionError, match=r"thesis: section must be one of product, .*, got dance"):
+        command.evaluate(Place(device, quick=True), ["dance"])
 
 
 def test_a_picture_of_a_matrix_is_its_average_over_blocks():
@@ -265,30 +265,15 @@ def test_a_picture_of_a_matrix_is_its_average_over_blocks():
     assert found[0, 0] == wide[:, :3].mean() and found[0, -1] == wide[:, 129:].mean()
 
 
-def test_one_section_on_the_command_line(capsys):
-    assert main(["study", "thesis", "--quick", "--section", "norms"]) == 0
-    printed = capsys.readouterr().out
-    assert "figure 4.5" in printed and "table B.1" not in printed
-
-
-def test_an_unknown_section_is_named(device):
-    with pytest.raises(OptionError, match=r"thesis: section must be one of product, .*, got dance"):
-        command.evaluate(Place(device, quick=True), ["dance"])
-
-
-def test_published_speedups_follow_from_the_published_fits():
-    """Equation 4.7: the printed figures agree with each other, so none is mistyped."""
-    pairs = {
+def test_published_figures_agree_with_each_other():
+    """Equation 4.7, and the measurements near the fits: so none is mistyped."""
+    for name, pair in {
         "inner product": ("product, CPU", "product, inner product"),
         "virtual cube": ("product, CPU", "product, virtual cube"),
-        "RREF": ("RREF, CPU's LU", "RREF, GPU"),
-        "PLU": ("PLU, CPU", "PLU, GPU"),
-    }
-    for name, (cpu, gpu) in pairs.items():
-        assert published.SPEEDUPS[name][0] == pytest.approx(published.FITS[cpu][1] / published.FITS[gpu][1], abs=0.01)
-
-
-def test_published_fits_lie_near_the_published_measurements():
+        "RREF": ("RREF, CPU's LU", "RREF, GPU"), "PLU": ("PLU, CPU", "PLU, GPU"),
+    }.items():  # fmt: skip
+        cpu, gpu = (published.FITS[one][1] for one in pair)
+        assert published.SPEEDUPS[name][0] == pytest.approx(cpu / gpu, abs=0.01)
     for name, measured in published.MEASURED.items():
         a, b = published.FITS[name]
         longest = max(seconds for _, seconds in measured)
@@ -323,14 +308,11 @@ def test_the_textbook_is_right(rng):
     assert loops.rref(np.zeros((2, 3))).tolist() == [[0.0] * 3] * 2
 
 
-def test_small_entries_are_singular_to_the_thesis(device):
-    claim = accuracy._epsilon(Place(device, quick=True))
-    assert claim.ours.startswith("rank 0 of 8 is found") and claim.holds is False
-
-
-def test_the_backward_error_of_a_product_is_that_of_a_solution(device, monkeypatch):
-    """Of well conditioned matrices it is small, too."""
+def test_claims_of_accuracy_may_fail(device, monkeypatch):
+    """Small entries are singular to the thesis; the backward error of a product is that of a solution."""
     place = Place(device, quick=True)
+    claim = accuracy._epsilon(place)
+    assert claim.ours.startswith("rank 0 of 8 is found") and claim.holds is False
     assert accuracy._backward(place).holds
     monkeypatch.setattr(accuracy, "uniform", lambda place, *shape: 7 * np.eye(*shape, dtype=np.float32) + 0.1)
-    assert accuracy._backward(place).holds is False
+    assert accuracy._backward(place).holds is False  # of well conditioned matrices it is small, too
