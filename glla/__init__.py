@@ -25,7 +25,7 @@ PLACES = {
     "Coprocessors": "glla.queue:Coprocessors",
     "Device": "glla.gl:Device",
     "Form": "glla.passes:Form",
-    "Kernel": "glla.linalg.kernels:Kernel",
+    "Kernel": "glla.kernels.kernel:Kernel",
     "Limits": "glla.passes:Limits",
     "Pending": "glla.queue:Pending",
     "applications": "glla.applications",
@@ -40,14 +40,14 @@ PLACES = {
     "from_dlpack": "glla.interop.dlpack:from_dlpack",
     "hybrid": "glla.hybrid",
     "iterate": "glla.passes:iterate",
-    "kernel": "glla.linalg.kernels:kernel",
+    "kernel": "glla.kernels.kernel:kernel",
     "list_egl_devices": "glla.gl:list_egl_devices",
-    "register": "glla.linalg.registering:register",
-    "run": "glla.linalg.kernels:run",
+    "register": "glla.kernels.registering:register",
+    "run": "glla.kernels.kernel:run",
     "set_max_plan_bytes": "glla.passes.cache:set_max_plan_bytes",
     "sparse": "glla.sparse",
     "trace": "glla.tracing:trace",
-    "unregister": "glla.linalg.registering:unregister",
+    "unregister": "glla.kernels.registering:unregister",
 }
 """Names that are imported when they are first used, each with its module: ``import glla`` does not import NumPy."""
 

@@ -21,7 +21,7 @@ from glla.queue import Coprocessor as Coprocessor
 from glla.queue import Coprocessors as Coprocessors
 from glla.gl import Device as Device
 from glla.passes import Form as Form
-from glla.linalg.kernels import Kernel as Kernel
+from glla.kernels.kernel import Kernel as Kernel
 from glla.passes import Limits as Limits
 from glla.linalg.results import PLU as PLU
 from glla.queue import Pending as Pending
@@ -43,19 +43,19 @@ from glla.interop.dlpack import from_dlpack as from_dlpack
 from glla import gl as gl
 from glla import hybrid as hybrid
 from glla.passes import iterate as iterate
-from glla.linalg.kernels import kernel as kernel
+from glla.kernels.kernel import kernel as kernel
 from glla import lab as lab
 from glla import linalg as linalg
 from glla.gl import list_egl_devices as list_egl_devices
 from glla import passes as passes
 from glla.linalg.plans import plan as plan
-from glla.linalg.registering import register as register
-from glla.linalg.kernels import run as run
+from glla.kernels.registering import register as register
+from glla.kernels.kernel import run as run
 from glla.passes.cache import set_max_plan_bytes as set_max_plan_bytes
 from glla import sparse as sparse
 from glla import testing as testing
 from glla.tracing import trace as trace
-from glla.linalg.registering import unregister as unregister
+from glla.kernels.registering import unregister as unregister
 from glla._version import __version__
 from glla.linalg.public import *
 

@@ -146,8 +146,9 @@ def room(name: str, budget: int, goal: int) -> Count:
 
 
 COUNTS = [
-    room("operations", 21119, 16300),
-    room("linalg", 5930, 4300),
+    room("operations", 20235, 16300),
+    room("linalg", 5288, 3500),
+    room("kernels", 1037, 950),
     room("gl", 5471, 5100),
     room("lab", 10203, 8000),
     room("thesis", 3091, 2800),
@@ -178,7 +179,7 @@ COUNTS = [
         14,
     ),
     Count("files to read for operations/matmul.py", partial(files_to_read, "operations/matmul.py"), 14, 12),
-    Count("isinstance(..., Array) in linalg", partial(matches, PACKAGE / "linalg", r"isinstance\(.*\bArray\b"), 40, 25),
+    Count("isinstance(..., Array) in linalg", partial(matches, PACKAGE / "linalg", r"isinstance\(.*\bArray\b"), 37, 25),
     Count("definitions of settle in operations", partial(matches, PACKAGE / "operations", r"def settle"), 17, 8),
     Count("files of operations with frexp", partial(holding, PACKAGE / "operations", r"np\.frexp"), 2, 2),
     Count("files of glla with frexp", partial(holding, PACKAGE, r"np\.frexp"), 2, 5),

@@ -8,9 +8,10 @@ import pytest
 
 import glla
 from glla.errors import OptionError, ShaderError
+from glla.kernels import stand_in
 from glla.lab import collection
 from glla.lab.custom import gallery
-from glla.operations import OPERATIONS, stand_in
+from glla.operations import OPERATIONS
 from glla.passes import PLAIN, resident
 from glla.passes.glsl import find as shaders
 

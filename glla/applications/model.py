@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glla.array.array import Array
 from glla.array.convert import Float32
 from glla.gl import Device
-from glla.linalg.kernels import run
+from glla.kernels.kernel import run
 from glla.operations import restoration
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.passes import Plan

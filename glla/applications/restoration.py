@@ -32,8 +32,8 @@ from glla.errors import (
     real,
 )
 from glla.gl import Device, DeviceLike
+from glla.kernels.kernel import run
 from glla.linalg.definite_band import solve_definite_band
-from glla.linalg.kernels import run
 from glla.linalg.operands import device_of, operand
 from glla.operations import packing, restoration
 from glla.operations.elimination.noise import UNIT_ROUNDOFF

@@ -44,11 +44,11 @@ from numpy.typing import NDArray
 
 from glla.errors import OptionError
 from glla.gl import Device
+from glla.kernels import stand_in
 from glla.lab import operations
 from glla.lab.operations import Contender
-from glla.operations import OPERATIONS, stand_in
+from glla.operations import OPERATIONS
 from glla.operations.record import Interface
-from glla.operations.stand_in import SUFFIX
 from glla.passes import PLAIN, Forms, Limits, Parameters, Plan, texture
 from glla.passes.glsl import find as shaders
 
@@ -96,7 +96,9 @@ def described(operation: str, interface: Interface) -> str:
     rows.append(("layout(location = 0) out vec4 result;", "the texel"))
     width = max(len(row[0]) for row in rows)
     listed = "\n".join(f"  {declaration:{width}}  {what}" for declaration, what in rows)
-    return f"{operation}: {interface.computes}\nIt takes the place of {interface.stands_for}{SUFFIX}.\n\n{listed}"
+    return (
+        f"{operation}: {interface.computes}\nIt takes the place of {interface.stands_for}{stand_in.SUFFIX}.\n\n{listed}"
+    )
 
 
 # -- taking part ------------------------------------------------------------------------------------------------------
@@ -154,7 +156,7 @@ def contender(
     """Make a contender of a shader, as `register` does, without adding it to the table."""
     interface = find(operation)
     text, file, folder = stand_in.read(source, name)
-    made = name or Path(file).name.removesuffix(SUFFIX)
+    made = name or Path(file).name.removesuffix(stand_in.SUFFIX)
     operations.check_free(operation, made)
     shader = shaders.adopt(file, text, interface.stands_for, folder)
     parameters = stand_in.parameters(text)
@@ -178,7 +180,7 @@ def contenders(operation: str, files: Sequence[Path]) -> list[Contender]:
     taken = set(operations.contenders(operation))
     found = []
     for file in files:
-        plain = file.name.removesuffix(SUFFIX)
+        plain = file.name.removesuffix(stand_in.SUFFIX)
         name = str(file) if plain in taken else plain
         taken.add(name)
         found.append(contender(operation, file, name))
@@ -243,7 +245,7 @@ def gallery(name: str | None = None) -> Path:
     """
     if name is None:
         return GALLERY
-    path = GALLERY / f"{name.removesuffix(SUFFIX)}{SUFFIX}"
+    path = GALLERY / f"{name.removesuffix(stand_in.SUFFIX)}{stand_in.SUFFIX}"
     if path not in exhibits():
         known = ", ".join(one.stem for one in exhibits())
         raise OptionError(f"gallery: the shader must be one of {known}, got {name!r}")
@@ -253,7 +255,7 @@ def gallery(name: str | None = None) -> Path:
 def exhibits() -> list[Path]:
     """Files of the gallery, in the order in which to read them."""
     order = ("naive_product", "unrolled_product", "split_product", "substitution")
-    return [GALLERY / f"{name}{SUFFIX}" for name in order]
+    return [GALLERY / f"{name}{stand_in.SUFFIX}" for name in order]
 
 
 def operation_of(exhibit: Path) -> str:

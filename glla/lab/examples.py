@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from glla.array.array import asarray
 from glla.gl import Device
+from glla.kernels.kernel import kernel
 from glla.lab import photograph
 from glla.lab.study import Report, Study
-from glla.linalg.kernels import kernel
 from glla.operations.record import Array
 from glla.passes import Plan
 from glla.testing import ROUNDOFF

@@ -13,7 +13,8 @@ from glla.gl import Device
 from glla.gl.recorder import Recorder
 from glla.lab import chrome, frames, operations, page
 from glla.lab.extra import check_writable, require
-from glla.operations import OPERATIONS, Operation, routes
+from glla.linalg.plans import shown
+from glla.operations import OPERATIONS, Operation
 from glla.operations.record import Array
 from glla.passes import PLAIN, Limits, Plan, forms_of
 
@@ -160,7 +161,7 @@ def plan(
     found = _find("plan", operation)
     arrays = _arrays("explain", found, size, seed, data)
     if variant is None:
-        return routes.shown(found, arrays, limits)
+        return shown(found, arrays, limits)
     found.known(variant)
     return found.core(operations.forms(arrays), limits, variant=variant)
 

@@ -321,17 +321,17 @@ def _solve(
         )
     options, definite = lines.options, {"definite": lines.definite}
     name, names = lines.operation.name, ("ab", "b")
-    return _Call(name, function, target, check_finite, names, variant, options=options, further=lambda *_: definite)(
+    return BandCall(name, function, target, check_finite, names, variant, options=options, further=lambda *_: definite)(
         ab, rhs
     )
 
 
-class _Call(Call):
+class BandCall(Call):
     """A call whose rejected systems are refined together, and the rest of them solved on the host in float64."""
 
     def _host_batch(self, matrices: tuple[Float32, ...], batch: Index) -> dict[str, Any]:
         ab, b = matrices
-        parts = [super(_Call, self)._host_batch((ab, part), batch)["X"] for part in self._blocks(ab, b)]
+        parts = [super(BandCall, self)._host_batch((ab, part), batch)["X"] for part in self._blocks(ab, b)]
         return {"X": parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)}
 
     def _blocks(self, ab: Float32, b: Float32) -> Iterator[Float32]:

@@ -28,6 +28,7 @@ from glla.errors import GllaError, ShapeError
 from glla.gl import Device
 from glla.linalg import again, resident
 from glla.linalg.operands import column, on_host, refuse_nonfinite_largest, rows, stored
+from glla.linalg.recording import Recorder, one_by_one
 from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import batched, explained, place, stacked
 from glla.linalg.walk import on_device, walk
@@ -139,7 +140,8 @@ class Call:
     @property
     def record(self) -> Operation:
         """The operation itself."""
-        return OPERATIONS[self.operation]
+        found = OPERATIONS[self.operation]
+        return replace(found, settle=None) if isinstance(self.device, Recorder) else found
 
     def _route(self, forms: Forms) -> Route:
         """Whether matrices are batched, looped or streamed: the route that `glla.plan` shows."""
@@ -190,7 +192,8 @@ class Call:
             return found
         whole = partial(self._in_blocks, plan=None if batch else way.plan)
         run = whole if way.kind != "streamed" else self._streamed
-        each = [run(*one) for one in zip(np.ndindex(batch), *matrices, strict=True)]
+        every = list(zip(np.ndindex(batch), *matrices, strict=True))
+        each = [run(*every[index]) for index in one_by_one(self.device, len(every))]
         return {name: stacked(np.asarray(one[name]) for one in each) for name in each[0]}
 
     def _host_pieces(self, matrices: tuple[Host, ...], batch: Index, most: int) -> Results | None:
@@ -248,7 +251,7 @@ class Call:
         if found is not None:
             return found
         stacks, each = [resident.flat(one) for one in operands], list[Results]()
-        for index in range(stacks[0].shape[0]):
+        for index in one_by_one(self.device, stacks[0].shape[0]):
             own = (Array._of(resident.member(one, index)) for one in stacks)
             each.append(self._kept(self._one(place(index, batch), *own)))
         return {name: resident.joined_results([one[name] for one in each]) for name in each[0]}
@@ -267,7 +270,8 @@ class Call:
                 finite_result(self.function, largest.numpy(), True)
         found = self._results(operands[0].shape, operands=None, matrices=solved.matrices, **solved.read)
         rejected = resident.rejected(operands[: len(self.names)], solved, **self._batch_options)
-        self._repair(found, rejected, solved.count, batch, solved.plan)
+        if not isinstance(self.device, Recorder):
+            self._repair(found, rejected, solved.count, batch, solved.plan)
         return found
 
     # -- rejected matrices of a batch ---------------------------------------------------------------------------------

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from glla.errors import ContextError, OptionError, one_of
+import numpy as np
+
+from glla.errors import ContextError, OptionError, ShapeError, one_of
 from glla.gl import DeviceLike, named_device
-from glla.operations import OPERATIONS
-from glla.operations.routes import shown
-from glla.passes import PLAIN, Limits, Plan
+from glla.linalg.banded import BandCall
+from glla.linalg.call import Call
+from glla.linalg.operands import as_float64, column, operand, stored, turned
+from glla.linalg.products import beside_an_array
+from glla.linalg.recording import Recorder, Shown
+from glla.linalg.systems import Substitution
+from glla.operations import OPERATIONS, Operation
+from glla.operations.routes import batch_plan, must_fit_a_texture, pieces, route
+from glla.operations.wrapped.view import View
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.limits import version
 
 if TYPE_CHECKING:
@@ -52,11 +65,10 @@ def plan(
 
     Notes
     -----
-    An Array lies packed (a matrix of float32) or wrapped (all else). Passes that change that for the plan, convert
-    int32 and bool, and give the solution the shape of the call, are shown. Not shown are passes that take members out
-    of a stack on the device and put them back, where they go one by one or are solved again with care; those that cut
-    such a stack into pieces and join them; smaller pieces where a stack does not fit the device's memory; the copy of
-    a slice or a transpose of an Array that is read back to be refined; and, in `lstsq`, copies of a sliced vector.
+    For operands on the device the call itself is carried out on a device that runs nothing, up to where values decide:
+    see `glla.linalg.recording`. So passes that convert an Array for the plan, and give the solution the shape of the
+    call, are shown. Not shown are passes that read rejected matrices of a batch on the device and put their results
+    back, or join those that go one by one; and smaller pieces where a batch does not fit the device's memory.
 
     Examples
     --------
@@ -125,6 +137,155 @@ def explain(
     if forms or options:
         raise OptionError("explain: a plan is all that is needed beside itself; its form and options are in it")
     return in_words(operation)
+
+
+# -- the call ---------------------------------------------------------------------------------------------------------
+
+
+def shown(
+    operation: Operation,
+    values: tuple[Any, ...],
+    limits: Limits,
+    target: str = "",
+    room: int | None = None,
+    **options: Any,
+) -> Plan:
+    """Plan that the public function would run for operands like these, as it is shown.
+
+    Raises
+    ------
+    ShapeError
+        There are not as many operands as the operation has, or they do not fit together.
+    """
+    if len(values) != len(operation.operands):
+        raise ShapeError(
+            f"plan: {operation.name} takes {len(operation.operands)} shape(s) ({', '.join(operation.operands)}), got "
+            f"{len(values)}"
+        )
+    forms = forms_of(_as_called(operation, values))
+    operation.check(forms)
+    operation.known(options.get("variant"))
+    if operation.fits and not forms[0].resident:
+        must_fit_a_texture(operation.name, forms[0].matrix, limits)
+    options = _with_a_variant(operation, forms, limits, options)
+    if options.get("stop") is not None:
+        found = operation.core(tuple(form.on_device for form in forms), limits, **options)
+    elif any(0 in form.shape for form in _aligned(operation, forms)):
+        found = Draft(operation.name).plan({})  # without elements nothing runs
+    elif any(form.resident for form in forms):
+        found = _on_device(operation, values, forms, limits, room, **options)
+    else:
+        options = {**operation.noticed(*values), **options}
+        found = _on_host(operation, _aligned(operation, forms), limits, room, **options)
+    return replace(found, target=target)
+
+
+def _on_device(
+    operation: Operation,
+    values: tuple[Any, ...],
+    forms: Forms,
+    limits: Limits,
+    room: int | None,
+    variant: str | None = None,
+    **options: Any,
+) -> Plan:
+    """Carry out the call on a device that runs nothing; give its plan."""
+    name, recorder = operation.name, Recorder(operation.name, limits, room)
+    with suppress(Shown), np.errstate(all="ignore"):
+        if operation.batch is None and operation.settle is None and name != "lstsq":
+            plan_ = operation.whole(forms, limits, variant=variant, **options)
+            named = dict(zip(operation.operands, values, strict=True))
+            recorder.run(plan_, **{name: _texture(recorder, name, named.get(name)) for name in plan_.operands})
+            return replace(recorder.plan(), times=forms[0].count)
+        given = [recorder.stand_in(*one) for one in zip(operation.operands, map(form_of, values), values, strict=True)]
+        if name == "matmul":
+            a, b = given
+            beside_an_array(a, b, variant, None, **options)
+        else:
+            solved = partial(Substitution, exchanges=np.arange(forms[0].shape[-1]))
+            calls: dict[str, Any] = {"lu_solve": solved, "tridiagonal": BandCall, "pentadiagonal": BandCall}
+            names, operands = operation.operands, [operand(name, "", one, False) for one in given]
+            if name == "cho_factor":
+                name, lower = "cholesky", options.pop("lower", False)
+                operands = operands if lower else [turned(operands[0])]
+            call = calls.get(name, Call)(name, name, recorder, True, names, variant, operation.results, options=options)
+            if options.get("refine"):
+                call.refined(*(as_float64(name, "", one, False) for one in given))
+            elif name == "lstsq":
+                call.one(operands[0], column(operands[1]))
+            elif len(operands) == 1:
+                call.named(*operands)
+            else:
+                call(*operands)
+    return replace(recorder.plan(), times=recorder.times)
+
+
+def _texture(recorder: Recorder, name: str, value: Any) -> Any:
+    """Texture of an operand as it lies, of a vector in order; for anything else that a plan takes a new operand."""
+    form = None if value is None else form_of(value)
+    if form is None or not form.resident or (form.view is not None and not isinstance(form.view, View)):
+        return object()
+    made = recorder.stand_in(name, form, value)
+    return made.texture if made.ndim == 1 else stored(made)
+
+
+def _on_host(operation: Operation, forms: Forms, limits: Limits, room: int | None, **options: Any) -> Plan:
+    """Plan of the way of operands of the host, with all of its pieces."""
+    way = route(operation, forms, limits, room, **options)
+    if way.kind != "batched" or way.piece == forms[0].count:
+        return replace(way.plan, times=way.times)
+    draft = Draft(way.plan.operation)
+    for number, (first, end) in enumerate(pieces(forms[0].count, way.piece)):
+        part = batch_plan(operation, forms, limits, end - first, **options)
+        with draft.scope("piece of the stack", number):
+            raw = draft.operand(f"raw_{number}", part.slots["raw"])
+            draft.call(f"piece {number}", part, raw=raw)
+    return draft.plan({}, after=way.plan.after)
+
+
+def _with_a_variant(operation: Operation, forms: Forms, limits: Limits, options: dict[str, Any]) -> dict[str, Any]:
+    """Find the variant that parameters are for, where none is named: the one that is chosen, or one that has them."""
+    parameters = options.get("parameters")
+    if not parameters or options.get("variant") is not None:
+        return options
+    if not operation.variants:
+        raise OptionError(f"{operation.name}: has no parameters, got {parameters!r}; leave them out")
+    chosen = operation.choose(tuple(form.member for form in forms), limits)[0]
+    names = [chosen, *operation.variants] if chosen else list(operation.variants)
+    wanted = {name for name, _ in parameters}
+    having = (name for name in names if wanted <= set(operation.variants[name].parameters))
+    return {**options, "variant": next(having, names[0])}
+
+
+def _as_called(operation: Operation, values: tuple[Any, ...]) -> Iterator[Any]:
+    """See vectors as the call does: as rows or columns."""
+    for name, value in zip(operation.operands, values, strict=True):
+        axis = operation.vectors.get(name)
+        shape = value if isinstance(value, tuple | list) else getattr(value, "shape", ())
+        if axis is None or len(shape) != 1:
+            yield value
+        else:
+            yield Form((1, *shape) if axis == 0 else (*shape, 1), resident=form_of(value).resident)
+
+
+def form_of(value: Any) -> Form:
+    """Form of an operand, of a vector too."""
+    if isinstance(value, tuple | list):
+        return Form(tuple(value))
+    form = value if isinstance(value, Form) else getattr(value, "form", None)
+    if isinstance(form, Form):
+        return form
+    return Form(value.shape) if getattr(value, "ndim", 2) == 1 else Form.of(value)  # which says what it may be
+
+
+def _aligned(operation: Operation, forms: Forms) -> Forms:
+    """Make stacks alike, see `Operation.aligned`."""
+    try:
+        np.broadcast_shapes(*(form.stack for form in forms))
+    except ValueError:
+        shapes = " and ".join(f"{name} {form.shape}" for name, form in zip(operation.operands, forms, strict=True))
+        raise ShapeError(f"plan: {operation.name}: leading dimensions must broadcast, got {shapes}") from None
+    return operation.aligned(forms)
 
 
 def _target(device: DeviceLike | None, limits: Limits | None) -> tuple[str, Limits, int | None]:

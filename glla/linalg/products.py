@@ -99,8 +99,7 @@ def matmul(
     if isinstance(left, Array) or isinstance(right, Array):
         if out is not None:
             raise OptionError("matmul: out must be None beside an Array, the result is an Array too; use its numpy()")
-        left, right = _of_one_type(left, right)
-        return _beside_an_array(left, right, variant, device)
+        return beside_an_array(left, right, variant, device)
     return finite_result("matmul", _of_arrays(left, right, out, variant, device), check_finite)
 
 
@@ -120,9 +119,12 @@ def _of_one_type(*operands: Float32 | Array) -> tuple[Any, ...]:
     )
 
 
-def _beside_an_array(a: Float32 | Array, b: Float32 | Array, variant: str | None, device: DeviceLike | None) -> Array:
+def beside_an_array(
+    a: Float32 | Array, b: Float32 | Array, variant: str | None, device: DeviceLike | None, **options: Any
+) -> Array:
     """Multiply on a device: matrices and vectors that fit it by one plan, uploads included; all else as values."""
     target = device_of("matmul", device, a, b)
+    a, b = _of_one_type(a, b)
     stacks = max(a.ndim, b.ndim) > 2
     left, right = (a, b) if stacks else (row(a), column(b))
     matrices = all(
@@ -134,7 +136,7 @@ def _beside_an_array(a: Float32 | Array, b: Float32 | Array, variant: str | None
             for one in (a, b)
         )
         return Array._of(arithmetic.product("matmul", first, second, variant))
-    product: Array = _run(target, left, right, variant)
+    product: Array = _run(target, left, right, variant, **options)
     return product if a.ndim == b.ndim == 2 else product.reshape((*a.shape[:-1], *b.shape[1:]))
 
 
@@ -143,9 +145,9 @@ def _wrapped(a: Float32) -> Float32:
     return a[np.newaxis] if a.ndim == 2 else a
 
 
-def _run(device: Device, a: Float32 | Array, b: Float32 | Array, variant: str | None) -> Any:
+def _run(device: Device, a: Float32 | Array, b: Float32 | Array, variant: str | None, **options: Any) -> Any:
     """Multiply two matrices that fit the device, wherever they lie."""
-    plan = MATMUL.whole(forms_of((a, b)), device.limits, variant=variant, **MATMUL.noticed(a, b))
+    plan = MATMUL.whole(forms_of((a, b)), device.limits, variant=variant, **{**MATMUL.noticed(a, b), **options})
     return run(device, plan, dict(zip(plan.operands, (a, b), strict=False)))["C"]  # one operand: both are it
 
 

@@ -416,7 +416,7 @@ def lu_solve(
         if isinstance(refused, SingularMatrixError):
             raise refused
     in_blocks = partial(_substituted_in_blocks, target, exchanges, trans != 0)
-    call = _Substitution(
+    call = Substitution(
         "lu_solve",
         "lu_solve",
         target,
@@ -430,7 +430,7 @@ def lu_solve(
 
 
 @dataclass(frozen=True)
-class _Substitution(Call):
+class Substitution(Call):
     """A call with row exchanges beside the factors: LAPACK's, of each matrix."""
 
     exchanges: NDArray[np.integer] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
@@ -462,16 +462,16 @@ class _Substitution(Call):
         """Rows of B, or of the solutions with the transpose, are put in order on the host."""
         lu, b = matrices
         order = self._order(batch, len(lu))
-        right = b if self.options["transposed"] else np.take_along_axis(b, order[:, :, np.newaxis], axis=1)
+        right = b if self.options.get("transposed") else np.take_along_axis(b, order[:, :, np.newaxis], axis=1)
         found = super()._host_pieces((lu, right), batch, most)
-        if found is not None and self.options["transposed"]:
+        if found is not None and self.options.get("transposed"):
             found["X"] = np.take_along_axis(found["X"], np.argsort(order)[:, :, np.newaxis], axis=1)
         return found
 
     def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> dict[str, Any] | None:
         """The rows' numbers go to the device beside the operands."""
         order = self._order(batch, prod(batch))
-        places = np.argsort(order) if self.options["transposed"] else order
+        places = np.argsort(order) if self.options.get("transposed") else order
         numbers = from_array(places.astype(np.int32).reshape(*matrices[1].shape[:-1], 1), self.device)
         return super()._device_pieces((*matrices, numbers), batch, most)
 

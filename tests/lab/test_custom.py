@@ -10,9 +10,9 @@ import pytest
 import glla.lab.report
 from glla.cli import main
 from glla.errors import LimitError, OptionError, ShaderError
+from glla.kernels import stand_in
 from glla.lab import custom, fetches, mistakes, operations
 from glla.lab.comparison import compare
-from glla.operations import stand_in
 from glla.passes import PLAIN, Limits, resident
 from glla.passes.glsl import find as shader
 from glla.passes.glsl.conditions import uncommented

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from glla.cli import main
+from glla.kernels.kernel import kernel
 from glla.lab import examples
-from glla.linalg.kernels import kernel
 
 image = pytest.importorskip("matplotlib.image")
 pytest.importorskip("pywt")

@@ -11,7 +11,8 @@ from typing import cast
 import numpy as np
 
 from glla.errors import OptionError
-from glla.operations import OPERATIONS, Operation, stand_in
+from glla.kernels import stand_in
+from glla.operations import OPERATIONS, Operation
 from glla.operations.record import Interface
 from glla.passes import PLAIN, Forms, Plan, Variant, Variants, resident
 from glla.passes.glsl import find as shaders
