@@ -146,7 +146,7 @@ def room(name: str, budget: int, goal: int) -> Count:
 
 
 COUNTS = [
-    room("operations", 20235, 16300),
+    room("operations", 20634, 16300),
     room("linalg", 5288, 3500),
     room("kernels", 1037, 950),
     room("gl", 5471, 5100),

@@ -115,8 +115,7 @@ class Matcher:
         if same is None and end <= len(self.ran):
             while self.uploads and end < len(self.ran) and self.ran[end][0] in ("wrapped/take", "wrapped/unary"):
                 end += 1  # members of a stack that need care are gathered, to be read
-            packs = "packing/pack", "wrapped/pack"  # of what was found on the host, and of the factors of reflectors
-            if end == len(self.ran) or (self.uploads and all(one[0] in packs for one in self.ran[end:])):
+            if end == len(self.ran) or (self.uploads and all(one[0] == "packing/pack" for one in self.ran[end:])):
                 return [name]
             ways: list[tuple[str, Plan, int, int]] = [
                 (then.stage, one, times, members) for then in plan.after for one in self._plans_of(then)
