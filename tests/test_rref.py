@@ -241,7 +241,7 @@ def test_rank_and_pivots_are_the_exact_ones(family, pivoting, rng):
 def test_agrees_with_sympy(pivoting, rng):
     for m, n in [(3, 3), (4, 6), (6, 4), (5, 5)]:
         a = testing.singular(m, n, rng, int(rng.integers(1, min(m, n) + 1)))
-        expected, pivots = sympy.Array(a.astype(int).tolist()).rref()
+        expected, pivots = sympy.Matrix(a.astype(int).tolist()).rref()
         result = glla.rref(a, pivoting=pivoting)
         assert result.pivots == pivots
         exact = np.array(expected.tolist(), dtype=np.float64)

@@ -151,7 +151,7 @@ def test_shapes_surround_the_tile_and_are_few(tile: int) -> None:
 @given(small_integers)
 def test_exact_rref_agrees_with_sympy(a: t.Array) -> None:
     """The same fractions and the same pivots, for integers and for the same numbers as floats."""
-    expected, expected_pivots = sympy.Array(a.tolist()).rref()
+    expected, expected_pivots = sympy.Matrix(a.tolist()).rref()
     for given_as in (a, a.astype(np.float32), a.astype(object)):
         r, pivots = t.exact_rref(given_as)
         assert pivots == expected_pivots and all(type(j) is int for j in pivots)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from glla.testing.references import Array, Float64, exact_rref, largest, norm, norm_inf, product, quotients, wide
-from glla.testing.verdicts import Verdict, departure, enforce, entry, failed, flaw_of, index_of_largest
+from glla.testing.verdicts import Verdict, asserting, departure, entry, failed, flaw_of, index_of_largest, judged
 
 ROUNDOFF = 2.0**-24
 """Unit roundoff of float32, u: half the distance from 1 to the next larger float32."""
@@ -57,15 +57,9 @@ def judge_exact(actual: Array, expected: ArrayLike, *, dtype: DTypeLike = np.flo
     return Verdict("exact", error if error > 0 else math.inf, 0.0, detail=detail)
 
 
-def assert_exact(actual: Array, expected: ArrayLike, *, dtype: DTypeLike = np.float32) -> None:
-    """Assert that a result has the expected shape and the given dtype, holds no NaN, and is equal entry for entry.
-
-    Examples
-    --------
-    >>> assert_exact(np.eye(2, dtype=np.float32), [[1, 0], [0, 1]])
-    """
-    __tracebackhide__ = True
-    enforce(judge_exact(actual, expected, dtype=dtype))
+assert_exact = asserting(
+    judge_exact, "a result has the expected shape and dtype, holds no NaN, and is equal entry for entry"
+)
 
 
 # Products ----------------------------------------------------------------------------------------------------------
@@ -130,16 +124,7 @@ def judge_product(c: Array, a: Array, b: Array, *, dtype: DTypeLike = np.float32
     return Verdict("product", float(error[worst]), float(bound[worst]), float(usual[worst]), detail)
 
 
-def assert_product(c: Array, a: Array, b: Array, *, dtype: DTypeLike = np.float32) -> None:
-    """Assert that c is a @ b within the bound of `judge_product`; warn with `BoundWarning` where it is suspicious.
-
-    Examples
-    --------
-    >>> a = np.array([[0.1, 0.2]], np.float32)
-    >>> assert_product(a @ a.T, a, a.T)
-    """
-    __tracebackhide__ = True
-    enforce(judge_product(c, a, b, dtype=dtype))
+assert_product = asserting(judge_product, "c is a @ b within its bound, or warn with `BoundWarning`")
 
 
 # Factorisation -----------------------------------------------------------------------------------------------------
@@ -200,9 +185,7 @@ def judge_plu(
     k = min(m, n)
     flaw = flaw_of("P", p, (m, m), dtype) or flaw_of("L", l, (m, k), dtype) or flaw_of("U", u, (k, n), dtype)
     flaw = flaw or _plu_flaw(p, l, u, math.inf if multiplier_limit is None else multiplier_limit)
-    if flaw:
-        return failed("plu", RESIDUAL_LIMIT, flaw)
-    return Verdict("plu", residual_plu(a, p, l, u), RESIDUAL_LIMIT)
+    return judged("plu", RESIDUAL_LIMIT, flaw, lambda: residual_plu(a, p, l, u))
 
 
 def _plu_flaw(p: Array, l: Array, u: Array, multiplier_limit: float) -> str:  # noqa: E741
@@ -216,25 +199,7 @@ def _plu_flaw(p: Array, l: Array, u: Array, multiplier_limit: float) -> str:  # 
     return flaw or departure("L", l, l.clip(-multiplier_limit, multiplier_limit), f"above {multiplier_limit:.9g}")
 
 
-def assert_plu(
-    a: Array,
-    p: Array,
-    l: Array,  # noqa: E741
-    u: Array,
-    *,
-    multiplier_limit: float | None = None,
-    dtype: DTypeLike = np.float32,
-) -> None:
-    """Assert that A = P L U, by form and within the bound of `judge_plu`.
-
-    Examples
-    --------
-    >>> a = np.array([[4, 8], [2, 5]], np.float32)
-    >>> p = np.eye(2, dtype=np.float32)
-    >>> assert_plu(a, p, np.array([[1, 0], [0.5, 1]], np.float32), np.array([[4, 8], [0, 1]], np.float32))
-    """
-    __tracebackhide__ = True
-    enforce(judge_plu(a, p, l, u, multiplier_limit=multiplier_limit, dtype=dtype))
+assert_plu = asserting(judge_plu, "A = P L U, by form and within the bound")
 
 
 # Systems and inverses ----------------------------------------------------------------------------------------------
@@ -285,21 +250,10 @@ def judge_solve(a: Array, x: Array, b: Array, *, dtype: DTypeLike = np.float32) 
     False
     """
     flaw = flaw_of("x", x, (np.shape(a)[1], *np.shape(b)[1:]), dtype)
-    if flaw:
-        return failed("solve", RESIDUAL_LIMIT, flaw)
-    return Verdict("solve", residual_solve(a, x, b), RESIDUAL_LIMIT)
+    return judged("solve", RESIDUAL_LIMIT, flaw, lambda: residual_solve(a, x, b))
 
 
-def assert_solve(a: Array, x: Array, b: Array, *, dtype: DTypeLike = np.float32) -> None:
-    """Assert that A x = b within the bound of `judge_solve`.
-
-    Examples
-    --------
-    >>> a, b = np.eye(2, dtype=np.float32), np.ones((2, 3), np.float32)
-    >>> assert_solve(a, b, b)
-    """
-    __tracebackhide__ = True
-    enforce(judge_solve(a, x, b, dtype=dtype))
+assert_solve = asserting(judge_solve, "A x = b within the bound")
 
 
 class BackwardError(NamedTuple):
@@ -356,20 +310,10 @@ def judge_inverse(a: Array, ainv: Array, *, dtype: DTypeLike = np.float32) -> Ve
     False
     """
     flaw = flaw_of("inverse", ainv, np.shape(a)[::-1], dtype)
-    if flaw:
-        return failed("inverse", RESIDUAL_LIMIT, flaw)
-    return Verdict("inverse", residual_inverse(a, ainv), RESIDUAL_LIMIT)
+    return judged("inverse", RESIDUAL_LIMIT, flaw, lambda: residual_inverse(a, ainv))
 
 
-def assert_inverse(a: Array, ainv: Array, *, dtype: DTypeLike = np.float32) -> None:
-    """Assert that ainv is the inverse of a within the bound of `judge_inverse`.
-
-    Examples
-    --------
-    >>> assert_inverse(np.eye(2), np.eye(2, dtype=np.float32))
-    """
-    __tracebackhide__ = True
-    enforce(judge_inverse(a, ainv, dtype=dtype))
+assert_inverse = asserting(judge_inverse, "ainv is the inverse of a within the bound")
 
 
 # Reduced row echelon form ------------------------------------------------------------------------------------------
@@ -428,9 +372,7 @@ def judge_rref(
     'R[0, 1] is 2.0: column 1 of a pivot is not a unit vector'
     """
     flaw = flaw_of("R", r, np.shape(a), dtype) or _rref_flaw(r, pivots)
-    if flaw:
-        return failed("rref", RESIDUAL_LIMIT, flaw)
-    return Verdict("rref", residual_rref(a, r, pivots, tol=tol), RESIDUAL_LIMIT)
+    return judged("rref", RESIDUAL_LIMIT, flaw, lambda: residual_rref(a, r, pivots, tol=tol))
 
 
 def _rref_flaw(r: Array, pivots: tuple[int, ...]) -> str:
@@ -451,17 +393,7 @@ def _rref_flaw(r: Array, pivots: tuple[int, ...]) -> str:
     return departure("R", r, expected, "what is left of a pivot, or below the last one, must be 0")
 
 
-def assert_rref(
-    a: Array, r: Array, pivots: tuple[int, ...], *, tol: float = 0.0, dtype: DTypeLike = np.float32
-) -> None:
-    """Assert that (r, pivots) is the reduced row echelon form of a, by form and within the bound of `judge_rref`.
-
-    Examples
-    --------
-    >>> assert_rref(np.array([[0, 5]], np.float32), np.array([[0, 1]], np.float32), (1,))
-    """
-    __tracebackhide__ = True
-    enforce(judge_rref(a, r, pivots, tol=tol, dtype=dtype))
+assert_rref = asserting(judge_rref, "(r, pivots) is the reduced row echelon form of a, by form and within the bound")
 
 
 def judge_rref_exact(a: Array, r: Array, pivots: tuple[int, ...], *, dtype: DTypeLike = np.float32) -> Verdict:
@@ -503,12 +435,6 @@ def judge_rref_exact(a: Array, r: Array, pivots: tuple[int, ...], *, dtype: DTyp
     return Verdict(name, largest(quotients(difference, scale)), RESIDUAL_LIMIT)
 
 
-def assert_rref_exact(a: Array, r: Array, pivots: tuple[int, ...], *, dtype: DTypeLike = np.float32) -> None:
-    """Assert that r has exactly the pivots of `exact_rref`, and its entries within the bound of `judge_rref_exact`.
-
-    Examples
-    --------
-    >>> assert_rref_exact(np.array([[3, 6]]), np.array([[1, 2]], np.float32), (0,))
-    """
-    __tracebackhide__ = True
-    enforce(judge_rref_exact(a, r, pivots, dtype=dtype))
+assert_rref_exact = asserting(
+    judge_rref_exact, "r has the pivots of `exact_rref`, and its entries are within the bound"
+)

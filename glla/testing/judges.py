@@ -43,7 +43,7 @@ from glla.testing.references import (
     unpack_lu,
     wide,
 )
-from glla.testing.verdicts import Verdict, failed, flaw_of
+from glla.testing.verdicts import Verdict, failed, flaw_of, judged
 
 Arrays = tuple[Array, ...]
 
@@ -228,13 +228,14 @@ def _judge_lu_solve(inputs: Arrays, x: Array) -> Verdict:
     """
     lu, piv, b = _with_interchanges(inputs)
     flaw = flaw_of("x", x, np.shape(b), np.float32)
-    if flaw:
-        return failed("lu_solve", RESIDUAL_LIMIT, flaw)
-    lower, upper = unpack_lu(wide(lu))
-    x64, b64 = wide(x), wide(b)[row_order(piv)]
+    return judged("lu_solve", RESIDUAL_LIMIT, flaw, lambda: _by_factors(*unpack_lu(wide(lu)), x, b[row_order(piv)]))
+
+
+def _by_factors(lower: Float64, upper: Float64, x: Array, b: Array) -> float:
+    """Residual of L U x = b over (|| |L||U| || ||x|| + ||b||) n u, of the worst column."""
+    x64, b64 = wide(x), wide(b)
     scale = norm(np.abs(lower) @ np.abs(upper)) * np.abs(x64).sum(axis=0) + np.abs(b64).sum(axis=0)
-    error = quotients(np.abs(b64 - lower @ (upper @ x64)).sum(axis=0), scale * len(lower) * ROUNDOFF)
-    return Verdict("lu_solve", largest(error), RESIDUAL_LIMIT)
+    return largest(quotients(np.abs(b64 - lower @ (upper @ x64)).sum(axis=0), scale * len(lower) * ROUNDOFF))
 
 
 def _lu_solve_deviation(inputs: Arrays, x: Array) -> float:
@@ -309,10 +310,12 @@ def _judge_bands(name: str, inputs: Arrays, x: Array) -> Verdict:
     Cyclic reduction without refinement may lose some u with each of its log2(n) levels.
     """
     flaw, limit = flaw_of("x", x, np.shape(inputs[1]), np.float32), _bands_limit(inputs)
-    if flaw:
-        return failed(name, limit, flaw)
-    error, size = _banded_residual(inputs, x)
-    return Verdict(name, largest(quotients(error, size * ROUNDOFF)), limit)
+
+    def error() -> float:
+        residual, size = _banded_residual(inputs, x)
+        return largest(quotients(residual, size * ROUNDOFF))
+
+    return judged(name, limit, flaw, error)
 
 
 def _bands_limit(inputs: Arrays) -> float:
@@ -447,9 +450,7 @@ def _judge_cholesky(inputs: Arrays, factor: Array) -> Verdict:
         flaw = "L has entries above the diagonal"
     if not flaw and not (np.diagonal(factor) > 0).all():
         flaw = "the diagonal of L is not above zero"
-    if flaw:
-        return failed("cholesky", bound, flaw)
-    return Verdict("cholesky", norm(product(factor, factor.T) - _symmetric(a)), bound)
+    return judged("cholesky", bound, flaw, lambda: norm(product(factor, factor.T) - _symmetric(a)))
 
 
 def _judge_cho_factor(inputs: Arrays, outputs: tuple[Array, bool]) -> Verdict:
@@ -468,19 +469,19 @@ def _cho_factor_deviation(inputs: Arrays, outputs: tuple[Array, bool]) -> float:
 
 def _judge_cho_solve(inputs: tuple[Any, ...], x: Array) -> Verdict:
     """Judge the solution of L L^T x = b by its residual, over (|| |L||L^T| || ||x|| + ||b||) n u."""
-    c, lower, b = inputs if len(inputs) == 3 else (inputs[0], True, inputs[1])
+    factor, b = _half_and_right(inputs)
     flaw = flaw_of("x", x, np.shape(b), np.float32)
-    if flaw:
-        return failed("cho_solve", RESIDUAL_LIMIT, flaw)
-    factor, x64, b64 = np.tril(wide(c)) if lower else np.triu(wide(c)).T, wide(x), wide(b)
-    scale = norm(np.abs(factor) @ np.abs(factor.T)) * np.abs(x64).sum(axis=0) + np.abs(b64).sum(axis=0)
-    error = quotients(np.abs(b64 - factor @ (factor.T @ x64)).sum(axis=0), scale * len(factor) * ROUNDOFF)
-    return Verdict("cho_solve", largest(error), RESIDUAL_LIMIT)
+    return judged("cho_solve", RESIDUAL_LIMIT, flaw, lambda: _by_factors(factor, factor.T, x, b))
+
+
+def _half_and_right(inputs: tuple[Any, ...]) -> tuple[Float64, Array]:
+    """L from a factor and the name of its half (L by default), and b."""
+    c, lower, b = inputs if len(inputs) == 3 else (inputs[0], True, inputs[1])
+    return np.tril(wide(c)) if lower else np.triu(wide(c)).T, b
 
 
 def _cho_solve_deviation(inputs: tuple[Any, ...], x: Array) -> float:
-    c, lower, b = inputs if len(inputs) == 3 else (inputs[0], True, inputs[1])
-    factor = np.tril(wide(c)) if lower else np.triu(wide(c)).T
+    factor, b = _half_and_right(inputs)
     return _mean(wide(x) - _solution(factor @ factor.T, b))
 
 
@@ -624,12 +625,8 @@ def _spmv_ratios(inputs: Arrays, y: Array) -> Float64:
 
 def _judge_spmv(inputs: Arrays, y: Array) -> Verdict:
     flaw = flaw_of("y", y, np.shape(inputs[1]), np.float32)
-    if flaw:
-        return failed("spmv", 7.0, flaw)
-    return Verdict("spmv", 7 * float(np.max(_spmv_ratios(inputs, y))), 7.0)
+    return judged("spmv", 7.0, flaw, lambda: 7 * float(np.max(_spmv_ratios(inputs, y))))
 
-
-# All ---------------------------------------------------------------------------------------------------------------
 
 # Windows -----------------------------------------------------------------------------------------------------------
 
@@ -661,10 +658,39 @@ def _window_ratios(inputs: Arrays, c: Array) -> Float64:
 
 def _judge_windows(inputs: Arrays, c: Array) -> Verdict:
     flaw = flaw_of("C", c, inputs[0].shape, np.float32)
-    return (
-        failed("window_squares", 1.0, flaw)
-        if flaw
-        else Verdict("window_squares", largest(_window_ratios(inputs, c)), 1.0)
+    return judged("window_squares", 1.0, flaw, lambda: largest(_window_ratios(inputs, c)))
+
+
+# All ---------------------------------------------------------------------------------------------------------------
+
+
+def _of_solution(matrix: Callable[[Array], Array] = np.asarray) -> Judge:
+    """Judge of a solution with a matrix that is made of the first operand."""
+    return Judge(
+        verdict=lambda inputs, x: judge_solve(matrix(inputs[0]), x, inputs[1]),
+        deviation=lambda inputs, x: _mean(wide(x) - _solution(matrix(inputs[0]), inputs[1])),
+        error="|x - A^-1 b|",
+        result="x",
+    )
+
+
+def _of_triangle(matrix: Callable[[Array], Array] = np.asarray) -> Judge:
+    """Judge of a solution with a triangle."""
+    return Judge(
+        verdict=lambda inputs, x: judge_solve(matrix(inputs[0]), x, inputs[1]),
+        deviation=lambda inputs, x: _mean(product(matrix(inputs[0]), x) - inputs[1]),
+        error="|T X - B|",
+        result="T X",
+        ratios=lambda inputs, x: _triangular_ratios((matrix(inputs[0]), inputs[1]), x),
+    )
+
+
+def _of_inverse(matrix: Callable[[Array], Array] = np.asarray, **options: Any) -> Judge:
+    """Judge of the inverse of a matrix that is made of the operand."""
+    return Judge(
+        verdict=lambda inputs, x: judge_inverse(matrix(inputs[0]), x),
+        deviation=lambda inputs, x: _mean(product(matrix(inputs[0]), x) - np.eye(len(x))),
+        **{"error": "|A X - I|", **options},
     )
 
 
@@ -732,12 +758,7 @@ JUDGES: dict[str, Judge] = {
     "cholesky_banded": Judge(
         verdict=_judge_cholesky_banded, deviation=_cholesky_banded_deviation, error="|U - chol(A)|", result="U"
     ),
-    "solve_pos_banded": Judge(
-        verdict=lambda inputs, x: judge_solve(_banded(inputs[0]), x, inputs[1]),
-        deviation=lambda inputs, x: _mean(wide(x) - _solution(_banded(inputs[0]), inputs[1])),
-        error="|x - A^-1 b|",
-        result="x",
-    ),
+    "solve_pos_banded": _of_solution(_banded),
     **{name: _of_bands(name) for name in ("tridiagonal", "pentadiagonal")},
     "qr": Judge(
         verdict=lambda inputs, outputs: judge_qr(inputs[0], *outputs),
@@ -753,58 +774,20 @@ JUDGES: dict[str, Judge] = {
         error="|x - A^+ b|",
         result="x",
     ),
-    "solve_pos": Judge(
-        verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
-        deviation=lambda inputs, x: _mean(wide(x) - _solution(*inputs)),
-        error="|x - A^-1 b|",
-        result="x",
-    ),
-    "inv_pos": Judge(
-        verdict=lambda inputs, x: judge_inverse(_symmetric(inputs[0]), x),
-        deviation=lambda inputs, x: _mean(product(_symmetric(inputs[0]), x) - np.eye(len(x))),
-        error="|A X - I|",
-        result="X",
-    ),
-    "triangular": Judge(
-        verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
-        deviation=lambda inputs, x: _mean(product(inputs[0], x) - inputs[1]),
-        error="|T X - B|",
-        result="T X",
-        ratios=_triangular_ratios,
-    ),
-    "solve_triangular": Judge(
-        verdict=lambda inputs, x: judge_solve(np.triu(inputs[0]), x, inputs[1]),
-        deviation=lambda inputs, x: _mean(product(np.triu(inputs[0]), x) - inputs[1]),
-        error="|T X - B|",
-        result="T X",
-        ratios=lambda inputs, x: _triangular_ratios((np.triu(inputs[0]), inputs[1]), x),
-    ),
-    "triangular_inverse": Judge(
-        verdict=lambda inputs, x: judge_inverse(np.triu(inputs[0]), x),
-        deviation=lambda inputs, x: _mean(product(np.triu(inputs[0]), x) - np.eye(len(x))),
+    "solve_pos": _of_solution(),
+    "inv_pos": _of_inverse(_symmetric),
+    "triangular": _of_triangle(),
+    "solve_triangular": _of_triangle(np.triu),
+    "triangular_inverse": _of_inverse(
+        np.triu,
         error="|T X - I|",
         result="T X",
         ratios=lambda inputs, x: _triangular_ratios((np.triu(inputs[0]), np.eye(len(x), dtype=np.float32)), x),
     ),
-    "solve": Judge(
-        verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
-        deviation=lambda inputs, x: _mean(wide(x) - _solution(*inputs)),
-        error="|x - A^-1 b|",
-        result="x",
-    ),
-    "inv": Judge(
-        verdict=lambda inputs, x: judge_inverse(inputs[0], x),
-        deviation=lambda inputs, x: _mean(product(inputs[0], x) - np.eye(len(x))),
-        error="|A X - I|",
-        result="X",
-    ),
+    "solve": _of_solution(),
+    "inv": _of_inverse(),
     "inv3": Judge(verdict=_judge_inv3, deviation=_inv3_deviation, error="|A_i X_i - I|"),
-    "gauss_jordan": Judge(
-        verdict=lambda inputs, x: judge_inverse(inputs[0], x),
-        deviation=lambda inputs, x: _mean(product(inputs[0], x) - np.eye(len(x))),
-        error="|A X - I|",
-        result="X",
-    ),
+    "gauss_jordan": _of_inverse(),
     "det": Judge(
         verdict=_judge_det,
         deviation=lambda inputs, det: abs(float(det) - float(np.linalg.det(wide(inputs[0])))),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from glla.testing.references import Array, quotients
+
+Arguments = ParamSpec("Arguments")
 
 
 class BoundWarning(UserWarning):
@@ -105,6 +109,25 @@ def departure(name: str, a: Array, expected: Array, rule: str) -> str:
     """Describe where a matrix deviates from the form that it must have exactly; '' where it does not."""
     wrong = a != expected
     return f"{entry(name, index_of_largest(wrong))} is {a[index_of_largest(wrong)]!s}: {rule}" if wrong.any() else ""
+
+
+def judged(name: str, bound: float, flaw: str, error: Callable[[], float]) -> Verdict:
+    """Verdict on a result: its flaw, or where it has none its error."""
+    return failed(name, bound, flaw) if flaw else Verdict(name, error(), bound)
+
+
+def asserting(judge: Callable[Arguments, Verdict], what: str) -> Callable[Arguments, None]:
+    """Make a function that takes the arguments of a judge, and raises unless its verdict is ok."""
+
+    @wraps(judge)
+    def check(*args: Arguments.args, **options: Arguments.kwargs) -> None:
+        __tracebackhide__ = True
+        enforce(judge(*args, **options))
+
+    check.__name__ = check.__qualname__ = judge.__name__.replace("judge", "assert")
+    check.__doc__ = f"Assert that {what}; see `{judge.__name__}`, which has the same arguments."
+    check.__annotations__ = judge.__annotations__ | {"return": "None"}
+    return check
 
 
 def failed(name: str, bound: float, flaw: str) -> Verdict:
