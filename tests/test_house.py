@@ -157,7 +157,7 @@ COUNTS = [
     room("passes", 4306, 3800),
     room("array", 3164, 2800),
     room("interop", 1786, 1800),
-    room("testing", 2336, 2100),
+    room("testing", 2268, 2100),
     room("queue", 1880, 1750),
     room("sparse", 1645, 1530),
     room("hybrid", 1515, 1400),
