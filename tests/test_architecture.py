@@ -157,8 +157,8 @@ def given_to(function, record):
     for name, parameter in inspect.signature(function).parameters.items():
         if name in getattr(function, "keywords", {}):
             continue  # is settled
-        if name == "variant":
-            choices[name] = [None, *record.variants]
+        if name in ("variant", "way", "chosen"):
+            choices["variant"] = [None, *record.variants]
         elif name == "pivoting":
             choices[name] = [None, *NORMS] if parameter.default is None else list(NORMS)
         elif parameter.annotation == "bool":

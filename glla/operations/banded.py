@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,28 +21,14 @@ from glla.operations.bands import pivoted
 from glla.operations.crossing import at_home, bring_in_watched, read_back, read_texels
 from glla.operations.host.scaling import Float64
 from glla.operations.pentadiagonal import BlockSystems
-from glla.operations.record import Array, Batch, Choice, Operation
+from glla.operations.record import Array, Batch, Choice, Operation, Way, resolved
 from glla.operations.stack import Stack, capacity, raw
 from glla.operations.tridiagonal import FIGURES, FOUR, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
 from glla.operations.trust import in_float32
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.operations.wrapped import move
 from glla.operations.wrapped.view import View
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Form,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    Plan,
-    Uniform,
-    matrix,
-    resident,
-    settled,
-)
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, Uniform, matrix, resident
 from glla.passes.cache import cached_plan
 
 REFINE, PIVOTING = "refine", "partial pivoting in float64"
@@ -144,29 +130,20 @@ def plan(
 ) -> Plan:
     """Plan of the solution of A X = B on the device, n, columns > 0.
 
+    Operands ``A`` and ``B``, results ``X``, all packed, and ``figures``, a texel for each right side. Passes, with L =
+    log2(n): ``cyclic_reduction`` 2 L + 1, ``partition`` 2 L / log2(P) + 1, ``parallel_cyclic_reduction`` 2 L + 4,
+    ``thomas`` 2 n, ``redundant`` 1; and 3 or 4 more. `refine` doubles them.
+
     Parameters
     ----------
     forms : (Form, Form)
         Of the bands of A, rows x n, and of B, n x columns.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`, with its parameters.
-    parameters : tuple of (str, int)
-        Of the variant.
     lines : tuple
         Which row of the bands is which diagonal.
     definite : bool
         A is to be positive definite: a pivot that is not above zero makes it doubtful.
     refine : bool
         Correct the solution once, by the residual in float32.
-
-    Returns
-    -------
-    Plan
-        Operands ``A`` and ``B``, results ``X``, all packed, and ``figures``, a texel for each right side. Passes, with
-        L = log2(n): ``cyclic_reduction`` 2 L + 1, ``partition`` 2 L / log2(P) + 1, ``parallel_cyclic_reduction``
-        2 L + 4, ``thomas`` 2 n, ``redundant`` 1; and 3 or 4 more. `refine` doubles them.
     """
     rows, n = forms[0].matrix
     columns = forms[1].matrix[1]
@@ -174,7 +151,7 @@ def plan(
         variant, values = "", dict[str, int]()
         draft = Draft("pentadiagonal")
     else:
-        variant, values = settled("tridiagonal", VARIANTS, choose, forms, limits, variant, parameters)
+        variant, values = resolved("tridiagonal", VARIANTS, choose, forms, limits, variant, parameters)
         draft = Draft(f"tridiagonal[{variant}]")
     operands = {"A": draft.operand("A", matrix((rows, n))), "B": draft.operand("B", matrix((n, columns)))}
     way = _Way(lines, definite, variant, values, refine)
@@ -205,11 +182,10 @@ def whole(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
-    variant: str | None = None,
-    parameters: Parameters = (),
     lines: Given = FULL,
     definite: bool = False,
     refine: bool = False,
+    **way: Unpack[Way],
 ) -> Plan:
     """Plan of a call for one matrix: upload host operands, solve, and read back diagnostics and a host result."""
     a_form, b_form = forms
@@ -219,13 +195,13 @@ def whole(
     options: dict[str, Any] = {"lines": lines, "definite": definite}
     core = plan(
         resident(a_form.matrix, b_form.matrix),
-        limits, variant=variant, parameters=parameters, refine=refine, **options,
+        limits, **way, refine=refine, **options,
     )  # fmt: skip
     made = draft.call("solution", core, A=a, B=b)
     results["figures"] = read_texels(draft, made["figures"], "figures of the systems")
     at_home = not (a_form.resident or b_form.resident)
     results["X"] = read_back(draft, made["X"], b_form.matrix, limits, "X") if at_home else made["X"]
-    again = partial(whole, forms, limits, variant=variant, parameters=parameters, refine=True, **options)
+    again = partial(whole, forms, limits, **way, refine=True, **options)
     then = None if refine else Next("a system is doubtful", REFINE, again)
     return draft.plan(results, after=_after(forms, limits, lines, definite, then))
 
@@ -358,7 +334,7 @@ def batched(
     """
     (rows, n), (_, columns), count = forms[0].matrix, forms[1].matrix, forms[0].count
     five = isinstance(lines, int)
-    variant, values = ("", {}) if five else settled("tridiagonal", VARIANTS, choose, forms, limits, None, ())
+    variant, values = ("", {}) if five else resolved("tridiagonal", VARIANTS, choose, forms, limits)
     draft = Draft("stack[pentadiagonal]" if five else "stack[tridiagonal]")
     operand = draft.operand("raw", raw(count * n * (rows + columns), limits.texture_size))
     stack = Stack.of(count * columns, (n, 1), limits.texture_size)
@@ -382,8 +358,7 @@ def resident_stack(
     definite: bool = False,
     check_finite: bool = True,
     refine: bool = False,
-    variant: str | None = None,
-    parameters: Parameters = (),
+    **way: Unpack[Way],
 ) -> Plan:
     """Plan of a batch on the device: linear operands become equations, and the unknowns become linear again.
 
@@ -405,7 +380,7 @@ def resident_stack(
     draft = Draft("stack[pentadiagonal]" if isinstance(lines, int) else "stack[tridiagonal]")
     ways: dict[str, Any] = {"lines": lines, "definite": definite}
     plain = tuple(Form(form.shape) for form in forms)
-    core = _resident_core(plain, limits, lines, definite, check_finite, refine, variant, parameters)
+    core = _resident_core(plain, limits, lines, definite, check_finite, refine, **way)
     operands = {name: _in_order(draft, name, form, limits) for name, form in zip("AB", forms, strict=True)}
     made = draft.call("systems", core, **operands)
     results = {"matrices": made["matrices"], "figures": made["figures"]}
@@ -435,14 +410,14 @@ def _resident_core(
     definite: bool,
     check_finite: bool,
     refine: bool,
-    variant: str | None,
-    parameters: Parameters,
+    variant: str | None = None,
+    parameters: Parameters = (),
 ) -> Plan:
     """The passes of `resident_stack`, operands in C order; ``verdict`` is a texel."""
     (band_rows, n), (_, columns), size = forms[0].matrix, forms[1].matrix, limits.texture_size
     values: dict[str, int] = {}
     if not isinstance(lines, int):
-        variant, values = settled("tridiagonal", VARIANTS, choose, forms, limits, variant, parameters)
+        variant, values = resolved("tridiagonal", VARIANTS, choose, forms, limits, variant, parameters)
     draft = Draft("systems")
     operands = {
         name: draft.operand(name, View.of(form.shape).storage(size)) for name, form in zip("AB", forms, strict=True)
@@ -525,36 +500,22 @@ TRIDIAGONAL = Operation(
 # -- five diagonals ---------------------------------------------------------------------------------------------------
 
 
-def _without_variants(variant: str | None, parameters: Parameters) -> None:
+def _without_variants(variant: str | None = None, parameters: Parameters = ()) -> None:
     if variant is not None or parameters:
         raise OptionError(f"pentadiagonal: has no variants, got {variant!r}; leave it out")
 
 
-def five(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    lines: int = 2,
-    refine: bool = False,
-) -> Plan:
+def five(forms: Forms, limits: Limits = PLAIN, *, lines: int = 2, refine: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of the solution with up to five bands on the device, as `plan`; `lines`: how many are above the main one."""
-    _without_variants(variant, parameters)
+    _without_variants(**way)
     return plan(forms, limits, lines=lines, refine=refine)
 
 
 def whole_five(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    lines: int = 2,
-    refine: bool = False,
+    forms: Forms, limits: Limits = PLAIN, *, lines: int = 2, refine: bool = False, **way: Unpack[Way]
 ) -> Plan:
     """Plan of a call with up to five bands, as `whole`."""
-    _without_variants(variant, parameters)
+    _without_variants(**way)
     return whole(forms, limits, lines=lines, refine=refine)
 
 

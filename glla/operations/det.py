@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import e, prod
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from glla.operations.crossing import bring_in_watched, read_texels
 from glla.operations.elimination import counts, plu
 from glla.operations.host import scaling
 from glla.operations.inverse import example
-from glla.operations.record import Array, Batch, Operation
+from glla.operations.record import Array, Batch, Operation, Way
 from glla.operations.shapes import square
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, matrix
@@ -37,14 +37,14 @@ def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: the parts, read back."""
     (form,) = forms
     shape = form.matrix
     draft = Draft("det")
     results: dict[str, str] = {}
     a = bring_in_watched(draft, "A", form, limits, results)
-    made = factors.factor(draft, a, shape, limits, equilibrated=True, variant=variant, parameters=parameters)
+    made = factors.factor(draft, a, shape, limits, equilibrated=True, **way)
     results |= made.results | factors.read_exponents(draft, made)
     results["diagonal"] = factors.read_diagonal(draft, made)
     results["exchanges"] = read_texels(draft, made.records, "exchanges")

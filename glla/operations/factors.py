@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 from glla.operations import equilibrate, permutation, triangular
 from glla.operations.crossing import bring_in, read_back, read_texels, texels_of, upload, write_texels
 from glla.operations.elimination import counts, plu
+from glla.operations.record import Way
 from glla.operations.reduce import max_magnitude
-from glla.passes import PLAIN, Call, Draft, Forms, HostArray, Limits, Parameters, Plan, Storage, matrix, resident
+from glla.passes import PLAIN, Call, Draft, Forms, HostArray, Limits, Plan, Storage, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
@@ -69,15 +71,14 @@ def factor(
     *,
     equilibrated: bool = False,
     pivoting: str = "partial",
-    variant: str | None = None,
-    parameters: Parameters = (),
+    **way: Unpack[Way],
 ) -> FactorSlots:
     """Add the factorisation of the matrix in slot `a`."""
     scales: dict[str, str] = {}
     if equilibrated:
         scales = draft.call("equilibrate", equilibrate.plan(shape), A=a)
         a = scales.pop("scaled")
-    plan = plu.plan(resident(shape), limits, variant=variant, parameters=parameters, pivoting=pivoting)
+    plan = plu.plan(resident(shape), limits, **way, pivoting=pivoting)
     made = draft.call("factor", plan, A=a)
     return FactorSlots(shape, made["LU"], made["pivots"], made["health"], **scales)
 
@@ -192,13 +193,7 @@ def upload_records(draft: Draft, name: str, steps: int) -> str:
 
 @cached_plan
 def made(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    equilibrated: bool = False,
-    pivoting: str = "partial",
-    variant: str | None = None,
-    parameters: Parameters = (),
+    forms: Forms, limits: Limits = PLAIN, *, equilibrated: bool = False, pivoting: str = "partial", **way: Unpack[Way]
 ) -> Plan:
     """Plan of the factors of a matrix, and nothing else; with a block norm also of their diagnostics."""
     (form,) = forms
@@ -211,8 +206,7 @@ def made(
         limits,
         equilibrated=equilibrated,
         pivoting=pivoting,
-        variant=variant,
-        parameters=parameters,
+        **way,
     )
     results = slots.results
     if pivoting != "partial":

@@ -12,6 +12,7 @@ The source prints 4.80 ms for a column of n = 4096 on a Tesla C1060, 19.7 s for 
 from __future__ import annotations
 
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,11 @@ from glla.operations.crossing import at_home, bring_in_watched, read_back, uploa
 from glla.operations.elimination import cholesky
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.host.scaling import of_system
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.shapes import square
 from glla.operations.trust import PROMISED
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Variant, resident, settled
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, PingPong, Plan, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.steps import Uniform
@@ -53,27 +54,12 @@ def flops(forms: Forms) -> int:
     return 2 * forms[0].count * forms[0].shape[-1] ** 3
 
 
-@cached_plan
-def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+@builder("gauss_jordan", VARIANTS, choose)
+def core(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     """Plan of the inverse of an n x n matrix on the device, n > 0.
 
-    Parameters
-    ----------
-    forms : (Form,)
-        Of A.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        The key of `VARIANTS`.
-    parameters : tuple of (str, int)
-        None so far.
-
-    Returns
-    -------
-    Plan
-        Operand ``A``, result ``X``, both packed. 3 n + 2 passes.
+    Operand ``A``, result ``X``, both packed. 3 n + 2 passes.
     """
-    settled("gauss_jordan", VARIANTS, choose, forms, limits, variant, parameters)
     n, _ = shape = forms[0].matrix
     side = texels(n)
     draft = Draft("gauss_jordan")
@@ -106,12 +92,12 @@ EXACTLY = 2.0**-48
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: the inverse, and a look at its residual: on the host, or of a matrix on the device there."""
     (form,) = forms
     shape = form.matrix
     draft, results = Draft("gauss_jordan"), dict[str, str]()
-    inverse = core(resident(shape), limits, variant=variant, parameters=parameters)
+    inverse = core(resident(shape), limits, **way)
     if form.resident:
         a = bring_in_watched(draft, "A", form, limits, results)
         results["X"] = draft.call("inverse", inverse, A=a)["X"]

@@ -26,12 +26,12 @@ from glla.errors import ShapeError, SingularMatrixError
 from glla.operations import stack_small
 from glla.operations.crossing import at_home, texels_of
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
-from glla.operations.record import Array, Batch, Choice, Operation
+from glla.operations.record import Array, Batch, Choice, Chosen, Operation, builder
 from glla.operations.stack import capacity, raw
 from glla.operations.verdict import Done, Values, Verdict
 from glla.operations.wrapped import move
 from glla.operations.wrapped.view import View
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, Plan, Uniform, Variant, settled
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Plan, Uniform, Variant
 from glla.passes.cache import cached_plan
 from glla.passes.storage import HostArray, matrix, texture, wrapped
 
@@ -83,40 +83,21 @@ def most_together(limits: Limits) -> int:
     return capacity((1, 5), RECORD, limits.texture_size)
 
 
-@cached_plan
-def core(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    figures: bool = False,
-) -> Plan:
+@builder("inv3", VARIANTS, choose)
+def core(forms: Forms, limits: Limits, chosen: Chosen, figures: bool = False) -> Plan:
     """Plan of the inverses, on the device, of the rows of a packed matrix, count x 9.
+
+    Operand ``A``, result ``X``, both packed; ``figures``, wrapped, a line for each matrix. Passes: ``adjugate`` 2, the
+    others 1, beside those that bring the rows in and pack them again.
 
     Parameters
     ----------
-    forms : (Form,)
-        Of A.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`.
-    parameters : tuple of (str, int)
-        None so far.
     figures : bool
         What tells whether a matrix is singular is a result, too.
-
-    Returns
-    -------
-    Plan
-        Operand ``A``, result ``X``, both packed; ``figures``, wrapped, a line for each matrix. Passes: ``adjugate`` 2,
-        the others 1, beside those that bring the rows in and pack them again.
     """
-    variant, _ = settled("inv3", VARIANTS, choose, forms, limits, variant, parameters)
-    (form,), size = forms, limits.texture_size
+    (form,), size, variant = forms, limits.texture_size, chosen.variant
     count = form.matrix[0]
-    draft = Draft(f"inv3[{variant}]")
+    draft = Draft(chosen.title)
     lies, turn = ((9, count), {"down": (0, 1), "right": (1, 0)}) if form.transposed else ((count, 9), {})
     a = draft.operand("A", matrix(lies))
     rows = draft.call("rows", move.unpack(lies, (count, 9), size, **turn), M=a)["result"]
@@ -201,13 +182,12 @@ def _stride(elements: int, count: int) -> int:
 SINGULAR = Next("a determinant is no larger than its rounding error", error="SingularMatrixError: names the matrix")
 
 
-@cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+@builder("inv3", VARIANTS, choose)
+def whole(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     """Plan of a call: the inverses, and the figures that tell whether a matrix is singular, read back."""
-    variant, _ = settled("inv3", VARIANTS, choose, forms, limits, variant, parameters)
-    (form,), size = forms, limits.texture_size
+    (form,), size, variant = forms, limits.texture_size, chosen.variant
     count, lines = form.matrix[0], LINES[variant]
-    draft = Draft(f"inv3[{variant}]")
+    draft = Draft(chosen.title)
     a = at_home(draft, "A", form, limits)
     storage = raw(9 * count, size)
     shape = storage.height, storage.width

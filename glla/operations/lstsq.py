@@ -11,6 +11,7 @@ which NumPy calls. R is read in its scaled form, so that nothing leaves float64'
 from __future__ import annotations
 
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +29,12 @@ from glla.operations.crossing import (
 )
 from glla.operations.host.scaling import right_sides, scaled_back
 from glla.operations.qr_blocks import beside, window
-from glla.operations.record import Array, Operation
+from glla.operations.record import Array, Operation, Way
 from glla.operations.routes import must_fit_a_texture
 from glla.operations.trust import in_float32, pairs
 from glla.operations.wrapped import move
 from glla.operations.wrapped.view import View, laid
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, matrix, resident
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -79,23 +80,18 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+def core(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Device plan of a call.
+
+    Operands ``A`` and ``B``. Results ``R``, with its columns still scaled, with c = Q^T b beside it if m >= n, its
+    ``column_exponents``, and, if m < n, ``Q``; then they are the factors of A's transpose, and ``B`` is missing.
 
     Parameters
     ----------
     forms : (Form, Form)
         Of A, m x n, and B, m x k.
-    limits : Limits
-        Of the device.
     variant, parameters : str, tuple of (str, int)
         Of `glla.operations.qr`.
-
-    Returns
-    -------
-    Plan
-        Operands ``A`` and ``B``. Results ``R``, with its columns still scaled, with c = Q^T b beside it if m >= n, its
-        ``column_exponents``, and, if m < n, ``Q``; then they are the factors of A's transpose, and ``B`` is missing.
     """
     (m, n), (_, columns) = (form.matrix for form in forms)
     draft = Draft("lstsq")
@@ -105,15 +101,15 @@ def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         source = draft.call("[A b]", beside((m, n), columns), A=a, B=draft.operand("B", matrix((m, columns))))["C"]
     else:
         source = draft.call("A^T", elementwise.unary(shape, "positive", (1, 1, 1)), A=a)["result"]
-    results = _factors(draft, source, shape, limits, variant, parameters, m < n)
+    results = _factors(draft, source, shape, limits, m < n, **way)
     return draft.plan(results, flops(forms))
 
 
 def _factors(
-    draft: Draft, source: str, shape: Shape, limits: Limits, variant: str | None, parameters: Parameters, with_q: bool
+    draft: Draft, source: str, shape: Shape, limits: Limits, with_q: bool, **way: Unpack[Way]
 ) -> dict[str, str]:
     """Add the factors of a matrix to a draft that is made of plans."""
-    found = qr.factored(draft, source, shape, limits, variant, parameters)
+    found = qr.factored(draft, source, shape, limits, **way)
     top = (min(shape), shape[1])
     results = {
         "R": draft.call("R", window(found.lying, top, (0, 0)), A=found.packed)["block"],
@@ -125,14 +121,7 @@ def _factors(
 
 
 @cached_plan
-def whole(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    rcond: float | None = None,
-) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, *, rcond: float | None = None, **way: Unpack[Way]) -> Plan:
     """Plan of a call, results on the host: ``X``, ``residuals``, ``rank`` and ``s``.
 
     An [A b] taller than a texture goes block by block of rows, see `glla.operations.qr_rows`; then its triangle takes
@@ -145,15 +134,15 @@ def whole(
     shapes = ((columns,) if m > n else (0,), (1,), (min(m, n),))
     shape = _factored_shape(forms)
     if qr_rows.is_tall((m, n + columns), limits):
-        triangle = _triangle(draft, forms, limits, variant, parameters, results)
+        triangle = _triangle(draft, forms, limits, results, **way)
         shape = n + columns, n + columns
-        found = _factors(draft, triangle, shape, limits, variant, parameters, False)
+        found = _factors(draft, triangle, shape, limits, False, **way)
     else:
         for form in forms:
             if not form.resident:
                 must_fit_a_texture("lstsq", form.matrix, limits)
         a = bring_in_watched(draft, "A", forms[0], limits, results)
-        made = core(resident((m, n), (m, columns)), limits, variant=variant, parameters=parameters)
+        made = core(resident((m, n), (m, columns)), limits, **way)
         given = {"A": a}
         if m >= n:
             given["B"] = bring_in_watched(draft, "B", forms[1], limits, results)
@@ -179,14 +168,7 @@ def whole(
     return draft.plan({**results, "X": x, **small}, flops(forms))
 
 
-def _triangle(
-    draft: Draft,
-    forms: Forms,
-    limits: Limits,
-    variant: str | None,
-    parameters: Parameters,
-    results: dict[str, str],
-) -> str:
+def _triangle(draft: Draft, forms: Forms, limits: Limits, results: dict[str, str], **way: Unpack[Way]) -> str:
     """Add R of a tall [A b]; give its slot on the device. Of operands there the largest entries are read."""
     (m, n), (_, columns) = (form.matrix for form in forms)
     size, width, on_device = limits.texture_size, n + columns, any(form.resident for form in forms)
@@ -203,7 +185,7 @@ def _triangle(
         draft.host(BESIDE, _side_by_side, tuple(slots), (both,))
 
     def block(form: Form) -> Plan:
-        return qr.whole((form,), limits, variant=variant, parameters=parameters, mode="r", watched=False)
+        return qr.whole((form,), limits, **way, mode="r", watched=False)
 
     whole_ = Form((m, width), resident=on_device)
     r = qr_rows.factored(draft, both, whole_, limits, block)["R"]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from glla.errors import OptionError, ShapeError
+from glla.errors import ShapeError
 from glla.operations import stack, syrk, tiles
 from glla.operations.blocked_product import (
     BLOCK_COLUMNS,
@@ -27,14 +27,14 @@ from glla.operations.blocked_product import (
     register_blocked,
 )
 from glla.operations.crossing import bring_in, read_back
-from glla.operations.record import Array, Batch, Choice, Interface, Operation
+from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
 from glla.operations.wrapped import product as wrapped_product
 from glla.operations.wrapped.view import View
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Region, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
-from glla.passes.variant import Variant, Variants, kept
+from glla.passes.variant import Variant, Variants
 
 Sizes = tuple[int, int, int]
 """Rows of A, inner dimension, columns of B."""
@@ -175,13 +175,15 @@ def plan(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
-    variant: str | None = None,
-    parameters: Parameters = (),
     onto: bool = False,
     symmetric: bool = False,
     upper: bool = False,
+    **way: Unpack[Way],
 ) -> Plan:
     """Plan of the product of an m x k and a k x n matrix on the device, k > 0.
+
+    Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop; m (m + 1) k where half is drawn,
+    about m^3 / 3 where A is a triangle, too. A variant with another layout converts in passes of the plan.
 
     Parameters
     ----------
@@ -191,10 +193,6 @@ def plan(
         ``B_transposed``.
     limits : Limits
         The loop limit decides into how many passes a sum is split.
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`, with its parameters.
-    parameters : tuple of (str, int)
-        Parameters of the variant, by name; the others keep their defaults.
     onto : bool
         Add to a matrix given as operand ``C0``: an inner dimension too long for a texture comes in slabs.
     symmetric : bool
@@ -202,13 +200,6 @@ def plan(
         which draws half of C. Variants that are not in `HALVES`, if they are named, take no notice.
     upper : bool
         A is upper triangular, too, in a `symmetric` product: sums begin at its diagonal.
-
-    Returns
-    -------
-    Plan
-        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop; m (m + 1) k where half is drawn,
-        about m^3 / 3 where A is a triangle, too.
-        A variant with another layout converts in passes of the plan.
 
     Raises
     ------
@@ -225,6 +216,18 @@ def plan(
     >>> made.cost.passes
     8
     """
+    (m, _, n), variant = sizes(forms), way.get("variant")
+    if symmetric and m != n:
+        raise ShapeError(f"matmul: a symmetric product must have as many rows as columns, got {m} x {n}")
+    if symmetric and not onto and (variant is None or variant in HALVES):
+        parameters = way.get("parameters", ())
+        return syrk.plan(forms[:1], limits, variant=variant and HALVES[variant], parameters=parameters, upper=upper)
+    return _general(forms, limits, **way, onto=onto)
+
+
+@builder("matmul", VARIANTS, choose, replaced="inner_product")
+def _general(forms: Forms, limits: Limits, chosen: Chosen, onto: bool = False) -> Plan:
+    """Plan of the product of two matrices that have nothing to do with each other."""
     builders: dict[str, Callable[[Task], str]] = {
         "inner_product": _inner_product,
         "virtual_cube": _virtual_cube,
@@ -241,31 +244,16 @@ def plan(
         "compute_tiled": compute_tiled,
     }
     m, k, n = sizes(forms)
-    if symmetric and m != n:
-        raise ShapeError(f"matmul: a symmetric product must have as many rows as columns, got {m} x {n}")
-    if symmetric and not onto and (variant is None or variant in HALVES):
-        name = variant and HALVES[variant]
-        return syrk.plan(forms[:1], limits, variant=name, parameters=parameters, upper=upper)
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    known = VARIANTS.get(variant)
-    exchange = known.exchange if known is not None else None
-    build = _inner_product if exchange is not None else builders.get(variant)
-    if known is None or build is None:
-        raise OptionError(f"matmul: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     transpose_a, transpose_b = (form.transposed for form in forms)
-    name = f"matmul[{variant}]"
-    values = known.settle(name, parameters, limits)
-    draft = Draft(name)
-    in_place = variant in IN_PLACE
+    draft = Draft(chosen.title)
+    in_place = chosen.variant in IN_PLACE and not chosen.registered
     operand(draft, "A", (m, k), transpose_a, in_place)
     operand(draft, "B", (k, n), transpose_b, in_place)
     turned: dict[str, Define] = {"TRANSPOSE_A": 1} if transpose_a and in_place else {}
     turned |= {"TRANSPOSE_B": 1} if transpose_b and in_place else {}
     start = draft.operand("C0", matrix((m, n))) if onto else ""
-    result = build(Task(draft, m, k, n, values, limits, start, turned))
-    made = draft.plan({"C": result}, flops=2 * m * k * n)
-    return made if exchange is None else exchange(made, values)
+    result = builders[chosen.variant](Task(draft, m, k, n, chosen.values, limits, start, turned))
+    return draft.plan({"C": result}, flops=2 * m * k * n)
 
 
 # -- 2x2 to a texel ---------------------------------------------------------------------------------------------------
@@ -463,17 +451,10 @@ def flops(forms: Forms) -> int:
 
 
 @kept(VARIANTS)
-def whole(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    symmetric: bool = False,
-) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, *, symmetric: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call: upload host operands, multiply, read back a host result."""
     at = tuple(form.on_device for form in forms)
-    product_ = plan(at, limits, variant=variant, parameters=parameters, symmetric=symmetric)
+    product_ = plan(at, limits, **way, symmetric=symmetric)
     if all(form.resident for form in forms):
         return product_
     m, _, n = sizes(forms)

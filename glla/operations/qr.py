@@ -10,6 +10,7 @@ Scaling columns is exact and keeps Q, so that no square leaves float32's range. 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,9 @@ from glla.operations.qr_blocks import Panels
 from glla.operations.qr_pairs import applied, pairs, reflectors, upper
 from glla.operations.qr_stack import MOST_COLUMNS, batch
 from glla.operations.qr_tall import Tree
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder, resolved
 from glla.operations.routes import must_fit_a_texture
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan, Variant, matrix, resident, settled
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -95,47 +96,28 @@ def sides(shape: Shape, mode: str) -> tuple[Shape, Shape]:
     return (m, inner), (inner, n)
 
 
-@cached_plan
-def plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    mode: str = "reduced",
-) -> Plan:
+@builder("qr", VARIANTS, choose, heeds=("mode",))
+def plan(forms: Forms, limits: Limits, chosen: Chosen, mode: str = "reduced") -> Plan:
     """Plan of the factorisation of an m x n matrix on the device, m and n > 0.
+
+    Operand ``A``. Results ``Q`` and ``R``; with "r" ``R`` alone; with "raw" ``H``, R with the reflectors below its
+    diagonal, and ``T``, a row of texels with tau of columns 2k and 2k + 1 in its first and last channel. With k =
+    min(m, n), ``householder`` takes 3 ceil(k / 2) passes for R and 2 ceil(k / 2) for Q, and 5 beside; ``blocked`` those
+    for R, and some 15 for each panel.
 
     Parameters
     ----------
-    forms : (Form,)
-        Of A.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`, with its parameters.
-    parameters : tuple of (str, int)
-        Of the variant.
     mode : str
         One of `MODES`.
-
-    Returns
-    -------
-    Plan
-        Operand ``A``. Results ``Q`` and ``R``; with "r" ``R`` alone; with "raw" ``H``, R with the reflectors below its
-        diagonal, and ``T``, a row of texels with tau of columns 2k and 2k + 1 in its first and last channel. With k =
-        min(m, n), ``householder`` takes 3 ceil(k / 2) passes for R and 2 ceil(k / 2) for Q, and 5 beside; ``blocked``
-        those for R, and some 15 for each panel.
     """
     one_of("qr: mode", mode, MODES)
     shape = forms[0].matrix
-    if variant is None:
-        variant, parameters = choose(forms, limits, mode)
-    name = variant
-    if variant == "tsqr" and mode not in ("reduced", "r"):
+    if chosen.variant == "tsqr" and mode not in ("reduced", "r"):
         raise OptionError(f"qr: mode must be reduced or r with variant tsqr, got {mode!r}; use householder or blocked")
-    draft = Draft(f"qr[{name}]")
-    found = factored(draft, draft.operand("A", matrix(shape)), shape, limits, variant, parameters)
+    draft = Draft(chosen.title)
+    found = factored(
+        draft, draft.operand("A", matrix(shape)), shape, limits, chosen.variant, tuple(chosen.values.items())
+    )
     exponents, lying = {"column_exponents": found.exponents}, found.lying
     tall, wide = sides(shape, mode)
     if mode == "raw":
@@ -179,7 +161,7 @@ def factored(
     draft: Draft, source: str, shape: Shape, limits: Limits, variant: str | None = None, parameters: Parameters = ()
 ) -> Factored:
     """Add a factorisation to a draft that is made of plans."""
-    variant, values = settled("qr", VARIANTS, choose, resident(shape), limits, variant, parameters)
+    variant, values = resolved("qr", VARIANTS, choose, resident(shape), limits, variant, parameters)
     given = draft.call("scaled", equilibrate.columns(shape), A=source)
     if variant == "tsqr":
         tree = Tree(draft, shape, values["ROWS"], limits)
@@ -205,13 +187,7 @@ def orthogonal(draft: Draft, found: Factored, shape: Shape, limits: Limits) -> s
 
 @cached_plan
 def whole(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    mode: str = "reduced",
-    watched: bool = True,
+    forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced", watched: bool = True, **way: Unpack[Way]
 ) -> Plan:
     """Plan of a call: the factors, and their read-back where the matrix came from the host.
 
@@ -221,12 +197,12 @@ def whole(
     """
     (form,) = forms
     if mode in ("reduced", "r") and qr_rows.is_tall(form.matrix, limits):
-        return _in_blocks_of_rows(form, limits, variant, parameters, mode, watched)
+        return _in_blocks_of_rows(form, limits, mode, watched, **way)
     if not form.resident:
         must_fit_a_texture("qr", form.matrix, limits)
     draft = Draft("qr")
     a = bring_in(draft, "A", form, limits)
-    core = plan(resident(form.matrix), limits, variant=variant, parameters=parameters, mode=mode)
+    core = plan(resident(form.matrix), limits, **way, mode=mode)
     found = draft.call("factors", core, A=a)
     results = dict(found)
     shapes = dict(zip("QR", sides(form.matrix, mode), strict=True)) | {"H": form.matrix}
@@ -240,13 +216,11 @@ def whole(
     return draft.plan(results)
 
 
-def _in_blocks_of_rows(
-    form: Form, limits: Limits, variant: str | None, parameters: Parameters, mode: str, watched: bool
-) -> Plan:
+def _in_blocks_of_rows(form: Form, limits: Limits, mode: str, watched: bool, **way: Unpack[Way]) -> Plan:
     """Plan of a call for a matrix taller than a texture."""
 
     def block(one: Form) -> Plan:
-        return whole((one,), limits, variant=variant, parameters=parameters, mode=mode, watched=False)
+        return whole((one,), limits, **way, mode=mode, watched=False)
 
     draft, side = Draft("qr"), form.matrix[1]
     results = qr_rows.factored(draft, qr_rows.operand(draft, "A", form, limits), form, limits, block)

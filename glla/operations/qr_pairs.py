@@ -95,19 +95,14 @@ def pairs(shape: Shape) -> Plan:
 def applied(shape: Shape, columns: int, limits: Limits) -> Plan:
     """Plan of H_1 H_2 ... H_k B, from the last pair on, two passes for each.
 
+    Operands ``H``, ``T`` and ``B``; result ``B``.
+
     Parameters
     ----------
     shape : tuple of int
         Of the matrix that was factored.
     columns : int
         Of B.
-    limits : Limits
-        Of the device.
-
-    Returns
-    -------
-    Plan
-        Operands ``H``, ``T`` and ``B``; result ``B``.
     """
     draft = Draft("qr/applied")
     h, t = draft.operand("H", matrix(shape)), draft.operand("T", Storage(1, texels(min(shape))))

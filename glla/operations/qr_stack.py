@@ -71,20 +71,13 @@ def most_together(forms: Forms, limits: Limits, mode: str = "reduced") -> int:
 def batched(forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced") -> Plan:
     """Plan of the factors of a stack of m x n matrices.
 
+    Operand ``raw``: the matrices. Result ``records``, see `record`. Passes, for however many matrices: 3 ceil(min(m, n)
+    / 2) + 5; for Q 2 ceil(min(m, n) / 2) + 2 more, for the factors of reflectors one.
+
     Parameters
     ----------
-    forms : (Form,)
-        Of the stack, in the host's memory.
-    limits : Limits
-        Of the device.
     mode : str
         One of `glla.operations.qr.MODES`.
-
-    Returns
-    -------
-    Plan
-        Operand ``raw``: the matrices. Result ``records``, see `record`. Passes, for however many matrices: 3
-        ceil(min(m, n) / 2) + 5; for Q 2 ceil(min(m, n) / 2) + 2 more, for the factors of reflectors one.
     """
     (m, n), count, both = forms[0].matrix, forms[0].count, record(forms, mode)
     tile = max(texels(both[0]), texels(m)), max(texels(both[1]), texels(n))

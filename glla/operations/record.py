@@ -8,20 +8,156 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial, update_wrapper, wraps
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import OptionError, one_of
 from glla.operations.verdict import Settle
-from glla.passes import Forms, Limits, Parameters, Plan, Variant
+from glla.passes import PLAIN, Forms, Limits, Parameters, Plan, Variant, Variants
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
 Array = NDArray[np.float32]
 
 Choice = tuple[str, Parameters]
 """A variant, and values for some of its parameters."""
+
+
+class Way(TypedDict, total=False):
+    """Options of every plan of an operation: a variant, and values for its parameters; without them it is chosen."""
+
+    variant: str | None
+    parameters: Parameters
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Variant of a plan.
+
+    Attributes
+    ----------
+    title : str
+        Operation and variant: ``"plu[blocked]"``.
+    variant : str
+        As asked for or chosen; for a user's own the one of glla's whose shader it replaces.
+    values : mapping of str to int
+        Of all its parameters.
+    registered : bool
+        It is a user's own.
+    """
+
+    title: str
+    variant: str
+    values: Mapping[str, int]
+    registered: bool
+
+
+class Kept:
+    """A builder of plans that caches them by its arguments, and by the shader that the variant has now.
+
+    A name may stand for another shader after it was registered anew; a plan of the old one is not found then.
+    """
+
+    def __init__(self, builder: Callable[..., Plan], variants: Mapping[str, Variant]) -> None:
+        def registered(number: int, *args: Any, **options: Any) -> Plan:
+            return builder(*args, **options)
+
+        update_wrapper(self, builder)
+        self.__wrapped__ = builder
+        self._variants = variants
+        self._written, self._registered = cached_plan(builder), cached_plan(registered)
+
+    def __call__(self, *args: Any, **options: Any) -> Plan:
+        """Return the plan that was made before, or make it."""
+        numbers = self._variants.numbers if isinstance(self._variants, Variants) else {}
+        number = numbers.get(options.get("variant"))
+        return self._written(*args, **options) if number is None else self._registered(number, *args, **options)
+
+    def cache_clear(self) -> None:
+        """Forget all plans."""
+        self._written.cache_clear()
+        self._registered.cache_clear()
+
+
+def kept(variants: Mapping[str, Variant]) -> Callable[[Callable[..., Plan]], Kept]:
+    """Cache the plans of a builder, see `Kept`, with those of all builders, see `glla.passes.cache.cached_plan`."""
+    return partial(Kept, variants=variants)
+
+
+def builder(
+    operation: str,
+    variants: Mapping[str, Variant],
+    choose: Callable[..., Choice],
+    *,
+    replaced: str = "",
+    heeds: tuple[str, ...] = (),
+) -> Callable[[Callable[..., Plan]], Kept]:
+    """Make the builder of an operation's device plan: it resolves the variant, and caches plans, see `Kept`.
+
+    It is called with the forms of the operands, the limits of the device (by default `glla.passes.PLAIN`), and by name
+    with ``variant``, a key of `variants` (by default the choice of `choose`), ``parameters``, pairs of a name and a
+    value (by default the variant's own), and the options of the operation. It raises OptionError where there is no such
+    variant, parameter or value.
+
+    Parameters
+    ----------
+    operation : str
+        For titles and messages.
+    variants : mapping of str to Variant
+        Those of the operation.
+    choose : callable
+        (forms, limits) -> the variant where none is asked for, with values for its parameters.
+    replaced : str
+        Variant whose shader a user's own replaces.
+    heeds : tuple of str
+        Options that `choose` takes, too.
+
+    Returns
+    -------
+    callable
+        Decorator of a function (forms, limits, `Chosen`, **options) -> plan.
+    """
+
+    def decorator(build: Callable[..., Plan]) -> Kept:
+        @wraps(build)
+        def plan(
+            forms: Forms,
+            limits: Limits = PLAIN,
+            *,
+            variant: str | None = None,
+            parameters: Parameters = (),
+            **options: Any,
+        ) -> Plan:
+            heeded = partial(choose, **{name: options[name] for name in heeds if name in options})
+            variant, values = resolved(operation, variants, heeded, forms, limits, variant, parameters)
+            exchange = variants[variant].exchange
+            own = exchange is not None
+            chosen = Chosen(f"{operation}[{variant}]", replaced if own else variant, values, own)
+            made = build(forms, limits, chosen, **options)
+            return made if exchange is None else exchange(made, values)
+
+        return Kept(plan, variants)
+
+    return decorator
+
+
+def resolved(
+    operation: str,
+    variants: Mapping[str, Variant],
+    choose: Callable[[Forms, Limits], Choice],
+    forms: Forms,
+    limits: Limits,
+    variant: str | None = None,
+    parameters: Parameters = (),
+) -> tuple[str, dict[str, int]]:
+    """Return a variant and the values of all its parameters: as asked for, or as chosen, see `builder`."""
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    one_of(f"{operation}: variant", variant, variants)
+    return variant, variants[variant].settle(f"{operation}[{variant}]", parameters, limits)
 
 
 @dataclass(frozen=True, eq=False)

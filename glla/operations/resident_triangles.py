@@ -23,22 +23,17 @@ def with_triangles(
 ) -> Plan:
     """Plan of T X = B, or with the transpose of T, for stacks of one shape but for rows and columns.
 
+    Operands ``A``, which is T, and ``B``. Results ``matrices``: X. Figures of each member: ``most_A``, T's largest
+    magnitude; of the triangle alone ``least``, that is not zero, ``most``, and ``row``, the least of the rows' largest;
+    ``diagonal``, the least on it, without `unit_diagonal`; ``columns_B`` and ``columns_X``, the largest in each column.
+    They are read back; of a large stack ``doubts`` are, in their place.
+
     Parameters
     ----------
     forms : (Form, Form)
         Of T and B, with their views; in C order without.
-    limits : Limits
-        Of the device.
     lower, unit_diagonal, transposed : bool
         As in `glla.operations.solve_triangular`.
-
-    Returns
-    -------
-    Plan
-        Operands ``A``, which is T, and ``B``. Results ``matrices``: X. Figures of each member: ``most_A``, T's largest
-        magnitude; of the triangle alone ``least``, that is not zero, ``most``, and ``row``, the least of the
-        rows' largest; ``diagonal``, the least on it, without `unit_diagonal`; ``columns_B`` and ``columns_X``, the
-        largest in each column. They are read back; of a large stack ``doubts`` are, in their place.
     """
     size, (a, b) = limits.texture_size, _views(forms)
     draft = Draft("solve_triangular")

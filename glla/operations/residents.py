@@ -31,26 +31,21 @@ SMALLEST = np.finfo(np.float32).smallest_subnormal
 def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     """Plan of a stack of matrices on the device.
 
+    Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``largest``,
+    wrapped, of each member's matrix, if the operation watches them; ``figures``, or ``line_0`` and so on where lines
+    are kept, and ``least_A``, ``most_A`` and so on, read back, if it has figures, the least where it asks for them;
+    ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
+    operation asks for them. Where the device judges, figures, extremes and norms stay there, but for the norms of a
+    ``system`` and lines that are kept, and ``doubts`` are read, see `glla.operations.stack_doubts`.
+
     Parameters
     ----------
     batch : Batch
         Of the operation.
     forms : tuple of Form
         Of the stacks, of one shape but for rows and columns, with their views (`Form.view`); in C order without.
-    limits : Limits
-        Of the device.
     **options
         Of the operation.
-
-    Returns
-    -------
-    Plan
-        Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``largest``,
-        wrapped, of each member's matrix, if the operation watches them; ``figures``, or ``line_0`` and so on where
-        lines are kept, and ``least_A``, ``most_A`` and so on, read back, if it has figures, the least where it asks for
-        them; ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``,
-        if the operation asks for them. Where the device judges, figures, extremes and norms stay there, but for the
-        norms of a ``system`` and lines that are kept, and ``doubts`` are read, see `glla.operations.stack_doubts`.
     """
     size = limits.texture_size
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)

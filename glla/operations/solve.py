@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from glla.operations.crossing import bring_in, bring_in_watched, read_back, watc
 from glla.operations.elimination import counts
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.host import scaling
-from glla.operations.record import Array, Batch, Operation
+from glla.operations.record import Array, Batch, Operation, Way
 from glla.operations.shapes import system
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan
 from glla.passes.cache import cached_plan
@@ -59,8 +59,7 @@ def whole(
     equilibrate: bool = True,
     inverse: bool = False,
     refine: bool = False,
-    variant: str | None = None,
-    parameters: Parameters = (),
+    **way: Unpack[Way],
 ) -> Plan:
     """Plan of a call: with the figures that say whether the solution stands.
 
@@ -80,7 +79,7 @@ def whole(
         if inverse
         else bring_in_watched(draft, "B", b_form, limits, results)
     )
-    made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, variant=variant, parameters=parameters)
+    made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, **way)
     x = factors.substitute(draft, made, b, columns, limits)
     results |= made.results | factors.read_exponents(draft, made)
     results["diagonal"] = factors.read_diagonal(draft, made)

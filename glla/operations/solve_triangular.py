@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,28 +28,14 @@ from glla.operations.crossing import (
     upload,
     write_texels,
 )
-from glla.operations.record import Array, Batch, Operation
+from glla.operations.record import Array, Batch, Operation, Way, kept
 from glla.operations.shapes import system
 from glla.operations.streams import needed
 from glla.operations.substitution import ROWS, in_rounded_rows
 from glla.operations.tiles import between_plans, columns_at_once, starts
 from glla.operations.trust import NORMAL, TINY, largest_of_columns, member_of_stack
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Form,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    Plan,
-    kept,
-    matrix,
-    resident,
-    texture,
-)
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Plan, matrix, resident, texture
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -69,18 +55,16 @@ def core(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
-    variant: str | None = None,
-    parameters: Parameters = (),
     lower: bool = False,
     unit_diagonal: bool = False,
     transposed: bool = False,
+    **way: Unpack[Way],
 ) -> Plan:
     """Plan of the substitution on the device: operands ``T``, of which a triangle is read, and ``B``; result ``X``."""
     return triangular.plan(
         forms,
         limits,
-        variant=variant,
-        parameters=parameters,
+        **way,
         upper=lower == transposed,
         unit=unit_diagonal,
         transposed=transposed,
@@ -103,11 +87,10 @@ def whole(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
-    variant: str | None = None,
-    parameters: Parameters = (),
     lower: bool = False,
     unit_diagonal: bool = False,
     transposed: bool = False,
+    **way: Unpack[Way],
 ) -> Plan:
     """Plan of a call: upload host operands, substitute, read back a host result.
 
@@ -127,8 +110,7 @@ def whole(
     inner = core(
         resident((n, n), (n, columns)),
         limits,
-        variant=variant,
-        parameters=parameters,
+        **way,
         lower=lower != turned,
         unit_diagonal=unit_diagonal,
         transposed=transposed != turned,
@@ -237,18 +219,17 @@ def solution(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
-    variant: str | None = None,
-    parameters: Parameters = (),
     lower: bool = False,
     unit_diagonal: bool = False,
     transposed: bool = False,
+    **way: Unpack[Way],
 ) -> Plan:
     """Plan of the solution for a block of right-hand sides, with T on the device: a plan of one call."""
     n, columns = forms[1].matrix
     draft = Draft("solution")
     t, b = draft.operand("T", matrix((n, n))), draft.operand("B", matrix((n, columns)))
     options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
-    inner = core(forms, limits, variant=variant, parameters=parameters, **options)
+    inner = core(forms, limits, **way, **options)
     return draft.plan({"X": draft.call("substitution", inner, T=t, B=b)["X"]})
 
 
@@ -257,11 +238,10 @@ def tiles(
     limits: Limits = PLAIN,
     room: int | None = None,
     *,
-    variant: str | None = None,
-    parameters: Parameters = (),
     lower: bool = False,
     unit_diagonal: bool = False,
     transposed: bool = False,
+    **way: Unpack[Way],
 ) -> Plan | None:
     """Plan of a solution block by block of the right-hand sides; None if it goes as a whole."""
     (n, _), (_, columns) = forms[0].matrix, forms[1].matrix
@@ -271,7 +251,7 @@ def tiles(
 
     def part_of(count: int) -> Plan:
         at = resident((n, n), (n, count))
-        return solution(at, limits, variant=variant, parameters=parameters, **options)
+        return solution(at, limits, **way, **options)
 
     draft = Draft("solve_triangular in blocks")
     source, b = draft.operand("T", HostArray((n, n))), draft.operand("B", HostArray((n, columns)))

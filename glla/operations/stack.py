@@ -410,17 +410,9 @@ class Passes:
 def matmul(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of the products of a stack of pairs of matrices, m x k and k x n, all sides > 0.
 
-    Parameters
-    ----------
-    forms : (Form, Form)
-        Of both stacks, with the same number of matrices each. They lie in the host's memory.
-    limits : Limits
-        Of the device.
+    Operand ``raw``: all A, then all B. Result ``records``: all products. 4 passes.
 
-    Returns
-    -------
-    Plan
-        Operand ``raw``: all A, then all B. Result ``records``: all products. 4 passes.
+    Forms: of both stacks, with the same number of matrices each. They lie in the host's memory.
     """
     (m, k), (_, n) = (form.matrix for form in forms)
     count = forms[0].count
@@ -438,19 +430,9 @@ def matmul(forms: Forms, limits: Limits = PLAIN) -> Plan:
 def factor(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of the factorisation of a stack of m x n matrices with partial pivoting, m, n > 0.
 
-    Parameters
-    ----------
-    forms : (Form,)
-        Of the stack, in the host's memory.
-    limits : Limits
-        Of the device.
-
-    Returns
-    -------
-    Plan
-        Operand ``raw``: the matrices. Result ``records``: for each matrix LU, L below the diagonal and U on and above
-        it, U's diagonal, the largest entries of U's columns, and LAPACK's pivots: m n + 3 min(m, n) elements. Passes:
-        2 ceil(min(m, n) / 2) + 2.
+    Operand ``raw``: the matrices. Result ``records``: for each matrix LU, L below the diagonal and U on and above it,
+    U's diagonal, the largest entries of U's columns, and LAPACK's pivots: m n + 3 min(m, n) elements. Passes: 2
+    ceil(min(m, n) / 2) + 2.
     """
     shape, count = forms[0].matrix, forms[0].count
     order = min(shape)
@@ -467,19 +449,9 @@ def factor(forms: Forms, limits: Limits = PLAIN) -> Plan:
 def determinant(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of the parts of the determinants of a stack of n x n matrices, n > 0.
 
-    Parameters
-    ----------
-    forms : (Form,)
-        Of the stack, in the host's memory.
-    limits : Limits
-        Of the device.
-
-    Returns
-    -------
-    Plan
-        Operand ``raw``: the matrices. Result ``records``: for each matrix, equilibrated, U's diagonal, the largest
-        entries of U's columns, LAPACK's pivots, and the sums of exponents e_i + f_i that row i and column i were
-        scaled by: 4 n elements. Passes: 2 ceil(n / 2) + 5.
+    Operand ``raw``: the matrices. Result ``records``: for each matrix, equilibrated, U's diagonal, the largest entries
+    of U's columns, LAPACK's pivots, and the sums of exponents e_i + f_i that row i and column i were scaled by: 4 n
+    elements. Passes: 2 ceil(n / 2) + 5.
     """
     n, count = forms[0].shape[-1], forms[0].count
     stack = Stack.of(count, (texels(n), texels(n)), limits.texture_size)
@@ -494,24 +466,19 @@ def determinant(forms: Forms, limits: Limits = PLAIN) -> Plan:
 def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> Plan:
     """Plan of the solution of a stack of systems A X = B, A being n x n and B n x columns, both > 0.
 
+    Operand ``raw``: all A, then all B. Result ``records``: for each system X, U's diagonal, the largest entries of U's
+    columns, and for each row the sum of the squares of the solutions for `PROBES` right-hand sides of random numbers
+    (of A as it was scaled): n (columns + 3) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 4, and 3 more to
+    equilibrate; for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search its
+    pivots.
+
     Parameters
     ----------
     forms : (Form, Form) or (Form,)
         Of both stacks, with the same number of matrices each, in the host's memory. Without B it is the identity,
         which is not uploaded.
-    limits : Limits
-        Of the device.
     equilibrate : bool
         Scale rows and columns by powers of two first.
-
-    Returns
-    -------
-    Plan
-        Operand ``raw``: all A, then all B. Result ``records``: for each system X, U's diagonal, the largest entries of
-        U's columns, and for each row the sum of the squares of the solutions for `PROBES` right-hand sides of random
-        numbers (of A as it was scaled): n (columns + 3) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 4, and 3 more
-        to equilibrate; for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search
-        its pivots.
     """
     inverse = len(forms) == 1
     (n, _), (_, columns), count = forms[0].matrix, forms[-1].matrix, forms[0].count
@@ -539,19 +506,14 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
 def substitute(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
     """Plan of the solution of a stack of systems L U X = B, or with the transpose of L U, all sides > 0.
 
+    Operand ``raw``: all packed factors LU, then all B. Result ``records``: all X. Passes: 2 ceil(n / 8) + 3.
+
     Parameters
     ----------
     forms : (Form, Form)
         Of the stacks of packed factors and of right-hand sides, in the host's memory.
-    limits : Limits
-        Of the device.
     transposed : bool
         Solve with the transpose.
-
-    Returns
-    -------
-    Plan
-        Operand ``raw``: all packed factors LU, then all B. Result ``records``: all X. Passes: 2 ceil(n / 8) + 3.
     """
     (n, columns), count = forms[1].matrix, forms[0].count
     size, width = texels(n), texels(columns)

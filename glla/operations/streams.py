@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from glla.operations import factors
 from glla.operations import lu_scaling as scaling
 from glla.operations.crossing import read_back, upload
 from glla.operations.elimination.counts import steps
+from glla.operations.record import Way
 from glla.operations.tiles import between_plans, columns_at_once, starts
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Storage, matrix
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Plan, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
 
@@ -19,13 +22,7 @@ def needed(columns: int, limits: Limits, room: int | None) -> bool:
 
 @cached_plan
 def system(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    room: int | None = None,
-    *,
-    equilibrate: bool = True,
-    variant: str | None = None,
-    parameters: Parameters = (),
+    forms: Forms, limits: Limits = PLAIN, room: int | None = None, *, equilibrate: bool = True, **way: Unpack[Way]
 ) -> Plan | None:
     """Plan of a system, or with one form of an inverse, block by block; None if it goes as a whole."""
     (n, _), (_, columns) = forms[0].matrix, forms[-1].matrix
@@ -35,7 +32,7 @@ def system(
     source = draft.operand("A", HostArray((n, n)))
     b = draft.operand("B", HostArray((n, columns))) if len(forms) > 1 else ""
     a = upload(draft, source, (n, n), limits, forms[0].transposed)
-    made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, variant=variant, parameters=parameters)
+    made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, **way)
     factors.read_exponents(draft, made)
     factors.read_diagonal(draft, made)
     factors.probe(draft, made, limits)
@@ -44,13 +41,7 @@ def system(
 
 @cached_plan
 def substitution(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    room: int | None = None,
-    *,
-    transposed: bool = False,
-    variant: str | None = None,
-    parameters: Parameters = (),
+    forms: Forms, limits: Limits = PLAIN, room: int | None = None, *, transposed: bool = False, **way: Unpack[Way]
 ) -> Plan | None:
     """Plan of the solution with factors of the host, block by block; None if it goes as a whole."""
     (n, _), (_, columns) = forms[0].matrix, forms[1].matrix

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 
@@ -43,8 +44,8 @@ from glla.operations.blocked_product import (
     write_out,
 )
 from glla.operations.crossing import bring_in, read_back
-from glla.operations.record import Array, Choice, Operation
-from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Uniform, Variant, settled
+from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
+from glla.passes import PLAIN, Draft, Forms, Limits, PingPong, Plan, Uniform, Variant
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
 from glla.passes.layout import packed, texels
@@ -153,43 +154,22 @@ def flops(forms: Forms) -> int:
     return forms[0].count * m * (m + 1) * k
 
 
-@cached_plan
-def plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    upper: bool = False,
-) -> Plan:
+@builder("syrk", VARIANTS, choose)
+def plan(forms: Forms, limits: Limits, chosen: Chosen, upper: bool = False) -> Plan:
     """Plan of A A^T for an m x k matrix on the device, m, k > 0.
+
+    Operand ``A`` as it lies, result ``C``, m x m, both packed. The additions of c_ij and c_ji are the same in the same
+    order; `symmetric` and `symmetric_panels` copy one from the other, so C is symmetric bit by bit. Passes:
+    ``inner_product`` 1, ``single_component`` 3, ``symmetric`` 2, ``symmetric_panels`` 4 and (m / 16) (k / DEPTH) draws,
+    ``stripes`` 2 + k / WIDTH; one more that writes out a transpose, where a variant is not in `IN_PLACE`.
 
     Parameters
     ----------
     forms : (Form,)
         Of A. Where the texture holds the transpose, the product is that of the transpose of what lies there.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`, with its parameters.
-    parameters : tuple of (str, int)
-        Of the variant.
     upper : bool
         A is upper triangular: variants in `HALVES` sum from its diagonal on, m (m + 1) (m + 2) / 3 flop. The others
         take no notice.
-
-    Returns
-    -------
-    Plan
-        Operand ``A`` as it lies, result ``C``, m x m, both packed. The additions of c_ij and c_ji are the same in the
-        same order; `symmetric` and `symmetric_panels` copy one from the other, so C is symmetric bit by bit. Passes:
-        ``inner_product`` 1, ``single_component`` 3, ``symmetric`` 2, ``symmetric_panels`` 4 and (m / 16) (k / DEPTH)
-        draws, ``stripes`` 2 + k / WIDTH; one more that writes out a transpose, where a variant is not in `IN_PLACE`.
-
-    Raises
-    ------
-    OptionError
-        No such variant, parameter or value.
     """
     builders: dict[str, Callable[[Task], str]] = {
         "single_component": _single_component,
@@ -200,9 +180,8 @@ def plan(
         "stripes_transposed": partial(_stripes, transposed=1),
         "compute_tiled": compute_tiled,
     }
-    variant, values = settled("syrk", VARIANTS, choose, forms, limits, variant, parameters)
-    (form,), (m, k) = forms, forms[0].matrix
-    draft = Draft(f"syrk[{variant}]")
+    variant, (form,), (m, k) = chosen.variant, forms, forms[0].matrix
+    draft = Draft(chosen.title)
     given = draft.operand("A", matrix((k, m) if form.transposed else (m, k)))
     left = right = given
     turned: dict[str, Define] = {}
@@ -212,7 +191,9 @@ def plan(
         other = write_out(draft, given, "transpose of A", (m, k) if form.transposed else (k, m))
         left, right = (other, given) if form.transposed else (given, other)
     half = variant in HALVES
-    result = builders[variant](Task(draft, m, k, m, values, limits, "", turned, half, half and upper, left, right))
+    result = builders[variant](
+        Task(draft, m, k, m, chosen.values, limits, "", turned, half, half and upper, left, right)
+    )
     return draft.plan({"C": result}, m * (m + 1) * (m + 2) // 3 if half and upper else flops(forms))
 
 
@@ -273,11 +254,11 @@ def _stripes(task: Task, transposed: int) -> str:
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: upload A from the host, multiply, read back a host result."""
     (form,) = forms
     (m, _) = form.matrix
-    product = plan((form.on_device,), limits, variant=variant, parameters=parameters)
+    product = plan((form.on_device,), limits, **way)
     if form.resident:
         return product
     draft = Draft(product.operation)

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from glla.errors import ShapeError
 from glla.operations.crossing import bring_in, read_back
-from glla.operations.record import Array, Choice, Interface, Operation
-from glla.passes import PLAIN, Buffer, Draft, Forms, Limits, Parameters, PingPong, Plan, Storage, matrix, resident
+from glla.operations.record import Array, Choice, Chosen, Interface, Operation, builder, kept, resolved
+from glla.passes import PLAIN, Buffer, Draft, Forms, Limits, PingPong, Plan, Storage, matrix, resident
 from glla.passes.layout import Shape, packed, texels
 from glla.passes.steps import Block, Region, Uniform
-from glla.passes.variant import Variant, Variants, kept, settled
+from glla.passes.variant import Variant, Variants
 
 VARIANTS = Variants() | {
     "rank2": Variant("two rows a step, substituted into all open rows", "Brodtkorb 2007, section 4.1.3, equation 4.34"),
@@ -114,52 +115,31 @@ class Triangle:
         return first, -(-(left + taken) // 8) - first
 
 
-@kept(VARIANTS)
+@builder("triangular", VARIANTS, choose, replaced="rank2")
 def plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    upper: bool = False,
-    unit: bool = False,
-    transposed: bool = False,
+    forms: Forms, limits: Limits, chosen: Chosen, upper: bool = False, unit: bool = False, transposed: bool = False
 ) -> Plan:
     """Plan of the solution of a triangular system on the device.
+
+    Operands ``T`` and ``B``, result ``X``, all packed. n^2 columns flop. Passes, with b rows in a block: ``rank2``
+    ceil(n / 2), ``blocked`` 2 ceil(n / b) - 1, ``panel_broadcast`` about n^2 / 2048.
 
     Parameters
     ----------
     forms : (Form, Form)
         Of T, n x n, and of the right-hand sides, n x columns; both > 0.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`.
     parameters : tuple of (str, int)
         Of the variant. ``ROWS``: most rows of a block; ``UNROLL``: write out the long loops, see
         ``triangular/solve_block.frag``.
     upper, unit, transposed : bool
         See `Triangle`.
-
-    Returns
-    -------
-    Plan
-        Operands ``T`` and ``B``, result ``X``, all packed. n^2 columns flop. Passes, with b rows in a block: ``rank2``
-        ceil(n / 2), ``blocked`` 2 ceil(n / b) - 1, ``panel_broadcast`` about n^2 / 2048.
     """
     n, columns = forms[1].matrix
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    known = VARIANTS.get(variant)
-    if known is not None and known.exchange is not None:
-        values = known.settle(f"triangular[{variant}]", parameters, limits)
-        options = {"upper": upper, "unit": unit, "transposed": transposed}
-        return known.exchange(plan(forms, limits, variant="rank2", **options), values)
-    draft = Draft(f"triangular[{variant}, {'upper' if upper else 'lower'}]")
+    draft = Draft(f"triangular[{chosen.variant}, {'upper' if upper else 'lower'}]")
     operand = draft.operand("T", matrix((n, n)))
     start = draft.operand("B", matrix((n, columns)))
     triangle = Triangle(upper, unit, transposed)
-    result = substitute(draft, operand, start, (n, columns), triangle, limits, variant, parameters)
+    result = BUILDERS[chosen.variant](draft, operand, start, (n, columns), triangle, chosen.values)
     return draft.plan({"X": result}, flops=flops(forms))
 
 
@@ -177,7 +157,6 @@ def substitute(
     triangle: Triangle,
     limits: Limits,
     variant: str | None = None,
-    parameters: Parameters = (),
 ) -> str:
     """Add the passes of a substitution to a draft.
 
@@ -191,7 +170,7 @@ def substitute(
         Of the right-hand sides.
     triangle : Triangle
         What T is.
-    limits, variant, parameters
+    limits, variant
         As in `plan`.
 
     Returns
@@ -200,13 +179,8 @@ def substitute(
         Slot of the solution.
     """
     forms = resident((shape[0], shape[0]), shape)
-    variant, values = settled("triangular", VARIANTS, choose, forms, limits, variant, parameters)
-    builders: dict[str, Callable[[Draft, str, str, Shape, Triangle, Mapping[str, int]], str]] = {
-        "rank2": _rank2,
-        "blocked": _blocked,
-        "panel_broadcast": _panel_broadcast,
-    }
-    return builders[variant](draft, operand, start, shape, triangle, values)
+    variant, values = resolved("triangular", VARIANTS, choose, forms, limits, variant)
+    return BUILDERS[variant](draft, operand, start, shape, triangle, values)
 
 
 def _rank2(draft: Draft, operand: str, start: str, shape: Shape, triangle: Triangle, values: Mapping[str, int]) -> str:
@@ -352,24 +326,21 @@ def _texel_rows(top: int, upward: bool, height: int) -> range:
     return range(top // 2, min(top // 2 + BROADCAST_BLOCK // 2, height))
 
 
+BUILDERS: dict[str, Callable[[Draft, str, str, Shape, Triangle, Mapping[str, int]], str]] = {
+    "rank2": _rank2,
+    "blocked": _blocked,
+    "panel_broadcast": _panel_broadcast,
+}
+"""What adds the passes of each variant."""
+
+
 # -- the operation ----------------------------------------------------------------------------------------------------
 
 
 @kept(VARIANTS)
-def whole(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    upper: bool = False,
-    unit: bool = False,
-    transposed: bool = False,
-) -> Plan:
-    """Plan of a call: upload host operands, substitute, read back a host result."""
-    at = tuple(form.on_device for form in forms)
-    options = {"upper": upper, "unit": unit, "transposed": transposed}
-    core = plan(at, limits, variant=variant, parameters=parameters, **options)
+def whole(forms: Forms, limits: Limits = PLAIN, **way: Any) -> Plan:
+    """Plan of a call: upload host operands, substitute, read back a host result; options as of `plan`."""
+    core = plan(tuple(form.on_device for form in forms), limits, **way)
     if all(form.resident for form in forms):
         return core
     draft = Draft(core.operation)

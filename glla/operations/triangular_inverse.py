@@ -8,14 +8,14 @@ error is that of substitution, |I - T X| <= (n + 4) u |T||X|, whatever the condi
 from __future__ import annotations
 
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 
-from glla.errors import one_of
 from glla.operations import solve_triangular, triangular
 from glla.operations.blocks import gather
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.reduce import max_magnitude
 from glla.operations.shapes import square
 from glla.operations.solve_triangular import CARE, lost
@@ -23,7 +23,7 @@ from glla.operations.substitution import in_rounded_rows
 from glla.operations.triangular import Triangle
 from glla.operations.trust import TINY
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, Variant, resident
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, PingPong, Plan, Region, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.storage import HostArray, matrix
@@ -63,54 +63,39 @@ def flops(forms: Forms) -> int:
     return forms[0].count * (forms[0].shape[-1] ** 3 // 3)
 
 
-@cached_plan
+@builder("triangular_inverse", VARIANTS, choose)
 def plan(
     forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
+    limits: Limits,
+    chosen: Chosen,
     lower: bool = False,
     unit_diagonal: bool = False,
     transposed: bool = False,
 ) -> Plan:
     """Plan of the inverse of an n x n triangle on the device, n > 0.
 
+    Operand ``T``, result ``X`` with zeros in the other triangle, both packed. Passes: ``gets`` n; the others those of
+    the substitution, and three that write the identity.
+
     Parameters
     ----------
     forms : (Form,)
         Of T, of which a triangle is read.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`.
-    parameters : tuple of (str, int)
-        Of the variant.
     lower, unit_diagonal : bool
         T is lower triangular; its diagonal is one and is not read.
     transposed : bool
         What is stored is the transpose of T.
-
-    Returns
-    -------
-    Plan
-        Operand ``T``, result ``X`` with zeros in the other triangle, both packed. Passes: ``gets`` n; the others
-        those of the substitution, and three that write the identity.
     """
-    shape = forms[0].matrix
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    one_of("triangular_inverse: variant", variant, VARIANTS)
+    shape, variant = forms[0].matrix, chosen.variant
     draft = Draft(f"triangular_inverse[{variant}, {'lower' if lower else 'upper'}]")
     operand = draft.operand("T", matrix(shape))
     if variant == "gets":
-        VARIANTS[variant].settle(f"triangular_inverse[{variant}]", parameters, limits)
         x = _gets(draft, operand, shape, lower, {"UNIT": int(unit_diagonal), "TRANSPOSED": int(transposed)})
     else:
         triangle = Triangle(not lower, unit_diagonal, transposed, inverse=True)
         start = draft.slot("I", matrix(shape))
         draft.draw("packing/identity", {}, start, {"shape": shape})
-        x = triangular.substitute(draft, operand, start, shape, triangle, limits, variant, parameters)
+        x = triangular.BUILDERS[variant](draft, operand, start, shape, triangle, chosen.values)
     return draft.plan({"X": x}, flops(forms))
 
 
@@ -143,13 +128,7 @@ _SINGULAR = Next("T has a zero on its diagonal", error="SingularMatrixError: nam
 
 @cached_plan
 def whole(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    lower: bool = False,
-    unit_diagonal: bool = False,
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False, **way: Unpack[Way]
 ) -> Plan:
     """Plan of a call: upload, inverse, read-back; of a matrix on the device T's diagonal and the largest entries."""
     (form,) = forms
@@ -157,9 +136,7 @@ def whole(
     n = shape[0]
     draft = Draft("triangular_inverse")
     t = bring_in(draft, "T", form, limits)
-    inner = plan(
-        resident(shape), limits, variant=variant, parameters=parameters, lower=lower, unit_diagonal=unit_diagonal
-    )
+    inner = plan(resident(shape), limits, **way, lower=lower, unit_diagonal=unit_diagonal)
     x = draft.call("inverse", inner, T=t)["X"]
     if form.resident:
         for name, slot in (("T", t), ("X", x)):
@@ -225,10 +202,9 @@ def tiles(
     limits: Limits = PLAIN,
     room: int | None = None,
     *,
-    variant: str | None = None,
-    parameters: Parameters = (),
     lower: bool = False,
     unit_diagonal: bool = False,
+    **way: Unpack[Way],
 ) -> Plan | None:
     """Plan of the solutions of T X = I block by block, where there is a cap on memory; else None."""
     both = (*forms, Form(forms[0].matrix))

@@ -6,12 +6,14 @@ The source scatters: a thread squares a window and adds it to the result. `frame
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 
 from glla.errors import LimitError, ShapeError
 from glla.operations.crossing import bring_in, read_back
-from glla.operations.record import Array, Choice, Operation
-from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Variant, matrix, resident, settled
+from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
+from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 from glla.passes.steps import Region, Uniform
@@ -58,50 +60,32 @@ def flops(forms: Forms, w: int = WINDOW) -> int:
     return forms[0].count * (m - w + 1) * (n - w + 1) * 2 * w**3
 
 
-@cached_plan
-def plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    w: int = WINDOW,
-    limit: float | None = LIMIT,
-) -> Plan:
+@builder("window_squares", VARIANTS, choose)
+def plan(forms: Forms, limits: Limits, chosen: Chosen, w: int = WINDOW, limit: float | None = LIMIT) -> Plan:
     """Plan of the sum for an image on the device.
+
+    Operand ``A``, result ``C``, both packed. One pass; ``frames`` one for each row of windows, and one for the limit.
 
     Parameters
     ----------
     forms : (Form,)
         Of A, at least w x w.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`.
-    parameters : tuple of (str, int)
-        None are known.
     w : int
         Rows and columns of a window, see `WIDEST`.
     limit : float or None
         Sums are cut to [0, limit]; None leaves them.
-
-    Returns
-    -------
-    Plan
-        Operand ``A``, result ``C``, both packed. One pass; ``frames`` one for each row of windows, and one for the
-        limit.
 
     Raises
     ------
     OptionError, LimitError
         No such variant; a window that is too large for it.
     """
-    variant, _ = settled("window_squares", VARIANTS, choose, forms, limits, variant, parameters)
+    variant = chosen.variant
     if w > WIDEST[variant]:
         widest = WIDEST[variant]
         raise LimitError(f"window_squares: w must be at most {widest} with variant {variant!r}, got {w}", w, widest)
     shape = forms[0].matrix
-    draft = Draft(f"window_squares[{variant}]")
+    draft = Draft(chosen.title)
     image = draft.operand("A", matrix(shape))
     if variant == "frames":
         result = _frames(draft, image, shape, w, limit)
@@ -143,19 +127,13 @@ def _frames(draft: Draft, image: str, shape: Shape, w: int, limit: float | None)
 
 @cached_plan
 def whole(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    w: int = WINDOW,
-    limit: float | None = LIMIT,
+    forms: Forms, limits: Limits = PLAIN, *, w: int = WINDOW, limit: float | None = LIMIT, **way: Unpack[Way]
 ) -> Plan:
     """Plan of a call: upload, the sum, read-back."""
     (form,) = forms
     draft = Draft("window_squares")
     image = bring_in(draft, "A", form, limits)
-    core = plan(resident(form.matrix), limits, variant=variant, parameters=parameters, w=w, limit=limit)
+    core = plan(resident(form.matrix), limits, **way, w=w, limit=limit)
     result = draft.call("sum", core, A=image)["C"]
     if not form.resident:
         result = read_back(draft, result, form.matrix, limits, "C")

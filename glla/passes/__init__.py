@@ -22,12 +22,12 @@ from glla.passes.sharing import shared
 from glla.passes.steps import Block, DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
 from glla.passes.storage import Buffer, HostArray, Slot, Storage, matrix, texture, wrapped
 from glla.passes.text.table import table
-from glla.passes.variant import Variant, Variants, kept, parameter_space, settled
+from glla.passes.variant import Variant, Variants, parameter_space
 
 __all__ = [
     "BLOCK_ALIGNMENT", "COMPUTE", "MOST_GROUPS", "PLAIN", "Block", "Buffer", "Call", "Cost", "DeviceStep", "Dispatch",
     "Draft", "Form", "Forms", "Host", "HostArray", "Iterated", "Layout", "Limits", "Loop", "Next", "Packed",
     "Parameters", "Pass", "PingPong", "Plan", "Region", "Scope", "Slot", "Step", "Storage", "Transfer", "Tuned",
-    "Uniform", "Variant", "Variants", "Wrapped", "forms_of", "iterate", "kept", "matrix", "parameter_space", "resident",
-    "settled", "shared", "stages", "table", "texture", "touched", "wrapped",
+    "Uniform", "Variant", "Variants", "Wrapped", "forms_of", "iterate", "matrix", "parameter_space", "resident",
+    "shared", "stages", "table", "texture", "touched", "wrapped",
 ]  # fmt: skip

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, Mapping, MutableMapping, ValuesView
 from dataclasses import dataclass, field
-from functools import partial, update_wrapper
 from itertools import count, product
 from threading import Lock
-from typing import Any
 
-from glla.errors import OptionError, one_of
-from glla.passes.cache import cached_plan
-from glla.passes.form import Forms
+from glla.errors import OptionError
 from glla.passes.limits import Limits, Parameters, version
 from glla.passes.plan import Plan
 
@@ -106,41 +102,6 @@ class Variant:
         return values
 
 
-def settled(
-    operation: str,
-    variants: Mapping[str, Variant],
-    choose: Callable[..., tuple[str, Parameters]],
-    forms: Forms,
-    limits: Limits,
-    variant: str | None,
-    parameters: Parameters,
-) -> tuple[str, dict[str, int]]:
-    """Return a variant and the values of all its parameters: as asked for, or as chosen.
-
-    Parameters
-    ----------
-    operation : str
-        For the messages.
-    variants : mapping of str to Variant
-        Those of the operation.
-    choose : callable
-        (forms, limits) -> the variant where none is asked for, with values for its parameters.
-    forms, limits
-        What a plan is made for.
-    variant, parameters
-        What is asked for.
-
-    Raises
-    ------
-    OptionError
-        No such variant, and see `Variant.settle`.
-    """
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    one_of(f"{operation}: variant", variant, variants)
-    return variant, variants[variant].settle(f"{operation}[{variant}]", parameters, limits)
-
-
 def parameter_space(variant: Variant) -> Iterator[Parameters]:
     """Yield every combination of a variant's parameters that goes together, the defaults first.
 
@@ -231,34 +192,3 @@ class Variants(MutableMapping[str, Variant]):
     def values(self) -> ValuesView[Variant]:
         """Give the variants as they are now."""
         return self._table.values()
-
-
-class Kept:
-    """A builder of plans that caches them by its arguments, and by the shader that the variant has now.
-
-    A name may stand for another shader after it was registered anew; a plan of the old one is not found then.
-    """
-
-    def __init__(self, builder: Callable[..., Plan], variants: Variants) -> None:
-        def registered(number: int, *args: Any, **options: Any) -> Plan:
-            return builder(*args, **options)
-
-        update_wrapper(self, builder)
-        self.__wrapped__ = builder
-        self._variants = variants
-        self._written, self._registered = cached_plan(builder), cached_plan(registered)
-
-    def __call__(self, *args: Any, **options: Any) -> Plan:
-        """Give the plan that was made before, or make it."""
-        number = self._variants.numbers.get(options.get("variant"))
-        return self._written(*args, **options) if number is None else self._registered(number, *args, **options)
-
-    def cache_clear(self) -> None:
-        """Forget all plans."""
-        self._written.cache_clear()
-        self._registered.cache_clear()
-
-
-def kept(variants: Variants) -> Callable[[Callable[..., Plan]], Kept]:
-    """Cache the plans of a builder, see `Kept`, with those of all builders, see `glla.passes.cache.cached_plan`."""
-    return partial(Kept, variants=variants)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -14,15 +14,15 @@ from glla.operations.crossing import at_home, bring_in, read_back, upload
 from glla.operations.elimination import stack_definite
 from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels, block16, sixteen
 from glla.operations.host.scaling import definite, of_definite
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.shapes import square
 from glla.operations.trust import near_one
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.operations.wrapped.view import View
-from glla.passes import Draft, Form, Forms, HostArray, Next, PingPong, Plan, Region, Variant, matrix, resident, settled
+from glla.passes import Draft, Form, Forms, HostArray, Next, PingPong, Plan, Region, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
-from glla.passes.limits import PLAIN, Limits, Parameters
+from glla.passes.limits import PLAIN, Limits
 
 SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2'
 """Source of the author's variants."""
@@ -82,18 +82,19 @@ def flops(forms: Forms) -> int:
     return forms[0].count * (n**3 // 3)
 
 
-@cached_plan
-def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+@builder("cholesky", VARIANTS, choose)
+def plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     """Plan of the factorisation of an n x n matrix on the device, n > 0.
+
+    Operand ``A``, result ``L`` with zeros above the diagonal, both packed. Passes, with N = ceil(n / 16): ``rank2``
+    ceil(n / 2); ``block16`` 3 N - 1; ``block16_rows`` 3 N - 1 + (N - 1) (N - 2) / 2, the last term those of the rows,
+    one after the other; ``blocked`` about 3 N + N^2 / (2 p), p = PANEL / 16, and 3 N more with UNROLL; up to order
+    FUSED N.
 
     Parameters
     ----------
     forms : (Form,)
         Of A, of which the lower half is read.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`, with its parameters.
     parameters : tuple of (str, int)
         Of the variant. ``blocked``: ``PANEL``, columns of a panel; ``FUSED``, largest order without panels, at which
         one pass makes 16 columns and updates all that remains; ``UPDATE``, whether the rest is updated by a pass for
@@ -102,19 +103,10 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         a fragment fetches the block on their diagonal as a whole and factors it in registers, with a reciprocal in
         place of the divisions of a column (2); ``LEFT``, whether columns of a panel lose the product of
         those on their left in one pass, when it is their turn (1), or all that remain after each 16 columns (0).
-
-    Returns
-    -------
-    Plan
-        Operand ``A``, result ``L`` with zeros above the diagonal, both packed. Passes, with N = ceil(n / 16): ``rank2``
-        ceil(n / 2); ``block16`` 3 N - 1; ``block16_rows`` 3 N - 1 + (N - 1) (N - 2) / 2, the last term those of the
-        rows, one after the other; ``blocked`` about 3 N + N^2 / (2 p), p = PANEL / 16, and 3 N more with UNROLL; up to
-        order FUSED N.
     """
-    variant, values = settled("cholesky", VARIANTS, choose, forms, limits, variant, parameters)
-    (n, _) = forms[0].matrix
+    variant, values, (n, _) = chosen.variant, chosen.values, forms[0].matrix
     fused = variant == "blocked" and n <= values["FUSED"]
-    draft = Draft("cholesky[blocked, fused]" if fused else f"cholesky[{variant}]")
+    draft = Draft("cholesky[blocked, fused]" if fused else chosen.title)
     source = draft.operand("A", matrix((n, n)))
     if variant == "rank2":
         result = _rank2(draft, source, n)
@@ -147,15 +139,15 @@ def _rank2(draft: Draft, source: str, n: int) -> str:
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: the factor, and its diagonal, which says whether the matrix is positive definite."""
     (form,) = forms
     draft = Draft("cholesky")
     a = bring_in(draft, "A", form, limits)
-    results = _factor(draft, a, form.matrix, limits, variant, parameters)
+    results = _factor(draft, a, form.matrix, limits, **way)
     if not form.resident:
         results["L"] = read_back(draft, results["L"], form.matrix, limits, "L")
-    again = partial(care, form, limits, variant, parameters)
+    again = partial(care, form, limits, **way)
     far = Next("entries of the diagonal are zero, or beyond 2^-40 to 2^40", "care", again)
     return draft.plan(results, after=(far, NOT_DEFINITE))
 
@@ -168,23 +160,21 @@ equilibrated = partial(definite, of_definite)
 
 
 @cached_plan
-def care(form: Form, limits: Limits, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+def care(form: Form, limits: Limits, **way: Unpack[Way]) -> Plan:
     """Plan of the factor of a matrix that was scaled on the host, so that its diagonal is near 1."""
     shape = form.matrix
     draft = Draft("care")
     a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
     exponents_ = draft.slot("exponents", HostArray((shape[0], 1)))
     draft.host(SCALED, equilibrated, (a,), (scaled, exponents_))
-    results = _factor(draft, upload(draft, scaled, shape, limits), shape, limits, variant, parameters)
+    results = _factor(draft, upload(draft, scaled, shape, limits), shape, limits, **way)
     results["L"] = read_back(draft, results["L"], shape, limits, "L")
     return draft.plan({**results, "exponents": exponents_}, after=(NOT_DEFINITE,))
 
 
-def _factor(
-    draft: Draft, a: str, shape: Shape, limits: Limits, variant: str | None, parameters: Parameters
-) -> dict[str, str]:
+def _factor(draft: Draft, a: str, shape: Shape, limits: Limits, **way: Unpack[Way]) -> dict[str, str]:
     """Add the factorisation, and the read-back of the diagonal of L."""
-    core = plan(resident(shape), limits, variant=variant, parameters=parameters)
+    core = plan(resident(shape), limits, **way)
     made = draft.call("factor", core, A=a)["L"]
     column = (shape[0], 1)
     diagonal = draft.call("diagonal", blocks.gather(shape, column, down=(1, 1)), A=made)["block"]
@@ -257,7 +247,7 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
 
 def alone(forms: Forms, limits: Limits) -> Plan:
     """Plan of a member of a stack that must be scaled."""
-    return care(forms[0], limits, None)
+    return care(forms[0], limits)
 
 
 STACKS = stack_definite.batch(stack_definite.factor, alone, "care", NOT_DEFINITE)
@@ -285,19 +275,12 @@ CHOLESKY = Operation(
 
 
 @cached_plan
-def whole_factor(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = False,
-    variant: str | None = None,
-    parameters: Parameters = (),
-) -> Plan:
+def whole_factor(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call of `cho_factor`: the factor of A, or of its transpose, as it lies."""
     (form,) = forms
     alike = form.matrix == (1, 1) and not form.resident  # is the transpose of itself, in C order
     given = form if lower or alike else replace(form, transposed=not form.transposed)
-    return whole((given,), limits, variant=variant, parameters=parameters)
+    return whole((given,), limits, **way)
 
 
 def _of_halves(forms: Forms, limits: Limits, *, lower: bool = False, **options: object) -> Plan:

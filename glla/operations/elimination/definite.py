@@ -8,6 +8,7 @@ float32's limits: a system beyond 2^-40 to 2^40 is scaled by powers of two on th
 from __future__ import annotations
 
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 
@@ -19,10 +20,10 @@ from glla.operations.elimination import cholesky, stack_definite
 from glla.operations.host import scaling
 from glla.operations.host.refinement import Refinement
 from glla.operations.host.scaling import Float64, Integers, scaled_back
-from glla.operations.record import Array, Operation
+from glla.operations.record import Array, Operation, Way
 from glla.operations.shapes import by_factors, system
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -66,9 +67,7 @@ def flops_of_solve(forms: Forms) -> int:
 
 
 @cached_plan
-def solution(
-    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, variant: None = None, parameters: Parameters = ()
-) -> Plan:
+def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **way: Unpack[Way]) -> Plan:
     """Plan of the solution on the device: operands ``C``, of which one triangle is read, and ``B``."""
     n, columns = forms[1].matrix
     draft = Draft("cho_solve")
@@ -77,9 +76,7 @@ def solution(
 
 
 @cached_plan
-def whole_solution(
-    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, variant: None = None, parameters: Parameters = ()
-) -> Plan:
+def whole_solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **way: Unpack[Way]) -> Plan:
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
     c_form, b_form = forms
     n, columns = b_form.matrix
@@ -172,33 +169,26 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+def core(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of the solution on the device: factor, then substitution. `variant` is one of `cholesky`."""
     n, columns = forms[1].matrix
     draft = Draft("solve_pos")
     a, b = draft.operand("A", matrix((n, n))), draft.operand("B", matrix((n, columns)))
-    made = cholesky.plan(resident((n, n)), limits, variant=variant, parameters=parameters)
+    made = cholesky.plan(resident((n, n)), limits, **way)
     factor = draft.call("factor", made, A=a)["L"]
     return draft.plan({"X": substitute(draft, factor, b, (n, columns), limits)}, flops(forms))
 
 
 @cached_plan
-def whole(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    refine: bool = False,
-    variant: str | None = None,
-    parameters: Parameters = (),
-) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, *, refine: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call. With `refine` A is scaled in float64 on the host, and corrections follow."""
     if refine:
-        return _factored(forms, limits, variant, parameters)
+        return _factored(forms, limits, **way)
     n, columns = forms[1].matrix
     draft = Draft("solve_pos")
     results: dict[str, str] = {}
     a, b = (bring_in_watched(draft, name, form, limits, results) for name, form in zip("AB", forms, strict=True))
-    made = cholesky.plan(resident((n, n)), limits, variant=variant, parameters=parameters)
+    made = cholesky.plan(resident((n, n)), limits, **way)
     factor = draft.call("factor", made, A=a)["L"]
     results["diagonal"] = diagonal(draft, factor, n, limits)
     x = substitute(draft, factor, b, (n, columns), limits)
@@ -207,12 +197,12 @@ def whole(
         watch(draft, "X", x, (n, columns), results)
     else:
         results["X"] = read_back(draft, x, (n, columns), limits, "X")
-    far = Next(FAR, CARE, partial(careful, forms, limits, variant, parameters))
+    far = Next(FAR, CARE, partial(careful, forms, limits, **way))
     return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
 
 
 @cached_plan
-def careful(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters = ()) -> Plan:
+def careful(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     """Plan of a system scaled on the host first; operands on the device are read back."""
     n, columns = forms[1].matrix
     draft = Draft(CARE)
@@ -221,7 +211,7 @@ def careful(forms: Forms, limits: Limits, variant: str | None, parameters: Param
     made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
     draft.host(SCALE, partial(scaling.definite_system, scaling.of_definite), given, tuple(made.values()))
     a, b = upload(draft, made["scaled A"], (n, n), limits), upload(draft, made["scaled B"], (n, columns), limits)
-    plan = cholesky.plan(resident((n, n)), limits, variant=variant, parameters=parameters)
+    plan = cholesky.plan(resident((n, n)), limits, **way)
     factor = draft.call("factor", plan, A=a)["L"]
     results = {"diagonal": diagonal(draft, factor, n, limits)}
     results["X"] = read_back(draft, substitute(draft, factor, b, (n, columns), limits), (n, columns), limits, "X")
@@ -230,14 +220,14 @@ def careful(forms: Forms, limits: Limits, variant: str | None, parameters: Param
     return draft.plan(results, after=(cholesky.NOT_DEFINITE, small))
 
 
-def _factored(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters) -> Plan:
+def _factored(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     """Plan of the factor that corrections are made with: of A, scaled in float64 on the host."""
     n, columns = forms[1].matrix
     draft = Draft("solve_pos, refined")
     a = draft.operand("A", HostArray((n, n)))
     scaled, exponents = draft.slot("scaled A", HostArray((n, n))), draft.slot("exponents", HostArray((n, 1)))
     draft.host(cholesky.SCALED, cholesky.equilibrated, (a,), (scaled, exponents))
-    plan = cholesky.plan(resident((n, n)), limits, variant=variant, parameters=parameters)
+    plan = cholesky.plan(resident((n, n)), limits, **way)
     factor = draft.call("factor", plan, A=upload(draft, scaled, (n, n), limits))["L"]
     results = {"C": factor, "diagonal": diagonal(draft, factor, n, limits), "exponents": exponents}
     after = Next("the factor stands", REFINE, partial(correction, n, columns, limits))
@@ -308,7 +298,7 @@ def solution_alone(forms: Forms, limits: Limits) -> Plan:
 
 def alone(forms: Forms, limits: Limits) -> Plan:
     """Plan of a member of a stack of systems that must be scaled."""
-    return careful(forms, limits, None)
+    return careful(forms, limits)
 
 
 CHO_SOLVE = Operation(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_b
 from glla.operations.elimination import cholesky, stack_banded
 from glla.operations.elimination.band_columns import BLOCK16, SIXTEEN, Band
 from glla.operations.host.scaling import Float64, Integers, Scaled, definite, definite_system, symmetric
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import (
     PLAIN,
@@ -32,13 +33,11 @@ from glla.passes import (
     HostArray,
     Limits,
     Next,
-    Parameters,
     Plan,
     Uniform,
     Variant,
     matrix,
     resident,
-    settled,
 )
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -72,6 +71,10 @@ def choose(forms: Forms, limits: Limits, name: str = "cholesky_banded") -> Choic
     return (BLOCK16 if limits.software or width > NARROW else SIXTEEN), ()
 
 
+choose_solution = partial(choose, name="solve_pos_banded")
+"""As `choose`, with the tuning results of solutions."""
+
+
 def check(forms: Forms, function: str = "cholesky_banded") -> None:
     """Raise ShapeError unless B has a row for each of A's columns."""
     if len(forms) > 1 and forms[1].matrix[0] != forms[0].matrix[1]:
@@ -88,42 +91,25 @@ def flops(forms: Forms) -> int:
 # -- the factor -------------------------------------------------------------------------------------------------------
 
 
-@cached_plan
-def plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    lower: bool = False,
-) -> Plan:
+@builder("cholesky_banded", VARIANTS, choose)
+def plan(forms: Forms, limits: Limits, chosen: Chosen, lower: bool = False) -> Plan:
     """Plan of the factor of an n x n band of w diagonals beside its own, on the device.
+
+    Operand ``A``. Results ``L``, the factor in the same storage (L, or U = L^T), and ``diagonal``, 1 x n; packed.
+    Passes: ``block16`` 3 ceil(n / 16) + 3, ``sixteen`` ceil(n / 16) + 4.
 
     Parameters
     ----------
     forms : (Form,)
         Of A, the band as LAPACK stores it, (w + 1) x n, both > 0.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`.
-    parameters : tuple of (str, int)
-        None so far.
     lower : bool
         A holds the diagonals on and below the main one, a_ij at [i - j, j]; otherwise those on and above, a_ij at
         [w + i - j, j].
-
-    Returns
-    -------
-    Plan
-        Operand ``A``. Results ``L``, the factor in the same storage (L, or U = L^T), and ``diagonal``, 1 x n; packed.
-        Passes: ``block16`` 3 ceil(n / 16) + 3, ``sixteen`` ceil(n / 16) + 4.
     """
     shape = forms[0].matrix
-    variant, _ = settled("cholesky_banded", VARIANTS, choose, forms, limits, variant, parameters)
-    draft = Draft(f"cholesky_banded[{variant}]")
+    draft = Draft(chosen.title)
     band = Band(draft, shape)
-    factor = band.factor(draft.operand("A", matrix(shape)), not lower, variant)
+    factor = band.factor(draft.operand("A", matrix(shape)), not lower, chosen.variant)
     results = {
         "L": band.diagonals(factor, "L", shape[0], not lower),
         "diagonal": band.diagonals(factor, "diagonal", 1, False),
@@ -132,27 +118,20 @@ def plan(
 
 
 @cached_plan
-def whole(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = False,
-    variant: str | None = None,
-    parameters: Parameters = (),
-) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call: the factor, and its diagonal, which says whether the matrix is positive definite."""
     (form,) = forms
     draft = Draft("cholesky_banded")
-    results = _factored(draft, bring_in(draft, "A", form, limits), form.matrix, limits, lower, variant, parameters)
+    results = _factored(draft, bring_in(draft, "A", form, limits), form.matrix, limits, lower, **way)
     if not form.resident:
         results["L"] = read_back(draft, results["L"], form.matrix, limits, "L")
-    again = partial(careful, forms, limits, lower, variant, parameters)
+    again = partial(careful, forms, limits, lower, **way)
     far = Next("entries of the diagonal are zero, or beyond 2^-40 to 2^40", CARE, again)
     return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
 
 
 @cached_plan
-def careful(forms: Forms, limits: Limits, lower: bool, variant: str | None, parameters: Parameters = ()) -> Plan:
+def careful(forms: Forms, limits: Limits, lower: bool, **way: Unpack[Way]) -> Plan:
     """Plan of the factor of a band that was scaled on the host, so that its diagonal is near 1."""
     (form,) = forms
     shape = form.matrix
@@ -160,16 +139,14 @@ def careful(forms: Forms, limits: Limits, lower: bool, variant: str | None, para
     a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
     exponents = draft.slot("exponents", HostArray((shape[1], 1)))
     draft.host(cholesky.SCALED, partial(definite, partial(of_band, lower=lower)), (a,), (scaled, exponents))
-    results = _factored(draft, upload(draft, scaled, shape, limits), shape, limits, lower, variant, parameters)
+    results = _factored(draft, upload(draft, scaled, shape, limits), shape, limits, lower, **way)
     results["L"] = read_back(draft, results["L"], shape, limits, "L")
     return draft.plan({**results, "exponents": exponents}, after=(cholesky.NOT_DEFINITE,))
 
 
-def _factored(
-    draft: Draft, a: str, shape: Shape, limits: Limits, lower: bool, variant: str | None, parameters: Parameters
-) -> dict[str, str]:
+def _factored(draft: Draft, a: str, shape: Shape, limits: Limits, lower: bool, **way: Unpack[Way]) -> dict[str, str]:
     """Add the factorisation, and the read-back of the diagonal."""
-    core = plan(resident(shape), limits, variant=variant, parameters=parameters, lower=lower)
+    core = plan(resident(shape), limits, **way, lower=lower)
     made = draft.call("factor", core, A=a)
     return {"L": made["L"], "diagonal": read_back(draft, made["diagonal"], (1, shape[1]), limits, "diagonal of L")}
 
@@ -228,7 +205,7 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
 
 def alone(forms: Forms, limits: Limits, lower: bool) -> Plan:
     """Plan of a member of a stack that must be scaled."""
-    return careful(forms, limits, lower, None)
+    return careful(forms, limits, lower)
 
 
 CHOLESKY_BANDED = Operation(
@@ -261,36 +238,19 @@ def flops_of_solution(forms: Forms) -> int:
     return flops(forms) + forms[0].count * 4 * n * min(rows, n) * columns
 
 
-@cached_plan
-def solution(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    lower: bool = False,
-) -> Plan:
+@builder("solve_pos_banded", VARIANTS, choose_solution)
+def solution(forms: Forms, limits: Limits, chosen: Chosen, lower: bool = False) -> Plan:
     """Plan of the solution of A X = B on the device, A a band.
 
-    Parameters
-    ----------
-    forms : (Form, Form)
-        Of A, as in `plan`, and of B, n x columns.
-    limits, variant, parameters, lower
-        As in `plan`.
-
-    Returns
-    -------
-    Plan
-        Operands ``A`` and ``B``. Results ``X``, and ``diagonal``, that of L, 1 x n: all must be above zero. Passes:
-        those of the factor but two, 2 ceil(n / 16) for both substitutions, and 2.
+    Forms, and `lower`, as of `plan`; B is n x columns. Operands ``A`` and ``B``. Results ``X``, and ``diagonal``, that
+    of L, 1 x n: all must be above zero. Passes: those of the factor but two, 2 ceil(n / 16) for both substitutions, and
+    2.
     """
     (shape, (n, columns)) = (form.matrix for form in forms)
-    variant, _ = settled("solve_pos_banded", VARIANTS, choose_solution, forms, limits, variant, parameters)
-    draft = Draft(f"solve_pos_banded[{variant}]")
+    draft = Draft(chosen.title)
     band = Band(draft, shape)
     a, b = draft.operand("A", matrix(shape)), draft.operand("B", matrix((n, columns)))
-    factor = band.factor(a, not lower, variant)
+    factor = band.factor(a, not lower, chosen.variant)
     x = substituted(band, factor, b, columns)
     results = {"X": x, "diagonal": band.diagonals(factor, "diagonal", 1, False)}
     return draft.plan(results, flops_of_solution(forms))
@@ -306,9 +266,6 @@ def substituted(band: Band, factor: str, b: str, columns: int) -> str:
     return band.substitute(factor, columns, copied)
 
 
-choose_solution = partial(choose, name="solve_pos_banded")
-"""As `choose`, with the tuning results of solutions."""
-
 VARIANTS_OF_SOLUTION = {
     name: replace(one, summary=f"{one.summary}; then substitution") for name, one in VARIANTS.items()
 }
@@ -318,30 +275,21 @@ FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 
 
 
 @cached_plan
-def whole_solution(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = False,
-    variant: str | None = None,
-    parameters: Parameters = (),
-) -> Plan:
+def whole_solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call: upload host operands, solve, read back a host result and the diagonal of L."""
     draft, results = Draft("solve_pos_banded"), dict[str, str]()
     a, b = (bring_in_watched(draft, name, form, limits, results) for name, form in zip("AB", forms, strict=True))
-    results |= _solved(draft, a, b, forms, limits, lower, variant, parameters)
+    results |= _solved(draft, a, b, forms, limits, lower, **way)
     if any(form.resident for form in forms):
         watch(draft, "X", results["X"], forms[1].matrix, results)
     else:
         results["X"] = read_back(draft, results["X"], forms[1].matrix, limits, "X")
-    far = Next(FAR, CARE, partial(careful_solution, forms, limits, lower, variant, parameters))
+    far = Next(FAR, CARE, partial(careful_solution, forms, limits, lower, **way))
     return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
 
 
 @cached_plan
-def careful_solution(
-    forms: Forms, limits: Limits, lower: bool, variant: str | None, parameters: Parameters = ()
-) -> Plan:
+def careful_solution(forms: Forms, limits: Limits, lower: bool, **way: Unpack[Way]) -> Plan:
     """Plan of a system scaled on the host first; operands on the device are read back."""
     shape, (n, columns) = (form.matrix for form in forms)
     draft = Draft(CARE)
@@ -350,7 +298,7 @@ def careful_solution(
     made = {name: draft.slot(name, HostArray(one)) for name, one in shapes.items()}
     draft.host(cholesky.SCALED, partial(definite_system, partial(of_band, lower=lower)), given, tuple(made.values()))
     a, b = upload(draft, made["scaled A"], shape, limits), upload(draft, made["scaled B"], (n, columns), limits)
-    results = _solved(draft, a, b, forms, limits, lower, variant, parameters)
+    results = _solved(draft, a, b, forms, limits, lower, **way)
     results["X"] = read_back(draft, results["X"], (n, columns), limits, "X")
     results |= {name: made[name] for name in ("column exponents", "sizes")}
     small = Next("X is too small", error="NonFiniteError: the solution must fit float32")
@@ -358,10 +306,10 @@ def careful_solution(
 
 
 def _solved(
-    draft: Draft, a: str, b: str, forms: Forms, limits: Limits, lower: bool, variant: str | None, parameters: Parameters
+    draft: Draft, a: str, b: str, forms: Forms, limits: Limits, lower: bool, **way: Unpack[Way]
 ) -> dict[str, str]:
     """Add the solution, and the read-back of the diagonal."""
-    core = solution(resident(*(form.matrix for form in forms)), limits, variant=variant, parameters=parameters,
+    core = solution(resident(*(form.matrix for form in forms)), limits, **way,
                     lower=lower)  # fmt: skip
     made = draft.call("solution", core, A=a, B=b)
     n = forms[1].matrix[0]
@@ -391,7 +339,7 @@ def example_of_system(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
 
 def solution_alone(forms: Forms, limits: Limits, lower: bool) -> Plan:
     """Plan of a member of a stack of systems that must be scaled."""
-    return careful_solution(forms, limits, lower, None)
+    return careful_solution(forms, limits, lower)
 
 
 SOLVE_POS_BANDED = Operation(

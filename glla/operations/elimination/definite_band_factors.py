@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from glla.operations.elimination.definite import (
 )
 from glla.operations.elimination.definite_band import check, example, places, shifted, substituted
 from glla.operations.host.scaling import Integers, factor_system, scaled_back
-from glla.operations.record import Array, Operation
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident
+from glla.operations.record import Array, Operation, Way
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 
 
@@ -33,26 +34,17 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def plan(
-    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, variant: None = None, parameters: Parameters = ()
-) -> Plan:
+def plan(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of the solution of L L^T X = B on the device.
+
+    Operands ``C`` and ``B``. Results ``X``, and ``diagonal``, that of L, 1 x n. Passes: 2 ceil(n / 16) + 4.
 
     Parameters
     ----------
     forms : (Form, Form)
         Of the factor as LAPACK stores it, (w + 1) x n, and of B, n x columns.
-    limits : Limits
-        Of the device.
     lower : bool
         C holds L; otherwise U = L^T.
-    variant, parameters
-        There are none.
-
-    Returns
-    -------
-    Plan
-        Operands ``C`` and ``B``. Results ``X``, and ``diagonal``, that of L, 1 x n. Passes: 2 ceil(n / 16) + 4.
     """
     shape, (n, columns) = (form.matrix for form in forms)
     draft = Draft("cho_solve_banded")
@@ -65,9 +57,7 @@ def plan(
 
 
 @cached_plan
-def whole(
-    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, variant: None = None, parameters: Parameters = ()
-) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
     if not any(form.resident for form in forms):
         return careful(forms, limits, lower=lower)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +28,11 @@ from glla.operations.elimination import cholesky, stack_definite
 from glla.operations.elimination.definite import CARE, diagonal
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.host.scaling import Integers
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.shapes import square
 from glla.operations.trust import PROMISED
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, Plan, Variant, resident, settled
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Plan, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 from glla.passes.storage import HostArray, matrix
@@ -62,32 +63,19 @@ def flops(forms: Forms) -> int:
     return forms[0].count * forms[0].shape[-1] ** 3
 
 
-@cached_plan
-def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+@builder("inv_pos", VARIANTS, choose)
+def plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     """Plan of the inverse of an n x n matrix on the device, n > 0.
 
-    Parameters
-    ----------
-    forms : (Form,)
-        Of A, of which the lower half is read.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        A key of `VARIANTS`.
-    parameters : tuple of (str, int)
-        None so far: the parts choose theirs.
+    Operand ``A``, results ``X`` and ``L``, both packed. Passes: those of `cholesky`, of `triangular_inverse`, and of a
+    product.
 
-    Returns
-    -------
-    Plan
-        Operand ``A``, results ``X`` and ``L``, both packed. Passes: those of `cholesky`, of `triangular_inverse`, and
-        of a product.
+    Forms: of A, of which the lower half is read.
     """
     shape = forms[0].matrix
-    variant, _ = settled("inv_pos", VARIANTS, choose, forms, limits, variant, parameters)
-    draft = Draft(f"inv_pos[{variant}]")
+    draft = Draft(chosen.title)
     a = draft.operand("A", matrix(shape))
-    add = _potri if variant == POTRI else _authors
+    add = _potri if chosen.variant == POTRI else _authors
     factor, x = add(draft, a, shape, limits)
     return draft.plan({"X": x, "L": factor}, flops(forms))
 
@@ -123,21 +111,15 @@ MISSED = Next("the residual is too large", error="ConvergenceError: take potri")
 
 
 @cached_plan
-def whole(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = False,
-    variant: str | None = None,
-    parameters: Parameters = (),
-) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call: the inverse, and the diagonals of L and X, which tell whether it stands."""
     (given,) = forms
     form = given if lower else replace(given, transposed=not given.transposed)
     draft, results = Draft("inv_pos"), dict[str, str]()
     a = bring_in_watched(draft, "A", form, limits, results)
-    results |= _inverted(draft, a, form.matrix, limits, variant, parameters)
-    far = Next(FAR, CARE, partial(careful, form, limits, variant, parameters))
+    results |= _inverted(draft, a, form.matrix, limits, **way)
+    far = Next(FAR, CARE, partial(careful, form, limits, **way))
+    variant = way.get("variant")
     if form.resident:
         later: tuple[Next, ...] = ()
         if variant == AUTHORS:
@@ -169,15 +151,15 @@ def _add_look(draft: Draft, a: str, x: str, shape: Shape, limits: Limits) -> str
 
 
 @cached_plan
-def careful(form: Form, limits: Limits, variant: str | None, parameters: Parameters = ()) -> Plan:
+def careful(form: Form, limits: Limits, **way: Unpack[Way]) -> Plan:
     """Plan of the inverse of a matrix that was scaled on the host, so that its diagonal is near 1."""
-    shape = form.matrix
+    shape, variant = form.matrix, way.get("variant")
     draft = Draft(CARE)
     a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
     exponents = draft.slot("column exponents", HostArray((shape[0], 1)))
     draft.host(cholesky.SCALED, cholesky.equilibrated, (a,), (scaled, exponents))
     at_device = upload(draft, scaled, shape, limits)
-    results = _inverted(draft, at_device, shape, limits, variant, parameters)
+    results = _inverted(draft, at_device, shape, limits, **way)
     if variant == AUTHORS:
         results["residual"] = _add_look(draft, at_device, results["X"], shape, limits)
     results["X"] = read_back(draft, results["X"], shape, limits, "X")
@@ -185,11 +167,9 @@ def careful(form: Form, limits: Limits, variant: str | None, parameters: Paramet
     return draft.plan({**results, "column exponents": exponents}, after=(small, *_errors(variant)))
 
 
-def _inverted(
-    draft: Draft, a: str, shape: Shape, limits: Limits, variant: str | None, parameters: Parameters
-) -> dict[str, str]:
+def _inverted(draft: Draft, a: str, shape: Shape, limits: Limits, **way: Unpack[Way]) -> dict[str, str]:
     """Add the inverse, and the read-back of both diagonals."""
-    core = plan(resident(shape), limits, variant=variant, parameters=parameters)
+    core = plan(resident(shape), limits, **way)
     made = draft.call("inverse", core, A=a)
     found = {"X": made["X"]}
     for name, matrix_ in (("diagonal", "L"), ("diagonal of X", "X")):
@@ -242,7 +222,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
 def alone(forms: Forms, limits: Limits) -> Plan:
     """Plan of a member of a stack that must be scaled."""
-    return careful(forms[0], limits, None)
+    return careful(forms[0], limits)
 
 
 INV_POS = Operation(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,15 @@ from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.elimination.panels import BlockedFactors
 from glla.operations.elimination.pivot import NORMS, FactorSearch, known
 from glla.operations.host.scaling import exponents
-from glla.operations.record import Array, Batch, Choice, Interface, Operation
+from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
 from glla.operations.reduce import max_magnitude
 from glla.operations.trust import PROMISED, overflow, size_near_one
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, resident
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, PingPong, Plan, Region, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.storage import HostArray, Storage, matrix
-from glla.passes.variant import Variant, Variants, kept, settled
+from glla.passes.variant import Variant, Variants
 
 VARIANTS = Variants() | {
     "rank2": Variant(
@@ -81,9 +81,11 @@ BLOCKED_FROM = 256
 """Columns, or rows if they are fewer, from which `blocked` is chosen (``benchmarks/results/thresholds.md``)."""
 
 
-def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: the tuned one, else `blocked` from `BLOCKED_FROM` columns on."""
+def choose(forms: Forms, limits: Limits, pivoting: str | None = None) -> Choice:
+    """Pick the variant: the tuned one, else `blocked` from `BLOCKED_FROM` columns on; without pivoting `UNPIVOTED`."""
     (a,) = forms
+    if pivoting == "none":
+        return UNPIVOTED, ()
     tuned = limits.tuning("plu", *a.matrix)
     if tuned is not None:
         return tuned.variant, tuned.parameters
@@ -107,26 +109,18 @@ def pivotings(variant: str) -> tuple[str, ...]:
     return ("complete",) if MANNERS[variant].complete else ("partial",)
 
 
-@kept(VARIANTS)
-def plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    pivoting: str | None = None,
-    stop: int | None = None,
-) -> Plan:
+@builder("plu", VARIANTS, choose, replaced="rank2", heeds=("pivoting",))
+def plan(forms: Forms, limits: Limits, chosen: Chosen, pivoting: str | None = None, stop: int | None = None) -> Plan:
     """Plan of the factorisation of an m x n matrix on the device, m, n > 0.
+
+    Operand ``A`` (packed). Results: ``LU``, L below the diagonal and U on and above it; ``pivots`` and ``health``, a
+    texel for each step, see ``pivot/factor_records.frag``; from ``row_operations_full`` also ``columns``, the exchanges
+    of columns, recorded as those of rows. About 2/3 n^3 flop; per step of two columns ``rank2`` and ``blocked`` take an
+    elimination pass and 1 (block norms) or 2 (partial) search passes, of which ``FUSED`` saves one; the variants that
+    go column by column take 9 or 10, a complete search more, no search 4.
 
     Parameters
     ----------
-    forms : (Form,)
-        Of A.
-    limits : Limits
-        Of the device.
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`, with its parameters.
     parameters : tuple of (str, int)
         Of the variant. ``blocked``: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``; ``FUSED``, do
         more in a pass, see ``plu/blocked/panel_step.frag``. ``row_operations_full``: ``SIDE``, of the squares by which
@@ -136,40 +130,25 @@ def plan(
         those. ``none`` takes every pivot where it is: whoever runs such a plan has to judge its factors.
     stop : int, optional
         End after this number of steps, two columns each, to look at a factorisation in progress. Not ``blocked``.
-
-    Returns
-    -------
-    Plan
-        Operand ``A`` (packed). Results: ``LU``, L below the diagonal and U on and above it; ``pivots`` and ``health``,
-        a texel for each step, see ``pivot/factor_records.frag``; from ``row_operations_full`` also ``columns``, the
-        exchanges of columns, recorded as those of rows. About 2/3 n^3 flop; per step of two columns ``rank2`` and
-        ``blocked`` take an elimination pass and 1 (block norms) or 2 (partial) search passes, of which ``FUSED`` saves
-        one; the variants that go column by column take 9 or 10, a complete search more, no search 4.
     """
-    shape = forms[0].matrix
-    if variant is None and pivoting == "none":
-        variant, parameters = UNPIVOTED, ()
-    variant, chosen = settled("plu", VARIANTS, choose, forms, limits, variant, parameters)
+    shape, variant, values = forms[0].matrix, chosen.variant, chosen.values
     pivoting = _pivoting(variant, pivoting)
     if stop is not None and stop < 1:
         raise OptionError(f"plu: stop must be at least 1, got {stop}")
-    exchange = VARIANTS[variant].exchange
-    if exchange is not None:
-        return exchange(plan(forms, limits, variant="rank2", pivoting=pivoting, stop=stop), chosen)
     if variant in MANNERS:
         draft = Draft(f"plu[{variant}, {pivoting}]")
         columns = min(shape) if stop is None else min(2 * stop, min(shape))
         source = draft.operand("A", matrix(shape))
         manner = replace(MANNERS[variant], pivotless=pivoting == "none")
         made = ColumnByColumn(
-            draft, source, shape, manner, columns, chosen.get("SIDE", SIDE), chosen.get("BRANCHES", 0)
+            draft, source, shape, manner, columns, values.get("SIDE", SIDE), values.get("BRANCHES", 0)
         )
         return draft.plan(made.results, flops(shape))
     if variant == "blocked":
         if stop is not None:
             raise OptionError("plu: variant blocked takes no stop, its columns are not done two by two; use rank2")
         draft = Draft(f"plu[blocked, {pivoting}]")
-        factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, chosen)
+        factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, values)
         pivots, health = factors.records
         return draft.plan({"LU": factors.result, "pivots": pivots, "health": health}, flops(shape))
     count = steps(shape) if stop is None else min(stop, steps(shape))
@@ -256,17 +235,16 @@ def whole(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
-    variant: str | None = None,
-    parameters: Parameters = (),
     pivoting: str = "partial",
     packed: bool = False,
     tried: str = "",
+    **way: Unpack[Way],
 ) -> Plan:
     """Plan of a call: factors, their diagnostics, and the read-back of host results.
 
     Parameters
     ----------
-    forms, limits, variant, parameters, pivoting
+    pivoting
         As in `plan`.
     packed : bool
         Give the packed factors as `lu_factor` does; otherwise L and U.
@@ -275,12 +253,12 @@ def whole(
     """
     (form,) = forms
     if pivoting == "none":
-        return care(form, limits, ("none",), variant, parameters)
+        return care(form, limits, ("none",), **way)
     m, n = shape = form.matrix
     k = min(shape)
     draft = Draft(f"{'lu_factor' if packed else 'plu'}")
     a = bring_in(draft, "A", form, limits)
-    core = plan((form.on_device,), limits, variant=variant, parameters=parameters, pivoting=pivoting)
+    core = plan((form.on_device,), limits, **way, pivoting=pivoting)
     made = draft.call("factor", core, A=a)
     results = dict(made)
     largest = draft.call("largest A", max_magnitude(shape), A=a)["max"]
@@ -308,9 +286,8 @@ def whole(
         parts = {"L": (draft.call("L", factor(shape, "L"), LU=made["LU"])["L"], (m, k)), "U": (u, (k, n))}
         for name, (slot, size) in parts.items():
             results[name] = slot if form.resident else read_back(draft, slot, size, limits, f"{name}_read")
-    options = {"variant": variant, "parameters": parameters, "packed": packed}
-    again = partial(whole, forms, limits, pivoting="partial", tried=pivoting, **options)
-    careful = partial(care, form, limits, in_turn(tried or pivoting), variant, parameters)
+    again = partial(whole, forms, limits, pivoting="partial", tried=pivoting, packed=packed, **way)
+    careful = partial(care, form, limits, in_turn(tried or pivoting), **way)
     worse = () if pivoting == "partial" else (Next(WORSE, PARTIAL, again),)
     return draft.plan(results, after=(*worse, Next(GREW, CARE, careful)))
 
@@ -320,10 +297,9 @@ def care(
     form: Form,
     limits: Limits,
     pivotings: tuple[str, ...],
-    variant: str | None,
-    parameters: Parameters = (),
     first: bool = True,
     instead: bool = False,
+    **way: Unpack[Way],
 ) -> Plan:
     """Plan of one more try: scaled by a power of two on the host, with the first of these pivotings.
 
@@ -339,7 +315,7 @@ def care(
         draft.host(SCALED, scaled_by_one, (a,), tuple(results.values()))
     source = results.get("scaled A") or draft.operand("scaled A", HostArray(shape))
     norm = "partial" if instead else pivoting
-    core = plan(resident(shape), limits, variant=variant, parameters=parameters, pivoting=norm)
+    core = plan(resident(shape), limits, **way, pivoting=norm)
     packed_a = upload(draft, source, shape, limits)
     made = draft.call("factor", core, A=packed_a)
     after: tuple[Next, ...] = ()
@@ -347,12 +323,12 @@ def care(
         results["health_read"] = read_texels(draft, made["health"], "health_read")
         largest = draft.call("largest A", max_magnitude(shape), A=packed_a)["max"]
         results["largest_A"] = read_texels(draft, largest, "largest_A")
-        worse = partial(care, Form(shape), limits, pivotings, variant, parameters, False, True)
+        worse = partial(care, Form(shape), limits, pivotings, False, True, **way)
         after = (Next(WORSE, _instead(pivoting), worse),)
     results["packed LU"] = read_back(draft, made["LU"], shape, limits, "LU_read")
     results["exchanges"] = read_texels(draft, made["pivots"], "exchanges")
     if others:
-        further = partial(care, Form(shape), limits, tuple(others), None, (), False)
+        further = partial(care, Form(shape), limits, tuple(others), False)
         after += (Next(f"the residual is above 30: try {others[0]} pivoting", _stage(others[0]), further),)
     elif norm == "none":
         after += (Next("a pivot is zero, or the residual is above 30", error="SingularMatrixError: pivot"),)

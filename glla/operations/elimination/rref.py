@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ShapeError, one_of
+from glla.errors import ShapeError
 from glla.operations import blocks, equilibrate, factors, triangular, trust
 from glla.operations.care import add_look
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels, texels_of, watch, write_texels
@@ -17,14 +17,14 @@ from glla.operations.elimination import known, plu
 from glla.operations.elimination.decided import by_float64, by_tolerance
 from glla.operations.elimination.panels import BlockedFactors
 from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch
-from glla.operations.record import Array, Choice, Interface, Operation
+from glla.operations.record import Array, Choice, Chosen, Interface, Operation, builder, kept
 from glla.operations.reduce import max_magnitude
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.storage import HostArray, Storage, matrix
-from glla.passes.variant import Variant, Variants, kept
+from glla.passes.variant import Variant, Variants
 
 VARIANTS = Variants() | {
     "rank2": Variant(
@@ -74,24 +74,16 @@ def steps(shape: Shape, pivoting: str) -> int:
     return texels(shape[1] if pivoting == "partial" else min(shape))
 
 
-@kept(VARIANTS)
-def plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    variant: str | None = None,
-    parameters: Parameters = (),
-    pivoting: str = "harmonic",
-    searched: int | None = None,
-) -> Plan:
+@builder("rref", VARIANTS, choose, replaced="rank2")
+def plan(forms: Forms, limits: Limits, chosen: Chosen, pivoting: str = "harmonic", searched: int | None = None) -> Plan:
     """Plan of one elimination to the reduced row echelon form of an m x n matrix on the device, m, n > 0.
+
+    Operands ``A`` (packed) and ``tolerance`` (absolute and relative). Results: ``R``, ``pivots_even`` and
+    ``pivots_odd``, the records, and ``health`` of the last step. About n^3 flop; per step one elimination pass and 2
+    (block norms) or 3 (partial) search passes.
 
     Parameters
     ----------
-    forms : (Form,)
-        Of A.
-    limits : Limits
-        Of the device.
     variant : str, optional
         A key of `VARIANTS`; by default that of `choose`. ``blocked`` gives other results, see `_blocked`.
     parameters : tuple of (str, int)
@@ -100,24 +92,10 @@ def plan(
         See `glla.operations.elimination.pivot`.
     searched : int, optional
         Leading columns that may have pivots, of ``rank2``; those behind ride along. By default all.
-
-    Returns
-    -------
-    Plan
-        Operands ``A`` (packed) and ``tolerance`` (absolute and relative). Results: ``R``,
-        ``pivots_even`` and ``pivots_odd``, the records, and ``health`` of the last step.
-        About n^3 flop; per step one elimination pass and 2 (block norms) or 3 (partial) search passes.
     """
     shape = forms[0].matrix
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    one_of("rref: variant", variant, VARIANTS)
-    exchange = VARIANTS[variant].exchange
-    if exchange is not None:
-        values = VARIANTS[variant].settle(f"rref[{variant}]", parameters, limits)
-        return exchange(plan(forms, limits, variant="rank2", pivoting=pivoting, searched=searched), values)
-    if variant == "blocked":
-        return _blocked(shape, pivoting, limits, parameters)
+    if chosen.variant == "blocked":
+        return _blocked(shape, pivoting, limits, chosen.values)
     leading = (shape[0], searched or shape[1])
     count = steps(leading, pivoting)
     draft = Draft(f"rref[rank2, {pivoting}]")
@@ -139,7 +117,7 @@ def plan(
     return draft.plan({"R": front.front, **search.slots.results(count)}, flops(shape, searched))
 
 
-def _blocked(shape: Shape, pivoting: str, limits: Limits, parameters: Parameters) -> Plan:
+def _blocked(shape: Shape, pivoting: str, limits: Limits, values: Mapping[str, int]) -> Plan:
     """Plan of [I X], X = U^-1 (the rest of U), for a matrix whose first min(m, n) columns are independent.
 
     Of such a matrix the echelon form is known but for the columns behind. Whether it is one, the caller must see from
@@ -148,7 +126,6 @@ def _blocked(shape: Shape, pivoting: str, limits: Limits, parameters: Parameters
     """
     m, n = shape
     draft = Draft(f"rref[blocked, {pivoting}]")
-    values = VARIANTS["blocked"].settle("rref[blocked]", parameters, limits)
     factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, values)
     diagonal = draft.slot("diagonal", Storage(texels(min(shape)), 1))
     draft.draw("plu/diagonal", {"LU": factors.result}, diagonal)
@@ -197,16 +174,13 @@ def whole(
 
     Parameters
     ----------
-    forms, limits, variant, parameters, pivoting
+    pivoting
         As in `plan`.
     tol : bool
         With an absolute tolerance, the operand ``tol``: the matrix is taken as it is. Otherwise rows and columns are
         scaled by powers of two first.
 
-    Returns
-    -------
-    Plan
-        Operand ``A``. Results ``R`` and the figures by which `settle` decides.
+    Operand ``A``. Results ``R`` and the figures by which `settle` decides.
     """
     (form,) = forms
     shape = form.matrix

@@ -63,20 +63,13 @@ def _begin(name: str, forms: Forms, limits: Limits) -> tuple[Passes, Band, str]:
 def factor(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False) -> Plan:
     """Plan of the factors of a stack of bands in LAPACK's storage, (w + 1) x n.
 
+    Operand ``raw``: the bands. Result ``records``: for each of them the factor in the same storage, and the diagonal of
+    L. Passes: those of a single band, and 2.
+
     Parameters
     ----------
-    forms : (Form,)
-        Of the stack.
-    limits : Limits
-        Of the device.
     lower : bool
         As in `glla.operations.elimination.definite_band.plan`.
-
-    Returns
-    -------
-    Plan
-        Operand ``raw``: the bands. Result ``records``: for each of them the factor in the same storage, and the
-        diagonal of L. Passes: those of a single band, and 2.
     """
     passes, band, ab = _begin("cholesky_banded", forms, limits)
     made = band.factor(ab, not lower, BLOCK16)

@@ -76,18 +76,8 @@ def _passes(name: str, forms: Forms, limits: Limits) -> tuple[Passes, int, int, 
 def factor(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of the Cholesky factors of a stack of n x n matrices, n > 0.
 
-    Parameters
-    ----------
-    forms : (Form,)
-        Of the stack.
-    limits : Limits
-        Of the device.
-
-    Returns
-    -------
-    Plan
-        Operand ``raw``: the matrices. Result ``records``: for each matrix L, its diagonal, and a spare line: n^2 + 2 n
-        elements. ceil(n / 2) + 2 passes.
+    Operand ``raw``: the matrices. Result ``records``: for each matrix L, its diagonal, and a spare line: n^2 + 2 n
+    elements. ceil(n / 2) + 2 passes.
     """
     passes, n, _, count = _passes("cholesky", forms, limits)
     made = _factor(passes, n, count)

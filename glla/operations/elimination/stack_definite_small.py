@@ -31,23 +31,16 @@ def most_together(forms: Forms, limits: Limits) -> int:
 def plan(forms: Forms, limits: Limits = PLAIN, *, result: int, given: bool = False) -> Plan:
     """Plan of a stack of small matrices. One pass.
 
+    Operand ``raw``: the matrices, of which the lower half is read, then all B. Result ``records``: for each matrix L or
+    X, the diagonal of L, and once more that or the diagonal of the inverse. They have four elements to a texel and
+    begin with one.
+
     Parameters
     ----------
-    forms : (Form,) or (Form, Form)
-        Of the stack, n x n, 0 < n <= 4; for solutions of that of B, too.
-    limits : Limits
-        Of the device.
     result : int
         `FACTOR`, `SOLUTION` or `INVERSE`.
     given : bool
         The stack holds factors, not matrices.
-
-    Returns
-    -------
-    Plan
-        Operand ``raw``: the matrices, of which the lower half is read, then all B. Result ``records``: for each matrix
-        L or X, the diagonal of L, and once more that or the diagonal of the inverse. They have four elements to a texel
-        and begin with one.
     """
     (n, columns), count = forms[-1].matrix, forms[0].count
     own: dict[str, Uniform] = {"start": count * n * n} if result == SOLUTION else {}

@@ -47,22 +47,15 @@ def carried(variant: str, preconditioned: bool) -> tuple[str, ...]:
 def begin(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "merged") -> Plan:
     """Plan of the start, before the first iteration.
 
+    Operands ``b``, a vector; ``bound``, a texel with the square of the residual that is wanted; ``A.NAME`` and
+    ``M.NAME``, the other operands of the operators. Results: what `carried` lists, and ``state``. x begins with 0.
+
     Parameters
     ----------
     a, m : Plan
         Operators: A, and a preconditioner, an approximation of A's inverse, or None.
     n : int
         Elements of a vector.
-    limits : Limits
-        Of the device.
-    variant : str
-        A key of `VARIANTS`.
-
-    Returns
-    -------
-    Plan
-        Operands ``b``, a vector; ``bound``, a texel with the square of the residual that is wanted; ``A.NAME`` and
-        ``M.NAME``, the other operands of the operators. Results: what `carried` lists, and ``state``. x begins with 0.
     """
     draft = Draft(f"cg[{variant}] begins")
     b = draft.operand("b", vector(n, limits))

@@ -12,6 +12,8 @@ from glla.passes.cache import cached_plan
 def chebyshev(a: Plan, n: int, degree: int, lower: float, upper: float, limits: Limits) -> Plan:
     """Plan of y = p(A) x, where p of this degree less one is near 1 / t for t in [lower, upper].
 
+    Operands ``x`` and ``A.NAME``, result ``y``. Passes: `degree`, and degree - 1 products.
+
     Parameters
     ----------
     a : Plan
@@ -22,13 +24,6 @@ def chebyshev(a: Plan, n: int, degree: int, lower: float, upper: float, limits: 
         Steps, the first of which takes no product.
     lower, upper : float
         Bounds of the eigenvalues, 0 < lower < upper.
-    limits : Limits
-        Of the device.
-
-    Returns
-    -------
-    Plan
-        Operands ``x`` and ``A.NAME``, result ``y``. Passes: `degree`, and degree - 1 products.
 
     Notes
     -----

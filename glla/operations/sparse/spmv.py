@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import OptionError, ShapeError
 from glla.operations.crossing import read_texels, texels_of, write_texels
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.record import Array, Choice, Operation, Way, resolved
 from glla.operations.sparse import model
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS
 from glla.operations.sparse.layout import Rows, Structure, filled, vector
 from glla.operations.sparse.stencil import Stencil
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Variant, settled, texture
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Variant, texture
 from glla.passes.cache import cached_plan
 
 VARIANTS = {
@@ -77,28 +77,21 @@ def choose(forms: Forms, limits: Limits) -> Choice:
 
 
 @cached_plan
-def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+def plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of the product on the device.
+
+    Operands: the textures of A, and ``x``, wrapped. Result ``y``, wrapped. A pass for 16 diagonals, or for 60000
+    entries of the longest row; `sell` takes more where it cuts or sorts rows, to put them together again.
 
     Parameters
     ----------
     forms : (Form, Form)
         Of A and x, a column. A form of A with a `Structure` for its view is a matrix that lies so. Without one, A is
         the matrix of a square grid with n^2 points, of shape (5, n^2), in the format that `variant` names.
-    limits : Limits
-        Of the device.
     variant : str, optional
         A key of `VARIANTS`, the format; by default that of `choose`.
-    parameters : tuple of (str, int)
-        There are none.
-
-    Returns
-    -------
-    Plan
-        Operands: the textures of A, and ``x``, wrapped. Result ``y``, wrapped. A pass for 16 diagonals, or for 60000
-        entries of the longest row; `sell` takes more where it cuts or sorts rows, to put them together again.
     """
-    structure = _structure(forms, limits, variant, parameters)
+    structure = _structure(forms, limits, **way)
     draft = Draft(f"spmv[{structure.name}]")
     for name, storage in structure.slots(limits).items():
         draft.operand(name, storage)
@@ -146,8 +139,8 @@ def rows(form: Form, quads: int, limits: Limits = PLAIN) -> Plan | None:
     return None if y is None else draft.plan({"Y": y}, 8 * quads * structure.entries)
 
 
-def _structure(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters) -> Structure:
-    chosen, _ = settled("spmv", VARIANTS, choose, forms, limits, variant, parameters)
+def _structure(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Structure:
+    chosen, _ = resolved("spmv", VARIANTS, choose, forms, limits, **way)
     given = structure_of(forms)
     if given is None:
         return _of_grid(chosen, model.pattern(model.side_of(forms[0].shape)), limits)
@@ -165,13 +158,13 @@ def _of_grid(name: str, rows: Compressed, limits: Limits) -> Structure:
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: A of the host is laid out and uploaded, x uploaded, y read back unless x is on the device.
 
     A matrix x of the host goes in blocks of `columns_at_once` columns, see `rows`; few columns, and those for
     ``points``, go one by one.
     """
-    structure = _structure(forms, limits, variant, parameters)
+    structure = _structure(forms, limits, **way)
     if forms[1].shape[1] != 1 and not forms[1].resident:
         return _of_matrix(forms, structure, limits)
     core = plan(forms, limits, variant=structure.name)
