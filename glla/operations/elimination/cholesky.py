@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack
 
@@ -10,18 +11,18 @@ import numpy as np
 
 from glla.errors import NotPositiveDefiniteError
 from glla.operations import blocks, residents
-from glla.operations.crossing import at_home, bring_in, read_back, upload
+from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import stack_definite
 from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels, block16, sixteen
-from glla.operations.host.scaling import definite, of_definite
+from glla.operations.host import scaling
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.shapes import square
 from glla.operations.trust import near_one
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.operations.wrapped.view import View
-from glla.passes import Draft, Form, Forms, HostArray, Next, PingPong, Plan, Region, Variant, matrix, resident
+from glla.passes import Draft, Forms, HostArray, Next, PingPong, Plan, Region, Variant, matrix, resident
 from glla.passes.cache import cached_plan
-from glla.passes.layout import Shape, texels
+from glla.passes.layout import texels
 from glla.passes.limits import PLAIN, Limits
 
 SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2'
@@ -138,65 +139,122 @@ def _rank2(draft: Draft, source: str, n: int) -> str:
     return factor.front
 
 
-@cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
-    """Plan of a call: the factor, and its diagonal, which says whether the matrix is positive definite."""
-    (form,) = forms
-    draft = Draft("cholesky")
-    a = bring_in(draft, "A", form, limits)
-    results = _factor(draft, a, form.matrix, limits, **way)
-    if not form.resident:
-        results["L"] = read_back(draft, results["L"], form.matrix, limits, "L")
-    again = partial(care, form, limits, **way)
-    far = Next("entries of the diagonal are zero, or beyond 2^-40 to 2^40", "care", again)
-    return draft.plan(results, after=(far, NOT_DEFINITE))
+# -- plans of calls ---------------------------------------------------------------------------------------------------
 
+CARE = "care"
+"""Name of the stage after a rejected result: A is scaled on the host."""
 
+FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
 NOT_DEFINITE = Next("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
+SMALL = Next("X is too small", error="NonFiniteError: the solution must fit float32")
 
 
-equilibrated = partial(definite, of_definite)
-"""Scale rows and columns by powers of two, which rounds nothing; give the exponents, too."""
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A factorisation, or a solution with new or given factors, of definite matrices that are stored in some way.
+
+    Attributes
+    ----------
+    name : str
+        Of the operation.
+    add : callable
+        (draft, slots of A and of B if there is one, forms, limits, lower=, **way) -> slots by name: ``L`` or ``X`` on
+        the device, and ``diagonal``, that of L, read back.
+    scale : callable
+        (A, lower=) -> A scaled symmetrically by powers of two, and the exponents of rows and columns; for given factors
+        (C, B, lower=) -> both scaled, and the exponents of rows and columns.
+    work : str
+        Name of this work of the host in plans.
+    as_it_lies : bool
+        Given factors are read as they are where they are transposed.
+    """
+
+    name: str
+    add: Callable[..., dict[str, str]]
+    scale: Callable[..., Any]
+    work: str = SCALED
+    as_it_lies: bool = False
 
 
 @cached_plan
-def care(form: Form, limits: Limits, **way: Unpack[Way]) -> Plan:
-    """Plan of the factor of a matrix that was scaled on the host, so that its diagonal is near 1."""
-    shape = form.matrix
-    draft = Draft("care")
-    a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
-    exponents_ = draft.slot("exponents", HostArray((shape[0], 1)))
-    draft.host(SCALED, equilibrated, (a,), (scaled, exponents_))
-    results = _factor(draft, upload(draft, scaled, shape, limits), shape, limits, **way)
-    results["L"] = read_back(draft, results["L"], shape, limits, "L")
-    return draft.plan({**results, "exponents": exponents_}, after=(NOT_DEFINITE,))
+def whole(kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
+    """Plan of a call: the factor or the solution, and L's diagonal, which says whether the matrix is definite."""
+    draft, results, solves = Draft(kind.name), dict[str, str](), len(forms) > 1
+    result, far = ("X", FAR) if solves else ("L", "entries of the diagonal are zero, or beyond 2^-40 to 2^40")
+    given = [
+        bring_in_watched(draft, name, form, limits, results) if solves else bring_in(draft, name, form, limits)
+        for name, form in zip("AB", forms, strict=False)
+    ]
+    results |= kind.add(draft, *given, forms, limits, lower=lower, **way)
+    if not any(form.resident for form in forms):
+        results[result] = read_back(draft, results[result], forms[-1].matrix, limits, result)
+    elif solves:
+        watch(draft, "X", results["X"], forms[-1].matrix, results)
+    again = partial(careful, kind, forms, limits, lower=lower, **way)
+    return draft.plan(results, after=(Next(far, CARE, again), NOT_DEFINITE))
 
 
-def _factor(draft: Draft, a: str, shape: Shape, limits: Limits, **way: Unpack[Way]) -> dict[str, str]:
+@cached_plan
+def careful(kind: Kind, forms: Forms, limits: Limits, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
+    """Plan of the same with A scaled on the host, so that its diagonal is near 1; operands on the device are read back.
+
+    Right-hand sides are scaled by rows as A, and then by columns, whose exponents are ``sizes``.
+    """
+    draft, (shape, *sides) = Draft(CARE), [form.matrix for form in forms]
+    given = tuple(at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=False))
+    scale, names = partial(kind.scale, lower=lower), dict[str, tuple[int, ...]]({"scaled A": shape})
+    if sides:
+        names |= {"scaled B": sides[0], "column exponents": (shape[1], 1), "sizes": (sides[0][1],)}
+    else:
+        names["exponents"] = (shape[1], 1)
+    made = {name: draft.slot(name, HostArray(size)) for name, size in names.items()}
+    work = partial(scaling.definite_system if sides else scaling.definite, scale)
+    draft.host(kind.work, work, given, tuple(made.values()))
+    at = [upload(draft, made[f"scaled {name}"], form.matrix, limits) for name, form in zip("AB", forms, strict=False)]
+    results = kind.add(draft, *at, forms, limits, lower=lower, **way)
+    result = "X" if sides else "L"
+    results[result] = read_back(draft, results[result], forms[-1].matrix, limits, result)
+    results |= {name: slot for name, slot in made.items() if not name.startswith("scaled")}
+    return draft.plan(results, after=(NOT_DEFINITE, SMALL) if sides else (NOT_DEFINITE,))
+
+
+def _factored(
+    draft: Draft, a: str, forms: Forms, limits: Limits, lower: bool = False, **way: Unpack[Way]
+) -> dict[str, str]:
     """Add the factorisation, and the read-back of the diagonal of L."""
-    core = plan(resident(shape), limits, **way)
-    made = draft.call("factor", core, A=a)["L"]
-    column = (shape[0], 1)
-    diagonal = draft.call("diagonal", blocks.gather(shape, column, down=(1, 1)), A=made)["block"]
-    return {"L": made, "diagonal": read_back(draft, diagonal, column, limits, "diagonal of L")}
+    shape = forms[0].matrix
+    made = draft.call("factor", plan(resident(shape), limits, **way), A=a)["L"]
+    return {"L": made, "diagonal": read_diagonal(draft, made, shape[0], limits)}
 
 
-def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+def read_diagonal(draft: Draft, c: str, n: int, limits: Limits, name: str = "diagonal of L") -> str:
+    """Add the read-back of the diagonal of a factor, or of another matrix."""
+    made = draft.call("diagonal", blocks.gather((n, n), (n, 1), down=(1, 1)), A=c)["block"]
+    return read_back(draft, made, (n, 1), limits, name)
+
+
+DENSE = Kind("cholesky", _factored, scaling.of_definite)
+"""The factor of a matrix as it is."""
+
+
+def settle(
+    forms: Forms, stage: str, values: Values, unscale: Callable[..., scaling.Floats] = scaling.factor_back
+) -> Verdict:
     """Decide from the diagonal of L: done, an error that names the first leading minor that is not positive, or care.
 
-    `Done` has ``L`` where it was scaled on the host.
+    `Done` has ``L`` where A was scaled on the host: `unscale` multiplies its rows by powers of two.
     """
     if stage == BATCHED:
-        return Go("care")
-    diagonal = values["diagonal"][:, 0]
+        return Go(CARE)
+    diagonal = values["diagonal"].reshape(-1)
     if not stage and is_far(diagonal):
-        return Go("care")
+        return Go(CARE)
     bad = flaw(values["function"], diagonal, values["member"], values.get("exponents", 0))
     if bad is not None:
         return bad
     if not stage:
         return Done()
-    return Done({"L": np.ldexp(values["L"].astype(np.float64), values["exponents"]).astype(np.float32)})
+    return Done({"L": unscale(values["L"], values.get("lower"), values["exponents"]).astype(np.float32)})
 
 
 def is_far(diagonal: Array) -> bool:
@@ -245,12 +303,7 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return ((b @ b.T / n + np.eye(n)).astype(np.float32),)
 
 
-def alone(forms: Forms, limits: Limits) -> Plan:
-    """Plan of a member of a stack that must be scaled."""
-    return care(forms[0], limits)
-
-
-STACKS = stack_definite.batch(stack_definite.factor, alone, "care", NOT_DEFINITE)
+STACKS = stack_definite.batch(stack_definite.factor, partial(careful, DENSE), NOT_DEFINITE)
 """Batches of small matrices."""
 
 CHOLESKY = Operation(
@@ -261,7 +314,7 @@ CHOLESKY = Operation(
     check=partial(square, "cholesky"),
     flops=flops,
     core=plan,
-    whole=whole,
+    whole=partial(whole, DENSE),
     example=example,
     values=lambda forms, results: results["L"],
     settle=settle,
@@ -280,7 +333,7 @@ def whole_factor(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, *
     (form,) = forms
     alike = form.matrix == (1, 1) and not form.resident  # is the transpose of itself, in C order
     given = form if lower or alike else replace(form, transposed=not form.transposed)
-    return whole((given,), limits, **way)
+    return whole(DENSE, (given,), limits, **way)
 
 
 def _of_halves(forms: Forms, limits: Limits, *, lower: bool = False, **options: object) -> Plan:

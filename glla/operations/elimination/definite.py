@@ -13,10 +13,11 @@ from typing import Unpack
 import numpy as np
 
 from glla.errors import SingularMatrixError
-from glla.operations import blocks, care, triangular, trust
+from glla.operations import care, triangular, trust
 from glla.operations.alignment import aligned
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import cholesky, stack_definite
+from glla.operations.elimination.cholesky import CARE, Kind
 from glla.operations.host import scaling
 from glla.operations.host.refinement import Refinement
 from glla.operations.host.scaling import Float64, Integers, scaled_back
@@ -30,12 +31,10 @@ from glla.passes.layout import Shape
 SCALE, BACK = "scale rows and columns by powers of two, where need be", "scale X back"
 """Work of the host, by the words that a plan and a trace have for it."""
 
-CARE, REFINE = "care", "refine"
-"""Names of the stages."""
+REFINE = "refine"
+"""Name of the stage."""
 
-FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
 FAR_FROM_ONE = "the diagonal of L or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
-SMALL = Next("X is too small", error="NonFiniteError: the solution must fit float32")
 ZERO = Next("the factor has a zero on its diagonal", error="SingularMatrixError: names the place")
 DIVERGED = Next(
     "it does not come down", error="ConvergenceError: the matrix is too ill-conditioned for float32 factors"
@@ -49,12 +48,6 @@ def substitute(draft: Draft, c: str, b: str, shape: Shape, limits: Limits, lower
     second = triangular.plan(forms, limits, upper=True, transposed=lower)
     y = draft.call("forward", first, T=c, B=b)["X"]
     return draft.call("backward", second, T=c, B=y)["X"]
-
-
-def diagonal(draft: Draft, c: str, n: int, limits: Limits, name: str = "diagonal of L") -> str:
-    """Add the read-back of the diagonal of a factor, or of another matrix."""
-    made = draft.call("diagonal", blocks.gather((n, n), (n, 1), down=(1, 1)), A=c)["block"]
-    return read_back(draft, made, (n, 1), limits, name)
 
 
 # -- by factors that are there ----------------------------------------------------------------------------------------
@@ -76,42 +69,46 @@ def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **way:
 
 
 @cached_plan
-def whole_solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **way: Unpack[Way]) -> Plan:
+def whole_solution(
+    kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]
+) -> Plan:
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
     c_form, b_form = forms
-    n, columns = b_form.matrix
-    draft = Draft("cho_solve")
-    results: dict[str, str] = {}
-    if c_form.resident or b_form.resident:
-        far = Next(FAR_FROM_ONE, CARE, partial(careful_solution, forms, limits, lower=lower))
-        lying = c_form.resident and c_form.transposed
-        lower = lower is not lying
-        c = bring_in(draft, "C", c_form, limits, as_it_lies=True)
-        b = bring_in_watched(draft, "B", b_form, limits, results)
-        results["diagonal"] = diagonal(draft, c, n, limits)
-        results["X"] = substitute(draft, c, b, (n, columns), limits, lower)
-        watch(draft, "X", results["X"], (n, columns), results)
-        return draft.plan(results, after=(far, ZERO))
-    return careful_solution(forms, limits, lower=lower)
+    if not (c_form.resident or b_form.resident):
+        return careful_solution(kind, forms, limits, lower=lower)
+    draft, results = Draft(kind.name), dict[str, str]()
+    c = bring_in(draft, "C", c_form, limits, as_it_lies=kind.as_it_lies)
+    b = bring_in_watched(draft, "B", b_form, limits, results)
+    turned = kind.as_it_lies and c_form.resident and c_form.transposed
+    results |= kind.add(draft, c, b, forms, limits, lower=lower is not turned)
+    watch(draft, "X", results["X"], b_form.matrix, results)
+    far = Next(FAR_FROM_ONE, CARE, partial(careful_solution, kind, forms, limits, lower=lower))
+    return draft.plan(results, after=(far, ZERO))
 
 
 @cached_plan
-def careful_solution(forms: Forms, limits: Limits, *, lower: bool) -> Plan:
+def careful_solution(kind: Kind, forms: Forms, limits: Limits, *, lower: bool) -> Plan:
     """Plan of a solution scaled on the host, where need be; operands on the device are read back."""
-    n, columns = forms[1].matrix
-    draft, results = Draft("cho_solve"), dict[str, str]()
+    draft, (shape, (n, columns)) = Draft(kind.name), (form.matrix for form in forms)
     given = tuple(at_home(draft, name, form, limits) for name, form in zip("CB", forms, strict=True))
-    shapes = {"scaled C": (n, n), "scaled B": (n, columns), "row exponents": (n, 1), "sizes": (columns,)}
-    made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
-    draft.host(SCALE, partial(scaled_factor, lower=lower), given, tuple(made.values()))
-    lying = [form.transposed and not form.resident for form in forms]
-    c = upload(draft, made["scaled C"], (n, n), limits, lying[0])
+    shapes = {"scaled C": shape, "scaled B": (n, columns), "row exponents": (n, 1), "sizes": (columns,)}
+    made = {name: draft.slot(name, HostArray(size)) for name, size in shapes.items()}
+    draft.host(SCALE, partial(kind.scale, lower=lower), given, tuple(made.values()))
+    lying = [kind.as_it_lies and form.transposed and not form.resident for form in forms]
+    c = upload(draft, made["scaled C"], shape, limits, lying[0])
     b = upload(draft, made["scaled B"], (n, columns), limits, lying[1])
-    results["diagonal"] = diagonal(draft, c, n, limits)
-    x = read_back(draft, substitute(draft, c, b, (n, columns), limits, lower), (n, columns), limits, "scaled X")
+    results = kind.add(draft, c, b, forms, limits, lower=lower)
+    x = read_back(draft, results["X"], (n, columns), limits, "scaled X")
     results["X"] = draft.slot("X", HostArray((n, columns)))
-    draft.host(BACK, partial(scaled_back, "cho_solve"), (x, made["sizes"], made["row exponents"]), (results["X"],))
-    return draft.plan(results, after=(ZERO, SMALL))
+    draft.host(BACK, partial(scaled_back, kind.name), (x, made["sizes"], made["row exponents"]), (results["X"],))
+    return draft.plan(results, after=(ZERO, cholesky.SMALL))
+
+
+def _by_factors(draft: Draft, c: str, b: str, forms: Forms, limits: Limits, lower: bool) -> dict[str, str]:
+    """Add the diagonal of the factor, read back, and both substitutions."""
+    n, columns = forms[1].matrix
+    diagonal = cholesky.read_diagonal(draft, c, n, limits)
+    return {"diagonal": diagonal, "X": substitute(draft, c, b, (n, columns), limits, lower)}
 
 
 def scaled_factor(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Integers, Integers]:
@@ -179,57 +176,34 @@ def core(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     return draft.plan({"X": substitute(draft, factor, b, (n, columns), limits)}, flops(forms))
 
 
-@cached_plan
+def _solved(
+    draft: Draft, a: str, b: str, forms: Forms, limits: Limits, lower: bool, **way: Unpack[Way]
+) -> dict[str, str]:
+    """Add the factor, its diagonal, read back, and both substitutions."""
+    factor = draft.call("factor", cholesky.plan(resident(forms[0].matrix), limits, **way), A=a)["L"]
+    return _by_factors(draft, factor, b, forms, limits, True)
+
+
+SYSTEM = Kind("solve_pos", _solved, scaling.of_definite, SCALE)
+"""Systems with a matrix as it is."""
+
+
 def whole(forms: Forms, limits: Limits = PLAIN, *, refine: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call. With `refine` A is scaled in float64 on the host, and corrections follow."""
-    if refine:
-        return _factored(forms, limits, **way)
-    n, columns = forms[1].matrix
-    draft = Draft("solve_pos")
-    results: dict[str, str] = {}
-    a, b = (bring_in_watched(draft, name, form, limits, results) for name, form in zip("AB", forms, strict=True))
-    made = cholesky.plan(resident((n, n)), limits, **way)
-    factor = draft.call("factor", made, A=a)["L"]
-    results["diagonal"] = diagonal(draft, factor, n, limits)
-    x = substitute(draft, factor, b, (n, columns), limits)
-    if any(form.resident for form in forms):
-        results["X"] = x
-        watch(draft, "X", x, (n, columns), results)
-    else:
-        results["X"] = read_back(draft, x, (n, columns), limits, "X")
-    far = Next(FAR, CARE, partial(careful, forms, limits, **way))
-    return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
+    return _factored(forms, limits, **way) if refine else cholesky.whole(SYSTEM, forms, limits, **way)
 
 
 @cached_plan
-def careful(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
-    """Plan of a system scaled on the host first; operands on the device are read back."""
-    n, columns = forms[1].matrix
-    draft = Draft(CARE)
-    given = tuple(at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=True))
-    shapes = {"scaled A": (n, n), "scaled B": (n, columns), "column exponents": (n, 1), "sizes": (columns,)}
-    made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
-    draft.host(SCALE, partial(scaling.definite_system, scaling.of_definite), given, tuple(made.values()))
-    a, b = upload(draft, made["scaled A"], (n, n), limits), upload(draft, made["scaled B"], (n, columns), limits)
-    plan = cholesky.plan(resident((n, n)), limits, **way)
-    factor = draft.call("factor", plan, A=a)["L"]
-    results = {"diagonal": diagonal(draft, factor, n, limits)}
-    results["X"] = read_back(draft, substitute(draft, factor, b, (n, columns), limits), (n, columns), limits, "X")
-    results |= {name: made[name] for name in ("column exponents", "sizes")}
-    small = Next("X is too small", error="NonFiniteError: the solution must fit float32")
-    return draft.plan(results, after=(cholesky.NOT_DEFINITE, small))
-
-
 def _factored(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     """Plan of the factor that corrections are made with: of A, scaled in float64 on the host."""
     n, columns = forms[1].matrix
     draft = Draft("solve_pos, refined")
     a = draft.operand("A", HostArray((n, n)))
     scaled, exponents = draft.slot("scaled A", HostArray((n, n))), draft.slot("exponents", HostArray((n, 1)))
-    draft.host(cholesky.SCALED, cholesky.equilibrated, (a,), (scaled, exponents))
+    draft.host(cholesky.SCALED, scaling.equilibrated, (a,), (scaled, exponents))
     plan = cholesky.plan(resident((n, n)), limits, **way)
     factor = draft.call("factor", plan, A=upload(draft, scaled, (n, n), limits))["L"]
-    results = {"C": factor, "diagonal": diagonal(draft, factor, n, limits), "exponents": exponents}
+    results = {"C": factor, "diagonal": cholesky.read_diagonal(draft, factor, n, limits), "exponents": exponents}
     after = Next("the factor stands", REFINE, partial(correction, n, columns, limits))
     return draft.plan(results, after=(cholesky.NOT_DEFINITE, after))
 
@@ -259,10 +233,11 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     refine = values.get("refine")
     if stage == REFINE:
         return _turn(values, {}, values["refinement"], values["corrected X"], values["residual left"])
-    if not stage and not refine and (cholesky.is_far(values["diagonal"]) or not _right_near_one(forms, values)):
+    b = values["largest_B"] if forms[1].resident else values["B"]
+    if not stage and not refine and (cholesky.is_far(values["diagonal"]) or not trust.largest_near_one(b)):
         return Go(CARE)
     exponents = values.get("exponents", values.get("column exponents", 0))
-    flaw = cholesky.flaw(values["function"], values["diagonal"][:, 0], values["member"], exponents)
+    flaw = cholesky.flaw(values["function"], values["diagonal"].reshape(-1), values["member"], exponents)
     if flaw is not None:
         return flaw
     if refine:
@@ -272,12 +247,6 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if stage == CARE:
         return care.scaled_back(values, values["X"].astype(np.float64))
     return Done() if trust.finite(values, "X") else Go(CARE)
-
-
-def _right_near_one(forms: Forms, values: Values) -> bool:
-    """Whether the right-hand sides need no scaling."""
-    b = values["largest_B"] if forms[1].resident else values["B"]
-    return trust.largest_near_one(b)
 
 
 def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:
@@ -291,15 +260,8 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return (*cholesky.example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
 
 
-def solution_alone(forms: Forms, limits: Limits) -> Plan:
-    """Plan of a member of a stack of systems with factors that must be scaled."""
-    return whole_solution(forms, limits, lower=True)
-
-
-def alone(forms: Forms, limits: Limits) -> Plan:
-    """Plan of a member of a stack of systems that must be scaled."""
-    return careful(forms, limits)
-
+BY_FACTORS = Kind("cho_solve", _by_factors, scaled_factor, as_it_lies=True)
+"""Systems with a factor as it is."""
 
 CHO_SOLVE = Operation(
     name="cho_solve",
@@ -311,11 +273,11 @@ CHO_SOLVE = Operation(
     check=partial(by_factors, "cho_solve", name="c"),
     flops=flops_of_solve,
     core=solution,
-    whole=whole_solution,
+    whole=partial(whole_solution, BY_FACTORS, lower=True),
     example=example_of_factor,
     values=lambda forms, results: results["X"],
     settle=settle_solve,
-    batch=stack_definite.batch(stack_definite.substitute, solution_alone, CARE, ZERO),
+    batch=stack_definite.batch(stack_definite.substitute, partial(careful_solution, BY_FACTORS, lower=True), ZERO),
     arguments=lambda c, b: ((c, True), b),
     aligned=aligned,
     vectors={"B": 1},
@@ -335,7 +297,7 @@ SOLVE_POS = Operation(
     example=example,
     values=lambda forms, results: results["X"],
     settle=settle,
-    batch=stack_definite.batch(stack_definite.solve, alone, CARE, cholesky.NOT_DEFINITE),
+    batch=stack_definite.batch(stack_definite.solve, partial(cholesky.careful, SYSTEM), cholesky.NOT_DEFINITE),
     variants={name: cholesky.VARIANTS[name] for name in ("rank2", "blocked")},
     aligned=aligned,
     vectors={"B": 1},

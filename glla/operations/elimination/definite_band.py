@@ -11,6 +11,7 @@ Others call `solution` for a plan (operands ``A``, the band as LAPACK stores it,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Unpack
@@ -18,21 +19,19 @@ from typing import Unpack
 import numpy as np
 
 from glla.errors import ShapeError
-from glla.operations import care, trust
 from glla.operations.alignment import aligned
-from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
+from glla.operations.crossing import read_back
 from glla.operations.elimination import cholesky, stack_banded
 from glla.operations.elimination.band_columns import BLOCK16, SIXTEEN, Band
-from glla.operations.host.scaling import Float64, Integers, Scaled, definite, definite_system, symmetric
+from glla.operations.elimination.cholesky import Kind
+from glla.operations.elimination.definite import ZERO, careful_solution, settle, settle_solve, whole_solution
+from glla.operations.host.scaling import Float64, Integers, Scaled, factor_system, symmetric
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
-from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import (
     PLAIN,
     Draft,
     Forms,
-    HostArray,
     Limits,
-    Next,
     Plan,
     Uniform,
     Variant,
@@ -41,9 +40,6 @@ from glla.passes import (
 )
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
-
-CARE = "care"
-"""Name of the stage."""
 
 VARIANTS = {
     BLOCK16: Variant(
@@ -117,37 +113,10 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, lower: bool = False) -> P
     return draft.plan(results, flops(forms))
 
 
-@cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
-    """Plan of a call: the factor, and its diagonal, which says whether the matrix is positive definite."""
-    (form,) = forms
-    draft = Draft("cholesky_banded")
-    results = _factored(draft, bring_in(draft, "A", form, limits), form.matrix, limits, lower, **way)
-    if not form.resident:
-        results["L"] = read_back(draft, results["L"], form.matrix, limits, "L")
-    again = partial(careful, forms, limits, lower, **way)
-    far = Next("entries of the diagonal are zero, or beyond 2^-40 to 2^40", CARE, again)
-    return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
-
-
-@cached_plan
-def careful(forms: Forms, limits: Limits, lower: bool, **way: Unpack[Way]) -> Plan:
-    """Plan of the factor of a band that was scaled on the host, so that its diagonal is near 1."""
-    (form,) = forms
-    shape = form.matrix
-    draft = Draft(CARE)
-    a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
-    exponents = draft.slot("exponents", HostArray((shape[1], 1)))
-    draft.host(cholesky.SCALED, partial(definite, partial(of_band, lower=lower)), (a,), (scaled, exponents))
-    results = _factored(draft, upload(draft, scaled, shape, limits), shape, limits, lower, **way)
-    results["L"] = read_back(draft, results["L"], shape, limits, "L")
-    return draft.plan({**results, "exponents": exponents}, after=(cholesky.NOT_DEFINITE,))
-
-
-def _factored(draft: Draft, a: str, shape: Shape, limits: Limits, lower: bool, **way: Unpack[Way]) -> dict[str, str]:
+def _factored(draft: Draft, a: str, forms: Forms, limits: Limits, lower: bool, **way: Unpack[Way]) -> dict[str, str]:
     """Add the factorisation, and the read-back of the diagonal."""
-    core = plan(resident(shape), limits, **way, lower=lower)
-    made = draft.call("factor", core, A=a)
+    shape = forms[0].matrix
+    made = draft.call("factor", plan(resident(shape), limits, **way, lower=lower), A=a)
     return {"L": made["L"], "diagonal": read_back(draft, made["diagonal"], (1, shape[1]), limits, "diagonal of L")}
 
 
@@ -175,24 +144,6 @@ def of_band(ab: Array, lower: bool = False) -> Scaled:
     return shifted(ab, lower, -e, -f), e, f
 
 
-def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide from the diagonal of L: done, an error that names the first leading minor that is not positive, or care.
-
-    `Done` has ``L`` where it was scaled on the host.
-    """
-    if stage == BATCHED:
-        return Go(CARE)
-    diagonal = values["diagonal"][0]
-    if not stage and cholesky.is_far(diagonal):
-        return Go(CARE)
-    flaw = cholesky.flaw("cholesky_banded", diagonal, values["member"], values.get("exponents", 0))
-    if flaw is not None:
-        return flaw
-    if not stage:
-        return Done()
-    return Done({"L": shifted(values["L"], values["lower"], values["exponents"]).astype(np.float32)})
-
-
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """A band of n / 8 + 1 diagonals above the main one, which dominates it."""
     width = min(n // 8 + 1, n - 1)
@@ -203,10 +154,8 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return (ab.astype(np.float32),)
 
 
-def alone(forms: Forms, limits: Limits, lower: bool) -> Plan:
-    """Plan of a member of a stack that must be scaled."""
-    return careful(forms, limits, lower)
-
+FACTOR = Kind("cholesky_banded", _factored, of_band)
+"""The factor of a band."""
 
 CHOLESKY_BANDED = Operation(
     name="cholesky_banded",
@@ -216,11 +165,11 @@ CHOLESKY_BANDED = Operation(
     check=check,
     flops=flops,
     core=plan,
-    whole=whole,
+    whole=partial(cholesky.whole, FACTOR),
     example=example,
     values=lambda forms, results: results["L"],
-    settle=settle,
-    batch=stack_banded.batch(stack_banded.factor, alone, CARE, cholesky.NOT_DEFINITE),
+    settle=partial(cholesky.settle, unscale=shifted),
+    batch=stack_banded.batch(stack_banded.factor, partial(cholesky.careful, FACTOR), cholesky.NOT_DEFINITE),
     fits=True,
     variants=VARIANTS,
     choose=choose,
@@ -271,65 +220,18 @@ VARIANTS_OF_SOLUTION = {
 }
 """Variants of the factorisation, each followed by substitutions."""
 
-FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
-
-
-@cached_plan
-def whole_solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
-    """Plan of a call: upload host operands, solve, read back a host result and the diagonal of L."""
-    draft, results = Draft("solve_pos_banded"), dict[str, str]()
-    a, b = (bring_in_watched(draft, name, form, limits, results) for name, form in zip("AB", forms, strict=True))
-    results |= _solved(draft, a, b, forms, limits, lower, **way)
-    if any(form.resident for form in forms):
-        watch(draft, "X", results["X"], forms[1].matrix, results)
-    else:
-        results["X"] = read_back(draft, results["X"], forms[1].matrix, limits, "X")
-    far = Next(FAR, CARE, partial(careful_solution, forms, limits, lower, **way))
-    return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
-
-
-@cached_plan
-def careful_solution(forms: Forms, limits: Limits, lower: bool, **way: Unpack[Way]) -> Plan:
-    """Plan of a system scaled on the host first; operands on the device are read back."""
-    shape, (n, columns) = (form.matrix for form in forms)
-    draft = Draft(CARE)
-    given = tuple(at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=True))
-    shapes = {"scaled A": shape, "scaled B": (n, columns), "column exponents": (n, 1), "sizes": (columns,)}
-    made = {name: draft.slot(name, HostArray(one)) for name, one in shapes.items()}
-    draft.host(cholesky.SCALED, partial(definite_system, partial(of_band, lower=lower)), given, tuple(made.values()))
-    a, b = upload(draft, made["scaled A"], shape, limits), upload(draft, made["scaled B"], (n, columns), limits)
-    results = _solved(draft, a, b, forms, limits, lower, **way)
-    results["X"] = read_back(draft, results["X"], (n, columns), limits, "X")
-    results |= {name: made[name] for name in ("column exponents", "sizes")}
-    small = Next("X is too small", error="NonFiniteError: the solution must fit float32")
-    return draft.plan(results, after=(cholesky.NOT_DEFINITE, small))
-
 
 def _solved(
     draft: Draft, a: str, b: str, forms: Forms, limits: Limits, lower: bool, **way: Unpack[Way]
 ) -> dict[str, str]:
     """Add the solution, and the read-back of the diagonal."""
-    core = solution(resident(*(form.matrix for form in forms)), limits, **way,
-                    lower=lower)  # fmt: skip
-    made = draft.call("solution", core, A=a, B=b)
+    core = solution(resident(*(form.matrix for form in forms)), limits, **way, lower=lower)
+    return _read(draft, draft.call("solution", core, A=a, B=b), forms, limits)
+
+
+def _read(draft: Draft, made: Mapping[str, str], forms: Forms, limits: Limits) -> dict[str, str]:
     n = forms[1].matrix[0]
     return {"X": made["X"], "diagonal": read_back(draft, made["diagonal"], (1, n), limits, "diagonal of L")}
-
-
-def settle_solution(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide from the diagonal of L, and from the size of the right-hand sides. `Done` as that of `solve_pos`."""
-    if stage == BATCHED:
-        return Go(CARE)
-    diagonal = values["diagonal"][0]
-    b = values["largest_B"] if forms[1].resident else values["B"]
-    if not stage and (cholesky.is_far(diagonal) or not trust.largest_near_one(b)):
-        return Go(CARE)
-    flaw = cholesky.flaw(values["function"], diagonal, values["member"], values.get("column exponents", 0))
-    if flaw is not None:
-        return flaw
-    if stage:
-        return care.scaled_back(values, values["X"].astype(np.float64))
-    return Done() if trust.finite(values, "X") else Go(CARE)
 
 
 def example_of_system(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -337,10 +239,8 @@ def example_of_system(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return (*example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
 
 
-def solution_alone(forms: Forms, limits: Limits, lower: bool) -> Plan:
-    """Plan of a member of a stack of systems that must be scaled."""
-    return careful_solution(forms, limits, lower)
-
+SYSTEM = Kind("solve_pos_banded", _solved, of_band)
+"""Systems with a band."""
 
 SOLVE_POS_BANDED = Operation(
     name="solve_pos_banded",
@@ -350,11 +250,11 @@ SOLVE_POS_BANDED = Operation(
     check=partial(check, function="solve_pos_banded"),
     flops=flops_of_solution,
     core=solution,
-    whole=whole_solution,
+    whole=partial(cholesky.whole, SYSTEM),
     example=example_of_system,
     values=lambda forms, results: results["X"],
-    settle=settle_solution,
-    batch=stack_banded.batch(stack_banded.solve, solution_alone, CARE, cholesky.NOT_DEFINITE, of_band),
+    settle=settle,
+    batch=stack_banded.batch(stack_banded.solve, partial(cholesky.careful, SYSTEM), cholesky.NOT_DEFINITE, of_band),
     variants=VARIANTS_OF_SOLUTION,
     choose=choose_solution,
     aligned=aligned,
@@ -364,3 +264,74 @@ SOLVE_POS_BANDED = Operation(
     public=False,
 )
 """Systems with a band, by `glla.linalg.definite_band.solve_definite_band`."""
+
+
+# -- systems with a given factor --------------------------------------------------------------------------------------
+
+
+def flops_of_substitution(forms: Forms) -> int:
+    """Additions and multiplications: about 4 n w for each right-hand side."""
+    (rows, n), (_, columns) = (form.matrix for form in forms)
+    return forms[0].count * 4 * n * min(rows, n) * columns
+
+
+@cached_plan
+def substitution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
+    """Plan of the solution of L L^T X = B on the device.
+
+    Operands ``C`` and ``B``. Results ``X``, and ``diagonal``, that of L, 1 x n. Passes: 2 ceil(n / 16) + 4.
+
+    """
+    shape, (n, columns) = (form.matrix for form in forms)
+    draft = Draft("cho_solve_banded")
+    band = Band(draft, shape)
+    c, b = draft.operand("C", matrix(shape)), draft.operand("B", matrix((n, columns)))
+    factor = draft.slot("L by columns", band.storage)
+    band.lay(c, factor, not lower)
+    results = {"X": substituted(band, factor, b, columns), "diagonal": band.diagonals(factor, "diagonal", 1, False)}
+    return draft.plan(results, flops_of_substitution(forms))
+
+
+def _by_factors(draft: Draft, c: str, b: str, forms: Forms, limits: Limits, lower: bool) -> dict[str, str]:
+    """Add the substitutions, and the read-back of the factor's diagonal."""
+    core = substitution(resident(*(form.matrix for form in forms)), limits, lower=lower)
+    return _read(draft, draft.call("solution", core, C=c, B=b), forms, limits)
+
+
+def scaled_factor(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Integers, Integers]:
+    """Scale a factor by rows of L, and right-hand sides by rows and then by columns; give the exponents of both."""
+    largest = np.zeros((c.shape[1], 1), dtype=np.float32)
+    for row, end, distance in places(c.shape, lower):
+        largest[distance:, 0] = np.maximum(largest[distance:, 0], np.abs(c[row, end]))
+    return factor_system(largest, lambda e: shifted(c, lower, e), c, b)
+
+
+def example_of_factor(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A factor in the upper storage, U = L^T, and a right-hand side."""
+    return (*example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
+
+
+BY_FACTORS = Kind("cho_solve_banded", _by_factors, scaled_factor)
+"""Systems with the factor of a band."""
+
+CHO_SOLVE_BANDED = Operation(
+    name="cho_solve_banded",
+    formula="L L^T X = B, L banded",
+    summary="two substitutions with the band of Cholesky's factor, 16 rows at a time",
+    source="LAPACK pbtrs",
+    operands=("C", "B"),
+    results=("X",),
+    check=partial(check, function="cho_solve_banded"),
+    flops=flops_of_substitution,
+    core=substitution,
+    whole=partial(whole_solution, BY_FACTORS),
+    example=example_of_factor,
+    values=lambda forms, results: results["X"],
+    settle=settle_solve,
+    batch=stack_banded.batch(stack_banded.substitute, partial(careful_solution, BY_FACTORS), ZERO),
+    arguments=lambda c, b: ((c, False), b),
+    aligned=aligned,
+    vectors={"B": 1},
+    fits=True,
+)
+"""The public solution with the Cholesky factor of a band."""

@@ -25,9 +25,9 @@ from glla.operations import care, matmul, triangular_inverse
 from glla.operations import residual as residuals
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky, stack_definite
-from glla.operations.elimination.definite import CARE, diagonal
+from glla.operations.elimination.cholesky import CARE
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
-from glla.operations.host.scaling import Integers
+from glla.operations.host.scaling import Integers, equilibrated
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.shapes import square
 from glla.operations.trust import PROMISED
@@ -118,7 +118,7 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: U
     draft, results = Draft("inv_pos"), dict[str, str]()
     a = bring_in_watched(draft, "A", form, limits, results)
     results |= _inverted(draft, a, form.matrix, limits, **way)
-    far = Next(FAR, CARE, partial(careful, form, limits, **way))
+    far = Next(FAR, CARE, partial(careful, (form,), limits, **way))
     variant = way.get("variant")
     if form.resident:
         later: tuple[Next, ...] = ()
@@ -151,20 +151,19 @@ def _add_look(draft: Draft, a: str, x: str, shape: Shape, limits: Limits) -> str
 
 
 @cached_plan
-def careful(form: Form, limits: Limits, **way: Unpack[Way]) -> Plan:
+def careful(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     """Plan of the inverse of a matrix that was scaled on the host, so that its diagonal is near 1."""
-    shape, variant = form.matrix, way.get("variant")
-    draft = Draft(CARE)
+    (form,), variant = forms, way.get("variant")
+    shape, draft = form.matrix, Draft(CARE)
     a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
     exponents = draft.slot("column exponents", HostArray((shape[0], 1)))
-    draft.host(cholesky.SCALED, cholesky.equilibrated, (a,), (scaled, exponents))
+    draft.host(cholesky.SCALED, equilibrated, (a,), (scaled, exponents))
     at_device = upload(draft, scaled, shape, limits)
     results = _inverted(draft, at_device, shape, limits, **way)
     if variant == AUTHORS:
         results["residual"] = _add_look(draft, at_device, results["X"], shape, limits)
     results["X"] = read_back(draft, results["X"], shape, limits, "X")
-    small = Next("X is too small", error="NonFiniteError: the solution must fit float32")
-    return draft.plan({**results, "column exponents": exponents}, after=(small, *_errors(variant)))
+    return draft.plan({**results, "column exponents": exponents}, after=(cholesky.SMALL, *_errors(variant)))
 
 
 def _inverted(draft: Draft, a: str, shape: Shape, limits: Limits, **way: Unpack[Way]) -> dict[str, str]:
@@ -173,7 +172,7 @@ def _inverted(draft: Draft, a: str, shape: Shape, limits: Limits, **way: Unpack[
     made = draft.call("inverse", core, A=a)
     found = {"X": made["X"]}
     for name, matrix_ in (("diagonal", "L"), ("diagonal of X", "X")):
-        found[name] = diagonal(draft, made[matrix_], shape[0], limits, f"diagonal of {matrix_}")
+        found[name] = cholesky.read_diagonal(draft, made[matrix_], shape[0], limits, f"diagonal of {matrix_}")
     return found
 
 
@@ -220,11 +219,6 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 # -- the operation ----------------------------------------------------------------------------------------------------
 
 
-def alone(forms: Forms, limits: Limits) -> Plan:
-    """Plan of a member of a stack that must be scaled."""
-    return careful(forms[0], limits)
-
-
 INV_POS = Operation(
     name="inv_pos",
     formula="A X = I, A = L L^T",
@@ -237,7 +231,7 @@ INV_POS = Operation(
     example=cholesky.example,
     values=lambda forms, results: results["X"],
     settle=settle,
-    batch=stack_definite.batch(stack_definite.invert, alone, CARE, cholesky.NOT_DEFINITE),
+    batch=stack_definite.batch(stack_definite.invert, careful, cholesky.NOT_DEFINITE),
     variants=VARIANTS,
     choose=choose,
     fits=True,

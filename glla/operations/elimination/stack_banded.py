@@ -110,8 +110,7 @@ def _solved(passes: Passes, band: Band, made: str, forms: Forms) -> Plan:
 
 def batch(
     made: Callable[..., Plan],
-    alone: Callable[..., Plan],
-    stage: str,
+    careful: Callable[..., Plan],
     error: Next,
     scaled: Callable[..., Any] | None = None,
 ) -> Batch:
@@ -121,10 +120,8 @@ def batch(
     ----------
     made : callable
         (forms, limits, lower=) -> one of the plans above.
-    alone : callable
-        (forms of a member, limits, lower) -> the plan of the stage that comes next for a member that is far from 1.
-    stage : str
-        Its name.
+    careful : callable
+        (forms of a matrix, limits, lower=) -> plan of the stage that comes next for a matrix that is far from 1.
     error : Next
         What a member is whose factor is none.
     scaled : callable, optional
@@ -134,7 +131,7 @@ def batch(
     @cached_plan
     def plan(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False) -> Plan:
         members = tuple(Form(form.matrix) for form in forms)
-        after = Next(FAR, stage, partial(alone, members, limits, lower))
+        after = Next(FAR, "care", partial(careful, members, limits, lower=lower))
         return replace(made(forms, limits, lower=lower), after=(after, error))
 
     look = _doubtful_with_factors if made is substitute else doubtful

@@ -143,24 +143,22 @@ def invert(forms: Forms, limits: Limits = PLAIN) -> Plan:
 FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
 
 
-def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, error: Next) -> Batch:
+def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Next) -> Batch:
     """Say how stacks go through one plan.
 
     Parameters
     ----------
     made : callable
         (forms, limits) -> one of the plans above.
-    alone : callable
-        (forms of a member, limits) -> the plan of the stage that comes next for a member that is far from 1.
-    stage : str
-        Its name.
+    careful : callable
+        (forms of a matrix, limits) -> plan of the stage that comes next for a matrix that is far from 1.
     error : Next
         What a member is whose factor is none.
     """
 
     @cached_plan
     def plan(forms: Forms, limits: Limits = PLAIN, **options: object) -> Plan:
-        after = Next(FAR, stage, partial(alone, tuple(Form(form.matrix) for form in forms), limits))
+        after = Next(FAR, "care", partial(careful, tuple(Form(form.matrix) for form in forms), limits))
         return replace(_way(made, forms)(forms, limits), after=(after, error))
 
     look, judged = (doubtful_with_factors, "factors") if made is substitute else (doubtful, "definite")

@@ -10,6 +10,7 @@ Functions that scale a matrix give it in float64, where it need not fit float32,
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,11 @@ def for_factor(a: Floats, **options: Any) -> Scaled:
     return wide, np.zeros_like(d), -f
 
 
+def factor_back(factor: Array, lower: bool | None, e: Integers) -> Float64:
+    """Multiply the rows of Cholesky's factor L by 2^e, after `of_definite`."""
+    return np.ldexp(factor.astype(np.float64), e)
+
+
 def of_factor(c: Floats, **options: Any) -> Scaled:
     """Scale the rows of Cholesky's factor, and so those of B and X."""
     e = exponents(np.max(np.abs(np.tril(c)), axis=-1, keepdims=True))
@@ -149,6 +155,10 @@ def definite(scale: Callable[..., Scaled], a: Array) -> tuple[Array, Integers]:
     """Scale A by `scale`; give it in float32, and the exponents of its rows, which are those of its columns."""
     wide, e, _ = scale(a)
     return wide.astype(np.float32), e
+
+
+equilibrated = partial(definite, of_definite)
+"""Scale a definite matrix, which rounds nothing; give the exponents, too."""
 
 
 @np.errstate(all="ignore")
