@@ -146,7 +146,7 @@ def room(name: str, budget: int, goal: int) -> Count:
 
 
 COUNTS = [
-    room("operations", 20634, 16300),
+    room("operations", 20087, 16300),
     room("linalg", 5288, 3500),
     room("kernels", 1037, 950),
     room("gl", 5471, 5100),
@@ -165,7 +165,7 @@ COUNTS = [
     room("dask", 936, 850),
     room("cli", 1227, 1200),
     Count("lines of the package's own files", top_files, 1012, 1500),
-    Count("lines of glla", partial(lines, PACKAGE), 74200, 61000),
+    Count("lines of glla", partial(lines, PACKAGE), 72691, 61000),
     Count("lines of tests", partial(lines, TESTS), 44807, 33000),
     Count("lines of benchmarks", partial(lines, ROOT / "benchmarks"), 7256, 4500),
     Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13344, 12500),
