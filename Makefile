@@ -6,7 +6,7 @@ PACKAGES := .venv/.packages
 DRIVER := .venv/.driver
 PLAIN := MESA_GL_VERSION_OVERRIDE=3.3 MESA_GLSL_VERSION_OVERRIDE=330 LP_NUM_THREADS=0
 
-.PHONY: help demo test sweep bench lint format lock clean
+.PHONY: help demo test sweep bench docs lint format lock clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,10 @@ bench: $(DRIVER) ## verify, then time everything here; figures go to benchmarks/
 	@$(PYTHON) -m benchmarks
 	@LP_NUM_THREADS=0 $(PYTHON) -m benchmarks --operations small,stack_1000,stack_100,stack_64
 
+docs: $(DRIVER) ## build the site; nothing comes from the network
+	@$(PLAIN) $(PYTHON) -m sphinx -q -W --keep-going -j auto -b html docs build/site
+	@echo "the site is in build/site/index.html"
+
 lint: $(PACKAGES) ## check style and types only
 	@$(PYTHON) -m ruff check
 	@$(PYTHON) -m ruff format --check
@@ -50,7 +54,7 @@ lock: $(PACKAGES) ## choose the newest versions anew: requirements.lock
 	@rm -r .venv-lock
 
 clean: ## remove .venv and everything that was built
-	rm -rf .venv .venv-lock dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.png
+	rm -rf .venv .venv-lock dist build docs/examples docs/course/shaders docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.png
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(PACKAGES): requirements.lock pyproject.toml

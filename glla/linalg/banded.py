@@ -87,12 +87,11 @@ def solve_banded(
 
     Notes
     -----
-    Error: the componentwise backward error, max |b - A x| / (|A| |x| + |b|), is checked for each system on the device
+    Error: the componentwise backward error, max abs(b - A x) / (abs(A) abs(x) + abs(b)), is checked on the device
     and stays below 17 u, u = 2^-24 (entries below 2^-100 of a row aside). Systems that do not pass, or whose pivots
     lost digits enough for a singular matrix, are solved again with a step of refinement, and then on the CPU
     in float64 with partial pivoting: so are most of hundreds of equations that are neither dominant nor definite.
-    Of these b - A x may be 2^-40 of the largest |A| |x| + |b| more, rows being scaled: unknowns of which all in an
-    equation are 0 in truth come as rounding errors of float64.
+    Of these b - A x may be 2^-40 of the largest abs(A) abs(x) + abs(b) more, rows being scaled.
     Cost: 8 n k flop for each matrix, of more than three diagonals 19 n k; at most 2 log2(n) + 6 passes for all.
     Of a stack on the device 16 bytes are read back, and more where a system does not pass.
     Sources: Hockney 1965 (cyclic reduction); Wang 1981; LAPACK gtsv.
