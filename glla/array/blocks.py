@@ -148,19 +148,10 @@ def _gathered(a: Resident, shape: Place, origin: Place, down: Place, right: Plac
 def _chosen(a: Resident, index: Places) -> Resident:
     """Return elements selected by arrays of integers or bool: their flat indices are computed on the host."""
     along = _along(a.shape, index)
-    if along is not None:
-        axis, numbers = along
-        return shaping.taken(a, from_array(numbers, a.device), axis)
-    places = _places(a.shape, index)
-    if places.size == 0:
-        return lying.best(Resident.wrapped(a.device, None, places.shape, a.dtype))
-    source = lying.whole(a)
-    flat = source.seen(View.of((a.size,), a.dtype))
-    assert flat.view is not None
-    chosen = from_array(np.ascontiguousarray(places.reshape(-1)), a.device)
-    assert chosen.view is not None
-    plan = move.take(flat.view, chosen.view, 0, a.device.limits.texture_size)
-    return lying.best(lying.made(flat, plan, places.shape, a.dtype, A=flat, I=chosen))
+    if along is None:
+        return shaping.taken(lying.reshaped(a, (a.size,)), from_array(_places(a.shape, index), a.device), 0)
+    axis, numbers = along
+    return shaping.taken(a, from_array(numbers, a.device), axis)
 
 
 def _along(shape: Shape, index: Places) -> tuple[int, NDArray[np.int32]] | None:
@@ -214,9 +205,10 @@ def put(a: Resident, index: Places, b: Resident) -> Resident:
         return a
     if a.packed:
         return _put_matrix(a, region, b)
-    target, (value, view) = lying.whole(a), lying.view_of(lying.as_type(b, a.dtype))
-    plan = move.assign(View.of(a.shape, a.dtype), index, view, a.device.limits.texture_size)
-    return lying.best(lying.made(target, plan, a.shape, a.dtype, A=target, B=value))
+    target, value = lying.whole(a), lying.as_type(b, a.dtype)
+    return lying.computed(
+        lambda own, view, size: move.assign(own, index, view, size), a.shape, a.dtype, A=target, B=value
+    )
 
 
 def _put_chosen(a: Resident, index: Places, b: Resident) -> Resident:

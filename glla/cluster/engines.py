@@ -17,6 +17,7 @@ from glla.array.convert import Float32
 from glla.cluster.resident import Columns, GpuColumns, HostColumns, Rows, done, gathered
 from glla.errors import one_of
 from glla.gl import list_egl_devices
+from glla.hybrid.cores import own_cores
 from glla.queue.single import Coprocessor, coprocessor
 
 
@@ -361,7 +362,6 @@ def engine(name: str, device: str | int | None, host: tuple[int, int]) -> Engine
         device = device_of_rank(host[0])
     if device in (None, "software"):
         # llvmpipe reads it with its first context, and would start a thread per core in every rank.
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        share = cores // host[1]
+        share = own_cores() // host[1]
         os.environ.setdefault("LP_NUM_THREADS", str(share if share > 1 else 0))
     return Gpu(device)

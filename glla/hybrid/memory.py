@@ -18,6 +18,7 @@ import numpy as np
 
 from glla.errors import OptionError
 from glla.gl import DeviceInfo
+from glla.hybrid.cores import own_cores
 from glla.hybrid.share import Pace
 
 FORMAT = 2
@@ -78,7 +79,7 @@ class Memory:
             "renderer": info.renderer,
             "driver": info.version,
             "numpy": np.__version__,
-            "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+            "cores": own_cores(),
             "threads": {name: os.environ[name] for name in THREADS if name in os.environ},
         }
         self._paces = self._read()

@@ -21,7 +21,6 @@ from glla.hybrid.tasks import (
     Cpu,
     CpuSide,
     Gpu,
-    Gpus,
     GpuSide,
     Outcome,
     Task,
@@ -408,7 +407,7 @@ def map(
     worker = gpu if gpu is not None else coprocessor(device=device)
     members = [*worker] if isinstance(worker, Coprocessors) else [worker]
     info = members[0].info
-    gpu_side = Gpu(members[0], clock) if len(members) == 1 else Gpus(members, clock)
+    gpu_side = Gpu(members, clock)
     return Stream(
         op,
         systems,

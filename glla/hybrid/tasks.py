@@ -169,15 +169,11 @@ class CpuSide(Protocol):
 
 
 class Queued:
-    """A `Ticket` of a coprocessor."""
+    """A `Ticket` of a coprocessor, one of a number of `devices` that each run a task in its time."""
 
-    def __init__(self, task: Task, pending: Pending) -> None:
-        self.task = task
-        self._pending = pending
-
-    def done(self) -> bool:
-        """Whether it is done."""
-        return self._pending.done()
+    def __init__(self, task: Task, pending: Pending, devices: int = 1) -> None:
+        self.task, self._pending, self._devices = task, pending, devices
+        self.done, self.cancel = pending.done, pending.cancel
 
     def outcome(self) -> Outcome:
         """Wait for the outcome."""
@@ -186,69 +182,34 @@ class Queued:
         except (CoprocessorError, CancelledError) as error:  # the worker died, or was closed
             lost = error if isinstance(error, CoprocessorError) else CoprocessorError(str(error))
             return Outcome(None, lost)
-        return outcome
-
-    def cancel(self) -> bool:
-        """Cancel it; False if it has begun."""
-        return self._pending.cancel()
+        return replace(outcome, seconds=outcome.seconds / self._devices)
 
 
 class Gpu:
-    """The GPU side: a coprocessor, which uploads, computes and reads back while the caller continues."""
+    """The GPU side: coprocessors, which upload, compute and read back while the caller continues.
 
-    def __init__(self, coprocessor: Coprocessor, clock: Clock) -> None:
-        self._coprocessor = coprocessor
-        self._clock = clock
-        self._last: Pending | None = None
-
-    def start(self, task: Task) -> Queued:
-        """Start a task."""
-        function = getattr(linalg, task.operation)
-        self._last = self._coprocessor.submit(attempt, function, task.arrays, self._clock, "gpu")
-        return Queued(task, self._last)
-
-    def busy(self) -> bool:
-        """Whether it has unfinished work."""
-        return self._last is not None and not self._last.done()
-
-
-class Gpus:
-    """Several devices as one GPU side: each task goes to the one with the shortest queue.
-
-    A task's time is divided by the number of devices: each of them runs one in that time.
+    Each task goes to the one with the shortest queue. A task's time is divided by the number of devices: each of them
+    runs one in that time.
     """
 
     def __init__(self, members: Sequence[Coprocessor], clock: Clock) -> None:
-        self._members = [Gpu(member, clock) for member in members]
-        self._given: list[deque[_Shared]] = [deque() for _ in members]
+        self._members, self._clock = members, clock
+        self._given: list[deque[Queued]] = [deque() for _ in members]
 
-    def start(self, task: Task) -> _Shared:
+    def start(self, task: Task) -> Queued:
         """Start a task."""
         for given in self._given:
             while given and given[0].done():
                 given.popleft()
         number = min(range(len(self._members)), key=lambda one: len(self._given[one]))
-        ticket = _Shared(self._members[number].start(task), len(self._members))
-        self._given[number].append(ticket)
-        return ticket
+        function = getattr(linalg, task.operation)
+        pending = self._members[number].submit(attempt, function, task.arrays, self._clock, "gpu")
+        self._given[number].append(Queued(task, pending, len(self._members)))
+        return self._given[number][-1]
 
     def busy(self) -> bool:
         """Whether one of them has unfinished work."""
-        return any(member.busy() for member in self._members)
-
-
-class _Shared:
-    """A `Ticket` of one of several devices."""
-
-    def __init__(self, ticket: Queued, devices: int) -> None:
-        self.task = ticket.task
-        self._ticket, self._devices = ticket, devices
-        self.done, self.cancel = ticket.done, ticket.cancel
-
-    def outcome(self) -> Outcome:
-        """Wait for the outcome."""
-        found = self._ticket.outcome()
-        return replace(found, seconds=found.seconds / self._devices)
+        return any(given and not given[-1].done() for given in self._given)
 
 
 class Cpu:

@@ -371,29 +371,14 @@ def _swapped(k: int, first: int, step: int) -> NDArray[np.intp]:
     return order
 
 
+_MAKERS = (
+    uniform, normal, integers, diagonal, lower, upper, conditioned, singular, graded, tiny, huge, permutation,
+    bad_pairs, swapped_pairs, antidiagonal, hilbert, wilkinson_growth, toeplitz, identity, zeros, ones,
+)  # fmt: skip
+
 MATRICES: dict[str, Maker] = {
-    "uniform": uniform,
-    "normal": normal,
-    "integers": integers,
-    "diagonal": diagonal,
-    "lower": lower,
-    "upper": upper,
+    **{maker.__name__: maker for maker in _MAKERS},
     "spd": lambda m, n, rng: embedded(spd(min(m, n), rng), m, n),
-    "conditioned": conditioned,
-    "singular": singular,
-    "graded": graded,
-    "tiny": tiny,
-    "huge": huge,
-    "permutation": permutation,
-    "bad_pairs": bad_pairs,
-    "swapped_pairs": swapped_pairs,
-    "antidiagonal": antidiagonal,
-    "hilbert": hilbert,
-    "wilkinson_growth": wilkinson_growth,
-    "toeplitz": toeplitz,
-    "identity": identity,
-    "zeros": zeros,
-    "ones": ones,
 }
 """Every type of input, by name: ``MATRICES[name](m, n, rng)`` works for any m, n >= 0."""
 
