@@ -160,7 +160,7 @@ COUNTS = [
     room("testing", 2268, 2100),
     room("queue", 1880, 1750),
     room("sparse", 1645, 1530),
-    room("hybrid", 1515, 1400),
+    room("hybrid", 1476, 1400),
     room("applications", 1110, 950),
     room("dask", 936, 850),
     room("cli", 1227, 1200),
