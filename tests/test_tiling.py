@@ -4,6 +4,7 @@ import gc
 import itertools
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from glla.errors import (
 from glla.gl import Device, Download
 from glla.linalg import tiling
 from glla.linalg.routes import batched
-from glla.operations import OPERATIONS, lu_solve, matmul, tiles
+from glla.operations import OPERATIONS, lu_solve, matmul, packing, tiles
 from glla.operations.matmul import KERNEL
 from glla.passes import Limits, resident
 
@@ -635,3 +636,26 @@ def test_memory_that_is_never_enough(rng, monkeypatch):
         with pytest.raises(OutOfMemoryError, match=message):
             tiling.matmul(capped, a, a, np.empty((100, 100), np.float32))
         assert capped.stats().textures == 0
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["C order", "Fortran order"])
+def test_a_large_product_on_a_gpu_travels_in_panels(device, rng, monkeypatch, turned):
+    """B stays, panels of A and C pass by, each in pieces of the staging buffer; the plan shown does the same."""
+    monkeypatch.setattr(tiles, "PANEL", 256)
+    monkeypatch.setattr(matmul, "LARGE", 600)
+    monkeypatch.setattr(packing, "PIECE", 1 << 16)
+    monkeypatch.setattr(device, "limits", replace(device.limits, software=False))
+    a, b = whole_numbers(rng, 1100, 997), whole_numbers(rng, 997, 991)
+    if turned:
+        a, b = np.asfortranarray(a), np.asfortranarray(b)
+    calls = []
+    real = tiling._stream
+    monkeypatch.setattr(tiling, "_stream", lambda *arguments: (calls.append(arguments[4]), real(*arguments)))
+    testing.assert_exact(glla.matmul(a, b, device=device), testing.product(a, b))
+    assert [one.counts for one in calls] == [(5, 1, 1)] and calls[0].variant == "panel_broadcast"
+    shown = glla.plan("matmul", a, b, device=device)
+    drawn = Counter(step.shader for step in shown.flat.steps if hasattr(step, "shader"))
+    assert drawn["packing/pack"] == 5 * 4 + 16 and drawn["packing/unpack"] == 5
+    calls.clear()
+    testing.assert_exact(glla.matmul(a, a.T, device=device), testing.product(a, a.T))
+    assert not calls, "half of a symmetric product is computed, as a whole"

@@ -148,7 +148,7 @@ class Uploads:
     def __enter__(self) -> Uploads:
         try:
             for _ in range(2):
-                self._buffers.append(self._device.lend(staging(self._elements)))
+                self._buffers.append(self._device.lend(staging(min(self._elements, packing.PIECE))))
         except BaseException:
             self._release()
             raise
@@ -184,19 +184,14 @@ class Uploads:
             raise OptionError(
                 f"upload: {self._elements} elements at most were asked for, got shape {array.shape} in {shape}"
             )
-        device, side = self._device, self._device.limits.texture_size
+        device, transposed = self._device, abs(array.strides[0]) < abs(array.strides[1])
+        cut, plan = packing.in_pieces(shape, device.limits.texture_size, transposed)
         raw: dict[str, Texture] = {}
         with device.current():
             try:
-                if max(shape) > side:
-                    plan = packing.pack_tiles(shape, side)
-                    for number, (top, left, rows, columns) in enumerate(packing.tiles(shape, side)):
-                        part = array[top : top + rows, left : left + columns]
-                        raw[f"raw_{number}"] = self._send(part, (rows, columns))
-                else:
-                    transposed = abs(array.strides[0]) < abs(array.strides[1])
-                    plan = packing.pack(shape, transposed)
-                    raw["raw"] = self._send(*((array.T, shape[::-1]) if transposed else (array, shape)))
+                for name, (top, left, rows, columns) in zip(plan.operands, cut, strict=True):
+                    part = array[top : top + rows, left : left + columns]
+                    raw[name] = self._send(part.T, (columns, rows)) if transposed else self._send(part, (rows, columns))
                 return device.run(plan, **raw)["packed"]
             finally:
                 for texture in raw.values():

@@ -208,7 +208,7 @@ def _products(a: Float32, b: Float32, variant: str | None, device: Device, out: 
         out[...] = records[0]
         return
     for left, right, result in zip(a, b, out, strict=True):
-        if tiles.fits_whole(KERNEL, m, k, n, device.limits, device.room, variant):
+        if tiles.fits_whole(KERNEL, m, k, n, device.limits, device.room, variant, is_symmetric(left, right)):
             result[...] = _run(device, left, right, variant)
         else:
             tiling.matmul(device, left, right, result, variant)

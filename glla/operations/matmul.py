@@ -490,7 +490,7 @@ def streamed(
 ) -> Plan | None:
     """Plan of a product in tiles, all of them also where it is symmetric; None if it fits as a whole."""
     m, k, n = sizes(forms)
-    if tiles.fits_whole(KERNEL, m, k, n, limits, room, variant):
+    if tiles.fits_whole(KERNEL, m, k, n, limits, room, variant, symmetric):
         return None
     return tiles.product_plan(tiles.choose(KERNEL, m, k, n, limits, room, variant), limits)
 

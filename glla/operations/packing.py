@@ -7,6 +7,7 @@ then transferred in tiles, see `tiles`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isqrt, prod
 
 from glla.passes import Draft, Plan, Region, Storage, matrix
 from glla.passes.cache import cached_plan
@@ -14,6 +15,10 @@ from glla.passes.layout import Shape
 
 Tile = tuple[int, int, int, int]
 """First row, first column, rows and columns of a part of a matrix; the first two are even."""
+
+
+PIECE = 1 << 24
+"""Elements that pass through a staging buffer at once, 64 MiB: the host fills one while the GPU copies the other."""
 
 
 def tiles(shape: Shape, texture_size: int) -> Iterator[Tile]:
@@ -50,19 +55,30 @@ def pack(shape: Shape, transposed: bool = False) -> Plan:
     return draft.plan({"packed": packed})
 
 
+def in_pieces(shape: Shape, texture_size: int, transposed: bool = False) -> tuple[list[Tile], Plan]:
+    """Pieces in which a matrix passes through a staging buffer (`PIECE`), and the plan that packs them, in this order.
+
+    >>> in_pieces((4096, 4096), 32768)[0], len(in_pieces((4097, 4096), 32768)[0])
+    ([(0, 0, 4096, 4096)], 2)
+    """
+    side = min(texture_size, isqrt(PIECE)) if prod(shape) > PIECE else texture_size
+    cut = [*tiles(shape, side)]
+    return cut, pack(shape, transposed) if len(cut) == 1 else pack_tiles(shape, side, transposed)
+
+
 @cached_plan
-def pack_tiles(shape: Shape, texture_size: int) -> Plan:
+def pack_tiles(shape: Shape, texture_size: int, transposed: bool = False) -> Plan:
     """Plan that packs a raw matrix given as tiles ``raw_0``, ``raw_1``, ... in the order of `tiles`."""
     draft = Draft("pack")
     packed = draft.slot("packed", matrix(shape))
     for number, (top, left, rows, columns) in enumerate(tiles(shape, texture_size)):
-        raw = draft.operand(f"raw_{number}", Storage(rows, columns, 1))
+        raw = draft.operand(f"raw_{number}", Storage(columns, rows, 1) if transposed else Storage(rows, columns, 1))
         draft.draw(
             "packing/pack",
             {"raw": raw},
             packed,
             {"corner": (top, left), "shape": shape},
-            {"TRANSPOSED": 0},
+            {"TRANSPOSED": int(transposed)},
             Region(left // 2, top // 2, (columns + 1) // 2, (rows + 1) // 2),
         )
     return draft.plan({"packed": packed})

@@ -32,6 +32,10 @@ DEVICE_TO_BUS = 8
 """Bytes that an NVIDIA H200 writes to textures while one crosses the bus: 56 against 6 GB/s
 (nvidia-h200-pcie-sse2/tiled/2026-11-20T230930Z.json)."""
 
+PANEL = 2048
+"""Rows of A in a tile of a large product of host matrices on a GPU: while it is computed, the next ones travel there,
+and the rows of C before travel back (``benchmarks/results/thresholds.md``)."""
+
 MOST_SHOWN = 300_000
 """Most passes of a product in tiles that a plan lists: about half a minute of work. A guess."""
 
@@ -147,7 +151,7 @@ class Tiling:
         return _bytes(Counter(plan.slots.values()) | _raw(*shapes)) + self._staging()
 
     def _staging(self) -> int:
-        return 2 * ELEMENT_BYTES * (self.largest_upload + self.rows * self.columns)
+        return 2 * ELEMENT_BYTES * (min(self.largest_upload, packing.PIECE) + self.rows * self.columns)
 
 
 def _raw(*shapes: tuple[int, int]) -> Counter[Slot]:
@@ -245,13 +249,16 @@ def choose(
     >>> tiling.nbytes < 4e9
     True
     """
-    tilings = []
+    in_panels = travels_in_panels(kernel, m, k, n, limits, variant)
+    tilings = [Tiling(kernel, (m, k, n), _part(m, -(-m // PANEL)), k, n, FASTEST_FIRST[0])] if in_panels else []
+    panels = tilings[:]
     for rows, inner, columns in _candidates(m, k, n, limits.texture_size):
         chosen = (variant, ()) if variant else kernel.choose(resident((rows, inner), (inner, columns)), limits)
         tilings.append(Tiling(kernel, (m, k, n), rows, inner, columns, *chosen))
     smallest = tilings[-1]
     possible = [tiling for tiling in tilings if room is None or tiling.least_bytes() <= room]
-    for tiling in sorted(possible, key=lambda tiling: (variant is None and tiling.rank, tiling.effort)):
+    ranked = sorted(possible, key=lambda tiling: (variant is None and tiling.rank, tiling.effort))
+    for tiling in sorted(ranked, key=lambda tiling: tiling not in panels):
         plan = tiling.plan(limits)
         nbytes = tiling.bytes_of(plan)
         if _fits_textures(plan, limits) and (room is None or nbytes <= room):
@@ -265,11 +272,31 @@ def choose(
     )
 
 
+def travels_in_panels(kernel: Kernel, m: int, k: int, n: int, limits: Limits, variant: str | None) -> bool:
+    """Whether panels of A's rows travel while a GPU multiplies those before, beside B as a whole: see `PANEL`."""
+    if limits.software or variant is not None or m < 4 * PANEL or max(k, n) > limits.texture_size:
+        return False
+    return kernel.choose(resident((PANEL, k), (k, n)), limits)[0] == FASTEST_FIRST[0]
+
+
 def fits_whole(
-    kernel: Kernel, m: int, k: int, n: int, limits: Limits, room: int | None = None, variant: str | None = None
+    kernel: Kernel,
+    m: int,
+    k: int,
+    n: int,
+    limits: Limits,
+    room: int | None = None,
+    variant: str | None = None,
+    symmetric: bool = False,
 ) -> bool:
-    """Whether a product need not be cut. Costs nothing where the device has no cap and no variant is asked for."""
+    """Whether a product need not be cut. Costs nothing where the device has no cap and no variant is asked for.
+
+    A large one is cut although it would fit, as its panels overlap with their transfers; but not one that is symmetric,
+    half of which is computed.
+    """
     if max(m, k, n) > 2 * limits.texture_size:
+        return False
+    if not symmetric and travels_in_panels(kernel, m, k, n, limits, variant):
         return False
     if room is None and variant is None:
         return True
@@ -305,8 +332,10 @@ def product_plan(tiling: Tiling, limits: Limits) -> Plan:
     def operand(name: str, place: tuple[int, int], shape: Shape) -> None:
         if held.get(name) != place:
             held[name] = place
-            raw = _given(draft, name, shape, uploads)
-            parts[name] = draft.call(f"pack {name}", packing.pack(shape), raw=raw)["packed"]
+            cut, plan = packing.in_pieces(shape, limits.texture_size)
+            sizes = [(rows, columns) for _, _, rows, columns in cut]
+            raw = {each: _given(draft, name, size, uploads) for each, size in zip(plan.operands, sizes, strict=True)}
+            parts[name] = draft.call(f"pack {name}", plan, **raw)["packed"]
 
     for number, (top, left) in enumerate(tiling.order()):
         with draft.scope("tile", number):

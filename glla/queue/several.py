@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from glla import linalg
-from glla.array.convert import Float32, as_float32
+from glla.array.convert import Float32, as_float32, finite_result
 from glla.errors import CoprocessorError, OptionError, ShapeError
 from glla.gl import list_egl_devices
 from glla.queue.pending import Pending
@@ -117,7 +117,8 @@ class Coprocessors:
             raise OptionError("matmul: out shares memory with an operand, which other devices still read; pass another")
 
         def part(band: slice) -> None:
-            linalg.matmul(left[band], right, out=whole[band])
+            product = linalg.matmul(left[band], right, out=whole[band], check_finite=False)  # operands are checked
+            finite_result("matmul", product, True)
 
         return self._spread(part, bands(len(left), len(self)), whole)
 
