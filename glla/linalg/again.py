@@ -75,7 +75,7 @@ def settled(
     matrices, figures, exponents = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("matrices", "figures", "exponents")
     )
-    return Settled(places, matrices, figures, exponents, np.setdiff1d(doubts, places))
+    return Settled(places, matrices, figures, exponents, doubts[~np.isin(doubts, places)])
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards

@@ -146,8 +146,7 @@ def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
 def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate: bool = True) -> NDArray[np.intp]:
     """Members of a stack whose solutions must not be trusted."""
     a, n = operands[0], figures.shape[-1]
-    # Members lie side by side: NumPy is slow at reducing a short last axis.
-    u, largest, squares = figures.transpose(1, 2, 0).copy().transpose(0, 2, 1)
+    u, largest, squares = trust.side_by_side(figures).transpose(0, 2, 1)
     growth = _growth(a, largest, equilibrate)
     norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.PROBES)
     sound = np.isfinite(u).all(axis=1) & (growth <= trust.allowed_growth(n))

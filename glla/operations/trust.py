@@ -6,7 +6,7 @@ any pivot if the inverse is large, is compared with its rounding error, see `gll
 
 from __future__ import annotations
 
-from math import inf, prod, sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,11 @@ THRESHOLDS = {
 # -- float32's limits -------------------------------------------------------------------------------------------------
 
 
+def side_by_side(stack: NDArray[Any]) -> NDArray[Any]:
+    """Copy a stack of matrices so that its own axis is the last one: NumPy is slow at reducing a short last axis."""
+    return np.ascontiguousarray(np.moveaxis(stack, 0, -1))
+
+
 def near_one(a: Floats) -> bool:
     """Tell whether all entries are zero or between 2^-`NEAR_ONE` and 2^`NEAR_ONE`, or not finite.
 
@@ -108,10 +113,9 @@ def each_near_one(stack: Floats) -> NDArray[np.bool_]:
     >>> each_near_one(np.array([[0, -3.5], [1, 1e-30]])).tolist()
     [True, False]
     """
-    sizes = np.abs(stack).reshape(len(stack), prod(stack.shape[1:]))
-    least = np.min(sizes, axis=1, initial=np.inf, where=sizes > 0)
-    most = np.max(sizes, axis=1, initial=0.0, where=sizes < np.inf)
-    near: NDArray[np.bool_] = (least >= 2.0**-NEAR_ONE) & (most <= 2.0**NEAR_ONE)
+    sizes = np.abs(side_by_side(stack))
+    far = (sizes < 2.0**-NEAR_ONE) & (sizes > 0) | (sizes > 2.0**NEAR_ONE) & (sizes < np.inf)
+    near: NDArray[np.bool_] = ~far.any(axis=tuple(range(far.ndim - 1)))
     return near
 
 
@@ -233,11 +237,13 @@ def in_bounds(values: Values, n: int) -> bool:
 @np.errstate(all="ignore")
 def lost_columns(wide: Floats, x: Floats) -> NDArray[np.bool_]:
     """Columns of solutions of which too little is left in float32, see `underflow`."""
-    lost = np.zeros((*wide.shape[:-2], wide.shape[-1]), dtype=bool)
+    stack = (-1, *wide.shape[-2:])
+    own, error = side_by_side(np.abs(wide).reshape(stack)), side_by_side(np.abs(wide - x).reshape(stack))
+    lost = np.zeros(own.shape[1:], dtype=bool)
     for size in (np.sum, np.max):  # in the 1-norm and in the infinity-norm
-        error, own = (size(np.abs(one), axis=-2, initial=0.0) for one in (wide - x, wide))
-        lost |= np.isfinite(error) & (error > LOST * x.shape[-2] * UNIT_ROUNDOFF * own)
-    return lost
+        errors, sizes = (size(one, axis=0, initial=0.0) for one in (error, own))
+        lost |= np.isfinite(errors) & (errors > LOST * x.shape[-2] * UNIT_ROUNDOFF * sizes)
+    return np.moveaxis(lost, -1, 0).reshape(*wide.shape[:-2], wide.shape[-1])
 
 
 @np.errstate(all="ignore")

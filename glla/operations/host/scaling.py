@@ -60,26 +60,31 @@ def both(a: Floats, sweeps: int = 0) -> tuple[Integers, Integers]:
     array([[1. , 0. ],
            [0. , 1.5]])
     """
-    counts = np.isfinite(a) & (a != 0)
-    powers = np.frexp(a)[1] - 1
+    stack = trust.side_by_side(a.reshape(-1, *a.shape[-2:]))
+    counts = np.isfinite(stack) & (stack != 0)
+    zero = np.iinfo(np.int32).min // 2  # stands below every exponent
+    powers: Integers = np.where(counts, np.frexp(stack)[1] - 1, zero)
 
-    def largest(values: Integers, axis: int) -> Integers:
-        zero = np.iinfo(np.int32).min // 2  # stands below every exponent
-        most: Integers = np.max(values, axis=axis, keepdims=True, initial=zero, where=counts)
-        return np.where(most > zero, most, 0)
+    def largest(others: Integers, axis: int) -> Integers:
+        most: Integers = np.max(powers - others, axis=axis, keepdims=True, initial=zero)
+        return np.where(most > zero // 2, most, 0)
 
-    def mean(values: Integers, axis: int) -> Integers:
-        totals = np.sum(values, axis=axis, keepdims=True, where=counts)
+    def mean(others: Integers, axis: int) -> Integers:
+        totals = np.sum(powers - others, axis=axis, keepdims=True, where=counts)
         numbers = np.maximum(np.sum(counts, axis=axis, keepdims=True), 1)
         result: Integers = ((2 * totals + numbers) // (2 * numbers)).astype(np.int32)
         return result
 
-    columns: Integers = np.zeros((*a.shape[:-2], 1, a.shape[-1]), dtype=np.int32)
+    columns: Integers = np.zeros((1, *stack.shape[1:]), dtype=np.int32)
     for sweep in range(sweeps + 1):
         line = mean if sweep < sweeps else largest
-        rows = line(powers - columns, -1)
-        columns = line(powers - rows, -2)
-    return rows, columns
+        rows = line(columns, 1)
+        columns = line(rows, 0)
+
+    def as_given(lines: Integers) -> Integers:
+        return np.ascontiguousarray(np.moveaxis(lines, -1, 0)).reshape(*a.shape[:-2], *lines.shape[:2])
+
+    return as_given(rows), as_given(columns)
 
 
 def symmetric(diagonal: Floats) -> Integers:
