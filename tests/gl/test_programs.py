@@ -2,13 +2,16 @@
 
 import gc
 
+import numpy as np
 import pytest
 
 import glla
 from glla.errors import ShaderError
 from glla.gl import programs as module
 from glla.gl.programs import explain
-from glla.passes import COMPUTE, Draft, Storage
+from glla.linalg.operands import run
+from glla.operations import OPERATIONS
+from glla.passes import COMPUTE, Draft, Storage, forms_of
 from glla.passes.glsl import find as shader
 
 ENTRY_POINTS = sorted(
@@ -177,3 +180,25 @@ def test_the_logs_of_all_drivers_are_understood(shader_files, line):
     assert explain(shader.resolve("a"), log) == f"shader a does not compile:\n  a.frag:2: {line}\n      int x = none;"
     assert explain(shader.resolve("a"), "out of registers") == "shader a does not compile:\nout of registers"
     assert "line 99: 0:99: huh" in explain(shader.resolve("a"), "0:99: huh")
+
+
+@pytest.mark.mesa
+@pytest.mark.parametrize("operation", ["matmul", "plu", "rref", "qr", "cholesky", "solve", "spmv"])
+def test_texels_sampled_at_their_centres_are_those_fetched(monkeypatch, rng, operation):
+    """A rasteriser samples where a GPU fetches; the bits are the same."""
+    record = OPERATIONS[operation]
+    operands = record.example(67, rng)
+    texts: list[str] = []
+    real = module._sampled
+    monkeypatch.setattr(module, "_sampled", lambda text: texts.append(text) or real(text))
+    found = {}
+    for way in ("sampled", "fetched"):
+        if way == "fetched":
+            monkeypatch.setattr(module, "_sampled", lambda text: text)
+        with glla.Device(software=True) as device:
+            plan = record.whole(forms_of(operands), device.limits)
+            results = run(device, plan, dict(zip(plan.operands, operands, strict=True)))
+            found[way] = {name: np.asarray(one) for name, one in results.items()}
+    assert texts
+    for name, one in found["sampled"].items():
+        np.testing.assert_array_equal(one, found["fetched"][name])
