@@ -369,20 +369,15 @@ class Device:
             Packed.
         """
         shape: Shape = (array.shape[0], array.shape[1])
-        side = self.limits.texture_size
+        transposed = array.flags.f_contiguous and not array.flags.c_contiguous
+        cut, plan = packing.in_tiles(shape, self.limits.texture_size, transposed)
+        if len(cut) > 1:
+            plan.check(self.limits)  # before anything travels
+        raw: dict[str, Texture] = {}
         with self.current():
-            if max(shape) > side:
-                cut = [
-                    np.ascontiguousarray(array[top : top + rows, left : left + columns])
-                    for top, left, rows, columns in packing.tiles(shape, side)
-                ]
-                plan = packing.pack_tiles(shape, side)
-                plan.check(self.limits)  # before anything travels
-                raw = {f"raw_{number}": self.write(tile) for number, tile in enumerate(cut)}
-            else:
-                transposed = array.flags.f_contiguous and not array.flags.c_contiguous
-                plan = packing.pack(shape, transposed)
-                raw = {"raw": self.write(np.ascontiguousarray(array.T if transposed else array))}
+            for name, (top, left, rows, columns) in zip(plan.operands, cut, strict=True):
+                part = array[top : top + rows, left : left + columns]
+                raw[name] = self.write(np.ascontiguousarray(part.T if transposed else part))
             packed = self.run(plan, **raw)["packed"]
             for texture in raw.values():
                 texture.release()

@@ -121,7 +121,7 @@ class Programs:
             with interrupts.put_off():
                 texts = [_for_moderngl(stage.text) for stage in shader.stages.values()]
                 if self._software and not shaders.is_adopted(shader.name):
-                    texts = [_sampled(text) for text in texts]
+                    texts = [text.replace("\n", f"\n{SAMPLED}\n#line 2\n", 1) for text in texts]  # behind the version
                 if "compute" in shader.stages:
                     compute = self.context.compute_shader(*texts)
                     return Program(compute, self._bytes(compute, shader))
@@ -162,12 +162,6 @@ SAMPLED = "#define texelFetch(texels, at, level) texture(texels, (vec2(at) + 0.5
 """Fetch of a texel by a filter at its centre: the same bits, and on llvmpipe a third of the instructions, since it
 computes the addresses of all lanes together. A GPU takes twice as long for it. A user's shader keeps its own fetches,
 which may lie outside of the texture."""
-
-
-def _sampled(text: str) -> str:
-    """Put `SAMPLED` behind the line of the version; the numbers of all lines stay."""
-    version, rest = text.split("\n", 1)
-    return f"{version}\n{SAMPLED}\n#line 2\n{rest}"
 
 
 def explain(shader: shaders.Shader, log: str) -> str:

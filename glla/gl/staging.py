@@ -185,7 +185,7 @@ class Uploads:
                 f"upload: {self._elements} elements at most were asked for, got shape {array.shape} in {shape}"
             )
         device, transposed = self._device, abs(array.strides[0]) < abs(array.strides[1])
-        cut, plan = packing.in_pieces(shape, device.limits.texture_size, transposed)
+        cut, plan = packing.in_tiles(shape, packing.piece_side(shape, device.limits.texture_size), transposed)
         raw: dict[str, Texture] = {}
         with device.current():
             try:

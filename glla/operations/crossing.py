@@ -59,14 +59,14 @@ def upload(draft: Draft, source: str, shape: Shape, limits: Limits, transposed: 
     """Add the upload of an array of the host; give the slot where it lies packed."""
     side = limits.texture_size
     if max(shape) > side:
-        tiles = list(packing.tiles(shape, side))
+        tiles, plan = packing.in_tiles(shape, side)
         cut = [draft.slot(f"{source} tile {number}", HostArray(tile[2:])) for number, tile in enumerate(tiles)]
         draft.host("tiles that a texture holds", _cutter(tiles), (source,), tuple(cut))
         raw = {}
-        for number, (tile, (_, _, rows, columns)) in enumerate(zip(cut, tiles, strict=True)):
-            raw[f"raw_{number}"] = draft.slot(f"{tile} raw", Storage(rows, columns, 1))
-            draft.transfer(tile, raw[f"raw_{number}"])
-        return draft.call(f"pack {source}", packing.pack_tiles(shape, side), **raw)["packed"]
+        for name, tile, (_, _, rows, columns) in zip(plan.operands, cut, tiles, strict=True):
+            raw[name] = draft.slot(f"{tile} raw", Storage(rows, columns, 1))
+            draft.transfer(tile, raw[name])
+        return draft.call(f"pack {source}", plan, **raw)["packed"]
     rows, columns = shape
     target = draft.slot(f"{source} raw", Storage(columns, rows, 1) if transposed else Storage(rows, columns, 1))
     draft.transfer(source, target, transposed)

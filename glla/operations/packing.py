@@ -55,13 +55,17 @@ def pack(shape: Shape, transposed: bool = False) -> Plan:
     return draft.plan({"packed": packed})
 
 
-def in_pieces(shape: Shape, texture_size: int, transposed: bool = False) -> tuple[list[Tile], Plan]:
-    """Pieces in which a matrix passes through a staging buffer (`PIECE`), and the plan that packs them, in this order.
+def piece_side(shape: Shape, texture_size: int) -> int:
+    """Largest side of the pieces in which a matrix passes through staging buffers: see `PIECE`."""
+    return min(texture_size, isqrt(PIECE)) if prod(shape) > PIECE else texture_size
 
-    >>> in_pieces((4096, 4096), 32768)[0], len(in_pieces((4097, 4096), 32768)[0])
-    ([(0, 0, 4096, 4096)], 2)
+
+def in_tiles(shape: Shape, side: int, transposed: bool = False) -> tuple[list[Tile], Plan]:
+    """Tiles in which a matrix travels, and the plan that packs them, with its operands in this order.
+
+    >>> in_tiles((3, 9), 4)[0] == [*tiles((3, 9), 4)], [*in_tiles((3, 4), 4)[1].operands]
+    (True, ['raw'])
     """
-    side = min(texture_size, isqrt(PIECE)) if prod(shape) > PIECE else texture_size
     cut = [*tiles(shape, side)]
     return cut, pack(shape, transposed) if len(cut) == 1 else pack_tiles(shape, side, transposed)
 

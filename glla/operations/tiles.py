@@ -332,7 +332,7 @@ def product_plan(tiling: Tiling, limits: Limits) -> Plan:
     def operand(name: str, place: tuple[int, int], shape: Shape) -> None:
         if held.get(name) != place:
             held[name] = place
-            cut, plan = packing.in_pieces(shape, limits.texture_size)
+            cut, plan = packing.in_tiles(shape, packing.piece_side(shape, limits.texture_size))
             sizes = [(rows, columns) for _, _, rows, columns in cut]
             raw = {each: _given(draft, name, size, uploads) for each, size in zip(plan.operands, sizes, strict=True)}
             parts[name] = draft.call(f"pack {name}", plan, **raw)["packed"]

@@ -117,8 +117,7 @@ class Coprocessors:
             raise OptionError("matmul: out shares memory with an operand, which other devices still read; pass another")
 
         def part(band: slice) -> None:
-            product = linalg.matmul(left[band], right, out=whole[band], check_finite=False)  # operands are checked
-            finite_result("matmul", product, True)
+            finite_result("matmul", linalg.matmul(left[band], right, out=whole[band], check_finite=False), True)
 
         return self._spread(part, bands(len(left), len(self)), whole)
 
