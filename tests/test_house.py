@@ -22,6 +22,9 @@ PACKAGE, TESTS, SHADERS = ROOT / "glla", ROOT / "tests", ROOT / "shaders"
 SLACK = 0.02
 """Part of a budget by which a count may lie below it: more means that somebody forgot to lower the budget."""
 
+ROOM = 0.005
+"""Part of a count by which a lowered budget exceeds it: a change that takes a few lines need not lower another room."""
+
 
 @cache
 def text_of(path: Path) -> str:
@@ -146,7 +149,7 @@ def room(name: str, budget: int, goal: int) -> Count:
 
 
 COUNTS = [
-    room("operations", 20087, 16300),
+    room("operations", 20190, 16300),
     room("linalg", 5288, 3500),
     room("kernels", 1037, 950),
     room("gl", 5471, 5100),
@@ -165,8 +168,8 @@ COUNTS = [
     room("dask", 936, 850),
     room("cli", 1227, 1200),
     Count("lines of the package's own files", top_files, 1012, 1500),
-    Count("lines of glla", partial(lines, PACKAGE), 72691, 61000),
-    Count("lines of tests", partial(lines, TESTS), 44807, 33000),
+    Count("lines of glla", partial(lines, PACKAGE), 72950, 61000),
+    Count("lines of tests", partial(lines, TESTS), 45080, 33000),
     Count("lines of benchmarks", partial(lines, ROOT / "benchmarks"), 7256, 4500),
     Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13344, 12500),
     Count("lines of README", partial(lines, ROOT / "README.md"), 163, 400),
@@ -229,7 +232,8 @@ def lower() -> int:
             place = node.args[1 if node.func.id == "room" else 2]
             row, found = rows[place.lineno - 1], one.count()
             if found < least_of(one.budget):
-                rows[place.lineno - 1] = row[: place.col_offset] + str(found) + row[place.end_col_offset :]
+                lowered = str(int(found * (1 + ROOM)))
+                rows[place.lineno - 1] = row[: place.col_offset] + lowered + row[place.end_col_offset :]
             elif found > one.budget:
                 print(f"{one.name}: {found} is over the budget of {one.budget}")
     Path(__file__).write_text("".join(rows), encoding="utf-8")
