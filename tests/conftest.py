@@ -126,13 +126,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[str
         pytest.skip("Chromium is not installed (apt install chromium)")
     profile = tmp_path_factory.mktemp("profile")
 
-    def look(page: Path, *options: str) -> tuple[str, str]:
+    def look(page: Path, *options: str, at: str = "") -> tuple[str, str]:
         without = [] if "--use-angle=gl-egl" in options else ["--disable-gpu"]
         command = [
             found, "--headless", "--no-sandbox", *without, "--disable-quic", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
             "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
-            f"--user-data-dir={profile}", "--window-size=1400,3000", *options, page.as_uri(),
+            f"--user-data-dir={profile}", "--window-size=1400,3000", *options, f"{page.as_uri()}{at}",
         ]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, timeout=110)
         assert done.returncode == 0, done.stderr

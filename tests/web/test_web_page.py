@@ -4,7 +4,6 @@ import json
 import re
 from base64 import a85decode, b64decode, b64encode
 from html import escape, unescape
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,14 +16,8 @@ from glla.web import documents, scripts
 from glla.web.page import digits, document_in, page
 from glla.web.scripts import FOLDER
 
-
-def script(name):
-    """A script that drives a page, and returns what it found."""
-    return (Path(__file__).parent / "scripts" / f"{name}.js").read_text(encoding="utf-8")
-
-
-SWIFTSHADER = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-PERFORMANCE = "GPU stall due to ReadPixels"  # what Chromium says of every page that reads pixels
+from .conftest import PERFORMANCE, SWIFTSHADER, script
+from .conftest import told as told_by
 
 HELPERS = script("helpers")
 
@@ -60,11 +53,7 @@ def framed(browser, path, parts):
         text = text.replace("</body>", f"{TELL.format(HELPERS, after)}</body>")
         inner.append(f'<iframe width="{width}" height="900" srcdoc="{escape(text)}"></iframe>')
     collect = COLLECT.replace("COUNT", str(len(inner)))
-    html = f'<!DOCTYPE html><meta charset="utf-8"><pre id="told"></pre>{collect}{"".join(inner)}'
-    path.write_text(html, encoding="utf-8")
-    dom, errors = browser(path, "--dump-dom", *SWIFTSHADER)
-    console = [line for line in errors.splitlines() if "CONSOLE" in line and PERFORMANCE not in line]
-    return json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)[1])), console
+    return told_by(browser, path, f"{collect}{''.join(inner)}")
 
 
 def by_glla(name, variant, *arrays):
@@ -120,17 +109,13 @@ def test_all_pages_are_small(name):
             assert len(page(made).encode()) < MOST_BYTES[128], variant
 
 
-def test_pages_have_the_script_for_what_is_large():
-    """Not only matrices: textures of one channel are shown as such, too."""
+def test_pages_have_the_scripts_that_they_need():
+    """For matrices and textures of one channel that are large, for loops, and for the judge of the operation."""
+    plain, body = page(documents.document("rref", 8)), elementwise.binary((1, 2), "add")
     for name in ("tridiagonal", "spmv"):
         assert "function picture(" in page(documents.document(name, 9))
-    assert "function picture(" not in page(documents.document("rref", 8))
-
-
-def test_pages_have_the_script_for_loops():
-    body = elementwise.binary((1, 2), "add")
     assert ".turns =" in page(documents.of_plan(glla.iterate(body, carry={"result": "A"}, most=3)))
-    assert ".turns =" not in page(documents.document("rref", 8))
+    assert "function picture(" not in plain and ".turns =" not in plain
 
 
 def test_a_page_has_the_judge_of_its_operation():
@@ -285,19 +270,23 @@ def test_the_page_is_driven(told):
 
 @pytest.mark.browser
 @pytest.mark.mesa
-def test_what_is_packed_is_unpacked(told):
+def test_parts_of_pages(told):
+    """Packed bytes, operands one at a time, a plan that a page has not, a phone in the dark, odd addresses."""
     assert [b64decode(one) for one in told["bytes"]["bytes"]] == BYTES
     assert not any("<" in digits(one) for one in BYTES)
-
-
-@pytest.mark.browser
-@pytest.mark.mesa
-def test_each_operand_is_made_and_pasted(told):
-    """One at a time; the address holds both then."""
     found = told["operands"]
     assert found["pasted"] == [b64encode(np.float32([1, 2, 3]).tobytes()).decode(), True, True]
-    assert found["made"] == [True, True, True]
-    assert found["mark"] == "✓ right"
+    assert (found["made"], found["mark"]) == ([True, True, True], "✓ right")
+    found = told["growth in a page without care"]  # a page holds plans up to 500 passes
+    assert found["mark"] == "not decided"
+    assert found["words"].startswith("A call would go on with “care”, because entries grew 128 times")
+    phone, night = told["phone"], told["dark phone"]  # nothing but a matrix scrolls to the side
+    assert (phone["width"], phone["wide"] <= 0, phone["small"], night["small"]) == (360, True, 0, 0)
+    assert min(one[kind] for one in (phone, night) for kind in ("least", "words")) >= 4.5
+    # Names that every object of JavaScript has, and parts of a pass.
+    assert told["odd addresses"]["kinds"] == [["0 / 4", "example", True]] * 3
+    assert told["odd addresses"]["passes"] == ["1 / 4", "0 / 4", "0 / 4", "4 / 4"]
+    assert told["odd addresses"]["typed"] == [None, None, None, "Infinity", "-Infinity", "3.4028234663852886e+38"]
 
 
 @pytest.mark.browser
@@ -324,21 +313,8 @@ def test_a_notebook_runs_the_passes(browser, tmp_path):
         document.getElementById("told").textContent = JSON.stringify(data);
         open.close();
     });</script>"""
-    path = tmp_path / "notebook.html"
-    path.write_text(
-        f'<!DOCTYPE html><meta charset="utf-8"><pre id="told"></pre>{OPEN}{listen}{frame}', encoding="utf-8"
-    )
-    dom, _ = browser(path, "--dump-dom", *SWIFTSHADER)
-    assert json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom)[1])) == ["6 / 6", "✓ right", True]
-
-
-@pytest.mark.browser
-@pytest.mark.mesa
-def test_a_plan_that_a_page_has_not_is_said(told):
-    """A page holds plans up to 500 passes."""
-    found = told["growth in a page without care"]
-    assert found["mark"] == "not decided"
-    assert found["words"].startswith("A call would go on with “care”, because entries grew 128 times")
+    found, _ = told_by(browser, tmp_path / "notebook.html", f"{OPEN}{listen}{frame}")
+    assert found == ["6 / 6", "✓ right", True]
 
 
 # ---- where it cannot run -------------------------------------------------------------------------
@@ -347,40 +323,19 @@ def test_a_plan_that_a_page_has_not_is_said(told):
 @pytest.mark.browser
 def test_what_lacks_is_said(told):
     """WebGL 2, float targets, blending and eight targets, each taken away; and a plan that does not need them runs."""
-    runs = told["runs without blending"]
-    for name, words in [
-        (
-            "no unpacking",
-            "This browser cannot unpack the page (DecompressionStream); those of 2023 and later can.",
-        ),
-        ("no WebGL 2", "This browser has no WebGL 2, or it is switched off."),
-        ("no float targets", "This browser cannot draw into textures of float32 (EXT_color_buffer_float)."),
-        (
-            "no blending",
-            "This browser cannot add to textures of float32 (EXT_float_blend); another variant does without.",
-        ),
-        ("four targets", "This plan needs 8 targets of a pass, this browser has 4."),
-    ]:
+    cannot = "This browser cannot "
+    for name, words in {
+        "no unpacking": f"{cannot}unpack the page (DecompressionStream); those of 2023 and later can.",
+        "no WebGL 2": "This browser has no WebGL 2, or it is switched off.",
+        "no float targets": f"{cannot}draw into textures of float32 (EXT_color_buffer_float).",
+        "no blending": f"{cannot}add to textures of float32 (EXT_float_blend); another variant does without.",
+        "four targets": "This plan needs 8 targets of a pass, this browser has 4.",
+    }.items():
         one = told[name]
         assert one["words"] == words
         assert (one["hidden"], one["alert"], one["shown"]) == (False, "alert", ["lack", "figure"])
         assert len(one["cells"]) == 16
-    assert runs["hidden"]
-    assert "main" in runs["shown"]
-
-
-# ---- phones, the dark, the course, notebooks ----------------------------------------------------------
-
-
-@pytest.mark.browser
-@pytest.mark.mesa
-def test_a_phone_in_the_dark(told):
-    """360 pixels wide nothing but a matrix scrolls to the side; numbers stand out in the dark, too."""
-    phone, night = told["phone"], told["dark phone"]
-    assert phone["width"] == 360
-    assert phone["wide"] <= 0
-    assert (phone["small"], night["small"]) == (0, 0)
-    assert min(one[kind] for one in (phone, night) for kind in ("least", "words")) >= 4.5
+    assert told["runs without blending"]["hidden"] and "main" in told["runs without blending"]["shown"]
 
 
 @pytest.mark.browser
@@ -400,16 +355,6 @@ def test_every_operation_is_right_on_its_page(browser, tmp_path, size):
         assert told["bad"] == "✗ not right", (name, told)
 
 
-class At:
-    """A page with a state in its address."""
-
-    def __init__(self, path, state):
-        self.path, self.state = path, state
-
-    def as_uri(self):
-        return f"{self.path.as_uri()}#{self.state}"
-
-
 @pytest.mark.browser
 def test_the_address_holds_pass_and_matrix(browser, tmp_path, told):
     """A link to pass 4 of a matrix shows that; one that holds no matrix of this size says so."""
@@ -418,7 +363,7 @@ def test_the_address_holds_pass_and_matrix(browser, tmp_path, told):
     text = b64encode(a.tobytes()).decode().replace("+", "-").replace("/", "_").rstrip("=")
     path = tmp_path / "page.html"
     path.write_text(page(document).replace("</body>", READY), encoding="utf-8")
-    dom, errors = browser(At(path, f"pass=4&A={text}"), "--dump-dom", *SWIFTSHADER)
+    dom, errors = browser(path, "--dump-dom", *SWIFTSHADER, at=f"#pass=4&A={text}")
     assert re.search(r'id="count"[^>]*>4 / 4<', dom)
     assert re.findall(r'aria-label="A, row \d, column \d"', dom) == [
         f'aria-label="A, row {i}, column {j}"' for i in (0, 1) for j in (0, 1)
@@ -429,16 +374,6 @@ def test_the_address_holds_pass_and_matrix(browser, tmp_path, told):
     wrong = told["no address"]
     assert wrong["complaint"] == "The address holds no matrix A of this size; the example is shown."
     assert (wrong["title"], wrong["count"]) == ("Before the first pass", "0 / 4")
-
-
-@pytest.mark.browser
-@pytest.mark.mesa
-def test_what_an_address_may_not_say_is_the_example(told):
-    """Names that every object of JavaScript has, and parts of a pass."""
-    example = ["0 / 4", "example", True]
-    assert told["odd addresses"]["kinds"] == [example] * 3
-    assert told["odd addresses"]["passes"] == ["1 / 4", "0 / 4", "0 / 4", "4 / 4"]
-    assert told["odd addresses"]["typed"] == [None, None, None, "Infinity", "-Infinity", "3.4028234663852886e+38"]
 
 
 @pytest.mark.browser

@@ -9,8 +9,7 @@ import re
 import shutil
 import subprocess
 import threading
-from html import escape, unescape
-from pathlib import Path
+from html import escape
 
 import numpy as np
 import pytest
@@ -24,39 +23,28 @@ from glla.passes import Draft, Host, Pass, Storage, matrix, resident
 from glla.passes.glsl import find as shader
 from glla.web import documents as web
 from glla.web import scripts, stages
+from glla.web.page import in_script
+
+from .conftest import SWIFTSHADER, script, told
 
 FILES = [scripts.FOLDER / f"{name}.js" for name in (*scripts.FIRST, "loops")]
 PLAYER = "".join(map(scripts.read, [*FILES, *scripts.of("plu")]))  # a pass reads what the host makes in plu alone
 MESA = ("--use-gl=angle", "--use-angle=gl-egl", "--ignore-gpu-blocklist")  # the rasteriser that glla has here
-SWIFTSHADER = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
 # Operations whose passes have the same bits on every software rasteriser that was tried. GLSL promises it of none: it
 # lets compilers regroup sums and fuse products with them, so others, and a user's own, may be off by rounding errors.
 EXACT = {
-    "matmul",
-    "plu",
-    "lu_factor",
-    "lu_solve",
-    "rref",
-    "triangular",
-    "solve_triangular",
-    "solve",
-    "inv",
-    "det",
+    "matmul", "plu", "lu_factor", "lu_solve", "rref", "triangular", "solve_triangular", "solve", "inv", "det",
     "slogdet",
-}
+}  # fmt: skip
 
-FOLDER = Path(__file__).parent / "scripts"
-HARNESS = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("shared.js", "passes.js"))
+HARNESS = script("shared") + script("passes")
 
 
 def in_a_browser(browser, path, documents, player=PLAYER, rasteriser=SWIFTSHADER):
     """What a browser's passes draw: for each document a list of passes, each a list of base64."""
-    data = json.dumps(documents).replace("<", "\\u003c")
-    scripts = f'<script type="application/json" id="data">{data}</script><script>{player}{HARNESS}</script>'
-    path.write_text(f'<!DOCTYPE html><meta charset="utf-8"><pre id="told"></pre>{scripts}', encoding="utf-8")
-    dom, _ = browser(path, "--dump-dom", *rasteriser)
-    return json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)[1]))
+    data = f'<script type="application/json" id="data">{in_script(documents)}</script>'
+    return told(browser, path, f"{data}<script>{player}{HARNESS}</script>", rasteriser)[0]
 
 
 def beyond_the_browser(error):
@@ -181,8 +169,8 @@ def compared(label, passes, expected, slack=0, own=None):
     largest = 0.0
     if len(passes) != len(expected):
         yield f"{label}: {len(passes)} passes, glla has {len(expected)}"
-    for number, (told, (one, arrays)) in enumerate(zip(passes, expected, strict=False)):
-        for slot, text, array in zip(one.outputs, told, arrays, strict=True):
+    for number, (texts, (one, arrays)) in enumerate(zip(passes, expected, strict=False)):
+        for slot, text, array in zip(one.outputs, texts, arrays, strict=True):
             storage = one.plan.slots[slot]
             got = texels(text, storage)
             if not isinstance(storage, Storage):
@@ -232,11 +220,11 @@ def faulty(arrays):
     return [good, dropped, changed, other]
 
 
-def check_faults(arrays, told):
+def check_faults(arrays, drawn):
     """The comparison sees each of them."""
     plan = OPERATIONS["rref"].core(operations.forms(arrays), web.LIMITS, variant="rank2")
     expected = drawn_by_glla("rref", plan, arrays)
-    found = [list(compared("rref", one["passes"], expected)) for one in told]
+    found = [list(compared("rref", one["passes"], expected)) for one in drawn]
     assert not found[0]
     assert [one[0] for one in found[1:]] == [
         "rref: 8 passes, glla has 9",
@@ -245,13 +233,13 @@ def check_faults(arrays, told):
     ]
 
 
-def check_loop(loop, expected, told):
+def check_loop(loop, expected, looped):
     """The body again and again until a texel says stop; carried textures take turns, operands stay as they were."""
     assert expected.stopped
     assert 5 < expected.iterations < 50
-    assert "error" not in told
-    assert len(told["passes"]) == expected.iterations * len(loop.flat.steps)
-    slots, last = loop.flat.slots, told["passes"][-len(loop.flat.steps) :]
+    assert "error" not in looped
+    assert len(looped["passes"]) == expected.iterations * len(loop.flat.steps)
+    slots, last = loop.flat.slots, looped["passes"][-len(loop.flat.steps) :]
     drawn = {step.outputs[0]: text for step, (text,) in zip(loop.flat.steps, last, strict=True)}
     for name in ("new", "size"):
         slot = loop.flat.results[name]
@@ -273,13 +261,13 @@ def test_every_pass_has_the_same_bits(browser, tmp_path, size):
     loop, given, iterated = power_iterated()
     arrays = operations.inputs(OPERATIONS["rref"], 6)
     documents = [document for _, _, document, *_ in found]
-    *told, looped, good, dropped, changed, other = in_a_browser(
+    *drawn, looped, good, dropped, changed, other = in_a_browser(
         browser, tmp_path / "passes.html", [*documents, web.of_plan(loop, given), *faulty(arrays)]
     )
     check_loop(loop, iterated, looped)
     check_faults(arrays, [good, dropped, changed, other])
     differences = []
-    for (name, variant, document, plan, whole, operands), one in zip(found, told, strict=True):
+    for (name, variant, document, plan, whole, operands), one in zip(found, drawn, strict=True):
         if beyond_the_browser(one.get("error", "")):
             continue
         assert "error" not in one, (name, variant, one["error"])
@@ -344,11 +332,11 @@ def test_bad_numbers_go_the_same_way(browser, tmp_path, name, order):
                     assert str(error).startswith("export: "), error
     for first in range(0, len(work), 40):
         some = work[first : first + 40]
-        told = in_a_browser(browser, tmp_path / "p.html", [one[1] for one in some], rasteriser=MESA)
-        for (variant, document, plan, whole, data), one in zip(some, told, strict=True):
+        drawn = in_a_browser(browser, tmp_path / "p.html", [one[1] for one in some], rasteriser=MESA)
+        for (variant, document, plan, whole, data), one in zip(some, drawn, strict=True):
             assert "error" not in one, (variant, one.get("error"))
-            drawn = drawn_in_turn(name, document, plan, whole, data)
-            for texts, (by, arrays) in zip(one["passes"], drawn, strict=True):
+            expected = drawn_in_turn(name, document, plan, whole, data)
+            for texts, (by, arrays) in zip(one["passes"], expected, strict=True):
                 for slot, text, array in zip(by.outputs, texts, arrays, strict=True):
                     storage = by.plan.slots[slot]
                     array = array if isinstance(storage, Storage) else array.ravel()

@@ -1,11 +1,8 @@
 """Pages take the next plan where glla does: the same plans one after the other, and the same end."""
 
-import json
 import re
 import warnings
-from html import unescape
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +17,7 @@ from glla.testing.adversaries import growing, hidden_singular
 from glla.web import documents, scripts, stages
 from glla.web.page import in_script
 
-SWIFTSHADER = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-
-FOLDER = Path(__file__).parent / "scripts"
+from .conftest import script, told
 
 
 def in_a_browser(browser, path, pages):
@@ -32,24 +27,13 @@ def in_a_browser(browser, path, pages):
     for name in {document["operation"] for document, _ in pages}:
         text = "".join(map(scripts.read, [*first, *scripts.of(name)]))
         rooms.append(f"ROOMS.{name} = () => {{\n{text}\nreturn {{ next, HOSTS, verdict }};\n}};\n")
-    shared, harness = ((FOLDER / name).read_text(encoding="utf-8") for name in ("shared.js", "stages.js"))
-    data = in_script(
-        [
-            {
-                "document": document,
-                "cases": [{name: documents._data(one) for name, one in case.items()} for case in cases],
-            }
-            for document, cases in pages
-        ]
-    )
-    text = f"{scripts.read(player)}{shared}const ROOMS = {{}};\n{''.join(rooms)}{harness}"
-    path.write_text(
-        f'<!DOCTYPE html><meta charset="utf-8"><pre id="told"></pre><script type="application/json" id="data">{data}'
-        f"</script><script>{text}</script>",
-        encoding="utf-8",
-    )
-    dom, _ = browser(path, "--dump-dom", *SWIFTSHADER)
-    return json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)[1]))
+    made = [
+        {"document": document, "cases": [{name: documents._data(one) for name, one in case.items()} for case in cases]}
+        for document, cases in pages
+    ]
+    text = f"{scripts.read(player)}{script('shared')}const ROOMS = {{}};\n{''.join(rooms)}{script('stages')}"
+    data = f'<script type="application/json" id="data">{in_script(made)}</script>'
+    return told(browser, path, f"{data}<script>{text}</script>")[0]
 
 
 OPTIONS = {
@@ -207,16 +191,16 @@ def went_otherwise(browser, folder, size, most=None):
         operands = [operand for operand in document["plans"][0]["operands"] if operand not in document["aside"]]
         made = [dict(zip(operands, arrays, strict=True)) for arrays in islice(cases(name, n, rng), most)]
         pages.append((document, made))
-    told = in_a_browser(browser, folder / "stages.html", pages)
-    for (name, variant), (_, made), ways in zip(decided, pages, told, strict=True):
+    found = in_a_browser(browser, folder / "stages.html", pages)
+    for (name, variant), (_, made), ways in zip(decided, pages, found, strict=True):
         for number, (way, operands) in enumerate(zip(ways, made, strict=True)):
             label = f"{name} {variant or ''}, case {number}"
             if isinstance(way, str) and re.search(r"needs \d targets of a pass, this browser has [4-7]\.", way):
                 continue  # an older browser, in software
             assert isinstance(way, dict), (label, way)
             expected, error = by_glla(name, variant, tuple(operands.values()))
-            found = "".join(re.findall(r"\w+(?:Error|Warning)", way["error"]))
-            if (way["stages"], found) != (expected, error):
+            ended = "".join(re.findall(r"\w+(?:Error|Warning)", way["error"]))
+            if (way["stages"], ended) != (expected, error):
                 yield f"{label}: {way['stages']} {way['error']}, glla {expected} {error}; {way['because']}"
             elif not error and not way["verdict"]["ok"]:
                 yield f"{label}: {way['verdict']['words']}"
