@@ -7,7 +7,7 @@ from glla.errors import ShaderError
 from glla.lab import fetches
 from glla.operations import matmul
 from glla.operations.elimination import plu
-from glla.passes import COMPUTE, Draft, Limits, Region, Storage, matrix, parameter_space, resident
+from glla.passes import COMPUTE, Draft, Limits, Region, Storage, parameter_space, resident
 from glla.passes.glsl.find import resolve
 
 pytestmark = pytest.mark.newer_gl
@@ -65,17 +65,15 @@ def test_count_of_a_product_with_uniform_blocks(device):
 
 
 @pytest.mark.parametrize(
-    ("variant", "parameters"), [("multi_pass", (("BLOCK", 16),)), ("register_blocked", (("UNROLL", 4), ("PASSES", 2)))]
+    ("variant", "parameters", "expected"),
+    [
+        ("multi_pass", (("BLOCK", 16),), 2 * 60 * 35 + 2 * 60),  # 60 texels of C, 35 of the inner dimension
+        ("register_blocked", (("UNROLL", 4), ("PASSES", 2)), 3 * 3 * 35 * 6 + 60 + 2 * 60),
+    ],
 )
-def test_later_slices_read_the_sum_so_far(device, variant, parameters):
+def test_later_slices_read_the_sum_so_far(device, variant, parameters, expected):
     plan = product(20, 70, 12, variant, parameters=parameters)
-    counted = fetches.count(device, plan, operands(device, 20, 70, 12))
-    whole, inner = 10 * 6, 35
-    expected = {
-        "multi_pass": 2 * whole * inner + 2 * whole,
-        "register_blocked": 3 * 3 * inner * 6 + whole + 2 * whole,
-    }
-    assert counted == expected[variant]
+    assert fetches.count(device, plan, operands(device, 20, 70, 12)) == expected
 
 
 def test_batches_add_up(device, monkeypatch):
@@ -87,45 +85,42 @@ def test_batches_add_up(device, monkeypatch):
     assert fetches.count(device, plan, textures) == whole == 25 * (2 * 5 + 4)
 
 
+def drawn(shader_files, size, *passes, **files):
+    """A plan of one target of a size, drawn by shaders that read A: (shader, options) each."""
+    shader_files({f"{name}.frag": f"uniform sampler2D A;\n{OUT}{text}" for name, text in files.items()})
+    draft = Draft("drawn")
+    a, r = draft.operand("A", Storage(*size)), draft.slot("R", Storage(*size))
+    for name, options in passes or [("a", {})]:
+        draft.draw(name, {"A": a}, r, **options)
+    return draft.plan({"R": r})
+
+
 def test_fetches_that_depend_on_values_are_counted(device, shader_files, rng):
-    shader_files(
-        {
-            "a.frag": f"""uniform sampler2D A;
-{OUT}void main() {{
+    body = """void main() {
     ivec2 at = ivec2(gl_FragCoord.xy);
     int trips = int(texelFetch(A, at, 0).r);
     result = vec4(0.0);
     for (int i = 0; i < trips; ++i) result += texelFetch(A, at, 0);
-}}
+}
 """
-        }
-    )
     texels = rng.integers(0, 5, (6, 7, 4)).astype(np.float32)
-    draft = Draft("values")
-    draft.draw("a", {"A": draft.operand("A", Storage(6, 7))}, draft.slot("R", Storage(6, 7)))
-    operand = device.write_texels(texels)
-    assert fetches.count(device, draft.plan({"R": "R"}), {"A": operand}) == 42 + texels[:, :, 0].sum()
+    plan, operand = drawn(shader_files, (6, 7), a=body), device.write_texels(texels)
+    assert fetches.count(device, plan, {"A": operand}) == 42 + texels[:, :, 0].sum()
 
 
 def test_only_what_is_drawn_is_counted(device, shader_files):
     """A region, a target that is added to, a pass that fetches nothing, and a function that fetches twice."""
     twice = "vec4 twice(sampler2D M, ivec2 at) { return texelFetch(M, at, 0) + texelFetch(M, at.yx, 0); }\n"
-    shader_files(
-        {
-            "lib/twice.glsl": twice,
-            "a.frag": f'#include "lib/twice.glsl"\nuniform sampler2D A;\n{OUT}'
-            "void main() { result = twice(A, ivec2(gl_FragCoord.xy)); }",
-            "b.frag": f"{OUT}void main() {{ result = vec4(1.0); }}",
-        }
-    )
-    draft = Draft("regions")
-    draft.operand("A", Storage(5, 5))
-    draft.slot("R", Storage(5, 5))
-    draft.draw("b", {}, "R")
-    draft.draw("a", {"A": "A"}, "R", region=Region(1, 2, 3, 2))
-    draft.draw("a", {"A": "A"}, "R", region=Region(0, 4, 5, 1), accumulate=True)
+    shader_files({"lib/twice.glsl": twice})
+    passes = [
+        ("b", {}),
+        ("a", {"region": Region(1, 2, 3, 2)}),
+        ("a", {"region": Region(0, 4, 5, 1), "accumulate": True}),
+    ]
+    body = '#include "lib/twice.glsl"\nvoid main() { result = twice(A, ivec2(gl_FragCoord.xy)); }'
+    plan = drawn(shader_files, (5, 5), *passes, a=body, b="void main() { result = vec4(1.0); }")
     operand = device.write_texels(np.ones((5, 5, 4), np.float32))
-    assert fetches.count(device, draft.plan({"R": "R"}), {"A": operand}) == 2 * (6 + 5)
+    assert fetches.count(device, plan, {"A": operand}) == 2 * (6 + 5)
 
 
 def test_the_plan_itself_runs_as_it_is():
@@ -171,21 +166,15 @@ def test_no_fetch_of_a_product_leaves_its_texture(device, variant, parameters):
 
 
 @pytest.mark.parametrize(
-    ("at", "outside"), [("at", 0), ("at + 1", 5 + 3 - 1), ("at - ivec2(2, 0)", 2 * 3), ("-at", 14)]
+    ("at", "outside"), [("at", 0), ("at + 1", 5 + 3 - 1), ("at - ivec2(2, 0)", 2 * 3), ("-at", 14), ("none", None)]
 )
 def test_fetches_outside_are_counted(device, shader_files, at, outside):
-    body = f"ivec2 at = ivec2(gl_FragCoord.xy);\n    result = texelFetch(A, {at}, 0);"
-    shader_files({"a.frag": f"uniform sampler2D A;\n{OUT}void main() {{\n    {body}\n}}"})
-    draft = Draft("outside")
-    draft.draw("a", {"A": draft.operand("A", Storage(3, 5))}, draft.slot("R", Storage(3, 5)))
-    operand = device.write_texels(np.ones((3, 5, 4), np.float32))
-    assert fetches.count(device, draft.plan({"R": "R"}), {"A": operand}, fetches.OUTSIDE) == outside
-
-
-def test_an_error_in_the_shader_is_reported_with_its_line(device, shader_files):
-    shader_files({"a.frag": f"uniform sampler2D A;\n{OUT}void main() {{\n    result = texelFetch(A, none, 0);\n}}"})
-    draft = Draft("broken")
-    draft.draw("a", {"A": draft.operand("A", matrix((2, 2)))}, draft.slot("R", Storage(2, 2)))
-    operand = device.write_texels(np.ones((1, 1, 4), np.float32))
-    with pytest.raises(ShaderError, match=r"a\.frag:4: "):
-        fetches.count(device, draft.plan({"R": "R"}), {"A": operand})
+    """And an error in the shader is reported with its line."""
+    body = f"void main() {{ ivec2 at = ivec2(gl_FragCoord.xy);\n    result = texelFetch(A, {at}, 0);\n}}"
+    plan = drawn(shader_files, (3, 5), a=body)
+    operands = {"A": device.write_texels(np.ones((3, 5, 4), np.float32))}
+    if outside is None:
+        with pytest.raises(ShaderError, match=r"a\.frag:4: "):
+            fetches.count(device, plan, operands)
+    else:
+        assert fetches.count(device, plan, operands, fetches.OUTSIDE) == outside
