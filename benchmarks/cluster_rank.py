@@ -137,7 +137,7 @@ def thesis(lines_file: Path, cells: Sequence[tuple[int, int]], shape: str | None
 
 
 def several(lines_file: Path, n: int, repeats: int) -> None:
-    """Products and right-hand sides, on all devices of this host and on the first of them."""
+    """Products and right-hand sides, on all devices of this host, on two and on the first of them."""
     lines = Lines(lines_file, True)
     gpus: list[str | int] = [one.index for one in list_egl_devices() if not one.software]
     every = gpus if len(gpus) > 1 else (gpus or ["software"]) * 2
@@ -145,7 +145,7 @@ def several(lines_file: Path, n: int, repeats: int) -> None:
     a, b = _uniform(rng, n, n), _uniform(rng, n, n)
     small = max(2, n // 4)
     system = _uniform(rng, small, small)
-    for devices in (every, every[:1]):
+    for devices in (every[:count] for count in sorted({len(every), 2, 1}, reverse=True)):
         with glla.coprocessors(devices) as those:
             count = len(those)
             if count == len(every):
