@@ -26,8 +26,8 @@ sweep: $(DRIVER) ## run the tests that take minutes, which `make test` leaves ou
 
 # Small systems run faster on llvmpipe without threads of its own, which it asks for once in a process.
 bench: $(DRIVER) ## verify, then time everything here; figures go to benchmarks/results
-	@$(PYTHON) -m benchmarks
-	@LP_NUM_THREADS=0 $(PYTHON) -m benchmarks --operations small,stack_1000,stack_100,stack_64
+	@$(PYTHON) -m benchmarks operations
+	@LP_NUM_THREADS=0 $(PYTHON) -m benchmarks operations --operations small,stack_1000,stack_100,stack_64
 
 docs: $(DRIVER) ## build the site; nothing comes from the network
 	@$(PLAIN) $(PYTHON) -m sphinx -q -W --keep-going -j auto -b html docs build/site

@@ -1,22 +1,14 @@
 """Search for cliffs: sizes at which an operation is suddenly slow.
 
-    python -m benchmarks.cliffs [--operation matmul,plu,solve,...] [--sizes 63 64 65 ...] [--largest N]
-                                [--quick]
-
 The rule: no size within 15 % of a neighbour, in every dimension, may be less than half as fast per flop. What users
 call is timed, with operands and result on the device and the variant that `choose` picks: at square sizes all the way
 up, some of them prime, around every threshold of the kernels, and around multiples of 16, 64 and 96; and for tall, wide
 and thin shapes. What looks like a cliff is measured again, in turns with its neighbours, and the fastest counts: only
 noise makes a time longer that was shorter before.
-
-The cliffs go to the screen with the plans that ran, and all figures to DIR/<renderer>/cliffs/<UTC date-time>.json. The
-exit status is 1 if there is a cliff.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -28,15 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from benchmarks import report
+from benchmarks.study import QUICK, SIZES, some
 from glla import Array, Device
 from glla.applications import window_squares
 from glla.gl.observers import observe
-from glla.lab import machine
+from glla.lab.study import Report, Run, Say, Study, at_least, option
+from glla.lab.table import aligned
 from glla.operations import OPERATIONS, matmul, qr, syrk, triangular
 from glla.operations.elimination import cholesky, definite_band, plu, rref
 from glla.operations.window_squares import WINDOW
-from glla.passes import Plan, resident, table
+from glla.passes import Plan, resident
 
 Float32 = NDArray[np.float32]
 
@@ -480,7 +473,9 @@ class Search:
         return (time.perf_counter() - start) / calls
 
 
-def search(device: Device, tried: Mapping[str, Sequence[Shape]], effort: Effort) -> list[Sample]:
+def search(
+    device: Device, tried: Mapping[str, Sequence[Shape]], effort: Effort, say: Say = lambda done: None
+) -> list[Sample]:
     """Measure all shapes of some operations, and again those that look like cliffs, with their fast neighbours.
 
     Again after all the others, that is, later: whatever slows a machine down for a while slows down neighbours alike.
@@ -489,7 +484,7 @@ def search(device: Device, tried: Mapping[str, Sequence[Shape]], effort: Effort)
     samples: list[Sample] = []
     for operation, found in tried.items():
         samples += [searches[operation].sample(shape) for shape in found]
-        print(f"{operation}: {len(found)} shapes", file=sys.stderr, flush=True)
+        say(f"{operation}: {len(found)} shapes")
     for _ in range(ROUNDS):
         suspects = {id(sample): sample for pair in cliffs(samples) for sample in pair}
         for operation, one in searches.items():
@@ -497,41 +492,32 @@ def search(device: Device, tried: Mapping[str, Sequence[Shape]], effort: Effort)
     return samples
 
 
-# -- the command ------------------------------------------------------------------------------------------------------
+# -- the report -------------------------------------------------------------------------------------------------------
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Search; return the exit status."""
-    options = _parser().parse_args(arguments)
-    start, watch = time.perf_counter(), machine.Watch()
-    with Device(options.backend, options.index, options.software) as device:
-        info = device.info
-        kind = (info.software, options.quick)
-        largest = options.largest or max(options.sizes, default=0) or LARGEST[kind]
-        tried = {operation: shapes(operation, largest, options.sizes) for operation in options.operation}
-        samples = search(device, tried, EFFORTS[kind])
+def _run(run: Run) -> Report:
+    """Search; a cliff is a failure."""
+    options, info = run.options, run.device.info
+    kind = (info.software, options.quick)
+    largest = options.largest or max(options.size or (), default=0) or LARGEST[kind]
+    tried = {operation: shapes(operation, largest, options.size or ()) for operation in options.operation}
+    samples = search(run.device, tried, EFFORTS[kind], run.say)
     found = cliffs(samples)
     data = {
-        **report.about(info, options.commit, watch=watch),
         "quick": options.quick,
-        "seconds": round(time.perf_counter() - start, 1),
         "cliffs": [
             {"ratio": slow.rate / fast.rate, "slow": asdict(slow), "neighbour": asdict(fast)} for slow, fast in found
         ],
         "samples": [asdict(sample) for sample in samples],
     }
-    path = report.save(data, options.output, "cliffs")
-    print(listing(found))
-    print(f"{len(found)} cliffs in {len(samples)} shapes; {info.renderer}, commit {data['commit']}; {path}")
-    return 1 if found else 0
+    return Report(f"{listing(found)}\n{len(found)} cliffs in {len(samples)} shapes", data, not found)
 
 
 def listing(found: Sequence[tuple[Sample, Sample]]) -> str:
     """Table of cliffs: a shape, its neighbour, how much slower per flop, and what ran for both."""
-    rows: list[tuple[str, ...]] = [("operation", "shape", "GFLOP/s", "plans", "neighbour", "GFLOP/s", "plans", "ratio")]
-    for slow, fast in found:
-        rows.append((slow.operation, *_cells(slow), *_cells(fast), f"{slow.rate / fast.rate:.2f}"))
-    return table(rows) if found else "no cliffs"
+    head = ("operation", "shape", "GFLOP/s", "plans", "neighbour", "GFLOP/s", "plans", "ratio")
+    rows = [(slow.operation, *_cells(slow), *_cells(fast), f"{slow.rate / fast.rate:.2f}") for slow, fast in found]
+    return aligned(head, rows) if found else "no cliffs"
 
 
 def _cells(sample: Sample) -> tuple[str, str, str]:
@@ -539,20 +525,14 @@ def _cells(sample: Sample) -> tuple[str, str, str]:
     return sides, f"{sample.rate / 1e9:.3g}", f"{sample.plans} ({sample.passes} passes)"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.cliffs", description="Search for sizes that are slow.")
-    parser.add_argument(
-        "--operation", type=report.some_of(SUBJECTS), default=list(SUBJECTS), metavar="NAMES",
-        help=f"some of {','.join(SUBJECTS)} (all)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--sizes", type=report.whole_number, nargs="+", default=[], metavar="N", help="square sizes, instead of all"
-    )
-    parser.add_argument("--largest", type=report.whole_number, metavar="N", help="longest side")
-    parser.add_argument("--quick", action="store_true", help="small sizes, few repeats")
-    report.add_options(parser)
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study(
+    "cliffs",
+    "Search for sizes that are slow",
+    _run,
+    (
+        QUICK,
+        some("--operation", SUBJECTS),
+        SIZES,
+        option("--largest", type=at_least(1), metavar="N", help="longest side"),
+    ),
+)

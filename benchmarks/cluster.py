@@ -1,16 +1,16 @@
 """One GPU against two: products, PLU and solutions over MPI, and what one process cuts among its GPUs.
 
-    python -m benchmarks.cluster [--sizes N,N] [--ranks R,R] [--seconds 400] [--limit 90] [--output DIR] [--commit NAME]
+    python -m benchmarks cluster [--size N,N] [--ranks R,R] [--nb B,B] [--seconds 400] [--limit 90] [--commit NAME]
 
 It needs SciPy, mpi4py and an mpiexec, and starts that itself. Where there is nothing but Python, on a machine without
 a network, for example, the wheels do; --prefix, since --target leaves MPICH's library out:
 
     python -m pip install --no-index --no-deps --prefix /tmp/site *.whl  # mpich, mpi4py, moderngl, glcontext, glfw
     export PYTHONPATH=$(echo /tmp/site/lib/python3*/site-packages)
-    python -m benchmarks.cluster --commit NAME --output $OUT
+    python -m benchmarks cluster --commit NAME --output $OUT
 
-    python -m benchmarks.cluster --plu [--sizes N,N] [--ranks R,R]               # nothing but PLU with look-ahead
-    python -m benchmarks.cluster --thesis [--largest N] [--processes 4,16,64]    # tables A.1 to A.3 of the thesis
+    python -m benchmarks cluster --plu                                         # nothing but PLU with look-ahead
+    python -m benchmarks cluster --thesis [--largest N] [--processes 4,16,64]  # tables A.1 to A.3 of the thesis
 
 It goes in parts, the most important one first: for each size, downwards, and each number of ranks (one a GPU), a
 launch of `benchmarks.cluster_rank`, and then, unless ``--ranks 1`` asks for one alone, one process with all GPUs of
@@ -24,14 +24,12 @@ With --thesis it runs PLU on 4 processes for each order and subsize of the thesi
 for each number of processes, beside its messages alone, in place of all that; `glla thesis` shows the newest such file
 beside the thesis's figures.
 
-A part has LIMIT seconds, all of them SECONDS; a part that hangs is ended, and what it had measured stays. The figures
-go to DIR/<renderer>/cluster/<UTC date-time>.json, which is written anew after each part; progress to stderr. The exit
-status is 1 if a result was wrong or a part did not come to its end.
+A part has LIMIT seconds, all of them SECONDS; a part that hangs is ended, and what it had measured stays. The file is
+written anew after each part. A wrong result is a failure, and so is a part that did not come to its end.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -41,19 +39,20 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report
-from glla import Device
+from benchmarks.study import ROOT, perform
+from glla.cli.options import sizes
 from glla.gl import list_egl_devices
 from glla.lab import machine
+from glla.lab.study import Report, Run, Say, Study, at_least, option
+from glla.lab.table import aligned, digits
 from glla.thesis import published
-
-ENVIRONMENT = ("LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "GLLA_DEVICE")
 
 PASS = {"product": 1.0}
 """The most that a residual may be: of a product its error bound, else HPL's 16."""
@@ -152,7 +151,7 @@ def environment(launcher: Path | None, ranks: int) -> dict[str, str]:
     return found
 
 
-def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]:
+def launched(part: Part, options: Namespace, limit: float, say: Say) -> dict[str, Any]:
     """Do a part, end it when its time is up, and tell what came of it."""
     launcher, nb = mpiexec(), options.nb or blocks(part.n)
     with tempfile.TemporaryDirectory() as folder:
@@ -169,13 +168,13 @@ def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]
         if part.kind != "several":
             asked = [str(launcher), "--bind-to", "none", "-n", str(part.ranks), *asked]
         start = time.monotonic()
-        status, said = _watched(asked, environment(launcher, part.ranks), lines, limit + 5)  # they end themselves
+        status, said = _watched(asked, environment(launcher, part.ranks), lines, limit + 5, say)  # they end themselves
         text = lines.read_text(encoding="utf-8") if lines.exists() else ""
         noted = [json.loads(line) for line in text.splitlines()]
     return {
-        "kind": part.kind, "n": part.n, "ranks": part.ranks, "nb": nb,
+        "kind": part.kind, "n": part.n, "ranks": part.ranks, "nb": list(nb),
         "wall_seconds": time.monotonic() - start, "ended": status == 0,
-        "said": said.replace(f"{report.ROOT}/", "") if status else "", "lines": noted,
+        "said": said.replace(f"{ROOT}/", "") if status else "", "lines": noted,
     }  # fmt: skip
 
 
@@ -188,16 +187,16 @@ def blocks(n: int) -> list[int]:
     return [256, 512] if n >= 8192 else [min(512, max(2, n // 16 * 2))]
 
 
-def _watched(command: Sequence[str], env: dict[str, str], lines: Path, limit: float) -> tuple[int, str]:
+def _watched(command: Sequence[str], env: dict[str, str], lines: Path, limit: float, say: Say) -> tuple[int, str]:
     """Run a command and say what it has measured; end its whole group when the time is up."""
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(
-            command, stdout=output, stderr=subprocess.STDOUT, env=env, cwd=report.ROOT, start_new_session=True
+            command, stdout=output, stderr=subprocess.STDOUT, env=env, cwd=ROOT, start_new_session=True
         )
         end, seen = time.monotonic() + limit, 0
         while process.poll() is None and time.monotonic() < end:
             time.sleep(0.2)
-            seen = _say_new(lines, seen)
+            seen = _say_new(lines, seen, say)
         if process.poll() is None:
             process.terminate()  # mpiexec ends its ranks
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -205,18 +204,18 @@ def _watched(command: Sequence[str], env: dict[str, str], lines: Path, limit: fl
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        _say_new(lines, seen)
+        _say_new(lines, seen, say)
         output.seek(0)
         return process.returncode, output.read()[-2000:]
 
 
-def _say_new(lines: Path, seen: int) -> int:
+def _say_new(lines: Path, seen: int, say: Say) -> int:
     """Say what is new in the file; how many lines it has now."""
     written = lines.read_text(encoding="utf-8").splitlines() if lines.exists() else []
     for line in written[seen:]:
         one = json.loads(line)
         seconds = one.get("seconds")
-        _progress(
+        say(
             f"  {one['what']}"
             + (f", nb = {one['nb']}" if "nb" in one else "")
             + (f": {_text(seconds)}" if seconds else "")
@@ -277,92 +276,72 @@ def speedups(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all parts; return the exit status."""
-    options = _parser().parse_args(arguments)
+def _run(run: Run) -> Report:
+    """Run all parts."""
+    options = run.options
     if mpiexec() is None:
-        _progress("benchmarks.cluster: there is no mpiexec: pip install mpich, or an MPI of the machine")
-        return 1
-    end, watch = time.monotonic() + options.seconds, machine.Watch()
-    with Device() as device:
-        about = report.about(device.info, options.commit, ENVIRONMENT)
+        return Report("benchmarks.cluster: there is no mpiexec: pip install mpich, or an MPI of the machine", ok=False)
+    end = time.monotonic() + options.seconds
     gpus = [{"index": one.index, "cuda": one.cuda} for one in list_egl_devices() if not one.software]
-    every = tables(options.largest, options.processes) if options.thesis else parts(options.sizes, options.ranks)
+    every = tables(options.largest, options.processes) if options.thesis else parts(options.size, options.ranks)
     if options.engine == "numpy" or options.plu:
         every = [part for part in every if part.kind != "several"]  # which are devices
-    crowded = max(part.ranks for part in every) > machine.cores()
     done: list[dict[str, Any]] = []
-    path: Path | None = None
+    about = {
+        "thesis": options.thesis, "plu": options.plu, "gpus": gpus, "engine": options.engine,
+        "times_mean_something": max(part.ranks for part in every) <= machine.cores(),
+    }  # fmt: skip
+    data: dict[str, Any] = {}
     for part in every:
         left = end - time.monotonic() - 10
         if left < 10:
-            _progress(f"{part}: not run, the time is up")
+            run.say(f"{part}: not run, the time is up")
             done.append({**vars(part), "ended": False, "said": "not run, the time was up", "lines": []})
             continue
-        _progress(f"{part}: at most {min(options.limit, left):.0f} s")
-        done.append(run(part, options, min(options.limit, left)))
+        run.say(f"{part}: at most {min(options.limit, left):.0f} s")
+        done.append(launched(part, options, min(options.limit, left), run.say))
         if not done[-1]["ended"]:
-            _progress(f"{part}: did not come to its end\n{done[-1]['said']}")
+            run.say(f"{part}: did not come to its end\n{done[-1]['said']}")
         found = records(done)
-        data = {
-            **about, "thesis": options.thesis, "plu": options.plu,
-            "load": watch.load(), "gpus": gpus, "times_mean_something": not crowded,
-            "engine": options.engine,
-            "runs": found, "speedups": speedups(found), "parts": done,
-        }  # fmt: skip
-        saved = report.save(data, options.output, "cluster")
-        if path is not None and path != saved:
-            path.unlink()
-        path = saved
-    _show(records(done), path)
-    return 0 if all(part["ended"] for part in done) and all(each["ok"] for each in records(done)) else 1
+        data = {**about, "runs": found, "speedups": speedups(found), "parts": done}
+        run.keep(data)
+    right = all(part["ended"] for part in done) and all(each["ok"] for each in data["runs"])
+    return Report(text(data["runs"]), data, right)
 
 
-def _show(found: Sequence[dict[str, Any]], path: Path | None) -> None:
-    for one in found:
-        predicted = "" if one["predicted"] is None else f", {one['ratio_to_predicted']:.2f} times the prediction"
-        if "cpu_seconds" in one:
-            predicted += f", CPU {one['cpu_seconds']:.3g} s"
-        word = "" if one["ok"] else " FAILED"
-        print(
-            f"{one['kind']}, {one['what']}, n = {one['n']}, nb = {one['nb']}, on {one['count']}: "
-            f"{one['seconds']:.4g} s, {one['gflops']:.4g} GFLOP/s{predicted}, residual {one['residual']:.3g}{word}"
+def text(found: Sequence[dict[str, Any]]) -> str:
+    """Write the runs as a table, and the speed-ups below it."""
+    head = ("by", "what", "n", "nb", "on", "s", "CPU s", "GFLOP/s", "times the prediction", "residual", "")
+    rows = [
+        (
+            one["kind"], one["what"], str(one["n"]), str(one["nb"]), str(one["count"]), f"{one['seconds']:.4g}",
+            digits(one.get("cpu_seconds")), f"{one['gflops']:.4g}", digits(one["ratio_to_predicted"]),
+            f"{one['residual']:.3g}", "" if one["ok"] else "FAILED",
         )
-    for one in speedups(found):
-        print(f"{one['kind']}, {one['what']}, n = {one['n']}: {one['speedup']:.2f} times one")
-    print(path)
+        for one in found
+    ]  # fmt: skip
+    gains = [f"{one['kind']}, {one['what']}, n = {one['n']}: {one['speedup']:.2f} times one" for one in speedups(found)]
+    return "\n".join([aligned(head, rows), *gains])
 
 
-def _progress(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-def _numbers(text: str) -> list[int]:
-    """Read whole numbers with commas between.
-
-    >>> _numbers("8192,16384")
-    [8192, 16384]
-    """
-    return [report.whole_number(part) for part in text.split(",")]
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--sizes", type=_numbers, default=[8192, 16384], metavar="N,N", help="(8192,16384)")
-    parser.add_argument("--ranks", type=_numbers, default=[1, 2], metavar="R,R", help="(1,2)")
-    parser.add_argument("--thesis", action="store_true", help="the tables of the thesis's appendix A instead")
-    parser.add_argument("--largest", type=report.whole_number, default=8192, metavar="N", help="of them (8192)")
-    parser.add_argument("--processes", type=_numbers, default=[4, 16], metavar="P,P", help="of table A.2 (4,16)")
-    parser.add_argument("--plu", action="store_true", help="nothing but PLU over MPI, with look-ahead")
-    parser.add_argument("--nb", type=_numbers, metavar="B,B", help="rows and columns of a block (256,512)")
-    parser.add_argument("--engine", choices=("glla", "numpy"), default="glla", help="what makes the products (glla)")
-    parser.add_argument("--repeats", type=report.whole_number, default=2, help="runs of each, the best counts (2)")
-    parser.add_argument("--seconds", type=float, default=400, metavar="S", help="for all parts (400)")
-    parser.add_argument("--limit", type=float, default=90, metavar="S", help="for a part (90)")
-    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
-    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
-    return parser
-
+STUDY = Study(
+    "cluster",
+    "Compare several GPUs with one, over MPI and in one process",
+    _run,
+    (
+        option("--size", type=sizes, default=(8192, 16384), metavar="N,N", help="(8192,16384)"),
+        option("--ranks", type=sizes, default=(1, 2), metavar="R,R", help="(1,2)"),
+        option("--thesis", action="store_true", help="the tables of the thesis's appendix A instead"),
+        option("--largest", type=at_least(1), default=8192, metavar="N", help="of them (8192)"),
+        option("--processes", type=sizes, default=(4, 16), metavar="P,P", help="of table A.2 (4,16)"),
+        option("--plu", action="store_true", help="nothing but PLU over MPI, with look-ahead"),
+        option("--nb", type=sizes, metavar="B,B", help="rows and columns of a block (256,512)"),
+        option("--engine", choices=("glla", "numpy"), default="glla", help="the products' engine (glla)"),
+        option("--repeats", type=at_least(1), default=2, help="runs of each, the best counts (2)"),
+        option("--seconds", type=float, default=400, metavar="S", help="for all parts (400)"),
+        option("--limit", type=float, default=90, metavar="S", help="for a part (90)"),
+    ),
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(perform(STUDY))

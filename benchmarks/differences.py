@@ -1,30 +1,24 @@
 """Squared differences of M M^T to the sum one after the other, theirs and ours.
 
-    python -m benchmarks.differences [--output DIR]
-
 The course report of 2013 on M M^T (`glla.operations.syrk`) compares each of its versions with a sequential sum on the
 CPU: the squares of the differences, added up over all elements. It does not say which numbers were multiplied; here
 they are uniform between 0 and 10. The last column is what the sequential sum itself is off by, held against float64:
 its errors are larger than those of sums by blocks, so a difference to it says little about the other side.
-
-Everything goes to DIR/<renderer>/differences/<UTC date-time>.json, and `python -m benchmarks.readme` puts the newest of
-a renderer into the README.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks import report
+from benchmarks.study import newest
 from glla import Array, Device
 from glla.array.convert import Float32
+from glla.lab.study import Report, Run, Study
+from glla.lab.table import aligned, markdown
 from glla.operations import syrk
 from glla.passes import resident
 
@@ -67,41 +61,29 @@ def measured(device: Device, sizes: Sequence[int]) -> list[dict[str, Any]]:
     return records
 
 
-# -- the README's table -----------------------------------------------------------------------------------------------
+# -- the table --------------------------------------------------------------------------------------------------------
 
 HEAD = (
-    "| device | d | theirs (2013): 001, 005, 006 | 008 | 009 | ours: `single_component` | `symmetric` | `stripes` "
-    "| `stripes_transposed` | the sequential sum to float64 |\n|---|---|---|---|---|---|---|---|---|---|"
-)
+    "device", "d", "theirs (2013): 001, 005, 006", "008", "009", "ours: `single_component`", "`symmetric`", "`stripes`",
+    "`stripes_transposed`", "the sequential sum to float64",
+)  # fmt: skip
 
 
 def table(results: Path) -> str:
     """Give the Markdown of the newest results of each renderer."""
     rows = []
-    for folder in sorted(results.glob("*/differences")):
-        run = json.loads(max(folder.glob("*.json")).read_text(encoding="utf-8"))
+    for run in newest(results, "differences"):
         for one in run["records"]:
             theirs = [f"{value:.3f}" for value in THEIRS[one["d"]]]
             ours = [f"{one[name]:.3g}" for name in (*VARIANTS, "sequential")]
-            rows.append(f"| {run['renderer']}, {run['date'][:4]} | {one['d']} | {' | '.join([*theirs, *ours])} |")
-    return "\n".join([HEAD, *rows])
+            rows.append((f"{run['renderer']}, {run['date'][:4]}", str(one["d"]), *theirs, *ours))
+    return markdown(HEAD, rows)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.differences", description=(__doc__ or "").splitlines()[0]
-    )
-    report.add_options(parser)
-    options = parser.parse_args(arguments)
-    with Device(options.backend, options.index, options.software) as device:
-        records = measured(device, list(THEIRS))
-        result = {**report.about(device.info, options.commit), "records": records}
-    for one in records:
-        print(", ".join(f"{name} {value:.4g}" for name, value in one.items()))
-    print(report.save(result, options.output, "differences"))
-    return 0
+def _run(run: Run) -> Report:
+    records = measured(run.device, list(THEIRS))
+    rows = [[f"{value:.4g}" for value in one.values()] for one in records]
+    return Report(aligned(list(records[0]), rows), {"records": records})
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study("differences", "Compare M M^T with a sequential sum, as a course report did", _run)

@@ -1,7 +1,5 @@
 """What tells singular matrices from regular ones: the figures behind `glla.operations.trust`' thresholds, measured.
 
-    python -m benchmarks.doubt [--count 40] [--sizes 32 64 128 256 512] [--output DIR]
-
 For regular matrices (normal entries) and singular ones (products of rank n - 1 in float32, and the hidden ones of
 `glla.testing.adversaries`), equilibrated and factored on the device:
 
@@ -10,23 +8,21 @@ error    norm(inverse) u sqrt(n) max abs(U), which `glla.operations.trust.DOUBTF
 ratio    of the smallest pivot to its own rounding error (`rounding_errors`): up to 5 it counts as zero (`SINGULAR`)
 known    largest error of the coordinates of the known columns that ride along with the elimination of `rref`, which
          `glla.operations.elimination.known.RECOVERED` (1/256) limits
-
-Everything goes to DIR/<renderer>/doubt/<UTC date-time>.json.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from benchmarks import report
+from benchmarks.study import SIZES as ORDERS
 from glla import Device, testing
 from glla.array.array import upload
 from glla.array.convert import Float32
+from glla.lab.study import Report, Run, Study, at_least, option
+from glla.lab.table import aligned
 from glla.linalg.factors import factorise
 from glla.operations.elimination import known
 from glla.operations.elimination.noise import UNIT_ROUNDOFF, rounding_errors
@@ -69,32 +65,30 @@ def error_of_known(a: Float32, device: Device) -> float:
     return float(np.max(np.where(np.isnan(errors), np.inf, errors)))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.doubt", description="What tells singular matrices?")
-    parser.add_argument("--count", type=report.whole_number, default=40, help="matrices of each kind and order (40)")
-    parser.add_argument("--sizes", type=report.whole_number, nargs="+", default=list(SIZES), metavar="N")
-    report.add_options(parser)
-    options = parser.parse_args(arguments)
-    rng = np.random.default_rng(SEED)
-    records: list[dict[str, Any]] = []
-    with Device(options.backend, options.index, options.software) as device:
-        print(f"{'family':20} {'n':>5}   {'error: least, median, most':32} {'ratio: least, most':22}known: likewise")
-        for family, make in FAMILIES.items():
-            for n in options.sizes:
-                matrices = [make(n, rng) for _ in range(options.count)]
-                errors, ratios = np.array([figures(a, device) for a in matrices]).T
-                of_known = np.array([error_of_known(a, device) for a in matrices])
-                shown = [np.min(errors), np.median(errors), np.max(errors), np.min(ratios), np.max(ratios)]
-                shown += [np.min(of_known), np.median(of_known), np.max(of_known)]
-                print(f"{family:20} {n:5}  ", *(f"{figure:9.3g}" for figure in shown), flush=True)
-                measured = {"errors": sorted(map(float, errors)), "ratios": sorted(map(float, ratios))}
-                measured["known"] = sorted(map(float, of_known))
-                records.append({"family": family, "n": n, **measured})
-        found_all = {**report.about(device.info, options.commit), "count": options.count, "records": records}
-    print(report.save(found_all, options.output, "doubt"))
-    return 0
+HEAD = ("family", "n", "error: least", "median", "most", "ratio: least", "most", "known: least", "median", "most")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _run(run: Run) -> Report:
+    rng, records, rows = np.random.default_rng(SEED), list[dict[str, Any]](), list[tuple[str, ...]]()
+    for family, make in FAMILIES.items():
+        for n in run.options.size or SIZES:
+            run.say(f"{family}, n = {n}")
+            matrices = [make(n, rng) for _ in range(run.options.count)]
+            errors, ratios = np.array([figures(a, run.device) for a in matrices]).T
+            of_known = np.array([error_of_known(a, run.device) for a in matrices])
+            ends = [np.min(errors), np.median(errors), np.max(errors), np.min(ratios), np.max(ratios)]
+            ends += [np.min(of_known), np.median(of_known), np.max(of_known)]
+            rows.append((family, str(n), *(f"{value:.3g}" for value in ends)))
+            named = {"errors": errors, "ratios": ratios, "known": of_known}
+            records.append(
+                {"family": family, "n": n} | {name: sorted(map(float, values)) for name, values in named.items()}
+            )
+    return Report(aligned(HEAD, rows), {"count": run.options.count, "records": records})
+
+
+STUDY = Study(
+    "doubt",
+    "Measure the figures that tell singular matrices from regular ones",
+    _run,
+    (option("--count", type=at_least(1), default=40, metavar="N", help="matrices of each kind and order (40)"), ORDERS),
+)

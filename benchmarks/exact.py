@@ -1,22 +1,15 @@
 """Exact factors of exact integer matrices: glla's Cholesky and LAPACK's, both in float32, counted.
 
-    python -m benchmarks.exact [--count 20] [--sizes 10 20 40] [--output DIR]
-
 B is a lower triangle of integers, -9 to 9 below its diagonal, and A = B B^T, which float32 holds. So B is the factor,
 and every number on the way to it is an integer: a pivot is a square, a quotient has no remainder. A way that divides
 and takes roots to the last bit finds B; one that multiplies with the reciprocal of a pivot, which is rounded, does not,
 and may even take A for indefinite.
 
-For each way: of how many matrices it gives B exactly, and how many it refuses. Everything goes to
-DIR/<renderer>/exact/<UTC date-time>.json, and `python -m benchmarks.readme` puts the newest of a renderer into the
-README.
+For each way: of how many matrices it gives B exactly, and how many it refuses.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,9 +19,12 @@ import numpy as np
 from scipy.linalg.lapack import spotrf
 
 import glla
-from benchmarks import report
+from benchmarks.study import SIZES as ORDERS
+from benchmarks.study import newest
 from glla import Device
 from glla.array.convert import Float32
+from glla.lab.study import Report, Run, Study, at_least, option
+from glla.lab.table import aligned, markdown
 from glla.operations import OPERATIONS
 
 SIZES = (10, 20, 40)
@@ -84,46 +80,42 @@ def measured(device: Device, sizes: Sequence[int], count: int) -> list[dict[str,
     return records
 
 
-# -- the README's table -----------------------------------------------------------------------------------------------
-
-HEAD = "| device | diagonal of B | n | {ways} |\n|---|---|---|{lines}|"
+# -- the table --------------------------------------------------------------------------------------------------------
 
 
 def table(results: Path) -> str:
     """Give the Markdown of the newest results of each renderer: exact factors, of how many."""
-    rows, ways = list[str](), dict[str, None]()
-    for folder in sorted(results.glob("*/exact")):
-        result = json.loads(max(folder.glob("*.json")).read_text(encoding="utf-8"))
-        ways |= dict.fromkeys(one["way"] for one in result["records"])
-        for key in dict.fromkeys((one["diagonal"], one["n"]) for one in result["records"]):
-            mine = {one["way"]: one for one in result["records"] if (one["diagonal"], one["n"]) == key}
-            cells = [_cell(mine[way], result["count"]) for way in ways]
-            rows.append(f"| {result['renderer']} | {key[0]} | {key[1]} | {' | '.join(cells)} |")
-    return "\n".join([HEAD.format(ways=" | ".join(ways), lines="|".join(["---"] * len(ways))), *rows])
+    runs = newest(results, "exact")
+    ways = list(dict.fromkeys(one["way"] for run in runs for one in run["records"]))
+    rows = [(run["renderer"], *row) for run in runs for row in _rows(run["records"], ways, run["count"])]
+    return markdown(("device", "diagonal of B", "n", *ways), rows)
 
 
-def _cell(record: dict[str, Any], count: int) -> str:
-    refused = f", {record['refused']} refused" if record["refused"] else ""
-    return f"{record['exact']} of {count}{refused}"
+def _rows(records: Sequence[dict[str, Any]], ways: Sequence[str], count: int) -> list[tuple[str, ...]]:
+    rows = []
+    for diagonal, n in dict.fromkeys((one["diagonal"], one["n"]) for one in records):
+        mine = {one["way"]: one for one in records if (one["diagonal"], one["n"]) == (diagonal, n)}
+        rows.append((diagonal, str(n), *(_cell(mine.get(way), count) for way in ways)))
+    return rows
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Count; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.exact", description="Exact factors of integer matrices."
-    )
-    parser.add_argument("--count", type=report.whole_number, default=20, help="matrices of each kind and order (20)")
-    parser.add_argument("--sizes", type=report.whole_number, nargs="+", default=list(SIZES), metavar="N")
-    report.add_options(parser)
-    options = parser.parse_args(arguments)
-    with Device(options.backend, options.index, options.software) as device:
-        records = measured(device, options.sizes, options.count)
-        for one in records:
-            print(f"{one['diagonal']:12} {one['n']:4} {one['way']:20} {_cell(one, options.count)}")
-        result = {**report.about(device.info, options.commit), "count": options.count, "records": records}
-    print(report.save(result, options.output, "exact"))
-    return 0
+def _cell(record: dict[str, Any] | None, count: int) -> str:
+    if record is None:
+        return "-"
+    return f"{record['exact']} of {count}" + (f", {record['refused']} refused" if record["refused"] else "")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _run(run: Run) -> Report:
+    count = run.options.count
+    records = measured(run.device, run.options.size or SIZES, count)
+    ways = list(dict.fromkeys(one["way"] for one in records))
+    text = aligned(("diagonal of B", "n", *ways), _rows(records, ways, count))
+    return Report(text, {"count": count, "records": records})
+
+
+STUDY = Study(
+    "exact",
+    "Count exact Cholesky factors of exact integer matrices, glla's and LAPACK's",
+    _run,
+    (option("--count", type=at_least(1), default=20, metavar="N", help="matrices of each kind and order (20)"), ORDERS),
+)

@@ -1,8 +1,5 @@
 """Are the GPU and the CPU together faster than the better of the two? The thesis's figure 4.16, with every split.
 
-    python -m benchmarks.hybrid [--op NAME] [--sizes N,N] [--count K] [--rounds R] [--no-splits] [--output DIR]
-    python -m benchmarks.hybrid --plot FILE.json
-
 For each size, K systems are verified, then timed, in turn, so that a machine that changes its mind does so for all:
 
 - the CPU alone: `glla.hybrid`'s own CPU side; a loop of the usual call (``numpy.linalg.solve(a, b)``); and a loop of
@@ -12,24 +9,19 @@ For each size, K systems are verified, then timed, in turn, so that a machine th
 - both, as `glla.hybrid.map` shares them, once it has measured the ratio (reported separately);
 - both, for every split from 0 to K systems on the GPU: those are queued, the others done meanwhile, as in the thesis.
 
-What `glla.hybrid` remembers is kept in a folder of this run. The figures go to
-DIR/<renderer>/hybrid/<UTC date-time>.json and, if matplotlib is there, the plot beside it; `--plot` draws it later. The
-exit status is 1 if a result is wrong, or if both together are more than 5 % slower than the better one alone of those
-that start from the same arrays: the CPU's side or the usual call, and the GPU. The gain over the CPU in its fastest
-way is reported beside.
+What `glla.hybrid` remembers is kept in a folder of this run. A failure is a wrong result, or a time of both together
+that is more than 5 % above the better one alone of those that start from the same arrays: the CPU's side or the usual
+call, and the GPU. The gain over the CPU in its fastest way is reported beside.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -39,10 +31,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from benchmarks import report
+from benchmarks.study import SIZES, queue
 from glla import Coprocessor, testing
 from glla.hybrid import Stream, host
 from glla.lab import machine, peers
+from glla.lab.study import Report, Run, Study, at_least, option
 
 SLOWER = 1.05
 """The most that both together may take, as a multiple of the better one alone."""
@@ -63,8 +56,6 @@ DISTINCT = 5
 
 JUDGED = 6
 """Results of a run that are judged."""
-
-ENVIRONMENT = ("LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "GLLA_DEBUG")
 
 System = Any
 Array = NDArray[np.float32]
@@ -242,10 +233,8 @@ def plot(run: dict[str, Any], path: Path) -> None:
         axes.set(title=f"n = {record['n']}", xlabel="systems on the GPU", ylabel="seconds")
         if "splits" in record:
             axes.plot(record["splits"], ".-", label="fixed split")
-        usual = seconds.get("cpu_usual", seconds.get("cpu_peer"))  # as files up to 2026-11-21 call it
-        axes.axhline(min(seconds["cpu"], usual), linestyle=":", color="grey", label="CPU alone")
-        if "cpu_best" in seconds:
-            axes.axhline(seconds["cpu_best"], linestyle="-.", color="grey", label="CPU alone, fastest way")
+        axes.axhline(min(seconds["cpu"], seconds["cpu_usual"]), linestyle=":", color="grey", label="CPU alone")
+        axes.axhline(seconds["cpu_best"], linestyle="-.", color="grey", label="CPU alone, fastest way")
         if "gpu" in seconds:
             axes.axhline(seconds["gpu"], linestyle="--", color="grey", label="GPU alone")
         axes.plot(record["gpu_systems"], seconds["pair"], "*", markersize=16, color="crimson", label="glla.hybrid")
@@ -262,43 +251,8 @@ def _extremes(values: Sequence[float]) -> tuple[float, float]:
     return min(values), max(values)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; return the exit status."""
-    options = _parser().parse_args(arguments)
-    if options.plot:
-        plot(json.loads(options.plot.read_text(encoding="utf-8")), options.plot.with_suffix(".png"))
-        print(options.plot.with_suffix(".png"))
-        return 0
-    with (
-        tempfile.TemporaryDirectory() as cache,
-        glla.coprocessor(options.backend, options.index, options.software, capacity=max(64, options.count)) as gpu,
-    ):
-        os.environ["XDG_CACHE_HOME"] = cache
-        info = gpu.info
-        watch = machine.Watch()
-        start = time.perf_counter()
-        records = []
-        for n in options.sizes:
-            work = Work(options.op, n, options.count, gpu)
-            records.append(measure(work, options.rounds, options.splits, info.software))
-            print(_line(records[-1]), flush=True)
-    run = {
-        **report.about(info, options.commit, ENVIRONMENT, watch),
-        "operation": options.op,
-        "rounds": options.rounds,
-        "seconds": round(time.perf_counter() - start, 1),
-        "records": records,
-    }
-    path = report.save(run, options.output, "hybrid")
-    for text in report.warnings(run):
-        print(f"WARNING: {text}")
-    print(f"{info.renderer}; {machine.written(run['machine'])}; {path}")
-    if find_spec("matplotlib"):
-        plot(run, path.with_suffix(".png"))
-    return 0 if all(record["ok"] and record["gain"] >= 1 / SLOWER for record in records) else 1
-
-
-def _line(record: dict[str, Any]) -> str:
+def line(record: dict[str, Any]) -> str:
+    """Write the times of a size on a line."""
     head = f"{record['operation']} n = {record['n']:<5}"
     if not record["ok"]:
         return f"{head} WRONG {record['errors']}"
@@ -314,21 +268,33 @@ def _line(record: dict[str, Any]) -> str:
     )
 
 
-def _sizes(text: str) -> list[int]:
-    return [int(size) for size in text.split(",")]
+def _run(run: Run) -> Report:
+    """Share the systems of each size."""
+    options = run.options
+    with tempfile.TemporaryDirectory() as cache, queue(options, capacity=max(64, options.count)) as gpu:
+        os.environ["XDG_CACHE_HOME"] = cache
+        records = []
+        for n in options.size or (512, 1024, 2048, 4096):
+            records.append(
+                measure(Work(options.op, n, options.count, gpu), options.rounds, options.splits, gpu.info.software)
+            )
+            run.say(line(records[-1]))
+    about = {"renderer": run.device.info.renderer, "cores": machine.cores()}
+    data = {"operation": options.op, "rounds": options.rounds, "records": records}
+    right = all(record["ok"] and record["gain"] >= 1 / SLOWER for record in records)
+    draws = partial(plot, about | data) if find_spec("matplotlib") else None
+    return Report("\n".join(map(line, records)), data, right, draws)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.hybrid", description="GPU and CPU together.")
-    parser.add_argument("--op", choices=tuple(PEERS), default="lu_factor", help="(lu_factor)")
-    parser.add_argument("--sizes", type=_sizes, default=[512, 1024, 2048, 4096], metavar="N,N", help="orders")
-    parser.add_argument("--count", type=int, default=25, metavar="K", help="systems (25)")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds, of whose times the median counts (3)")
-    parser.add_argument("--no-splits", dest="splits", action="store_false", help="leave out the fixed splits")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="only draw the plot of an earlier run")
-    report.add_options(parser, "egl")
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study(
+    "hybrid",
+    "Compare GPU and CPU together with the better of the two",
+    _run,
+    (
+        option("--op", choices=tuple(PEERS), default="lu_factor", help="(lu_factor)"),
+        SIZES,
+        option("--count", type=at_least(1), default=25, metavar="K", help="systems (25)"),
+        option("--rounds", type=at_least(1), default=3, help="rounds, of whose times the median counts (3)"),
+        option("--no-splits", dest="splits", action="store_false", help="leave out the fixed splits"),
+    ),
+)

@@ -1,30 +1,25 @@
 """The kernels of the restoration's author, one by one: mean times of theirs, and of the passes that stand for them.
 
-    python -m benchmarks.kernels [--size N] [--output DIR]
-
 Theirs are from a profiler: tables 5.5, 5.10 and 5.12 of "Linear algebra on GPUs: applications in image restoration"
 (2012), on a Tesla C1060. Ours are GPU times of each pass of the author's variants, by timestamps of the device, of the
 quickest of three runs; on a software rasteriser the wall time of each pass with a wait behind it. The factor and the
 inverses are judged first; a wrong one has no times.
-
-Everything goes to DIR/<renderer>/kernels/<UTC date-time>.json, and `python -m benchmarks.readme` puts the newest of a
-renderer into the README.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report
+from benchmarks.study import newest
 from glla import Device
 from glla.gl.recorder import Recorder, TracedPass
-from glla.lab import machine, operations
+from glla.lab import operations
+from glla.lab.study import Report, Run, Study
+from glla.lab.table import aligned, markdown
 from glla.operations import OPERATIONS
 from glla.testing import JUDGES
 
@@ -34,8 +29,6 @@ SIZES = {"gauss_jordan": (1024, 128), "cholesky": (4096, 256), "triangular_inver
 
 RUNS = 3
 """Runs of each variant; the quickest counts, as what disturbs a run only adds to it."""
-
-ENVIRONMENT = ("LP_NUM_THREADS",)
 
 
 @dataclass(frozen=True)
@@ -101,47 +94,39 @@ def measured(device: Device, size: int | None = None) -> list[dict[str, Any]]:
     return found
 
 
-# -- the README's table -----------------------------------------------------------------------------------------------
+# -- the table --------------------------------------------------------------------------------------------------------
 
 HEAD = (
-    "| algorithm | variant | kernel | theirs, µs (Tesla C1060, 2012) | ours: device, year, n: passes, mean µs |\n"
-    "|---|---|---|---|---|"
-)
+    "algorithm", "variant", "kernel", "theirs, µs (Tesla C1060, 2012)", "ours: device, year, n: passes, mean µs",
+)  # fmt: skip
 
 
 def table(results: Path) -> str:
     """Give the Markdown: each kernel's mean time, theirs, and ours of the newest results of each renderer."""
-    newest = [max(folder.glob("*.json")) for folder in sorted(results.glob("*/kernels"))]
-    runs = [json.loads(path.read_text(encoding="utf-8")) for path in newest]
-    return "\n".join([HEAD, *(_row(kernel, runs) for kernel in KERNELS)])
+    runs = newest(results, "kernels")
+    return markdown(HEAD, [_row(kernel, runs) for kernel in KERNELS])
 
 
-def _row(kernel: Kernel, runs: Sequence[dict[str, Any]]) -> str:
+def _row(kernel: Kernel, runs: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     ours = [
         f"{run['renderer']}, {run['date'][:4]}, {one['n']}: {one['passes']}, {one['microseconds']:.4g}"
         for run in runs
         for one in run["kernels"]
         if one["shader"] == kernel.shader
     ]
-    cells = [f"`{kernel.operation}`", f"`{kernel.variant}`", kernel.what, f"{kernel.theirs:.4g}"]
-    return f"| {' | '.join([*cells, '; '.join(ours) or ('not measured yet' if kernel.shader else 'none')])} |"
+    none = "not measured yet" if kernel.shader else "none"
+    return (
+        f"`{kernel.operation}`", f"`{kernel.variant}`", kernel.what, f"{kernel.theirs:.4g}", "; ".join(ours) or none,
+    )  # fmt: skip
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--size", type=report.whole_number, metavar="N", help="order of all matrices")
-    report.add_options(parser)
-    options = parser.parse_args(arguments)
-    watch = machine.Watch()
-    with Device(options.backend, options.index, options.software) as device:
-        found = measured(device, options.size)
-        result = {**report.about(device.info, options.commit, ENVIRONMENT, watch), "kernels": found}
-    for one in found:
-        print(f"{one['shader']:28} n = {one['n']:5} {one['passes']:6} passes, mean {one['microseconds']:.4g} us")
-    print(report.save(result, options.output, "kernels"))
-    return 0 if len(found) == sum(bool(one.shader) for one in KERNELS) else 1
+def _run(run: Run) -> Report:
+    found = measured(run.device, run.options.size)
+    rows = [(one["shader"], str(one["n"]), str(one["passes"]), f"{one['microseconds']:.4g}") for one in found]
+    right = len(found) == sum(bool(one.shader) for one in KERNELS)
+    return Report(aligned(("shader", "n", "passes", "mean us"), rows), {"kernels": found}, right)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study(
+    "kernels", "Time the passes that correspond to an author's kernels", _run, size=(0, "order of all matrices")
+)

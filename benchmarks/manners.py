@@ -1,39 +1,29 @@
 """What glla keeps for later in its user's process, and what a small call costs.
 
-    python -m benchmarks.manners [--shapes N] [--seconds S] [--output DIR]
-
 - *idle*: bytes of idle textures after 60 uploads of mixed shapes that were released, small ones and large ones;
 - *shapes*: N calls of mixed operations, each of another shape: the process's memory after each quarter, and the
   textures, plans, prepared plans and programs that are kept;
 - *plans*: what plans take, measured by tracemalloc, and as glla estimates it: a factorisation of n = 4096, and others;
 - *calls*: microseconds that small calls take whose plans are kept, operands and results on the device.
-
-The figures go to DIR/<renderer>/manners/<UTC date-time>.json.
 """
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("LP_NUM_THREADS", "0")  # best for many small passes
-
-import argparse
 import gc
-import sys
+import os
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
 import numpy as np
 
 import glla
-from benchmarks import report
 from glla.gl.prepare import prepare
 from glla.gl.runner import Prepared
 from glla.gl.throttle import work
-from glla.lab import machine
+from glla.lab.study import Report, Run, Study, option
 from glla.operations import matmul
 from glla.operations.elimination import plu
 from glla.passes import PLAIN, Plan, resident
@@ -199,38 +189,26 @@ def calls(device: glla.Device, seconds: float) -> Figures:
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; return the exit status."""
-    options = _parser().parse_args(arguments)
-    start, watch = time.perf_counter(), machine.Watch()
-    with glla.Device(options.backend, options.index, options.software) as device:
-        info = device.info
-        found: Figures = {"calls": calls(device, options.seconds)}
-        if not options.calls_only:
-            found["plans"] = plans(device)
-    if not options.calls_only:
-        found |= {"idle": [idle(640), idle(4096)], "shapes": shapes(options.shapes)}
-    run = {
-        **report.about(info, options.commit, ("LP_NUM_THREADS", "GLLA_DEBUG"), watch),
-        "seconds": round(time.perf_counter() - start, 1),
-        **found,
-    }
-    for part, figures in found.items():
-        rows = figures.items() if isinstance(figures, dict) else enumerate(figures)
-        for name, value in rows:
-            print(part, name, value)
-    print(report.save(run, options.output, "manners"))
-    return 0
+def _run(run: Run) -> Report:
+    found: Figures = {"calls": calls(run.device, run.options.seconds)}
+    if not run.options.calls_only:
+        found["plans"] = plans(run.device)
+        found |= {"idle": [idle(640), idle(4096)], "shapes": shapes(run.options.shapes)}
+    lines = [
+        f"{part} {name} {value}"
+        for part, values in found.items()
+        for name, value in (values.items() if isinstance(values, dict) else enumerate(values))
+    ]
+    return Report("\n".join(lines), found)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.manners", description="What glla keeps for later.")
-    parser.add_argument("--shapes", type=int, default=10_000, metavar="N", help="calls of mixed shapes (10000)")
-    parser.add_argument("--calls-only", action="store_true", help="leave memory out")
-    parser.add_argument("--seconds", type=float, default=20.0, help="for the times of small calls (20)")
-    report.add_options(parser, "egl")
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study(
+    "manners",
+    "Measure the memory that is kept for later, and the price of small calls",
+    _run,
+    (
+        option("--shapes", type=int, default=10_000, metavar="N", help="calls of mixed shapes (10000)"),
+        option("--calls-only", action="store_true", help="leave memory out"),
+        option("--seconds", type=float, default=20.0, help="for the times of small calls (20)"),
+    ),
+)

@@ -1,7 +1,5 @@
 """Does the CPU go on while the GPU works? NumPy and plain Python in the main thread, beside a busy queue.
 
-    python -m benchmarks.overlap [--punctual] [--seconds S] [--rounds N] [--output DIR]
-
 For each kind of work on the queue (products; systems, of many small passes; products with their transfers) and on the
 CPU (NumPy's product; a loop of plain Python), in turn, so that a machine that changes its mind does so for all:
 
@@ -12,40 +10,30 @@ CPU (NumPy's product; a loop of plain Python), in turn, so that a machine that c
 
 A GPU leaves the cores alone but for the thread that drives it. A software rasteriser does not: it is given one core (it
 draws in the worker's thread, LP_NUM_THREADS=0), and NumPy the others, in all measurements, so that they never compete
-for one. These are set below before NumPy is loaded, unless the environment says otherwise. The figures go to
-DIR/<renderer>/overlap/<UTC date-time>.json; the exit status is 1 if NumPy keeps less than 90 % of its rate.
+for one: `benchmarks.__main__` sets that before NumPy is loaded. It is a failure if NumPy keeps less than 90 % of its
+rate.
 """
 
 from __future__ import annotations
 
-import os
-
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, str(max(1, CORES - 1)))
-os.environ.setdefault("LP_NUM_THREADS", "0")
-
-import argparse
 import contextlib
+import os
 import subprocess
 import sys
 import time
+from argparse import SUPPRESS, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from benchmarks import report
-from glla import Coprocessor, Pending, coprocessor
-from glla.lab import machine
+from benchmarks.study import queue, some
+from glla import Coprocessor, Pending
+from glla.lab.study import Report, Run, Study, at_least, option
 
 KEPT = 0.9
 """Fraction of its rate alone that NumPy must keep beside the queue."""
-
-ENVIRONMENT = (
-    "LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "mesa_glthread", "GLLA_DEBUG",
-)  # fmt: skip
 
 AHEAD = 8
 """Calls that are kept waiting in the queue."""
@@ -150,7 +138,7 @@ def both(feed: Feed, step: Callable[[], None] | None, seconds: float) -> tuple[f
 @contextlib.contextmanager
 def neighbour(work: str, arguments: Sequence[str]) -> Iterator[None]:
     """Keep a queue full in another process."""
-    command = [sys.executable, "-m", "benchmarks.overlap", "--neighbour", work, *arguments]
+    command = [sys.executable, "-m", "benchmarks", "overlap", "--neighbour", work, *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin and process.stdout
         if process.stdout.readline() != "busy\n":
@@ -166,7 +154,7 @@ def be_neighbour(gpu: Coprocessor, work: str, size: int) -> None:
         sys.stdin.read()
 
 
-def measure(options: argparse.Namespace, gpu: Coprocessor, work: str, size: int) -> list[dict[str, Any]]:
+def measure(options: Namespace, gpu: Coprocessor, work: str, size: int) -> list[dict[str, Any]]:
     """Measure one kind of work on the queue with each kind on the CPU."""
     fed = feed(gpu, work, size)
     both(fed, None, 0.1)  # compile
@@ -201,50 +189,8 @@ def record(work: str, size: int, name: str, rates: dict[str, list[float]]) -> di
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; return the exit status."""
-    options = _parser().parse_args(arguments)
-    if options.glthread:
-        os.environ["mesa_glthread"] = "true"  # noqa: SIM112
-    release_gil = {"auto": None, "yes": True, "no": False}[options.release_gil]
-    with coprocessor(
-        options.backend,
-        options.index,
-        options.software,
-        capacity=2 * AHEAD,
-        release_gil=release_gil,
-        punctual=options.punctual,
-        switch_interval=options.switch_interval,
-    ) as gpu:
-        info, interval = gpu.info, sys.getswitchinterval()
-        sizes = SIZES[info.software]
-        if options.neighbour:
-            be_neighbour(gpu, options.neighbour, sizes[options.neighbour])
-            return 0
-        start, watch = time.perf_counter(), machine.Watch()
-        records = []
-        for work in options.work or sizes:
-            for pair in measure(options, gpu, work, sizes[work]):
-                records.append(pair)
-                print(_line(pair), flush=True)
-    run = {
-        **report.about(info, options.commit, ENVIRONMENT, watch),
-        "switch_interval": interval,
-        "release_gil": options.release_gil,
-        "rounds": options.rounds,
-        "seconds_each": options.seconds,
-        "seconds": round(time.perf_counter() - start, 1),
-        "pairs": records,
-    }
-    path = report.save(run, options.output, "overlap")
-    kept = min(pair["cpu_kept"] for pair in records if pair["cpu"] == "numpy")
-    print(
-        f"NumPy keeps at least {100 * kept:.0f} % of its rate beside the queue; {info.renderer}, {CORES} cores; {path}"
-    )
-    return 0 if kept >= KEPT else 1
-
-
-def _line(pair: dict[str, Any]) -> str:
+def line(pair: dict[str, Any]) -> str:
+    """Write a pair's rates on a line."""
     return (
         f"{pair['queue']:9} n = {pair['n']:<5} beside {pair['cpu']:6}: "
         f"CPU keeps {100 * pair['cpu_kept']:4.0f} % "
@@ -253,31 +199,53 @@ def _line(pair: dict[str, Any]) -> str:
     )
 
 
-def _device_arguments(options: argparse.Namespace) -> list[str]:
+def _device_arguments(options: Namespace) -> list[str]:
     given = {
-        "--backend": options.backend,
-        "--index": options.index,
-        "--release-gil": options.release_gil,
-        "--switch-interval": options.switch_interval,
-    }
+        "--device": options.device, "--release-gil": options.release_gil, "--switch-interval": options.switch_interval,
+    }  # fmt: skip
     arguments = [str(part) for name, value in given.items() if value is not None for part in (name, value)]
-    flags = {"--software": options.software, "--punctual": options.punctual}
-    return arguments + [name for name, given in flags.items() if given]
+    return arguments + (["--punctual"] if options.punctual else [])
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.overlap", description="CPU and queue side by side.")
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each measurement (2)")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds, of whose counts the median is taken (5)")
-    parser.add_argument("--work", choices=list(SIZES[True]), nargs="+", help="on the queue (all)")
-    parser.add_argument("--release-gil", choices=("auto", "yes", "no"), default="auto", help="during draws (auto)")
-    parser.add_argument("--glthread", action="store_true", help="have Mesa issue GL calls in a thread of its own")
-    parser.add_argument("--punctual", action="store_true", help="as coprocessor(punctual=True)")
-    parser.add_argument("--switch-interval", type=float, metavar="S", help="as coprocessor(switch_interval=S)")
-    report.add_options(parser, "egl")
-    parser.add_argument("--neighbour", choices=list(SIZES[True]), help=argparse.SUPPRESS)
-    return parser
+def _run(run: Run) -> Report:
+    options = run.options
+    if options.glthread:
+        os.environ["mesa_glthread"] = "true"  # noqa: SIM112
+    release_gil = {"auto": None, "yes": True, "no": False}[options.release_gil]
+    with queue(
+        options, capacity=2 * AHEAD, release_gil=release_gil, punctual=options.punctual,
+        switch_interval=options.switch_interval,
+    ) as gpu:  # fmt: skip
+        interval, sizes = sys.getswitchinterval(), SIZES[gpu.info.software]
+        if options.neighbour:
+            be_neighbour(gpu, options.neighbour, sizes[options.neighbour])
+            return Report("")
+        records = []
+        for work in options.work:
+            for pair in measure(options, gpu, work, sizes[work]):
+                records.append(pair)
+                run.say(line(pair))
+    data = {
+        "switch_interval": interval, "release_gil": options.release_gil, "rounds": options.rounds,
+        "seconds_each": options.seconds, "pairs": records,
+    }  # fmt: skip
+    kept = min(pair["cpu_kept"] for pair in records if pair["cpu"] == "numpy")
+    said = f"NumPy keeps at least {100 * kept:.0f} % of its rate beside the queue"
+    return Report("\n".join([*map(line, records), said]), data, kept >= KEPT)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study(
+    "overlap",
+    "Measure the CPU's rate beside a busy queue",
+    _run,
+    (
+        option("--seconds", type=float, default=2.0, help="of each measurement (2)"),
+        option("--rounds", type=at_least(1), default=5, help="rounds, of whose counts the median is taken (5)"),
+        some("--work", SIZES[True]),
+        option("--release-gil", choices=("auto", "yes", "no"), default="auto", help="during draws (auto)"),
+        option("--glthread", action="store_true", help="have Mesa issue GL calls in a thread of its own"),
+        option("--punctual", action="store_true", help="as coprocessor(punctual=True)"),
+        option("--switch-interval", type=float, metavar="S", help="as coprocessor(switch_interval=S)"),
+        option("--neighbour", choices=list(SIZES[True]), help=SUPPRESS),
+    ),
+)

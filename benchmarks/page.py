@@ -1,10 +1,11 @@
-"""The picture of an exported page that the README shows: ``python -m benchmarks.page``. Needs Chromium, and no GPU."""
+"""The picture of an exported page that the README shows: ``python -m benchmarks page``. Needs Chromium, and no GPU."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from glla.lab import export
@@ -20,7 +21,7 @@ WIDTH, HEIGHT = 1280, 820
 EDITOR = "<details open><summary>The operands, to edit"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     """Export a page, let a browser run it to the pass, and keep what it shows."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
@@ -40,7 +41,3 @@ def main() -> None:
         ]  # fmt: skip
         subprocess.run([browser, *options], check=True, capture_output=True, timeout=110)
     print(f"written: {PICTURE}")
-
-
-if __name__ == "__main__":
-    main()

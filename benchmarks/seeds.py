@@ -1,8 +1,4 @@
-"""The README's table of sources: what their authors printed, and what glla measures, theirs / ours.
-
-    python -m benchmarks.seeds
-
-`benchmarks.readme` writes it too, with all other tables.
+"""The table of sources: figures that their authors printed, beside those that glla measures, theirs / ours.
 
 `ROWS` is data: a row for each system of a document. Ours are the newest figures of each renderer in
 ``benchmarks/results/<renderer>/sources``, which `benchmarks.sources` writes, of restoration those that
@@ -13,22 +9,15 @@ guess.
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import RESULTS, ROOT
+from benchmarks.study import read
+from glla.lab.table import markdown
 
-README = ROOT / "docs" / "facts" / "tables.md"
-
-START, END = "<!-- seeds: python -m benchmarks.seeds -->", "<!-- end of seeds -->"
-HEAD = (
-    "| source | system | function | author's variant | fast variant | theirs | ours: author's / fast |\n"
-    "|---|---|---|---|---|---|---|"
-)
+HEAD = ("source", "system", "function", "author's variant", "fast variant", "theirs", "ours: author's / fast")
 
 NOT_PUBLISHED = "not published"
 
@@ -102,7 +91,7 @@ ROWS = (
         "cholesky_gets_product", "potri", f'n = 4096: 6.1 s, derived from "4 times" ({C1060})', "gauss_jordan",
     ),
     Row(
-        RESTORATION, "5.3", "Gauss-Seidel, 100 sweeps", "`glla sweeps`", "sweeps", "inv",
+        RESTORATION, "5.3", "Gauss-Seidel, 100 sweeps", "`glla study sweeps`", "sweeps", "inv",
         f'n = 4096: 3.0 s, derived from "up to 8 times"; sweeps and residual {NOT_PUBLISHED} ({C1060})', "sweeps",
         "resident",
     ),
@@ -152,23 +141,22 @@ FOLDERS: dict[str, Callable[[dict[str, Any]], list[dict[str, Any]]]] = {
 """Kinds of results that have figures of systems, and how these are read."""
 
 
-def newest(results: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+def figures_of(results: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """Read the newest figures of each system: its name -> (renderer and year, figure of a variant) of all sizes.
 
     Runs of another machine, or with only some of the systems, leave the others as they are.
     """
     found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-    for folder in sorted(path for path in results.iterdir() if path.is_dir()):
+    runs = {kind: read(results, kind) for kind in sorted(FOLDERS)}
+    for folder in sorted({name for named in runs.values() for name in named}):
         own: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-        for path in sorted(file for kind in FOLDERS for file in (folder / kind).glob("*.json")):
-            run = json.loads(path.read_text(encoding="utf-8"))
-            figures = FOLDERS[path.parent.name](run)
-            for system in dict.fromkeys(one["system"] for one in figures):
-                own[system] = [
-                    (f"{run['renderer']}, {run['date'][:4]}", one) for one in figures if one["system"] == system
-                ]
-        for system, named in own.items():
-            found.setdefault(system, []).extend(named)
+        for kind, named in runs.items():
+            for run in named.get(folder, ()):
+                figures, place = FOLDERS[kind](run), f"{run['renderer']}, {run['date'][:4]}"
+                for system in dict.fromkeys(one["system"] for one in figures):
+                    own[system] = [(place, one) for one in figures if one["system"] == system]
+        for system, each in own.items():
+            found.setdefault(system, []).extend(each)
     return found
 
 
@@ -205,26 +193,12 @@ def _compared(author: dict[str, Any], fast: dict[str, Any], kind: str) -> str:
 
 def table(results: Path) -> str:
     """Write the table."""
-    figures = newest(results)
-    lines = []
-    for row in ROWS:
-        parts = [f"{row.document}, {row.section}", row.system, row.function, f"`{row.author}`", f"`{row.fast}`"]
-        lines.append(" | ".join(["", *parts, row.theirs, cell(row, figures.get(row.measured, ())), ""]).strip())
-    return "\n".join([HEAD, *lines])
-
-
-def rewritten(readme: str, results: Path) -> str:
-    """Put the table between its two markers."""
-    before, rest = readme.split(START)
-    _, after = rest.split(END)
-    return f"{before}{START}\n\n{table(results)}\n\n{END}{after}"
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Rewrite the README."""
-    argparse.ArgumentParser(prog="python -m benchmarks.seeds", description="Rewrite the table.").parse_args(arguments)
-    README.write_text(rewritten(README.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    figures = figures_of(results)
+    rows = [
+        (
+            f"{row.document}, {row.section}", row.system, row.function, f"`{row.author}`", f"`{row.fast}`", row.theirs,
+            cell(row, figures.get(row.measured, ())),
+        )
+        for row in ROWS
+    ]  # fmt: skip
+    return markdown(HEAD, rows)

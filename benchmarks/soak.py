@@ -1,38 +1,30 @@
 """Random work on the queue, from several threads, for a long time: results must be right, and memory flat.
 
-    python -m benchmarks.soak [--minutes 10] [--threads 4] [--output DIR]
-
 Each thread enqueues products, sums, systems, factorisations and determinants of matrices that it keeps for a while on
 the device, and cancels, drops, times out and reads back at random. Whatever is read is judged: integers exactly, the
 rest by the bounds of `glla.testing`. Progress goes to stderr, once in five seconds. Memory is flat if neither the
-process nor the device holds more in the last quarter than in the second, but for a small allowance. The figures go to
-DIR/<renderer>/soak/<UTC date-time>.json; the exit status is 1 after an error, a wrong result, growth, or a texture that
-is left at the end.
+process nor the device holds more in the last quarter than in the second, but for a small allowance. An error, a wrong
+result, growth, or a texture that is left at the end is a failure.
 """
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("LP_NUM_THREADS", "0")  # best for many small passes
-
-import argparse
 import gc
-import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from benchmarks import report
-from glla import Coprocessor, Pending, coprocessor
+from benchmarks.manners import resident_bytes
+from benchmarks.study import queue
+from glla import Coprocessor, Pending
 from glla.errors import CoprocessorError
+from glla.lab.study import Report, Run, Say, Study, at_least, option
 from glla.testing import judge_exact, judge_plu, judge_solve
 
 SIZES = (1, 2, 3, 17, 32, 65, 96)
@@ -150,15 +142,7 @@ class Client(threading.Thread):
             self.counts["timed out"] += 1
 
 
-def resident_bytes() -> int:
-    """Memory of this process; 0 where the system has no /proc."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
-
-
-def watch(gpu: Coprocessor, clients: Sequence[Client], seconds: float) -> list[dict[str, float]]:
+def watch(gpu: Coprocessor, clients: Sequence[Client], seconds: float, say: Say) -> list[dict[str, float]]:
     """Take a sample once a second; print a line every five."""
     samples = []
     start, printed = time.perf_counter(), 0.0
@@ -173,12 +157,10 @@ def watch(gpu: Coprocessor, clients: Sequence[Client], seconds: float) -> list[d
             printed = now
             problems = sum(len(client.problems) for client in clients)
             memory, device = (samples[-1][key] / 2**20 for key in ("resident_bytes", "device_bytes"))
-            print(
-                f"{now:5.0f} of {seconds:.0f} s: {done} steps, {stats.plans} plans, "
-                f"{memory:.0f} MiB, device {device:.1f} MiB, "
-                f"{stats.textures} textures, {problems} problems",
-                file=sys.stderr, flush=True,
-            )  # fmt: skip
+            say(
+                f"of {seconds:.0f} s: {done} steps, {stats.plans} plans, {memory:.0f} MiB, device {device:.1f} MiB, "
+                f"{stats.textures} textures, {problems} problems"
+            )
         time.sleep(min(1.0, seconds / 20))
     return samples
 
@@ -190,17 +172,14 @@ def growth(samples: Sequence[dict[str, float]], key: str) -> float:
     return median(s[key] for s in last) - median(s[key] for s in second)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; return the exit status."""
-    options = _parser().parse_args(arguments)
-    stop = threading.Event()
-    with coprocessor(options.backend, options.index, options.software, capacity=32) as gpu:
-        info = gpu.info
+def _run(run: Run) -> Report:
+    options, stop = run.options, threading.Event()
+    with queue(options, capacity=32) as gpu:
         clients = [Client(gpu, seed, stop) for seed in range(options.threads)]
         for client in clients:
             client.start()
         try:
-            samples = watch(gpu, clients, 60 * options.minutes)
+            samples = watch(gpu, clients, 60 * options.minutes, run.say)
         finally:
             stop.set()
             for client in clients:
@@ -211,39 +190,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     problems = [problem for client in clients for problem in client.problems]
     grown = {key: growth(samples, key) for key in ("resident_bytes", "device_bytes")}
     flat = all(value <= ALLOWANCE for value in grown.values())
-    run = {
-        **report.about(info, options.commit),
-        "minutes": options.minutes,
-        "threads": options.threads,
-        "counts": dict(counts),
-        "plans": left.plans,
-        "passes": left.passes,
-        "problems": problems[:100],
-        "problem_count": len(problems),
-        "textures_left": left.textures,
-        "growth": grown,
-        "flat": flat,
-        "samples": samples,
-    }
-    path = report.save(run, options.output, "soak")
-    print(
+    data = {
+        "minutes": options.minutes, "threads": options.threads, "counts": dict(counts), "plans": left.plans,
+        "passes": left.passes, "problems": problems[:100], "problem_count": len(problems),
+        "textures_left": left.textures, "growth": grown, "flat": flat, "samples": samples,
+    }  # fmt: skip
+    said = (
         f"{left.plans} plans ({left.passes} passes), {counts['judged']} results judged, "
         f"{counts['cancelled']} cancelled, {counts['timed out']} timed out; "
         f"{len(problems)} problems, {left.textures} textures left; growth "
-        f"{grown['resident_bytes'] / 2**20:.1f} MiB, device {grown['device_bytes'] / 2**20:.1f} MiB; {path}"
+        f"{grown['resident_bytes'] / 2**20:.1f} MiB, device {grown['device_bytes'] / 2**20:.1f} MiB"
     )
-    for problem in problems[:10]:
-        print(f"PROBLEM {problem}")
-    return 0 if flat and not problems and not left.textures else 1
+    text = "\n".join([said, *(f"PROBLEM {problem}" for problem in problems[:10])])
+    return Report(text, data, flat and not problems and not left.textures)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description="Random work for a long time.")
-    parser.add_argument("--minutes", type=float, default=10.0, help="(10)")
-    parser.add_argument("--threads", type=int, default=4, help="that enqueue (4)")
-    report.add_options(parser, "egl")
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study(
+    "soak",
+    "Do random work on the queue for a long time",
+    _run,
+    (
+        option("--minutes", type=float, default=10.0, help="(10)"),
+        option("--threads", type=at_least(1), default=4, help="that enqueue (4)"),
+    ),
+)

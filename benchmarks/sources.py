@@ -1,7 +1,5 @@
 """Time the author's variants of an algorithm, the fast ones, and the CPU, side by side: with and without transfer.
 
-    python -m benchmarks.sources [SYSTEM ...] [--sizes N,N] [--rounds R] [--seconds S] [--output DIR]
-
     product        A B: the author's two kernels, the thesis's, what `matmul` takes, and BLAS; and how far they are off
     syrk           M M^T: every version of the source, the plain product of the same matrices, and BLAS
     inv3           many 3 x 3 inverses from NumPy to NumPy: the formula, elimination, and NumPy
@@ -10,18 +8,15 @@
     sweeps         Gauss-Seidel: the residual of each sweep beside its time
     covariances    the adjugate formula beside elimination, on covariances of a photograph: no times, but errors
 
-All ways are judged first; a wrong result is not timed, and the exit status is 1. They are timed in turns, a call of
+All ways are judged first; a wrong result is not timed. They are timed in turns, a call of
 each in every round, so that what else the machine does falls on all alike, R rounds at most and about S seconds of each
-way; medians count. The figures go to DIR/<renderer>/sources/<UTC date-time>.json, a file for each system, so that a run
-that is cut leaves what it has done; the ratios can be trusted where the times cannot. Progress goes to stderr.
-`benchmarks.seeds` makes the README's table of them.
+way; medians count. The file is written anew after each system; the ratios can be trusted where the times cannot.
+`benchmarks.seeds` makes the table of them.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -30,10 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from benchmarks import report, turns
+from benchmarks import turns
+from benchmarks.study import SIZES as ORDERS
+from benchmarks.study import milliseconds, some
 from glla import Device
-from glla.lab import covariances, machine, operations, peers, sweeps
+from glla.lab import covariances, operations, peers, sweeps
 from glla.lab.samples import Samples
+from glla.lab.study import Report, Run, Study
+from glla.lab.table import aligned
 from glla.operations import OPERATIONS
 from glla.passes import Parameters, resident
 from glla.testing import JUDGES
@@ -57,8 +56,6 @@ SIZES = {
 ROUNDS, SECONDS = 5, 4.0
 """Calls of each way at most, and seconds of each after which it is called no more."""
 
-ENVIRONMENT = ("LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-
 SLOW = {"single_component": 1100, "gauss_jordan": 1100}
 """Largest order at which these are timed: their work is memory traffic, seconds of it beyond."""
 
@@ -72,41 +69,27 @@ class Way:
     check: Callable[[], str]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it; return the exit status."""
-    options = _parser().parse_args(arguments)
-    with Device(options.backend, options.index, options.software) as device:
-        return max(_system_timed(name, device, options) for name in options.systems)
-
-
-def _system_timed(name: str, device: Device, options: argparse.Namespace) -> int:
-    """Time one system, keep and print its figures; return the exit status."""
-    watch, ok = machine.Watch(), True
-    figures: list[dict[str, Any]] = []
-    extra: dict[str, Any] = {}
-    for size in options.sizes or SIZES[name][int(bool(device.limits.software))]:
-        if name in LOOKED_AT:
-            _say(f"{name}, {size}")
-            extra.setdefault(name, []).extend(LOOKED_AT[name](device, size))
-            continue
-        ways = WAYS[name](device, size)
-        made, fine = timed(ways, options.rounds, options.seconds, lambda way, n=size: _say(f"{name}, {n}: {way}"))
-        ok &= fine
-        found = _differences(device, size) if name == "product" else {}
-        figures += [{"system": name, "size": size, **one, **found.get(one["variant"], {})} for one in made]
-    figures += [one for found in extra.get("sweeps", ()) for one in _figures_of_sweeps(found)]
-    data = {**report.about(device.info, options.commit, ENVIRONMENT, watch), "figures": figures, **extra}
-    print(table(figures))
-    if "covariances" in extra:
-        print(covariances.table([covariances.Record(**one) for one in extra["covariances"]]))
-    for text in report.warnings(data):
-        print(f"WARNING: {text}")
-    print(report.save(data, options.output, "sources"))
-    return 0 if ok else 1
-
-
-def _say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
+def _run(run: Run) -> Report:
+    """Time all systems that are asked for, and keep their figures after each."""
+    options, device, ok = run.options, run.device, True
+    data: dict[str, Any] = {"figures": []}
+    for name in options.systems:
+        for size in options.size or SIZES[name][int(bool(device.limits.software))]:
+            run.say(f"{name}, {size}")
+            if name in LOOKED_AT:
+                data.setdefault(name, []).extend(LOOKED_AT[name](device, size))
+                continue
+            ways = WAYS[name](device, size)
+            made, fine = timed(
+                ways, options.rounds, options.seconds, lambda way, text=f"{name}, {size}": run.say(f"{text}: {way}")
+            )
+            ok &= fine
+            found = _differences(device, size) if name == "product" else {}
+            data["figures"] += [{"system": name, "size": size, **one, **found.get(one["variant"], {})} for one in made]
+        if name == "sweeps":
+            data["figures"] += [one for found in data[name] for one in _figures_of_sweeps(found)]
+        run.keep(data)
+    return Report(text(data), data, ok)
 
 
 def timed(
@@ -294,7 +277,6 @@ def _gauss_jordan(device: Device, n: int) -> dict[str, dict[str, Way]]:
 def _sweeps(device: Device, n: int) -> list[dict[str, Any]]:
     a = sweeps.matrix(n)
     found, others = sweeps.sweeps(a, 100, device), sweeps.beside(a, device)
-    print(sweeps.table(n, found, others))
     return [sweeps.plain(n, found, others)]
 
 
@@ -328,33 +310,25 @@ LOOKED_AT: dict[str, Callable[[Device, int], list[dict[str, Any]]]] = {"sweeps":
 # -- the report -------------------------------------------------------------------------------------------------------
 
 
-def table(figures: Sequence[dict[str, Any]]) -> str:
-    """Write the figures as Markdown."""
-    lines = ["| system | size | variant | resident ms | with transfer ms |", "|---|---|---|---|---|"]
-    for one in figures:
-        cells = [_milliseconds(one.get(kind)) for kind in ("resident", "end_to_end")]
-        lines.append(f"| {one['system']} | {one['size']} | {one['variant']} | {' | '.join(cells)} |")
-        if one["flaw"]:
-            lines[-1] += f" WRONG: {one['flaw']}"
-    return "\n".join(lines)
+def text(data: dict[str, Any]) -> str:
+    """Write the figures as tables."""
+    rows = [
+        (
+            one["system"], str(one["size"]), one["variant"],
+            *(milliseconds(one.get(kind, {}).get("seconds")) for kind in ("resident", "end_to_end")),
+            f"WRONG: {one['flaw']}" if one["flaw"] else "",
+        )
+        for one in data["figures"]
+    ]  # fmt: skip
+    parts = [aligned(("system", "size", "variant", "resident ms", "with transfer ms", ""), rows)]
+    if "covariances" in data:
+        parts.append(covariances.table([covariances.Record(**one) for one in data["covariances"]]))
+    return "\n".join(parts)
 
 
-def _milliseconds(timing: dict[str, float] | None) -> str:
-    return "-" if timing is None else f"{1e3 * timing['seconds']:.3g}"
-
-
-def _sizes(text: str) -> list[int]:
-    return [report.whole_number(one) for one in text.split(",")]
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.sources", description=(__doc__ or "").splitlines()[0])
-    report.add_systems(parser, SIZES)
-    parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="in place of the usual ones")
-    turns.add_options(parser, ROUNDS, SECONDS)
-    report.add_options(parser)
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study(
+    "sources",
+    "Time the authors' variants of algorithms, the fast ones, and the CPU, side by side",
+    _run,
+    (some("systems", SIZES, nargs="?"), ORDERS, *turns.options(ROUNDS, SECONDS)),
+)

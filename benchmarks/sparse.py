@@ -1,7 +1,5 @@
 """Measure what is promised of sparse matrices, tridiagonal systems and shallow water, beside SciPy and LAPACK.
 
-    python -m benchmarks.sparse [SYSTEM ...] [--size N] [--rounds R] [--seconds S] [--output DIR]
-
     spmv           A x, A the five points of an N x N grid, with constant and with any coefficients: GFLOP/s of formats,
                    beside SciPy's csr and dia
     unstructured   A x, A a triangulation of as many points (mesh), 16 entries a row anywhere (scattered), and rows of
@@ -12,18 +10,16 @@
     water          a step of shallow water, N x N cells, beside the same scheme in NumPy
     streamed       many systems of order 300 from NumPy to NumPy, a million on a GPU
 
-Every way is judged first; a wrong result is not timed, and the exit status is 1. The others are timed in turns, a call
+Every way is judged first; a wrong result is not timed. The others are timed in turns, a call
 of each in every round behind a moment of the same, at most R rounds and about S seconds of each; medians count.
 Ceilings of the device are measured by the same run: `limit` is the time that texels written, texels fetched and draws
-would take one after the other. The figures go to DIR/<renderer>/sparse/<UTC date-time>.json.
+would take one after the other.
 """
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import itertools
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,13 +31,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from benchmarks import report, turns
-from benchmarks.turns import Say
+from benchmarks import turns
+from benchmarks.study import some
 from glla import Device
 from glla.applications import ShallowWater
 from glla.gl import Texture
-from glla.lab import ceilings, fetches, machine, progress, water
+from glla.lab import ceilings, fetches, machine, water
 from glla.lab.samples import Samples
+from glla.lab.study import Report, Run, Say, Study
+from glla.lab.table import aligned, digits
 from glla.operations import banded
 from glla.operations.sparse import cg as iteration
 from glla.operations.sparse import spmv
@@ -49,7 +47,6 @@ from glla.passes import Call, Draft, Form, Pass, Plan
 
 Floats = NDArray[np.floating[Any]]
 
-KIND = "sparse"
 U = 2.0**-24
 ORDER = 300
 """Order of the systems that are streamed."""
@@ -80,8 +77,6 @@ TOGETHER = 16
 
 MOST_ERROR = 16 * U
 """Componentwise backward error that `solveh_banded` allows."""
-
-ENVIRONMENT = ("LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -115,46 +110,20 @@ class Way:
     noted: dict[str, Any] = field(default_factory=dict)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it; return the exit status."""
-    options = _parser().parse_args(arguments)
-    watch, figures, began = machine.Watch(), list[dict[str, Any]](), time.perf_counter()
-    with (
-        Device(options.backend, options.index, options.software) as device,
-        progress.shown(KIND) as line,
-    ):
-
-        def say(what: str) -> None:
-            line(what)
-            print(f"{time.perf_counter() - began:6.1f} s  {what}", file=sys.stderr, flush=True)
-
-        software = bool(device.limits.software)
-        say("ceilings")
-        roofs = ceilings.report(device, quick=True)
-        for name in options.systems:
-            size = options.size or SIZES[name][int(software)]
-            for system, ways in SYSTEMS[name](device, size, say):
-                made = timed(ways, options.rounds, options.seconds, lambda way, s=system: say(f"{s}: {way}"))
-                for one in made:
-                    one |= limit(device, one.pop("plan"), roofs["ceilings"], one.get("seconds"))
-                    figures.append({"system": system, "size": size, **one})
-        data = {
-            **report.about(device.info, options.commit, ENVIRONMENT, watch),
-            "seconds": round(time.perf_counter() - began, 1),
-            "peak_bytes": device.stats().peak_bytes,
-            "ceilings": roofs,
-            "figures": figures,
-        }
-    path = report.save(data, options.output, KIND)
-    print(table(figures))
-    for one in figures:
-        if "passes" in one:
-            parts = ", ".join(f"{name} {1e3 * seconds:.3g}" for name, seconds in one["passes"].items())
-            print(f"{one['system']} {one['size']}, {one['variant']}, ms of its passes alone: {parts}")
-    for text in report.warnings(data):
-        print(f"WARNING: {text}")
-    print(f"{data['seconds']} s; {path}")
-    return 1 if any(one["flaw"] for one in figures) else 0
+def _run(run: Run) -> Report:
+    """Measure the systems that are asked for."""
+    options, device, figures = run.options, run.device, list[dict[str, Any]]()
+    run.say("ceilings")
+    roofs = ceilings.report(device, quick=True)
+    for name in options.systems:
+        size = options.size or SIZES[name][int(bool(device.limits.software))]
+        for system, ways in SYSTEMS[name](device, size, run.say):
+            made = timed(ways, options.rounds, options.seconds, lambda way, s=system: run.say(f"{s}: {way}"))
+            for one in made:
+                one |= limit(device, one.pop("plan"), roofs["ceilings"], one.get("seconds"))
+                figures.append({"system": system, "size": size, **one})
+    data = {"peak_bytes": device.stats().peak_bytes, "ceilings": roofs, "figures": figures}
+    return Report(text(figures), data, not any(one["flaw"] for one in figures))
 
 
 def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda what: None) -> list[dict[str, Any]]:
@@ -695,38 +664,34 @@ SYSTEMS: dict[str, Callable[[Device, int, Say], Systems]] = {
 """Systems by the names that a user asks for: (device, size, say) -> names and ways."""
 
 
-# -- the report --------------------------------------------------------------------------------------------------------
+# -- the report -------------------------------------------------------------------------------------------------------
+
+HEAD = ("system", "size", "way", "ms", "CPU ms", "GFLOP/s", "of the limit", "true residual", "iterations", "")
 
 
-def table(figures: Sequence[dict[str, Any]]) -> str:
-    """Write the figures as Markdown: of a product, an iteration, a step or a whole call."""
-    lines = [
-        "| system | size | way | ms | CPU ms | GFLOP/s | of the limit | true residual | iterations |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for one in figures:
-        cells = [
-            f"{1e3 * one['seconds']:.4g}" if "seconds" in one else "-",
-            f"{1e3 * one['cpu_seconds']:.4g}" if "seconds" in one else "-",
-            f"{one['gflops']:.3g}" if "gflops" in one else "-",
-            f"{100 * one['of_limit']:.0f} %" if "of_limit" in one else "-",
-            f"{one['residual']:.2e}" if "residual" in one else "-",
-            str(one.get("iterations", "-")),
-        ]
-        lines.append(f"| {one['system']} | {one['size']} | {one['variant']} | {' | '.join(cells)} |")
-        if one["flaw"]:
-            lines[-1] += f" WRONG: {one['flaw']}"
+def text(figures: Sequence[dict[str, Any]]) -> str:
+    """Write the figures as a table: of a product, an iteration, a step or a whole call; below it passes alone."""
+    rows = [
+        (
+            one["system"], str(one["size"]), one["variant"],
+            *(digits(1e3 * one[name] if name in one else None) for name in ("seconds", "cpu_seconds")),
+            digits(one.get("gflops")), f"{100 * one['of_limit']:.0f} %" if "of_limit" in one else "-",
+            f"{one['residual']:.2e}" if "residual" in one else "-", str(one.get("iterations", "-")),
+            f"WRONG: {one['flaw']}" if one["flaw"] else "",
+        )
+        for one in figures
+    ]  # fmt: skip
+    lines = [aligned(HEAD, rows)]
+    for one in (one for one in figures if "passes" in one):
+        parts = ", ".join(f"{name} {1e3 * seconds:.3g}" for name, seconds in one["passes"].items())
+        lines.append(f"{one['system']} {one['size']}, {one['variant']}, ms of its passes alone: {parts}")
     return "\n".join(lines)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.sparse", description=(__doc__ or "").splitlines()[0])
-    report.add_systems(parser, SYSTEMS)
-    parser.add_argument("--size", type=report.whole_number, metavar="N", help="in place of the usual ones")
-    turns.add_options(parser, ROUNDS, SECONDS)
-    report.add_options(parser)
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study(
+    "sparse",
+    "Measure sparse products, iterations, tridiagonal systems and shallow water beside SciPy and LAPACK",
+    _run,
+    (some("systems", SYSTEMS, nargs="?"), *turns.options(ROUNDS, SECONDS)),
+    size=(0, "side of grids, order of systems, number of systems, in place of the usual ones"),
+)

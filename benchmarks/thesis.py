@@ -1,59 +1,54 @@
 """The thesis's evaluation, kept.
 
-    python -m benchmarks.thesis [--section NAME ...] [--only GROUP ...] [--largest N] [--output DIR]
-
-It does what `glla thesis` does. The figures go to DIR/<renderer>/thesis/<UTC date-time>.json, which is written anew
-after each section: a run that is cut leaves what it has done. ``python -m glla thesis --from FILE --html PAGE`` makes
-the page of it, ``python -m benchmarks.readme`` the table of speed-ups in the README and that of claims in
-benchmarks/results/thesis.md, of the newest run of each renderer that has all sections and was not disturbed; claims of
-later runs that have only some (``--section claims --only counts``) take the place of its own.
+It does what `glla study thesis` does; the file is written anew after each section: a run that is cut leaves what it has
+done. ``glla study thesis --from FILE --out PAGE`` makes the page of it, ``python -m benchmarks readme`` the table of
+speed-ups and that of claims in benchmarks/results/thesis.md, of the newest run of each renderer that has all sections
+and was not disturbed; claims of later runs that have only some (``--section claims --only counts``) take the place of
+its own.
 """
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("LP_NUM_THREADS", "0")  # best for many small passes
-
-import argparse
-import json
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report
-from glla import Device
-from glla.lab import machine, progress
+from benchmarks.study import QUICK, RESULTS, read
+from glla.lab import machine
+from glla.lab.study import Report, Run, Study, option
+from glla.lab.table import markdown
 from glla.thesis import claims as groups
 from glla.thesis import command
 from glla.thesis.document import Document
 from glla.thesis.measure import Place
 from glla.thesis.merge import joined
 
-ENVIRONMENT = ("LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+
+def _run(run: Run) -> Report:
+    options, made = run.options, list[dict[str, Any]]()
+
+    def keep(document: Document) -> None:
+        made[:] = [{"quick": options.quick, "busy": "", **document.plain()}]
+        run.keep(made[0])
+
+    command.evaluate(Place(run.device, options.quick, run.say, options.largest), options.section, keep, options.only)
+    return Report("", made[0])
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it; return the exit status."""
-    options = _parser().parse_args(arguments)
-    watch, moment = machine.Watch(), datetime.now(UTC)
-    paths = list[Path]()
-    with Device(options.backend, options.index, options.software) as device, progress.shown("thesis") as say:
-        about = report.about(device.info, options.commit, ENVIRONMENT)
+STUDY = Study(
+    "thesis",
+    "Do the thesis's evaluation, and keep it",
+    _run,
+    (
+        QUICK,
+        option("--section", action="append", choices=command.NAMES, metavar="NAME"),
+        option("--only", action="append", choices=tuple(groups.GROUPS), metavar="GROUP", help="of the claims"),
+        option("--largest", type=int, metavar="N", help="largest order"),
+    ),
+)
 
-        def keep(document: Document) -> None:
-            load = watch.load()
-            data = {**about, "load": load, "busy": machine.busy(load), "quick": options.quick, **document.plain()}
-            paths[:] = [report.save(data, options.output, "thesis", moment)]
-
-        command.evaluate(Place(device, options.quick, say, options.largest), options.section, keep, options.only)
-    print(*paths)
-    return 0
-
-
-CLAIMS = report.RESULTS / "thesis.md"
+CLAIMS = RESULTS / "thesis.md"
 """File of the claims."""
 
 EMPTY = "No run of all sections on a quiet machine is kept yet."
@@ -70,14 +65,14 @@ def speedups(results: Path) -> str:
             (n,) = {found[0] for name in row if (found := re.findall(r"n = (\d+)$", name))}
             head = ["device", *(re.sub(r",? (at )?n = \d+$", ", largest n", name) for name in row), "largest n"]
             values = [f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()]
-            rows.append(_line([run["renderer"], *values, n]))
-    return "\n\n".join([_places(runs), "\n".join([_head(head), *rows])])
+            rows.append((run["renderer"], *values, n))
+    return "\n\n".join([_places(runs), markdown(head, rows)])
 
 
 def claims(results: Path) -> str:
     """Give the claims of the newest whole run of each renderer, in Markdown: a row a claim, a column a device."""
-    title = "# The thesis's claims, checked\n\nMade by `python -m benchmarks.readme`; why each holds or not stands in "
-    title += "the page, see `glla thesis`."
+    title = "# The thesis's claims, checked\n\nMade by `python -m benchmarks readme`; why each holds or not stands in "
+    title += "the page, see `glla study thesis`."
     runs = newest(results)
     if not runs:
         return f"{title}\n\n{EMPTY}\n"
@@ -88,9 +83,9 @@ def claims(results: Path) -> str:
     first_of = {claim: row for one in reversed(found) for claim, row in one.items()}
     for claim in sorted(first_of, key=lambda name: groups.place_of(first_of[name]["section"])):
         ours = [f"{one[claim]['verdict']}: {one[claim]['ours']}" if claim in one else "-" for one in found]
-        rows.append(_line([claim, first_of[claim]["section"], first_of[claim][theirs], *ours]))
-    head = _head(["claim", "section", theirs, *(run["renderer"] for run in runs)])
-    return "\n\n".join([title, _places(runs), "\n".join([head, *rows])]) + "\n"
+        rows.append((claim, first_of[claim]["section"], first_of[claim][theirs], *ours))
+    head = ("claim", "section", theirs, *(run["renderer"] for run in runs))
+    return "\n\n".join([title, _places(runs), markdown(head, rows)]) + "\n"
 
 
 def _places(runs: Sequence[dict[str, Any]]) -> str:
@@ -118,11 +113,10 @@ def newest(results: Path) -> list[dict[str, Any]]:
     first of them.
     """
     found = []
-    for folder in sorted(results.glob("*/thesis")):
+    for runs in read(results, "thesis").values():
         used = list[dict[str, Any]]()
-        for path in sorted(folder.glob("*.json"), reverse=True):
-            run = json.loads(path.read_text(encoding="utf-8"))
-            if not (run["quick"] or run["busy"]):
+        for run in reversed(runs):
+            if not (run["quick"] or run["busy"] or ("load" in run and machine.busy(run["load"]))):
                 used.insert(0, run)
             if used and set().union(*map(_names, used)) == set(command.NAMES):
                 found.append(_joined(used))
@@ -148,26 +142,3 @@ def _table(run: dict[str, Any], section: str) -> list[dict[str, Any]]:
     """Rows of the first table of a section, by their headings."""
     table = _part(run, section)["tables"][0]
     return [dict(zip(table["headings"], row, strict=True)) for row in table["rows"]]
-
-
-def _head(names: Sequence[str]) -> str:
-    return f"{_line(names)}\n|{'---|' * len(names)}"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.thesis", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--section", action="append", choices=command.NAMES, metavar="NAME")
-    parser.add_argument("--only", action="append", choices=tuple(groups.GROUPS), metavar="GROUP", help="of the claims")
-    parser.add_argument("--largest", type=int, metavar="N", help="no order above it")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it runs")
-    report.add_options(parser)
-    return parser
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,7 +1,5 @@
 """Stream a product too large for the memory allowed, tile by tile: is it right, and what does the streaming cost.
 
-    python -m benchmarks.tiled [--m 40000 --k 8192 --n 40000] [--max-bytes 4e9] [--resident 4096] [--output DIR]
-
 In one run, on random float32 matrices:
 
 - the rate of a product of order RESIDENT whose operands and result stay on the device, without a cap;
@@ -10,18 +8,15 @@ In one run, on random float32 matrices:
   the time divides into upload, compute and read-back, and what the overlap hides.
 
 Blocks of the results, at the corners, at the seams of the tiles and at random, are judged against float64, and the peak
-of the device's memory against the cap. The figures go to DIR/<renderer>/tiled/<UTC date-time>.json, progress to stderr;
-the exit status is 1 if anything was wrong. With --files DIR the operands and the result are mapped from files there.
+of the device's memory against the cap. With --files DIR the operands and the result are mapped from files there.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
+from argparse import ArgumentTypeError
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from benchmarks import report
 from glla import Device, testing
-from glla.lab import machine
+from glla.cli.options import opened
+from glla.lab.study import Report, Run, Say, Study, clock, option
+from glla.lab.table import aligned
 from glla.linalg import tiling
 from glla.operations import tiles
 from glla.operations.matmul import KERNEL
@@ -48,61 +44,45 @@ ROWS_AT_ONCE = 1 << 24
 TIMED = 3
 """Repeats of the resident product; the fastest counts, since its clock is up then."""
 
-ENVIRONMENT = ("GLLA_DEBUG", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it; return the exit status."""
-    options = _parser().parse_args(arguments)
+def _run(place: Run) -> Report:
+    """Time a resident product and the streamed one."""
+    options, say = place.options, place.say
     m, k, n = options.m, options.k, options.n
     flops = 2 * m * k * n
-    open_device = partial(Device, options.backend, options.index, options.software)
     a, b, c = (_array(options.files, name, shape) for name, shape in (("A", (m, k)), ("B", (k, n)), ("C", (m, n))))
     rng = np.random.default_rng(SEED)
     for name, array in (("A", a), ("B", b)):
-        _progress(f"{name}: {array.shape[0]} x {array.shape[1]} random numbers, {array.nbytes / 1e9:.3g} GB")
+        say(f"{name}: {array.shape[0]} x {array.shape[1]} random numbers, {array.nbytes / 1e9:.3g} GB")
         _fill(array, rng)
-    watch = machine.Watch()
-    resident = _resident(open_device, options.resident)
-    _progress(f"resident product of order {options.resident}: {resident['gflops']:.4g} GFLOP/s")
+    resident = _resident(place.device, options.resident)
+    say(f"resident product of order {options.resident}: {resident['gflops']:.4g} GFLOP/s")
     runs: dict[str, Any] = {}
-    with open_device(max_bytes=options.max_bytes, max_texture_size=options.max_texture_size) as device:
-        info = device.info
+    with opened(options, max_bytes=options.max_bytes, max_texture_size=options.max_texture_size) as device:
         cut = tiles.choose(KERNEL, m, k, n, device.limits, device.room)
-        _progress(
+        say(
             f"tiles of A {cut.rows} x {cut.inner}, of B {cut.inner} x {cut.columns}, {cut.variant}, "
             f"{cut.counts[0]} x {cut.counts[2]} tiles of C, slabs: {cut.counts[1]}; {cut.nbytes} bytes on the device"
         )
         work: dict[str, Callable[[], dict[str, float]]] = {
             "public": lambda: _public(device, a, b, c),  # first: the others find everything compiled
-            "streamed": lambda: _stream(device, a, b, c, cut, wait=False),
-            "step by step": lambda: _stream(device, a, b, c, cut, wait=True),
+            "streamed": lambda: _stream(device, a, b, c, cut, False, say),
+            "step by step": lambda: _stream(device, a, b, c, cut, True, say),
         }
         for name, run in work.items():
-            runs[name] = _run(run, a, b, c, cut, options.blocks)
-            _progress(f"{name}: {runs[name]['seconds']:.3g} s, {runs[name]['gflops']:.4g} GFLOP/s")
+            runs[name] = _judged(run, a, b, c, cut, options.blocks)
+            say(f"{name}: {runs[name]['seconds']:.3g} s, {runs[name]['gflops']:.4g} GFLOP/s")
         peak = device.stats().peak_bytes
     within = options.max_bytes is None or peak <= options.max_bytes
     data = {
-        **report.about(info, options.commit, ENVIRONMENT, watch),
-        "shape": [m, k, n],
-        "flops": flops,
-        "files": options.files is not None,
-        "max_bytes": options.max_bytes,
-        "max_texture_size": device.limits.texture_size,
-        "peak_bytes": peak,
-        "tile": [cut.rows, cut.inner, cut.columns],
-        "tiles": list(cut.counts),
-        "variant": cut.variant,
-        "traffic_bytes": cut.traffic,
-        "resident": resident,
-        "runs": runs,
+        "shape": [m, k, n], "flops": flops, "files": options.files is not None, "max_bytes": options.max_bytes,
+        "max_texture_size": device.limits.texture_size, "peak_bytes": peak,
+        "tile": [cut.rows, cut.inner, cut.columns], "tiles": list(cut.counts), "variant": cut.variant,
+        "traffic_bytes": cut.traffic, "resident": resident, "runs": runs,
         "of_resident": runs["streamed"]["gflops"] / resident["gflops"],
         "hidden_by_overlap": 1 - runs["streamed"]["seconds"] / runs["step by step"]["seconds"],
-    }
-    path = report.save(data, options.output, "tiled")
-    _show(data, path, within)
-    return 0 if within and resident["ok"] and all(run["ok"] for run in runs.values()) else 1
+    }  # fmt: skip
+    return Report(text(data, within), data, within and resident["ok"] and all(run["ok"] for run in runs.values()))
 
 
 def _array(folder: Path | None, name: str, shape: tuple[int, int]) -> Array:
@@ -120,34 +100,23 @@ def _fill(array: Array, rng: np.random.Generator) -> None:
         rows[...] = 2 * rng.random(rows.shape, dtype=np.float32) - 1
 
 
-def _resident(open_device: Callable[[], Device], order: int) -> dict[str, Any]:
+def _resident(device: Device, order: int) -> dict[str, Any]:
     """Rate of a product that stays on the device, judged as well."""
     rng = np.random.default_rng(SEED)
     a, b = (np.empty((order, order), dtype=np.float32) for _ in range(2))
     _fill(a, rng)
     _fill(b, rng)
-    times = []
-    with open_device() as device:
-        left, right = glla.asarray(a, device), glla.asarray(b, device)
-        product = left @ right  # which compiles
-        for _ in range(TIMED):
-            device.finish()
-            start = time.perf_counter()
-            product = left @ right
-            device.finish()
-            times.append(time.perf_counter() - start)
-        rows, columns = min(SIDE, order), min(SIDE, order)
-        verdict = testing.judge_product(product.numpy()[:rows, :columns].copy(), a[:rows], b[:, :columns])
+    left, right = glla.asarray(a, device), glla.asarray(b, device)
+    seconds = min(clock(lambda: left @ right, TIMED, device).times)
+    found = (left @ right).numpy()[:SIDE, :SIDE].copy()
+    verdict = testing.judge_product(found, a[:SIDE], b[:, :SIDE])
     return {
-        "n": order,
-        "seconds": min(times),
-        "gflops": 2 * order**3 / min(times) / 1e9,
-        "ok": verdict.ok,
+        "n": order, "seconds": seconds, "gflops": 2 * order**3 / seconds / 1e9, "ok": verdict.ok,
         "verdict": str(verdict),
-    }
+    }  # fmt: skip
 
 
-def _run(
+def _judged(
     run: Callable[[], dict[str, float]], a: Array, b: Array, c: Array, cut: tiles.Tiling, blocks: int
 ) -> dict[str, Any]:
     """Run, and judge what came out; what fails is a wrong result, and no reason to lose the others."""
@@ -172,7 +141,7 @@ def _public(device: Device, a: Array, b: Array, c: Array) -> dict[str, float]:
     return {}
 
 
-def _stream(device: Device, a: Array, b: Array, c: Array, cut: tiles.Tiling, wait: bool) -> dict[str, float]:
+def _stream(device: Device, a: Array, b: Array, c: Array, cut: tiles.Tiling, wait: bool, say: Say) -> dict[str, float]:
     """Stream the product; give the host's seconds in each step, which with `wait` are the GPU's too."""
     seconds: dict[str, float] = defaultdict(float)
     count, last = cut.counts[0] * cut.counts[2], time.perf_counter()
@@ -185,7 +154,7 @@ def _stream(device: Device, a: Array, b: Array, c: Array, cut: tiles.Tiling, wai
         seconds[what] += now - last
         last = now
         if what == "fetch" and (tile + 1) * 10 // count > tile * 10 // count:
-            _progress(f"  tile {tile + 1} of {count}")
+            say(f"tile {tile + 1} of {count}")
 
     tiling.matmul(device, a, b, c, watch=watch)
     return dict(seconds)
@@ -214,44 +183,32 @@ def _judge(a: Array, b: Array, c: Array, cut: tiles.Tiling, blocks: int) -> dict
     return {"ok": worst.ok, "verdict": str(worst), "blocks": len(verdicts), "worst_ratio": worst.ratio}
 
 
-def _show(data: dict[str, Any], path: Path, within: bool) -> None:
+def text(data: dict[str, Any], within: bool) -> str:
+    """Write the rates, the time of each step, and the peak of memory."""
     runs = data["runs"]
     steps = runs["step by step"]["steps"]
     total = sum(steps.values()) or 1.0  # a run that failed has none
     shares = ", ".join(f"{name} {100 * seconds / total:.1f} %" for name, seconds in steps.items())
     cap = "no cap" if data["max_bytes"] is None else f"the cap of {data['max_bytes']}"
-    m, k, n = data["shape"]
-    print(f"{m} x {k} by {k} x {n} on {data['renderer']}, commit {data['commit']}")
-    print(f"peak {data['peak_bytes']} bytes on the device, {'within' if within else 'FAILED: beyond'} {cap}")
-    print(f"resident, n = {data['resident']['n']}: {data['resident']['gflops']:.4g} GFLOP/s")
-    for name, run in runs.items():
-        word = "" if run["ok"] else f" FAILED: {run['verdict']}"
-        print(f"{name}: {run['seconds']:.4g} s, {run['gflops']:.4g} GFLOP/s, {run['blocks']} blocks judged{word}")
-    print(f"of the time step by step: {shares}; the overlap hides {100 * data['hidden_by_overlap']:.1f} % of it")
-    print(f"streamed: {100 * data['of_resident']:.1f} % of the resident product's rate; {path}")
+    rows = [
+        (name, f"{run['seconds']:.4g}", f"{run['gflops']:.4g}", "" if run["ok"] else f"FAILED: {run['verdict']}")
+        for name, run in ((f"resident, n = {data['resident']['n']}", data["resident"]), *runs.items())
+    ]
+    return "\n".join(
+        [
+            " x ".join(map(str, data["shape"])),
+            f"peak {data['peak_bytes']} bytes on the device, {'within' if within else 'FAILED: beyond'} {cap}",
+            aligned(("product", "s", "GFLOP/s", ""), rows),
+            f"of the time step by step: {shares}; the overlap hides {100 * data['hidden_by_overlap']:.1f} % of it",
+            f"streamed: {100 * data['of_resident']:.1f} % of the resident product's rate",
+        ]
+    )
 
 
-def _progress(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.tiled", description=(__doc__ or "").splitlines()[0])
-    for name, default in (("m", 40000), ("k", 8192), ("n", 40000)):
-        parser.add_argument(f"--{name}", type=_whole, default=default, help=f"({default})")
-    parser.add_argument("--max-bytes", type=_whole, default=4 * 10**9, help="cap on the device's memory (4e9)")
-    parser.add_argument("--max-texture-size", type=_whole, help="cap on a texture's side, in texels")
-    parser.add_argument("--resident", type=_whole, default=4096, metavar="N", help="order of that product (4096)")
-    parser.add_argument("--blocks", type=_whole, default=300, help="blocks of each result that are judged (300)")
-    parser.add_argument("--files", type=Path, metavar="DIR", help="map the matrices from files there")
-    report.add_options(parser)
-    return parser
-
-
-def _whole(text: str) -> int:
+def whole(text: str) -> int:
     """Read a whole number from 1, also as 4e9.
 
-    >>> _whole("4e9")
+    >>> whole("4e9")
     4000000000
     """
     try:
@@ -259,9 +216,22 @@ def _whole(text: str) -> int:
     except ValueError:
         value = 0.0
     if not value >= 1 or value % 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
+        raise ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
     return int(value)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+STUDY = Study(
+    "tiled",
+    "Stream a product too large for the memory allowed, tile by tile",
+    _run,
+    (
+        option("--m", type=whole, default=40000, help="(40000)"),
+        option("--k", type=whole, default=8192, help="(8192)"),
+        option("--n", type=whole, default=40000, help="(40000)"),
+        option("--max-bytes", type=whole, default=4 * 10**9, help="cap on the device's memory (4e9)"),
+        option("--max-texture-size", type=whole, help="cap on a texture's side, in texels"),
+        option("--resident", type=whole, default=4096, metavar="N", help="order of that product (4096)"),
+        option("--blocks", type=whole, default=300, help="blocks of each result that are judged (300)"),
+        option("--files", type=Path, metavar="DIR", help="map the matrices from files there"),
+    ),
+)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from benchmarks import report
-
-Say = Callable[[str], None]
-"""Called with what is done next."""
+from glla.lab.study import Option, Say, at_least, option
 
 
 class Judged(Protocol):
@@ -78,9 +74,11 @@ def taken(
     return spent
 
 
-def add_options(parser: argparse.ArgumentParser, rounds: int, seconds: float) -> None:
-    """Add the options ``--rounds`` and ``--seconds`` with these defaults."""
-    parser.add_argument("--rounds", type=report.whole_number, default=rounds, metavar="R", help=f"({rounds})")
-    parser.add_argument(
-        "--seconds", type=float, default=seconds, metavar="S", help=f"of each way, about, at most ({seconds:g})"
+def options(rounds: int, seconds: float) -> tuple[Option, Option]:
+    """Make the options ``--rounds`` and ``--seconds`` with these defaults."""
+    return (
+        option("--rounds", type=at_least(1), default=rounds, metavar="R", help=f"calls of each way at most ({rounds})"),
+        option(
+            "--seconds", type=float, default=seconds, metavar="S", help=f"of each way, about, at most ({seconds:g})"
+        ),
     )

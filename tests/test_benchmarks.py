@@ -1,20 +1,21 @@
-"""`python -m benchmarks`: writes what it promises, and never times a wrong result."""
+"""The benchmarks: each writes what it promises, and never times a wrong result; tables and plots show the newest."""
 
-import builtins
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import glla
-from benchmarks import __main__ as command
-from benchmarks import cases, exact, history, measure, plots, readme, report, side_by_side
+from benchmarks import __main__ as listing
+from benchmarks import applications, cases, exact, operations, plots, readme, study, tables
 from benchmarks import thesis as evaluation
 from benchmarks.cases import OPERATIONS, Case
+from benchmarks.study import perform
 from glla import Device
-from glla.lab import ceilings, machine, peers
+from glla.lab import ceilings, machine, peers, restoration, windows
 from glla.lab.bench import EFFORTS, Bench
 from glla.lab.operations import ALONE
 from glla.lab.peers import Figure
@@ -74,23 +75,45 @@ def known_ceilings():
             "renderer": "it", "driver": "1", "cores": 2, "seconds": 0.0, "quick": True,
             "ceilings": {"fragment_fma": {"value": 10.0, "unit": "GFLOP/s", "what": "all of it", "spread": 0.0}},
         }  # fmt: skip
-        patch.setattr(ceilings, "report", lambda device, quick: outcome)
+        patch.setattr(ceilings, "report", lambda device, quick=True: outcome)
         patch.setattr(machine, "LISTEN", 0.0)
         hurry_peers(patch)
         yield
 
 
-def run(folder, *arguments):
-    """Run quickly at tiny sizes: exit status, and what the file says."""
-    options = ["--quick", "--tolerate-busy", "--output", str(folder), "--sizes", "6", "16"]
-    status = command.main([*options, *arguments])
-    (path,) = folder.rglob("*.json")
-    assert path.parent.name == report.slug(glla.default_device().info.renderer)
-    return status, json.loads(path.read_text(encoding="utf-8"))
+@pytest.fixture
+def ask(tmp_path):
+    """A function that performs a study: exit status, and its file's data."""
+
+    def ask(module, *arguments):
+        status = perform(module.STUDY, [*map(str, arguments), "--output", str(tmp_path / "results")])
+        (path,) = (tmp_path / "results").rglob("*.json")
+        kind = study.KINDS.get(module.STUDY.name, module.STUDY.name)
+        folder = tmp_path / "results" / study.slug(glla.default_device().info.renderer) / kind
+        assert path.parent == folder
+        return status, json.loads(path.read_text(encoding="utf-8"))
+
+    return ask
 
 
-def test_all_operations(tmp_path, capsys):
-    status, outcome = run(tmp_path)
+def run(ask, *arguments, busy=True):
+    """Run the operations quickly at tiny sizes."""
+    return ask(operations, "--quick", "--size", "6,16", *(["--tolerate-busy"] if busy else []), *arguments)
+
+
+def test_every_study_is_listed_and_parsed(capsys):
+    assert listing.main([]) == 0
+    text = capsys.readouterr().out
+    assert all(f"  {name} " in text for name in listing.STUDIES)
+    assert listing.main(["paint"]) == 2
+    for name in listing.STUDIES:
+        with pytest.raises(SystemExit) as stop:
+            listing.main([name, "--help"]) if name != "page" else exit(0)
+        assert stop.value.code == 0
+
+
+def test_all_operations(ask, capsys):
+    status, outcome = run(ask)
     output, progress = capsys.readouterr()
     assert status == 0
     assert set(outcome) == KEYS
@@ -112,15 +135,14 @@ def test_all_operations(tmp_path, capsys):
         check_record(one)
     assert "every result was verified" in output
     for case in outcome["cases"]:
-        variant = f"[{case['variant']}]" if case["variant"] else ""
-        assert f"  {case['operation']}{variant} n = {case['n']}: " in progress
+        assert f"  {Case(case['operation'], case['variant'], case['n'])}: " in progress
     check_peers(outcome)
 
 
-def test_what_is_run_on_request(tmp_path):
+def test_what_is_run_on_request(ask):
     names = [name for name in OPERATIONS if name not in cases.USUAL]
     assert names == ["triangular_1", "triangular_64", "triangular_n"]
-    _, outcome = run(tmp_path, "--operations", ",".join(names))
+    _, outcome = run(ask, "--operations", ",".join(names))
     seen = [(one["operation"], one["variant"], one["n"]) for one in outcome["cases"]]
     assert seen == [(name, variant, 6) for name in names for variant in FEW["triangular"]]
     flops = {one["operation"]: one["flops"] for one in outcome["cases"]}
@@ -145,10 +167,10 @@ def check_peers(outcome):
 
 def test_work_that_is_the_same_has_one_figure():
     """So one run cannot have two figures for LAPACK's getrf of one size, as one had (161 and 87 ms)."""
-    assert measure.key_of(Case("plu", "rank2", 8)) == measure.key_of(Case("rref", "blocked", 8))
-    assert measure.key_of(Case("solve", "", 8)) == measure.key_of(Case("small", "", 8))
-    assert measure.key_of(Case("plu", "rank2", 8)) != measure.key_of(Case("plu", "rank2", 9))
-    keys = {measure.key_of(Case(name, "", 8)) for name in OPERATIONS}
+    assert operations.key_of(Case("plu", "rank2", 8)) == operations.key_of(Case("rref", "blocked", 8))
+    assert operations.key_of(Case("solve", "", 8)) == operations.key_of(Case("small", "", 8))
+    assert operations.key_of(Case("plu", "rank2", 8)) != operations.key_of(Case("plu", "rank2", 9))
+    keys = {operations.key_of(Case(name, "", 8)) for name in OPERATIONS}
     # plu and rref, cholesky and cho_factor, solve and small, inv and gauss_jordan
     assert len(keys) == len(OPERATIONS) - 4
     for subject in OPERATIONS.values():
@@ -173,47 +195,39 @@ def busy(monkeypatch, answers):
     outcome = iter(answers)
     monkeypatch.setattr(Figure, "disagreement", lambda figure, allowed=None: next(outcome))
     measured = []
-    right = measure.Run.measure
-    monkeypatch.setattr(measure.Run, "measure", lambda run, case: measured.append(case) or right(run, case))
+    right = operations.Run.measure
+    monkeypatch.setattr(operations.Run, "measure", lambda run, case: measured.append(case) or right(run, case))
     return measured
 
 
-def test_a_busy_size_is_measured_again(tmp_path, capsys, monkeypatch):
-    measured = busy(monkeypatch, ["it took 1, then 2 ms", ""])
-    options = ["--quick", "--output", str(tmp_path), "--sizes", "6", "--operations", "plu"]
-    assert command.main(options) == 0
-    assert [case.n for case in measured] == [6, 6]
-    assert "busy machine? it took 1, then 2 ms; measured 1 of 3 times" in capsys.readouterr().err
-    outcome = json.loads(next(tmp_path.rglob("*.json")).read_text(encoding="utf-8"))
-    assert outcome["busy"] == []
-    assert [len(outcome["peers"][case["peer"]["key"]]["best"]["blocks"]) for case in outcome["cases"]] == [2]
-
-
-def test_a_busy_machine_stops_the_run(tmp_path, capsys, monkeypatch):
-    measured = busy(monkeypatch, ["", *["it took 1, then 2 ms"] * 3])
-    options = ["--quick", "--output", str(tmp_path), "--sizes", "6", "16", "--operations", "plu"]
-    assert command.main(options) == command.BUSY
-    assert [case.n for case in measured] == [6, 16, 16, 16]
-    outcome = json.loads(next(tmp_path.rglob("*.json")).read_text(encoding="utf-8"))
-    assert [case["n"] for case in outcome["cases"]] == [6]
-    (trouble,) = outcome["busy"]
-    assert trouble.startswith("benchmarks: a peer's figures must agree, got it took 1, then 2 ms; the machine is busy")
-    assert f"WARNING: {trouble}" in capsys.readouterr().out
-
-
-def test_a_busy_machine_is_tolerated_and_reported(tmp_path, capsys, monkeypatch):
-    measured = busy(monkeypatch, ["it took 1, then 2 ms", ""])
-    status, outcome = run(tmp_path, "--operations", "plu")
-    assert status == 0
-    assert [case.n for case in measured] == [6, 16]
-    assert outcome["busy"] == ["it took 1, then 2 ms"]
-    assert "WARNING: it took 1, then 2 ms" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("answers", "tolerant", "orders", "status", "trouble", "said"),
+    [
+        (["apart", ""], False, [6, 6], 0, [], "busy machine? apart; measured 1 of 3 times"),
+        (["", *["apart"] * 3], False, [6, 16, 16, 16], 1, ["benchmarks: a peer's figures must agree, got apart"], ""),
+        (["apart", ""], True, [6, 16], 0, ["apart"], ""),
+    ],
+    ids=["again", "given up", "tolerated"],
+)
+def test_a_busy_machine(ask, capsys, monkeypatch, answers, tolerant, orders, status, trouble, said):
+    measured = busy(monkeypatch, answers)
+    size = "6" if orders == [6, 6] else "6,16"
+    options = ["--tolerate-busy"] if tolerant else []
+    found, outcome = ask(operations, "--quick", "--size", size, "--operations", "plu", *options)
+    assert (found, [case.n for case in measured]) == (status, orders)
+    assert len(outcome["busy"]) == len(trouble)
+    output, errors = capsys.readouterr()
+    assert said in errors
+    for text, start in zip(outcome["busy"], trouble, strict=True):
+        assert text.startswith(start) and f"WARNING: {text}" in output
+    assert {case["n"] for case in outcome["cases"]} == ({6} if status else set(orders))
+    assert all(len(outcome["peers"][case["peer"]["key"]]["best"]["blocks"]) == 2 for case in outcome["cases"])
 
 
 def test_earlier_blocks_are_kept_where_a_size_is_measured_again(monkeypatch, device):
     """What plu's size found out of getrf stands, when rref's is measured again."""
     busy(monkeypatch, ["", "apart", ""])
-    run = measure.Run(lambda: Device(), EFFORTS[True, True], 10.0)
+    run = operations.Run(lambda: Device(), EFFORTS[True, True], 10.0)
     run.measure_all([Case("plu", "rank2", 6)])
     (figure,) = run.beside.figures.values()
     first = [list(one.blocks) for one in figure.finalists]
@@ -282,7 +296,7 @@ def check_record(one):
 
 
 @pytest.mark.parametrize("operation", ["matmul", "plu", "rref", "inv"])
-def test_a_wrong_result_is_not_timed(tmp_path, capsys, monkeypatch, operation):
+def test_a_wrong_result_is_not_timed(ask, capsys, monkeypatch, operation):
     right = Device.download
 
     def wrong(device, texture, shape):
@@ -292,7 +306,7 @@ def test_a_wrong_result_is_not_timed(tmp_path, capsys, monkeypatch, operation):
 
     monkeypatch.setattr(Device, "download", wrong)
     monkeypatch.setattr(Bench, "time", None)
-    status, outcome = run(tmp_path, "--operations", operation)
+    status, outcome = run(ask, "--operations", operation)
     assert status == 1
     assert outcome["cases"]
     for one in outcome["cases"]:
@@ -300,10 +314,10 @@ def test_a_wrong_result_is_not_timed(tmp_path, capsys, monkeypatch, operation):
         assert one["ok"] is False
     output = capsys.readouterr().out
     assert f"{len(outcome['cases'])} of {len(outcome['cases'])} results FAILED" in output
-    assert f"FAILED {operation}[" in output
+    assert f"FAILED {operation}" in output
 
 
-def test_a_case_that_cannot_run_is_a_failure(tmp_path, monkeypatch):
+def test_a_case_that_cannot_run_is_a_failure(ask, monkeypatch):
     """The others are still run."""
     right = RECORDS["plu"].core
 
@@ -313,7 +327,7 @@ def test_a_case_that_cannot_run_is_a_failure(tmp_path, monkeypatch):
         return right(forms, *limits, **options)
 
     monkeypatch.setitem(RECORDS, "plu", replace(RECORDS["plu"], core=broken))
-    status, outcome = run(tmp_path, "--operations", "plu")
+    status, outcome = run(ask, "--operations", "plu")
     assert status == 1
     first, second = outcome["cases"]
     assert first["ok"] is False
@@ -377,65 +391,46 @@ def test_the_thesis_comes_first(name):
     assert subject.thesis in ("", next(iter(subject.contenders), ""))
 
 
-@pytest.mark.parametrize("arguments", [["--sizes", "0"], ["--sizes", "x"], ["--operations", "matmul,paint"]])
+@pytest.mark.parametrize("arguments", [["--size", "0"], ["--size", "x"], ["--operations", "matmul,paint"]])
 def test_wrong_usage(capsys, arguments):
     with pytest.raises(SystemExit) as stop:
-        command.main(arguments)
+        perform(operations.STUDY, arguments)
     assert stop.value.code == 2
-    assert "must be" in capsys.readouterr().err
+    assert "got '" in capsys.readouterr().err
 
 
-# ---- report ----------------------------------------------------------------------------------
+# ---- files -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("renderer", "folder"),
-    [
-        ("llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe-llvm-15-0-6-256-bits"),
-        ("NVIDIA H200/PCIe/SSE2", "nvidia-h200-pcie-sse2"),
-    ],
-)
-def test_slug(renderer, folder):
-    assert report.slug(renderer) == folder
-
-
-def test_lists_of_numbers_take_a_line():
-    outcome = {"a": [1, 2.5, -1e-7], "b": ["x", 1], "c": [[1, 2], [3, 4]], "d": []}
-    text = report._on_one_line(json.dumps(outcome, indent=1))
+def test_files_are_told_apart_and_lists_of_numbers_take_a_line(tmp_path):
+    assert study.slug("llvmpipe (LLVM 15.0.6, 256 bits)") == "llvmpipe-llvm-15-0-6-256-bits"
+    data = {"renderer": "A (1)", "a": [1, 2.5, -1e-7], "b": ["x", 1], "c": [[1, 2], [3, 4]], "d": [], "ok": True}
+    for day in (1, 2):
+        study.save(data | {"ok": day == 1}, tmp_path, "exact", datetime(2026, 1, day, tzinfo=UTC))
+    (path, _) = sorted((tmp_path / "a-1" / "exact").iterdir())
+    text = path.read_text(encoding="utf-8")
     assert '"a": [1, 2.5, -1e-07]' in text and "[3, 4]" in text
-    assert json.loads(text) == outcome
+    assert json.loads(text) == {"date": "2026-01-01T00:00:00+00:00", **data}
+    assert [run["date"][:10] for run in study.newest(tmp_path, "exact")] == ["2026-01-02"]
+    assert [run["date"][:10] for run in study.newest(tmp_path, "exact", lambda run: run["ok"])] == ["2026-01-01"]
+    assert study.newest(tmp_path, "doubt") == study.newest(tmp_path / "none", "doubt") == []
 
 
-def test_without_rich_the_table_is_plain(capsys, monkeypatch):
-    real = builtins.__import__
-
-    def no_rich(name, *rest):
-        if name.startswith("rich"):
-            raise ImportError(name)
-        return real(name, *rest)
-
-    failed = {"operation": "plu", "variant": "rank2", "n": 8, **measure.failure("no")}
-    monkeypatch.setattr(builtins, "__import__", no_rich)
-    report.show([failed])
-    head, row, *_, last = capsys.readouterr().out.splitlines()
-    assert head.split()[:4] == ["operation", "variant", "n", "passes"]
-    assert row.split()[:3] == ["plu", "rank2", "8"]
-    assert row.endswith("FAILED")
-    assert last == "FAILED plu[rank2] n = 8: no"
+def test_a_page_without_marks_stays():
+    start, end = study.marks("speed")
+    assert study.between(f"a {start} old {end} b", "speed", "new") == f"a {start}\n\nnew\n\n{end} b"
+    assert study.between("a", "speed", "new") == "a"
 
 
-def test_commit_without_git(monkeypatch):
-    def no_git(*arguments, **options):
-        raise FileNotFoundError("git")
-
-    monkeypatch.setattr(report.subprocess, "run", no_git)
-    assert report.commit() == "unknown"
-
-
-@pytest.mark.parametrize(("changes", "name"), [("", "abc1234"), (" M glla/passes.py", "abc1234+")])
+@pytest.mark.parametrize(("changes", "name"), [("", "abc1234"), (" M a.py", "abc1234+"), (None, "unknown")])
 def test_commit(monkeypatch, changes, name):
-    monkeypatch.setattr(report, "_git", lambda *arguments: "abc1234" if arguments[0] == "rev-parse" else changes)
-    assert report.commit() == name
+    def git(*arguments):
+        if changes is None:
+            raise FileNotFoundError("git")
+        return "abc1234" if arguments[0] == "rev-parse" else changes
+
+    monkeypatch.setattr(study, "_git", git)
+    assert study.commit() == name
 
 
 # ---- README and plots ------------------------------------------------------------------------
@@ -454,27 +449,23 @@ def test_exact_factors_are_counted(device):
     assert exact.counted(lambda a: b + np.float32(1e-6), examples) == {"exact": 0, "refused": 0}
 
 
-def test_the_readme_shows_the_newest_results():
-    text = readme.README.read_text(encoding="utf-8")
-    runs, front = readme.newest(readme.RESULTS), readme.FRONT.read_text(encoding="utf-8")
-    assert readme.rewritten(text, runs) == text
-    assert readme.with_speed(front, runs) == front
-    assert readme.with_plots(text, readme.RESULTS) == text
-    assert readme.with_side_by_side(text, readme.RESULTS) == text
-    assert readme.with_applications(text, readme.RESULTS) == text
-    assert readme.with_exact(text, readme.RESULTS) == text
-    assert readme.with_ranks(text, readme.RESULTS) == text
-    assert readme.with_thesis(text, readme.RESULTS) == text
-    assert evaluation.CLAIMS.read_text(encoding="utf-8") == evaluation.claims(readme.RESULTS)
+def test_the_pages_show_the_newest_results():
+    """Mend it: python -m benchmarks readme --measurements."""
+    made = readme.parts(study.RESULTS)
+    for page in (readme.README, readme.FRONT):
+        text = page.read_text(encoding="utf-8")
+        assert readme.rewritten(text, made) == text
+    assert all(study.marks(name)[0] in readme.README.read_text(encoding="utf-8") for name in made if name != "speed")
+    assert evaluation.CLAIMS.read_text(encoding="utf-8") == evaluation.claims(study.RESULTS)
 
 
 def test_the_plots_show_the_newest_results():
     """By the digest in each file, so that another matplotlib changes nothing; no file is left over."""
-    pictures = readme.drawn(readme.RESULTS)
-    assert set(readme.RESULTS.glob("*/*.svg")) == set(pictures)
+    pictures = readme.drawn(study.RESULTS)
+    assert set(study.RESULTS.glob("*/*.svg")) == set(pictures)
     for path, picture in pictures.items():
         text = path.read_text(encoding="utf-8")
-        assert plots.is_current(text, picture), f"{path}: run python -m benchmarks.readme"
+        assert plots.is_current(text, picture), f"{path}: run python -m benchmarks readme"
         check_svg(text)
 
 
@@ -490,18 +481,6 @@ def check_svg(text):
 def timing(way, seconds, threads=None):
     """A timing of a peer."""
     return {"way": way, "threads": threads, "seconds": seconds, "lower": 0.9 * seconds, "upper": 1.2 * seconds}
-
-
-def old(outcome):
-    """The same results as they were written before peers were measured at their best."""
-    outcome = json.loads(json.dumps(outcome))
-    for name in ("peers", "machine", "busy"):
-        del outcome[name]
-    for case in outcome["cases"]:
-        for name in ("usual", "ratio_to_usual", "ratio_to_usual_end_to_end"):
-            del case[name]
-        case["peer"] = {"name": "LAPACK getrf", "seconds": 1e-3, "fastest": 9e-4, "slowest": 2e-3, "repeats": 9}
-    return outcome
 
 
 def made_up(**changes):
@@ -544,26 +523,27 @@ def stored(folder, *runs):
         (folder / "it" / f"{number}.json").write_text(json.dumps(outcome), encoding="utf-8")
 
 
-def test_only_a_whole_run_stands_for_a_renderer(tmp_path):
+def test_only_a_whole_run_represents_a_renderer(tmp_path):
     whole = made_up(commit="whole")
     part = made_up(commit="part", cases=[case for case in whole["cases"] if case["operation"] == "small"])
     hurry, busy = made_up(commit="hurry", quick=True), made_up(commit="busy", busy=["it took 1, then 2 ms"])
-    stored(tmp_path, made_up(commit="old"), whole, part, hurry, busy)
-    assert [outcome["commit"] for outcome in readme.newest(tmp_path)] == ["whole"]
+    without = {name: value for name, value in made_up(commit="without").items() if name != "peers"}
+    stored(tmp_path, made_up(commit="old"), whole, part, hurry, busy, without)
+    assert [outcome["commit"] for outcome in readme.whole(tmp_path)] == ["whole"]
 
 
 def test_small_systems_are_shown_for_each_setting_of_threads(tmp_path):
     single = {"environment": {"LP_NUM_THREADS": "0"}}
     stored(tmp_path, made_up(commit="old"), made_up(commit="a"), made_up(commit="b", **single))
-    (outcome,) = readme.newest(tmp_path)
+    (outcome,) = readme.whole(tmp_path)
     assert [small["commit"] for small in readme.smalls(tmp_path, outcome)] == ["a", "b"]
     *_, last = plots.systems(outcome, readme.smalls(tmp_path, outcome)).panels
     assert [curve.name for curve in last.series] == [
         "glla", "glla, LP_NUM_THREADS=0", "LAPACK, 2 cores, fastest way", "usual call: numpy.get(a)",
     ]  # fmt: skip
     rows = [row for small in readme.smalls(tmp_path, outcome) for row in readme._small_rows(small)]
-    assert rows[0] == "| It | 1 | 64 | 4 | 1 | 0.25 | 4 | 1 |"
-    assert rows[-1] == "| It, LP_NUM_THREADS=0 | 64 | 256 | 4 | 1 | 0.25 | 4 | 1 |"
+    assert rows[0] == ("It", "1", "64", "4", "1", "0.25", "4", "1")
+    assert rows[-1] == ("It, LP_NUM_THREADS=0", "64", "256", "4", "1", "0.25", "4", "1")
 
 
 def test_what_a_plot_shows():
@@ -601,37 +581,11 @@ def test_wrong_results_are_not_plotted():
     assert panel.series[0].points == ((256, pytest.approx(16.777216)),)
 
 
-# ---- results from before peers were measured at their best ------------------------------------
-
-
-def test_an_old_peer_is_shown_as_the_usual_call_that_it_was():
-    outcome = history.read(old(made_up()))
-    (panel,) = plots.products(outcome).panels
-    assert [(curve.name, curve.peer) for curve in panel.series[1:]] == [
-        ("usual call: scipy.linalg.lu_factor(a, check_finite=False)", "usual")
-    ]
-    rref = next(case for case in outcome["cases"] if case["operation"] == "rref")
-    assert rref["usual"]["way"] == "scipy.linalg.lu_factor(ab[:, :n], check_finite=False)"
-    assert (rref["peer"], rref["ratio_to_peer"], rref["ratio_to_usual"]) == (None, None, 0.5)
-    text = readme.section(outcome)
-    assert "| plu | - | 256 | 3 | 2 | - | 2.56 | 50.0% | - | 0.5 | - |" in text
-    assert "it timed the usual calls alone (" in text
-    assert readme.PEERS_HEAD not in text
-
-
-def test_a_new_run_tells_both_peers():
+def test_a_section_has_both_peers():
     text = readme.section(made_up())
     assert "| plu | - | 256 | 3 | 2 | - | 2.56 | 50.0% | 0.5 | 2 | - |" in text
     assert "| LAPACK | n = 256 | `sget(a), 2 threads` | 1 | 0.9-1.2 | `numpy.get(a)` | 4 | 3.6-4.8 |" in text
     assert "A CPU, 2 cores (1 physical)" in text
-    assert "usual calls alone" not in text
-
-
-def test_old_small_systems_give_way_to_new_ones(tmp_path):
-    single = {"environment": {"LP_NUM_THREADS": "0"}}
-    stored(tmp_path, old(made_up(**single)), made_up(commit="new"))
-    (outcome,) = readme.newest(tmp_path)
-    assert [small["commit"] for small in readme.smalls(tmp_path, outcome)] == ["new"]
 
 
 def test_a_busy_load_is_reported():
@@ -705,28 +659,29 @@ def test_the_newest_complete_runs_are_reported_side_by_side(tmp_path):
         ]
 
     def record(n, ok=True):
-        seconds = {"cpu": 3.0, "cpu_peer": 2.0, "gpu": 4.0, "pair": 1.25}
-        return {"operation": "inv", "n": n, "count": 5, "ok": ok, "seconds": seconds, "gain": 1.6}
+        seconds = {"cpu": 3.0, "cpu_usual": 2.0, "cpu_best": 1.5, "gpu": 4.0, "pair": 1.25}
+        return {
+            "operation": "inv",
+            "n": n,
+            "count": 5,
+            "ok": ok,
+            "seconds": seconds,
+            "gain": 1.6,
+            "gain_over_best": 1.2,
+        }
 
-    keep("overlap", "1", switch_interval=1e-5, pairs=pairs(0.5, *side_by_side.WORK))
+    keep("overlap", "1", switch_interval=1e-5, pairs=pairs(0.5, *tables.WORK))
     keep("overlap", "2", switch_interval=1e-5, pairs=pairs(0.9, "product", "systems", "transfers"))
     keep("overlap", "3", switch_interval=5e-3, pairs=pairs(0.6, "product", "systems", "transfers"))
     keep("overlap", "4", switch_interval=1e-5, pairs=pairs(0.1, "systems"))  # not complete
     keep("hybrid", "1", records=[record(8), record(16), record(32, ok=False)])
     keep("hybrid", "2", records=[record(64)])
-    lines = [line for line in side_by_side.tables(tmp_path).splitlines() if line.startswith("| R")]
+    lines = [line for line in tables.side_by_side(tmp_path).splitlines() if line.startswith("| R")]
     assert lines == [
         *(f"| R | 4 | 5000 | {work} | 8 | 60% | 80% | 100% |" for work in ("product", "systems", "transfers")),
         *(f"| R | 4 | 10 | {work} | 8 | 90% | 80% | 100% |" for work in ("product", "systems", "transfers")),
-        *(f"| R | 4 | 5 `inv` | {n} | 3 | 2 | - | 4 | 1.25 | 1.60 | - |" for n in (8, 16)),
+        *(f"| R | 4 | 5 `inv` | {n} | 3 | 2 | 1.5 | 4 | 1.25 | 1.60 | 1.20 |" for n in (8, 16)),
     ]
-    assert side_by_side.OLD_HYBRID in side_by_side.tables(tmp_path)
-    new = {**record(8), "gain_over_best": 1.2}
-    new["seconds"] = {"cpu": 3.0, "cpu_usual": 2.0, "cpu_best": 1.5, "gpu": 4.0, "pair": 1.25}
-    keep("hybrid", "3", records=[new, new])
-    table = side_by_side.tables(tmp_path)
-    assert "| R | 4 | 5 `inv` | 8 | 3 | 2 | 1.5 | 4 | 1.25 | 1.60 | 1.20 |" in table
-    assert side_by_side.OLD_HYBRID not in table
 
 
 # -- the thesis's evaluation ------------------------------------------------------------------------------------------
@@ -788,3 +743,33 @@ def test_the_newest_whole_evaluation_of_a_quiet_machine_counts(tmp_path):
     assert [(run["commit"], len(run["later"])) for run in evaluation.newest(tmp_path)] == [("5", 1), ("6", 1)]
     nothing = tmp_path / "C"
     assert evaluation.EMPTY in evaluation.claims(nothing) and evaluation.speedups(nothing) == evaluation.EMPTY
+
+
+# ---- sources ---------------------------------------------------------------------------------
+
+
+def test_applications_are_reported_and_shown(ask, tmp_path, monkeypatch):
+    pytest.importorskip("pywt")
+    monkeypatch.setattr(restoration, "SIDES", (8,))
+    monkeypatch.setattr(restoration, "methods", lambda device, order, say: {"Cholesky alone": {"fast": 0.5}})
+    monkeypatch.setattr(restoration, "REPEATS", 1)
+    monkeypatch.setattr(windows, "REPEATS", 1)
+    load = restoration.load
+    monkeypatch.setattr(restoration, "load", lambda path, side: load(path, min(side, 16)))
+    status, outcome = ask(applications, "--size", "16")
+    assert status == 0 and outcome["windows"]["right"] and len(outcome["windows"]["frames"]) == 11
+    assert {one["way"] for one in outcome["restoration"]["timings"]} >= {"inverse", "cholesky", "separable"}
+    results = tmp_path / "benchmarks" / "results"
+    results.parent.mkdir()
+    (tmp_path / "results").rename(results)
+    (folder,) = results.glob("*/applications")
+    assert all((folder / name).read_bytes().startswith(b"\x89PNG") for name in applications.PICTURES.values())
+    text = tables.restored(results) + tables.squared(results)
+    for word in (
+        "| blurred | 0.0032 |", "1.04e-11", "FFT (NumPy)", "| glla inverse |", "MATLAB inv (theirs)",
+        "(../../benchmarks/",
+        "| global memory (theirs) | 5.558 | not published |", "glla separable", "RTX 2060",
+    ):  # fmt: skip
+        assert word in text, word
+    monkeypatch.setattr(windows, "window_squares", lambda a, **options: np.zeros(a.shape))
+    assert perform(applications.STUDY, ["--size", "16", "--output", str(tmp_path / "again")]) == 1

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.overlap` and `python -m benchmarks.soak`: run, judge, and write what they promise."""
+"""`python -m benchmarks overlap` and `python -m benchmarks soak`: run, judge, and write what they promise."""
 
 import json
 import os
@@ -20,7 +20,7 @@ with_software = pytest.mark.skipif(
 
 def run(module, folder, *arguments):
     """Run a benchmark in a process of its own, as it sets the environment: exit status, what it says, its file."""
-    command = [sys.executable, "-m", f"benchmarks.{module}", "--output", str(folder), *arguments]
+    command = [sys.executable, "-m", "benchmarks", module, "--output", str(folder), *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "GLLA_DEBUG"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=100)
     (path,) = folder.rglob("*.json")
@@ -30,7 +30,9 @@ def run(module, folder, *arguments):
 
 @with_software
 def test_overlap(tmp_path):
-    done, report = run("overlap", tmp_path, "--seconds", "0.05", "--rounds", "1", "--work", "systems", "--software")
+    done, report = run(
+        "overlap", tmp_path, "--seconds", "0.05", "--rounds", "1", "--work", "systems", "--device", "software"
+    )
     assert [(pair["queue"], pair["cpu"]) for pair in report["pairs"]] == [("systems", "numpy"), ("systems", "python")]
     for pair in report["pairs"]:
         rates = pair["rates"]
@@ -44,7 +46,7 @@ def test_overlap(tmp_path):
 
 @with_software
 def test_soak(tmp_path):
-    done, report = run("soak", tmp_path, "--minutes", "0.03", "--threads", "3", "--software")
+    done, report = run("soak", tmp_path, "--minutes", "0.03", "--threads", "3", "--device", "software")
     assert done.returncode == 0, done.stdout + done.stderr
     assert report["counts"]["judged"] > 0 and report["plans"] > 0
     assert (report["problem_count"], report["textures_left"], report["flat"]) == (0, 0, True)
@@ -69,7 +71,7 @@ def test_a_soak_sees_what_is_wrong(soak):
 
 @with_software
 def test_hybrid(tmp_path):
-    done, report = run("hybrid", tmp_path, "--sizes", "24,40", "--count", "4", "--rounds", "1", "--software")
+    done, report = run("hybrid", tmp_path, "--size", "24,40", "--count", "4", "--rounds", "1", "--device", "software")
     assert [(record["n"], record["count"], record["ok"]) for record in report["records"]] == [
         (24, 4, True),
         (40, 4, True),
@@ -111,4 +113,4 @@ def test_the_hybrid_benchmark_as_on_a_gpu(tmp_path, monkeypatch):
         right = work.host
         work.host = lambda a, b: right(a, b) * 1.01
         record = hybrid.measure(work, 1, False, software=False)
-        assert not record["ok"] and "seconds" not in record and "WRONG" in hybrid._line(record)
+        assert not record["ok"] and "seconds" not in record and "WRONG" in hybrid.line(record)

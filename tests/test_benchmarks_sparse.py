@@ -1,11 +1,12 @@
-"""`python -m benchmarks.sparse`: every way is judged and timed, and judges can fail."""
+"""`python -m benchmarks sparse`: every way is judged and timed, and judges can fail."""
 
 import json
 
 import numpy as np
 import pytest
 
-from benchmarks import readme, sparse, sparse_table
+from benchmarks import sparse, tables
+from benchmarks.study import perform
 from glla.lab import machine
 
 pytest.importorskip("scipy")
@@ -38,7 +39,7 @@ def report(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     _hurry(patch)
     try:
-        assert sparse.main(["--size", "12", "--rounds", "1", "--output", str(folder)]) == 0
+        assert perform(sparse.STUDY, ["--size", "12", "--rounds", "1", "--output", str(folder)]) == 0
     finally:
         patch.undo()
     (path,) = folder.rglob("sparse/*.json")
@@ -66,14 +67,14 @@ def test_what_is_wrong_is_not_timed(capsys):
     bad = sparse.Way("bad", lambda: calls.append(1), lambda: "error 5 times the bound")
     (figure,) = sparse.timed([bad], 3, 1.0)
     assert not calls and "seconds" not in figure
-    assert "WRONG: error 5" in sparse.table([{"system": "x", "size": 3, **figure}])
+    assert "WRONG: error 5" in sparse.text([{"system": "x", "size": 3, **figure}])
 
 
 def test_a_wrong_result_is_reported(tmp_path, monkeypatch, capsys):
     _hurry(monkeypatch)
     monkeypatch.setitem(sparse.SYSTEMS, "spmv", lambda *given: [("spmv", [sparse.Way("A @ x", print, lambda: "bad")])])
     arguments = ["spmv", "--size", "8", "--rounds", "1", "--output", str(tmp_path)]
-    assert sparse.main(arguments) == 1
+    assert perform(sparse.STUDY, arguments) == 1
     assert "WRONG: bad" in capsys.readouterr().out
 
 
@@ -132,9 +133,9 @@ def test_the_table_sets_the_fastest_ways_beside_each_other(tmp_path):
 
     def rows(software):
         for name, figures in (("1", [way("cg, old", 0.001), way("SciPy old", 1.0)]), ("2", ways)):
-            data = {"renderer": "a device", "software": software, "figures": figures}
+            data = {"date": name, "renderer": "a device", "software": software, "figures": figures}
             (folder / f"{name}.json").write_text(json.dumps(data), encoding="utf-8")
-        return sparse_table.table(tmp_path).splitlines()[2:]
+        return tables.sparse(tmp_path).splitlines()[2:]
 
     (row,) = rows(False)
     assert row == "| a device | cg | 8 | cg, classic | 100 | 3 | 50 % | SciPy cg, dia | 400 | 4 | 2.0e-06, 4.0e-06 |"
@@ -142,10 +143,4 @@ def test_the_table_sets_the_fastest_ways_beside_each_other(tmp_path):
         one["cpu_seconds"] = seconds
     (row,) = rows(True)
     assert row == "| a device | cg | 8 | cg, merged | 300 | - | - | SciPy cg, csr | 100 | 0.33 | 1.0e-06, 3.0e-06 |"
-    assert sparse_table.table(folder) == sparse_table.NOTHING
-
-
-def test_the_readme_has_the_newest_results():
-    """Mend it: python -m benchmarks.readme --measurements."""
-    text = readme.README.read_text(encoding="utf-8")
-    assert readme.with_sparse(text, readme.RESULTS) == text
+    assert tables.sparse(folder) == tables.NOTHING

@@ -95,7 +95,7 @@ def test_info_without_a_context(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "asked"),
     [
-        ([], ()),
+        ([], ("auto", None, None)),
         (["--device", "0"], ("auto", 0, None)),
         (["--device", "software"], ("auto", None, True)),
         (["--device", "Hardware"], ("auto", None, False)),

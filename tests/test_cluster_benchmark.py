@@ -1,16 +1,14 @@
-"""`python -m benchmarks.cluster`: writes what it promises, predicts before it runs, and outlives parts that hang."""
+"""`python -m benchmarks cluster`: writes what it promises, predicts before it runs, and outlives parts that hang."""
 
 import json
 import sys
 import time
 from importlib.util import find_spec
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from benchmarks import cluster, cluster_share, cluster_steps, ranks_table
-from glla.cluster.messages import TAGS
+from benchmarks import cluster, tables
+from benchmarks.study import perform
 
 pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 
@@ -22,7 +20,7 @@ launched = pytest.mark.skipif(
 
 @launched
 def test_what_is_told(tmp_path, capsys):
-    status = cluster.main(["--sizes", "48", "--repeats", "1", "--output", str(tmp_path), "--commit", "this"])
+    status = perform(cluster.STUDY, ["--size", "48", "--repeats", "1", "--output", str(tmp_path), "--commit", "this"])
     shown = capsys.readouterr()
     assert status == 0, shown.err
     (path,) = tmp_path.rglob("*.json")
@@ -49,7 +47,7 @@ def test_a_part_that_hangs_is_ended_and_keeps_what_it_had(tmp_path):
     program = (
         f"""import time; open({str(lines)!r}, "w").write('{{"what": "product"}}\\n'); print("here"); time.sleep(60)"""
     )
-    status, _ = cluster._watched([sys.executable, "-u", "-c", program], {}, lines, 2.0)
+    status, _ = cluster._watched([sys.executable, "-u", "-c", program], {}, lines, 2.0, print)
     assert status != 0
     assert time.monotonic() - start < 20
     assert json.loads(lines.read_text(encoding="utf-8"))["what"] == "product"
@@ -97,108 +95,43 @@ def test_the_readme_s_table(tmp_path):
             "times_mean_something": True,
             "load": load(0.0),
         }
-        data |= {"runs": runs, "speedups": cluster.speedups(runs)}
+        data |= {"date": name, "runs": runs, "speedups": cluster.speedups(runs)}
         path = tmp_path / "r" / "cluster" / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(data | more), encoding="utf-8")
 
-    assert ranks_table.table(tmp_path) == ranks_table.NOTHING
+    assert tables.cluster(tmp_path) == tables.NOTHING
     keep("2", times_mean_something=False)
     keep("4", load=load(3.0))
     keep("3", thesis=True)
-    assert ranks_table.table(tmp_path) == ranks_table.NOTHING
+    assert tables.cluster(tmp_path) == tables.NOTHING
     keep("1")
-    assert ranks_table.table(tmp_path).splitlines()[2:] == [
+    assert tables.cluster(tmp_path).splitlines()[2:] == [
         "| 2 x R | MPI, a rank a GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
         "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
     ]
     keep("6", gpus=[{"index": 0, "cuda": 0}])  # a machine of its own: does not take the place of as many GPUs as ranks
-    assert ranks_table.table(tmp_path).splitlines()[2:5] == [
+    assert tables.cluster(tmp_path).splitlines()[2:5] == [
         "| 2 x R | MPI, a rank a GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
         "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
         "| 1 x R | MPI, 2 ranks that share 1 GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
     ]
     (tmp_path / "r" / "cluster" / "6.json").unlink()
     keep("5", count=1)  # does not take the place of those that held several against one
-    assert ranks_table.table(tmp_path).splitlines()[3:] == [
+    assert tables.cluster(tmp_path).splitlines()[3:] == [
         "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
         "| 1 x R | one rank | product | 64 | 4 | - | - | 1.25 | 0.5 |",
     ]
 
 
-def test_where_the_seconds_go(capsys):
-    assert cluster_steps.main(["--sizes", "96", "--nb", "32", "--repeats", "1"]) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [line["what"] for line in lines] == ["PLU", "alone", "panels", "PLU"]
-    assert [lines[place]["look_ahead"] for place in (0, -1)] == [True, False]
-    for line in (lines[0], lines[-1]):
-        assert line["calls"]["split"][0] == line["calls"]["take_lower"][0] == 2  # of three panels the last has no rest
-        assert line["calls"]["update"][0] == 1
-        assert line["host"]["pivots"] < line["seconds"]
-    assert cluster_steps.engines.GpuColumns is cluster_steps.resident.GpuColumns
-
-
-@pytest.mark.parametrize("engine", ["glla", "numpy"])
-def test_a_share_has_the_factors_of_all(engine, tmp_path, capsys):
-    """What one rank finds alone, with the recorded panels of the others, is what one rank with all columns found."""
-    given = ["--n", "100", "--nb", "16", "--ranks", "3", "--share", "0,2", "--repeats", "1", "--engine", engine]
-    assert cluster_share.main([*given, "--output", str(tmp_path), "--commit", "this"]) == 0
-    (path,) = tmp_path.rglob("share/*.json")
-    lines = json.loads(path.read_text(encoding="utf-8"))["lines"]
-    shares = [line for line in lines if "difference" in line]
-    assert [(line["messages"], line["rank"]) for line in shares] == [
-        ("as late", 0), ("as late", 2), ("at once", 0), ("at once", 2),
-    ]  # fmt: skip
-    for line in shares:
-        assert line["ok"]
-        assert "not a run on 3" in line["what"]
-        assert len(line["panels_ms"]["receive L"]) == 7 - len(line["panels_ms"]["pivots"])
-
-
-def test_a_share_with_a_wrong_panel_fails(monkeypatch, tmp_path):
-    right = cluster_share.messages
-
-    def wrong(*given):
-        found = right(*given)
-        found[1].view("float32")[-1] += 1
-        return found
-
-    monkeypatch.setattr(cluster_share, "messages", wrong)
-    given = ["--n", "64", "--nb", "16", "--share", "0", "--repeats", "1", "--engine", "numpy"]
-    assert cluster_share.main([*given, "--output", str(tmp_path)]) == 1
-
-
-def test_the_others_are_as_late_as_this_rank_was(monkeypatch):
-    """A panel that this rank takes 5 s for is followed by one that takes as long, and a message's time."""
-    now = [0.0]
-    monkeypatch.setattr(cluster_share.watch, "loaded", 0.0)
-    monkeypatch.setattr(cluster_share, "time", SimpleNamespace(perf_counter=lambda: now[0]))
-    recorded = {panel: np.full(8, panel, np.uint8) for panel in (1, 3)}
-    replay, data = cluster_share.Replay(0, 2, recorded, late=True, first=0.0, rate=8.0), np.empty(8, np.uint8)
-
-    def comes_at(panel, own):
-        """Send an own panel; when the next one comes."""
-        now[0] += own
-        replay.post(np.zeros(8, np.uint8), 1, TAGS.index("L"))
-        ticket, sent = replay.expect(data, 1, TAGS.index("L")), now[0]
-        while not ticket.done():
-            now[0] += 0.25
-        assert (data == panel).all()
-        return now[0] - sent
-
-    assert comes_at(1, own=2.0) == 2.0 + 1.0
-    assert comes_at(3, own=5.0) == 5.0 + 1.0
-
-
-def test_the_readme_names_shares_as_what_they_are(tmp_path):
+def test_shares_are_named_as_such(tmp_path):
     line = {"what": "a share", "n": 64, "nb": 8, "rank": 1, "ranks": 2, "messages": "as late", "difference": 0.0}
     lines = [{"what": "one", "seconds": 3.0}, line | {"seconds": 2.0}, {"what": "ratio", "ratio": 1.5}]
-    assert ranks_table.shares(tmp_path) == ""
     for name, first in (("1", {"what": "one", "seconds": 9.0}), ("2", lines[0])):
         path = tmp_path / "r" / "share" / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         data = {"renderer": "R", "engine": "glla", "cores": 4, "lines": [first, *lines[1:]]}
         path.write_text(json.dumps(data), encoding="utf-8")
-    *text, row = ranks_table.shares(tmp_path).splitlines()
+    *text, row = tables.cluster(tmp_path).splitlines()
     assert "not a run on several" in " ".join(text)
     assert row == "| 1 x R | 64 | 8 | 1 of 2 | as late | 3 | 2 | 1.50 |"

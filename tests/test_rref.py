@@ -144,6 +144,11 @@ def test_a_variant_runs_its_own_plan(device, monkeypatch, rng):
     ]
 
 
+def test_unknown_variant():
+    with pytest.raises(OptionError, match=r"^rref: variant must be one of rank2, blocked, got 'cube'$"):
+        glla.rref(np.eye(2), variant="cube")
+
+
 @pytest.mark.parametrize("pivoting", PIVOTINGS)
 @pytest.mark.parametrize("kind", sorted(testing.MATRICES))
 @pytest.mark.parametrize(("m", "n"), [(6, 6), (7, 7), (5, 8), (9, 4)])

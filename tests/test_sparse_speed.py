@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import sparse
+from benchmarks.study import perform
 from glla.operations import banded
 from glla.operations.sparse import cg, spmv
 from glla.passes import Form, Limits, resident
@@ -41,7 +42,7 @@ def test_what_is_promised_on_a_gpu(device, tmp_path, monkeypatch):
     if device.limits.software:
         pytest.skip("it is promised of a GPU")
     monkeypatch.delenv("GLLA_DEBUG", raising=False)  # its checks take longer than the passes
-    assert sparse.main(["spmv", "cg", "tridiagonal", "water", "--output", str(tmp_path)]) == 0
+    assert perform(sparse.STUDY, ["spmv,cg,tridiagonal,water", "--output", str(tmp_path)]) == 0
     (path,) = tmp_path.rglob("sparse/*.json")
     report = {one["variant"]: one for one in json.loads(path.read_text(encoding="utf-8"))["figures"]}
     theirs = min(one["seconds"] for name, one in report.items() if name.startswith("SciPy cg"))

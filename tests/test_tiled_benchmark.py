@@ -1,4 +1,4 @@
-"""`python -m benchmarks.tiled`: writes what it promises, and sees what is wrong."""
+"""`python -m benchmarks tiled`: writes what it promises, and sees what is wrong."""
 
 import json
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import glla
-from benchmarks import report, tiled
+from benchmarks import tiled
+from benchmarks.study import perform, slug
 from glla.linalg import tiling
 from glla.operations import tiles
 
@@ -16,9 +17,9 @@ STEPS = {"upload", "compute", "read back", "fetch"}
 def run(folder, *arguments):
     """Run at a tiny size: exit status, and what the file says."""
     sizes = ["--m", "70", "--k", "33", "--n", "90", "--max-bytes", "6e4", "--max-texture-size", "40"]
-    status = tiled.main([*sizes, "--resident", "16", "--blocks", "12", "--output", str(folder), *arguments])
+    status = perform(tiled.STUDY, [*sizes, "--resident", "16", "--blocks", "12", "--output", str(folder), *arguments])
     (path,) = folder.rglob("*.json")
-    assert path.parent == folder / report.slug(glla.default_device().info.renderer) / "tiled"
+    assert path.parent == folder / slug(glla.default_device().info.renderer) / "tiled"
     return status, json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -77,8 +78,8 @@ def test_a_tile_that_is_left_out_is_a_failure(tmp_path, monkeypatch):
 
 
 def test_memory_beyond_the_cap_is_a_failure(tmp_path, capsys, monkeypatch):
-    real = tiled.Device.stats
-    monkeypatch.setattr(tiled.Device, "stats", lambda self: _raised(real(self)))
+    real = glla.Device.stats
+    monkeypatch.setattr(glla.Device, "stats", lambda self: _raised(real(self)))
     assert run(tmp_path)[0] == 1
     assert "FAILED: beyond the cap of 60000" in capsys.readouterr().out
 
@@ -91,5 +92,5 @@ def _raised(stats):
 @pytest.mark.parametrize("text", ["0", "-1", "2.5", "many", "nan"])
 def test_sizes_that_are_none(text, capsys):
     with pytest.raises(SystemExit):
-        tiled.main(["--m", text])
+        perform(tiled.STUDY, ["--m", text])
     assert f"must be a whole number from 1, got '{text}'" in capsys.readouterr().err

@@ -83,7 +83,7 @@ def _explain(options: argparse.Namespace) -> int:
     from glla.lab import trace
     from glla.operations import OPERATIONS
 
-    arrays = _matrices("explain", options)
+    arrays = [_matrix("explain", path) for path in options.data]
     print(glla.explain(trace.plan(options.operation, options.size, options.variant, data=arrays)))
     if options.variant:
         variant = OPERATIONS[options.operation].variants[options.variant]
@@ -100,7 +100,7 @@ def _trace(options: argparse.Namespace) -> int:
         cluster.trace(options.operation, options.size, options.ranks, options.out[0], options.seed)
         return 0
     trace.check(options.operation, options.out)
-    arrays = _matrices("trace", options)
+    arrays = [_matrix("trace", path) for path in options.data]
     with opened(options) as device:
         trace.run(device, options.operation, options.size, options.out, options.variant, options.seed, arrays)
     return 0
@@ -115,7 +115,7 @@ def _export(options: argparse.Namespace) -> int:
         files = course.write(options.all, options.size, options.seed)
         print(f"{files[0]}: {len(files) - 1} pages")
         return 0
-    data = _matrices("export", options)
+    data = [_matrix("export", path) for path in options.data]
     for path in options.out:
         made = export.export(
             options.operation, path, size=options.size, variant=options.variant, data=data, shader=options.shader,
@@ -126,12 +126,8 @@ def _export(options: argparse.Namespace) -> int:
     return 0
 
 
-def _matrices(command: str, options: argparse.Namespace) -> list[NDArray[np.float32]]:
-    """Read the matrices of ``--data``: ``.npy``, or text with a row on each line, numbers apart by blanks or commas."""
-    return [_matrix(command, path) for path in options.data]
-
-
 def _matrix(command: str, path: Path) -> NDArray[np.float32]:
+    """Read a matrix: ``.npy``, or text with a row on each line, numbers apart by blanks or commas."""
     try:
         if path.suffix.lower() == ".npy":
             found = np.load(path, allow_pickle=False)

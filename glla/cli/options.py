@@ -98,12 +98,14 @@ def _named(text: str) -> str:
 # -- device and document ----------------------------------------------------------------------------------------------
 
 
-def opened(options: argparse.Namespace) -> Device:
-    """Open the device that is asked for."""
-    if options.device is None:
-        return Device()
-    index, software = requested("--device", options.device)
-    return Device("auto", index, software)
+def chosen(options: argparse.Namespace) -> tuple[int | None, bool | None]:
+    """Index and kind of the device that is asked for; None for any."""
+    return (None, None) if options.device is None else requested("--device", options.device)
+
+
+def opened(options: argparse.Namespace, **given: Any) -> Device:
+    """Open the device that is asked for, with further options of `Device`."""
+    return Device("auto", *chosen(options), **given)
 
 
 def document(options: argparse.Namespace, device: Device | None, data: dict[str, Any]) -> str:

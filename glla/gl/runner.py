@@ -38,10 +38,10 @@ MOST_CALL_BYTES = 128 << 20
 (``llvmpipe-llvm-15-0-6-256-bits/manners/2026-11-22T092455Z.json``)."""
 
 CALL_BYTES = 250
-"""Bytes that a kept call counts as; 225 to 290 were measured (``python -m benchmarks.manners``)."""
+"""Bytes that a kept call counts as; 225 to 290 were measured (``python -m benchmarks manners``)."""
 
 READY_BYTES = 500
-"""Bytes that a prepared step counts as; 350 to 510 were measured (``python -m benchmarks.manners``)."""
+"""Bytes that a prepared step counts as; 350 to 510 were measured (``python -m benchmarks manners``)."""
 
 BURST_BYTES = 200
 """Bytes of a draw in a burst: its tuple and its own numbers."""

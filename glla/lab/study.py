@@ -49,12 +49,23 @@ def at_least(least: int) -> Callable[[str], int]:
 
 @dataclass(frozen=True)
 class Run:
-    """Where a study runs: the device, options of the command, a function that shows progress, dots per inch to draw."""
+    """Where a study runs: the device, the options of the command, and functions that show progress and keep results.
+
+    Attributes
+    ----------
+    device, options, say : Device, Namespace, callable
+        The device is open; `say` shows the progress.
+    dpi : int
+        Dots per inch of pictures.
+    keep : callable
+        Takes the data so far: a run that is cut leaves them.
+    """
 
     device: Device
     options: argparse.Namespace
     say: Say = lambda what: None
     dpi: int = 80
+    keep: Callable[[dict[str, Any]], object] = lambda data: None
 
 
 @dataclass

@@ -61,7 +61,7 @@ def markdown(head: Row, rows: Iterable[Row]) -> str:
     |---|---|
     | ours | 1 |
     """
-    first, *others = (f"| {' | '.join(row)} |" for row in (head, *rows))
+    first, *others = (f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in (head, *rows))
     return "\n".join([first, "|" + "---|" * len(head), *others])
 
 

@@ -27,7 +27,7 @@ ENTRY_BYTES = 2000
 """Bytes of an entry beside its steps: its key, slots and scopes."""
 
 STEP_BYTES = 1200
-"""Bytes that a step of a plan counts as; 980 to 1230 were measured (``python -m benchmarks.manners``)."""
+"""Bytes that a step of a plan counts as; 980 to 1230 were measured (``python -m benchmarks manners``)."""
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,4 +1,4 @@
-"""Appendix A: PLU on a cluster. Ours come from files that `python -m benchmarks.cluster --thesis` writes."""
+"""Appendix A: PLU on a cluster. Ours come from files that `python -m benchmarks cluster --thesis` writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from glla.thesis.parts import Cell, Section, Table
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 """Folder of the results in a clone; an installed package has none."""
 
-COMMAND = "python -m benchmarks.cluster --thesis"
+COMMAND = "python -m benchmarks cluster --thesis"
 """Command that writes them."""
 
 NONE = "-"

@@ -159,13 +159,13 @@ def test_parameters_are_declared_with_values():
 
 
 def test_the_readme_shows_the_collection(device):
-    """Row by row; what this device cannot count is compared in all but that. Mend it: python -m benchmarks.readme."""
-    from benchmarks import readme
+    """Row by row; what this device cannot count is compared in all but that. Mend it: python -m benchmarks readme."""
+    from benchmarks import readme, study
 
     if not device.limits.software:
         pytest.skip("the table is of the plans for a software rasteriser")
     text = readme.README.read_text(encoding="utf-8")
-    start, end = readme.marks("variants")
+    start, end = study.marks("variants")
     shown = text.split(start)[1].split(end)[0].split("\n\n")[1].splitlines()
     made = collection.markdown(collection.entries(device)).splitlines()
     assert len(shown) == len(made)
@@ -178,13 +178,13 @@ def test_the_readme_shows_the_collection(device):
 
 
 def test_the_readme_is_written_where_all_can_be_counted(small, monkeypatch, tmp_path):
-    from benchmarks import readme
+    from benchmarks import readme, study
 
     file = tmp_path / "README.md"
     file.write_text(readme.README.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(readme, "README", file)
     monkeypatch.setattr(readme, "FRONT", tmp_path / "front.md")
-    readme.FRONT.write_text("".join(readme.marks("speed")), encoding="utf-8")
+    readme.FRONT.write_text("".join(study.marks("speed")), encoding="utf-8")
     monkeypatch.setattr(
         collection, "entries", lambda device: [replace(entry, fetches=7, fewest_fetches=7) for entry in small]
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks import cases
-from benchmarks.measure import Run
+from benchmarks.operations import Run
 from glla import Device
 from glla.cli import main
 from glla.gl import tuning as files

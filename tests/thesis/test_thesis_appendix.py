@@ -1,4 +1,4 @@
-"""Appendix A of the thesis: ours are taken from files of `python -m benchmarks.cluster --thesis`."""
+"""Appendix A of the thesis: ours are taken from files of `python -m benchmarks cluster --thesis`."""
 
 import json
 

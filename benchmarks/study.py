@@ -1,0 +1,240 @@
+"""Studies whose results are kept: `perform` runs one and saves its data, `newest` reads them.
+
+A benchmark is a `glla.lab.study.Study` in a module of its own. Its data go to
+DIR/<renderer>/<name>/<UTC date-time>.json with all that a reader must know of the machine: device, commit, versions,
+processors, other processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import glla
+from glla.cli.options import chosen, opened, shared, sizes
+from glla.gl import DeviceInfo
+from glla.lab import machine, progress
+from glla.lab.plain import plain
+from glla.lab.study import Option, Run, Study, option
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+PACKAGES = ("numpy", "scipy", "moderngl", "glfw")
+ENVIRONMENT = (
+    "GLLA_DEBUG", "GLLA_DEVICE", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
+    "CUDA_VISIBLE_DEVICES", "__GL_SHADER_DISK_CACHE", "MESA_SHADER_CACHE_DISABLE", "mesa_glthread",
+)  # fmt: skip
+"""Environment variables that change the times."""
+
+Data = dict[str, Any]
+"""Results of a run, as its file has them."""
+
+SIZES = option("--size", type=sizes, metavar="SIZES", help="orders in place of the usual ones: 64,128 or 64:512:64")
+QUICK = option("--quick", action="store_true", help="few sizes, few repeats")
+
+
+# -- running ----------------------------------------------------------------------------------------------------------
+
+
+def perform(study: Study, arguments: Sequence[str] | None = None) -> int:
+    """Run a study and save its data; return the exit status: 1 if a result was wrong."""
+    options = parser(study).parse_args(arguments)
+    watch, moment, start = machine.Watch(), datetime.now(UTC), time.perf_counter()
+    path: list[Path] = []
+    with opened(options) as device, progress.shown(study.name) as line:
+
+        def say(done: str) -> None:
+            line(done)
+            print(f"{time.perf_counter() - start:6.1f} s  {done}", file=sys.stderr, flush=True)
+
+        def keep(data: Data) -> None:
+            whole = {**about(device.info, options.commit, watch), "seconds": round(time.perf_counter() - start, 1)}
+            path[:] = [save({**whole, **data}, options.output, study.name, moment)]
+
+        report = study.run(Run(device, options, say, 60, keep))
+        if report.data:
+            keep(report.data)
+            if report.draw is not None:
+                report.draw(path[0].with_suffix(".png"))
+    print(report.text)
+    for trouble in warnings(json.loads(path[0].read_text(encoding="utf-8"))) if path else ():
+        print(f"WARNING: {trouble}")
+    print(*path)
+    return 0 if report.ok else 1
+
+
+def parser(study: Study) -> argparse.ArgumentParser:
+    """Build the parser of a study: its own options, and those that all have."""
+    made = argparse.ArgumentParser(f"python -m benchmarks {study.name}", description=f"{study.about}.")
+    for names, given in study.options:
+        made.add_argument(*names, **given)
+    shared(made, size=study.size, least=study.least, seed=study.seed)
+    made.add_argument("--output", type=Path, default=RESULTS, metavar="DIR", help="(benchmarks/results)")
+    made.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
+    return made
+
+
+def some(name: str, known: Collection[str], usual: Iterable[str] | None = None, **given: Any) -> Option:
+    """Make an option that takes some of the known names, with commas between; all by default."""
+
+    def read(text: str) -> list[str]:
+        names = text.split(",")
+        if not set(names) <= set(known):
+            raise argparse.ArgumentTypeError(f"must be some of {','.join(known)}, got {text!r}")
+        return names
+
+    default = list(known if usual is None else usual)
+    about = f"some of {','.join(known)} ({'all' if usual is None else ','.join(usual)})"
+    return option(name, **{"type": read, "default": default, "metavar": "NAMES", "help": about, **given})
+
+
+def queue(options: argparse.Namespace, **given: Any) -> glla.Coprocessor:
+    """Open a coprocessor on the device that is asked for."""
+    return glla.coprocessor("auto", *chosen(options), **given)
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+def slug(renderer: str) -> str:
+    """Make a folder's name of a renderer's.
+
+    >>> slug("NVIDIA H200/PCIe/SSE2")
+    'nvidia-h200-pcie-sse2'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", renderer.lower()).strip("-")
+
+
+def commit() -> str:
+    """Return the commit that is checked out, with "+" if files differ from it; "unknown" without git."""
+    try:
+        short = _git("rev-parse", "--short", "HEAD")
+        return short + ("+" if _git("status", "--porcelain") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what takes part."""
+    found = {"glla": glla.__version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # put in place by hand
+            found[package] = getattr(sys.modules.get(package), "__version__", "unknown")
+    return found
+
+
+def about(info: DeviceInfo, named: str | None, watch: machine.Watch) -> Data:
+    """Tell what was measured and where: all results begin with it.
+
+    Parameters
+    ----------
+    info : DeviceInfo
+        Of the device.
+    named : str or None
+        Name of the commit, where there is no git to tell.
+    watch : machine.Watch
+        Made when the run began.
+    """
+    return {
+        "commit": named or commit(),
+        "renderer": info.renderer,
+        "driver": info.version,
+        "backend": info.backend,
+        "software": info.software,
+        "cores": machine.cores(),
+        "machine": machine.describe(),
+        "load": watch.load(),
+        "versions": versions(),
+        "environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+    }
+
+
+KINDS = {"operations": ""}
+"""Folders of studies that are not named like their study; that of the operations is the renderer's own."""
+
+
+def save(data: Data, folder: Path, name: str, moment: datetime) -> Path:
+    """Write a run to FOLDER/<renderer>/<name>/<UTC date-time>.json, lists of numbers on one line."""
+    data = {"date": moment.isoformat(timespec="seconds"), **data}
+    path = folder / slug(data["renderer"]) / KINDS.get(name, name) / f"{moment:%Y-%m-%dT%H%M%SZ}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(plain(data), indent=1, allow_nan=False)
+    text = re.sub(r"\[\s+([-+.,eE\d\s]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
+    path.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def read(results: Path, name: str) -> dict[str, list[Data]]:
+    """Read the runs of a study: of each folder of a renderer all, oldest first."""
+    kind = KINDS.get(name, name)
+    folders = sorted(path for path in results.iterdir() if path.is_dir()) if results.is_dir() else []
+    found = {folder.name: sorted((folder / kind).glob("*.json")) for folder in folders}
+    return {
+        name: [json.loads(path.read_text(encoding="utf-8")) for path in paths] for name, paths in found.items() if paths
+    }
+
+
+def newest(results: Path, name: str, fits: Callable[[Data], bool] = lambda run: True) -> list[Data]:
+    """Read the newest run of each renderer, of those that fit."""
+    chosen = ([run for run in runs if fits(run)] for runs in read(results, name).values())
+    return [runs[-1] for runs in chosen if runs]
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+def warnings(data: Data) -> list[str]:
+    """Say what speaks against the figures of a run: repeated figures that disagree, other processes."""
+    load = machine.busy(data["load"]) if "load" in data else ""
+    troubles = data.get("busy", [])
+    return [*(troubles if isinstance(troubles, list) else [troubles] if troubles else []), *([load] if load else [])]
+
+
+def milliseconds(seconds: float | None) -> str:
+    """Write seconds as milliseconds, three digits.
+
+    >>> milliseconds(0.00123), milliseconds(12.3456), milliseconds(None)
+    ('1.23', '12346', '-')
+    """
+    return "-" if seconds is None else f"{1000 * seconds:.3g}" if seconds < 0.1 else f"{1000 * seconds:.0f}"
+
+
+def quartiles(one: Data) -> str:
+    """Write the quartiles of a timing, in milliseconds.
+
+    >>> quartiles({"lower": 0.00123, "upper": 0.00132})
+    '1.23-1.32'
+    """
+    return f"{milliseconds(one['lower'])}-{milliseconds(one['upper'])}"
+
+
+def marks(name: str) -> tuple[str, str]:
+    """Give the marks before and after a generated part of a page."""
+    return f"<!-- {name}: python -m benchmarks readme -->", f"<!-- end of {name} -->"
+
+
+def between(page: str, name: str, content: str) -> str:
+    """Put a generated part between its two marks; a page without them stays."""
+    start, end = marks(name)
+    if start not in page:
+        return page
+    before, rest = page.split(start)
+    return f"{before}{start}\n\n{content}\n\n{end}{rest.split(end)[1]}"

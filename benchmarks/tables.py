@@ -1,0 +1,327 @@
+"""Tables of the newest results: GPU and CPU side by side, sparse systems, several GPUs, applications."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.applications import PICTURES
+from benchmarks.study import Data, newest, read, slug, warnings
+from glla.lab import machine, restoration, windows
+from glla.lab.table import markdown
+
+NOTHING = "No results yet."
+
+# -- GPU and CPU side by side -----------------------------------------------------------------------------------------
+
+WORK = {"product", "systems", "transfers"}
+"""Kinds of work that a run of the overlap must contain to represent a device."""
+
+PYTHONS_INTERVAL = 0.005
+"""Python's own switch interval, in seconds."""
+
+OVERLAP = (
+    "Part of NumPy's rate in the main thread that is left while the queue is kept full, and beside the same queue in\n"
+    "another process, where only the machine is shared (`python -m benchmarks overlap`); with Python's switch\n"
+    "interval of 5000 us, and with that of `coprocessor(punctual=True)`, where it was measured:"
+)
+OVERLAP_HEAD = (
+    "device", "cores", "interval us", "on the queue", "n", "NumPy keeps", "queue keeps", "NumPy beside another process",
+)  # fmt: skip
+HYBRID = (
+    "Systems that GPU and CPU share by `glla.hybrid.map` (`python -m benchmarks hybrid`, which also draws every fixed\n"
+    "split, as the thesis does in figure 4.16). *CPU alone* is the CPU side of `glla.hybrid` itself; the fastest way\n"
+    "has its operands in the order of memory that suits it from the start, and may destroy them, as no stream of\n"
+    "systems comes; *x the better one* leaves it out, the last column does not:"
+)
+HYBRID_HEAD = (
+    "device", "cores", "systems", "n", "CPU alone s", "usual call s", "fastest way s", "GPU alone s", "both s",
+    "x the better one", "x with the fastest way",
+)  # fmt: skip
+
+
+def side_by_side(results: Path) -> str:
+    """Give the Markdown of overlap and hybrid, for each device that has them."""
+    overlaps = [
+        run
+        for punctual in (False, True)
+        for run in newest(results, "overlap", lambda run, wish=punctual: _represents(run, wish))
+    ]
+    overlaps.sort(key=lambda run: str(run["renderer"]))
+    hybrids = newest(results, "hybrid", lambda run: len(run["records"]) > 1 and not run["software"])
+    rows = [row for run in overlaps for row in _overlap_rows(run)]
+    shared = [row for run in hybrids for row in _hybrid_rows(run)]
+    return "\n\n".join([OVERLAP, markdown(OVERLAP_HEAD, rows), HYBRID, markdown(HYBRID_HEAD, shared)])
+
+
+def _represents(run: Data, punctual: bool) -> bool:
+    """Whether a run of the overlap is complete, and of a punctual coprocessor or of another one."""
+    return {pair["queue"] for pair in run["pairs"]} >= WORK and (run["switch_interval"] < PYTHONS_INTERVAL) == punctual
+
+
+def _overlap_rows(run: Data) -> list[tuple[str, ...]]:
+    return [
+        (
+            run["renderer"], str(run["cores"]), f"{1e6 * run['switch_interval']:.0f}", pair["queue"], str(pair["n"]),
+            *(f"{pair[name]:.0%}" for name in ("cpu_kept", "gpu_kept", "cpu_kept_beside_process")),
+        )
+        for pair in run["pairs"]
+        if pair["cpu"] == "numpy"
+    ]  # fmt: skip
+
+
+def _hybrid_rows(run: Data) -> list[tuple[str, ...]]:
+    return [
+        (
+            run["renderer"], str(run["cores"]), f"{record['count']} `{record['operation']}`", str(record["n"]),
+            *(_short(record["seconds"].get(name), ".3g") for name in ("cpu", "cpu_usual", "cpu_best", "gpu", "pair")),
+            *(_short(record.get(name)) for name in ("gain", "gain_over_best")),
+        )
+        for record in run["records"]
+        if record["ok"]
+    ]  # fmt: skip
+
+
+def _short(value: float | None, form: str = ".2f") -> str:
+    return "-" if value is None else format(value, form)
+
+
+# -- sparse systems ---------------------------------------------------------------------------------------------------
+
+SPARSE_HEAD = (
+    "device", "what", "size", "ours, the fastest way", "ms", "GFLOP/s", "of the limit", "theirs, the fastest way", "ms",
+    "x theirs", "true residuals",
+)  # fmt: skip
+THEIRS = ("SciPy", "LAPACK", "the same scheme")
+"""First words of the names of ways that run on the CPU."""
+
+BESIDE = ("columns",)
+"""Words in the names of ways that compute something other than the rest of their system."""
+
+
+def sparse(results: Path) -> str:
+    """Give the Markdown of sparse systems beside SciPy and LAPACK: of each device and system the largest size."""
+    found: dict[tuple[str, str, int], Data] = {}
+    for data in sorted((run for runs in read(results, "sparse").values() for run in runs), key=lambda run: run["date"]):
+        for one in data["figures"]:
+            found[data["renderer"], one["system"], one["size"]] = data
+    largest = {place[:2]: max(each[2] for each in found if each[:2] == place[:2]) for place in found}
+    rows = [_sparse_row(*place, data) for place, data in found.items() if largest[place[:2]] == place[2]]
+    return markdown(SPARSE_HEAD, list(filter(None, rows))) if any(rows) else NOTHING
+
+
+def _sparse_row(renderer: str, system: str, size: int, data: Data) -> tuple[str, ...]:
+    """Set the fastest way on the device beside the fastest on the CPU; nothing where one of them is missing.
+
+    Of a software rasteriser seconds of the CPU count, all threads together: whoever else is busy adds nothing to them.
+    """
+    clock = "cpu_seconds" if data["software"] else "seconds"
+    ways = [
+        one
+        for one in data["figures"]
+        if (one["system"], one["size"]) == (system, size)
+        and clock in one
+        and not any(word in one["variant"] for word in BESIDE)
+    ]
+    ours, theirs = ([one for one in ways if one["variant"].startswith(THEIRS) == cpu] for cpu in (False, True))
+    if not ours or not theirs:
+        return ()
+    one, other = (min(each, key=lambda one: float(one[clock])) for each in (ours, theirs))
+    wall = clock == "seconds"
+    return (
+        renderer, system, str(size), one["variant"], f"{1e3 * one[clock]:.3g}",
+        f"{one['gflops']:.3g}" if "gflops" in one and wall else "-",
+        f"{100 * one['of_limit']:.0f} %" if "of_limit" in one and wall else "-",
+        other["variant"], f"{1e3 * other[clock]:.3g}", f"{other[clock] / one[clock]:.2g}",
+        f"{one['residual']:.1e}, {other['residual']:.1e}" if "residual" in one else "-",
+    )  # fmt: skip
+
+
+# -- several GPUs -----------------------------------------------------------------------------------------------------
+
+CLUSTER_HEAD = (
+    "device", "by", "what", "n", "one s", "several s", "x one", "measured / predicted: one, several",
+    "residual, of what is allowed",
+)  # fmt: skip
+SHARES = (
+    "PLU: the share of one rank of several, replayed on one GPU (2026-11-23), not a run on\n"
+    "several. The others' panels come at once, or as late as this rank was with its last one:"
+)
+SHARES_HEAD = (
+    "device", "n", "nb", "rank", "panels of the others", "one rank with all columns, s", "the share, s", "x",
+)  # fmt: skip
+KINDS = {"ranks": "MPI, a rank a GPU", "several": "one process"}
+ALLOWED = {"product": 1.0}
+"""Largest residual that passes: of a product as a multiple of its error bound; all else has HPL's, up to 16."""
+
+
+def cluster(results: Path) -> str:
+    """Give the Markdown of several GPUs against one, and of a rank's share replayed on one GPU."""
+    rows = [row for data in _quiet(results, True) for row in _ranks_rows(data)]
+    rows += [row for data in _quiet(results, False) for row in _rows_of_one(data)]
+    shares = [row for data in newest(results, "share") for row in _share_rows(data)]
+    both = [markdown(CLUSTER_HEAD, rows) if rows else NOTHING]
+    return "\n\n".join([*both, *([SHARES, markdown(SHARES_HEAD, shares)] if shares else [])])
+
+
+def _quiet(results: Path, several: bool) -> list[Data]:
+    """Newest run of each device, of those that held several ranks against one or of the others, on a quiet machine."""
+    found: dict[str, Data] = {}
+    runs = (run for each in read(results, "cluster").values() for run in each)
+    for data in sorted(runs, key=lambda run: str(run["date"])):
+        fits = bool(data["speedups"]) == several and data["times_mean_something"] and not machine.busy(data["load"])
+        if fits and not data.get("thesis"):
+            found[f"{data['renderer']} {data['engine']} {len(data.get('gpus', ()))}"] = data
+    return [found[name] for name in sorted(found)]
+
+
+def _share_rows(data: Data) -> list[tuple[str, ...]]:
+    whole, *lines = data["lines"]
+    return [
+        (
+            f"1 x {_device(data)}", str(line["n"]), str(line["nb"]), f"{line['rank']} of {line['ranks']}",
+            line["messages"], f"{whole['seconds']:.3g}", f"{line['seconds']:.3g}",
+            f"{whole['seconds'] / line['seconds']:.2f}",
+        )
+        for line in lines
+        if "difference" in line
+    ]  # fmt: skip
+
+
+def _rows_of_one(data: Data) -> list[tuple[str, ...]]:
+    """Rows of a run that had one rank alone: the best blocks of each size."""
+    best: dict[tuple[str, int], Data] = {}
+    for run in data["runs"]:
+        key = run["what"], run["n"]
+        best[key] = min(best.get(key, run), run, key=lambda one: float(one["seconds"]))
+    return [
+        (
+            f"1 x {_device(data)}", "one rank", what, str(n), f"{run['seconds']:.3g}", "-", "-",
+            _short(run["ratio_to_predicted"]), f"{run['residual'] / ALLOWED.get(what, 16.0):.2g}",
+        )
+        for (what, n), run in best.items()
+    ]  # fmt: skip
+
+
+def _kind(data: Data, kind: str, count: int) -> str:
+    if data["engine"] == "numpy":
+        return "MPI"
+    gpus = len(data.get("gpus", ()))
+    return f"MPI, {count} ranks that share {gpus} GPU" if kind == "ranks" and 0 < gpus < count else KINDS[kind]
+
+
+def _device(data: Data) -> str:
+    return f"NumPy, {data['cores']} cores" if data["engine"] == "numpy" else str(data["renderer"])
+
+
+def _ranks_rows(data: Data) -> list[tuple[str, ...]]:
+    found = []
+    for gain in data["speedups"]:
+        one, several = (_one_run(data, gain, *of) for of in ((1, "nb_of_one"), (gain["count"], "nb")))
+        worst = max(one["residual"], several["residual"]) / ALLOWED.get(gain["what"], 16.0)
+        count, gpus = gain["count"], len(data.get("gpus", ()))
+        found.append((
+            f"{min(count, gpus or count)} x {_device(data)}", _kind(data, gain["kind"], count), gain["what"],
+            str(gain["n"]), f"{one['seconds']:.3g}", f"{several['seconds']:.3g}", f"{gain['speedup']:.2f}",
+            ", ".join(_short(each["ratio_to_predicted"]) for each in (one, several)), f"{worst:.2g}",
+        ))  # fmt: skip
+    return found
+
+
+def _one_run(data: Data, gain: Data, count: int, blocks: str) -> Data:
+    """Find the run that a gain was taken from."""
+    wanted = (gain["kind"], gain["what"], gain["n"], count, gain.get(blocks))  # older files have one size of blocks
+    runs = [
+        run for run in data["runs"] if tuple(run.get(name) for name in ("kind", "what", "n", "count", "nb")) == wanted
+    ]
+    return min(runs, key=lambda run: float(run["seconds"]))
+
+
+# -- applications -----------------------------------------------------------------------------------------------------
+
+ERRORS = (
+    "Mean square errors of a {size} x {size} photograph, levels from 0 to 1; the source's kernels, noise and\n"
+    "weights, and the size of its picture, are not published (`glla demo restoration`):"
+)
+ERRORS_HEAD = ("degradation", "degraded, theirs", "ours", "restored, theirs", "ours")
+BORDERS = (
+    "At the border the FFT is worse than doing nothing, as no photograph wraps around; where data do, it is the\n"
+    "right method (blurred, errors of the whole and without 8 pixels at each side):"
+)
+BORDERS_HEAD = ("method", "zero beyond the border: whole", "inner", "wraps around: whole", "inner")
+SECONDS = (
+    "Seconds to restore a blurred image, from array to array. Theirs: MATLAB's `inv` alone, in double precision, on a\n"
+    "CPU that is not named, 2012; a dash: not tried, as it takes longer than {most} s, or not published:\n\n"
+)
+SQUARES = (
+    "Milliseconds of all 5 x 5 windows, image and result on the device (`glla demo windows`). Theirs: kernels\n"
+    f"alone, on {windows.DEVICE_OF_THEIRS}. Levels below 64, as the source has them, do not keep the sums within\n"
+    "16 bits; those up to 22 do:\n\n"
+)
+
+
+def restored(results: Path) -> str:
+    """Give the Markdown of restoration."""
+    runs = newest(results, "applications")
+    (run,) = runs[-1:]
+    measured = run["restoration"]
+    pairs = [(place, whose) for place in (0, 1) for whose in ("theirs", "ours")]
+    errors = [(one["name"], *(f"{one[whose][place]:.3g}" for place, whose in pairs)) for one in measured["errors"]]
+    methods = zip(*measured["borders"].values(), strict=True)
+    borders = [
+        (both[0]["method"], *(f"{one[part]:.3g}" for one in both for part in ("whole", "inner"))) for both in methods
+    ]
+    return "\n\n".join(
+        [
+            _images(
+                results, "restoration", "A photograph degraded in six ways and restored; the border by three methods"
+            ),
+            ERRORS.format(size=measured["size"]),
+            markdown(ERRORS_HEAD, errors),
+            BORDERS,
+            markdown(BORDERS_HEAD, borders),
+            *map(_seconds, runs),
+        ]
+    )
+
+
+def _images(results: Path, which: str, alt: str) -> str:
+    root = results.resolve().parents[1]
+    path = results / slug(newest(results, "applications")[-1]["renderer"]) / "applications" / PICTURES[which]
+    return f"![{alt}](../../{path.resolve().relative_to(root).as_posix()})"
+
+
+def _seconds(run: dict[str, Any]) -> str:
+    """Give a table of seconds, a column for each side."""
+    timings = run["restoration"]["timings"]
+    sides = list(dict.fromkeys(one["side"] for one in timings))
+    theirs = ["-" if (one := restoration.THEIR_INVERSIONS.get(side)) is None else f"{one:g}" for side in sides]
+    rows = [("MATLAB inv (theirs)", theirs)]
+    for way in dict.fromkeys(one["way"] for one in timings):
+        found = {one["side"]: one["seconds"] for one in timings if one["way"] == way}
+        cells = ["-" if found.get(side) is None else f"{found[side]:.3g}" for side in sides]
+        rows.append((way if "." in way else f"glla {way}", cells))
+    head = ["way", *(f"{side} x {side}" for side in sides)]
+    return _headed(run, SECONDS.format(most=run["restoration"]["most"]), head, rows)
+
+
+def _headed(run: dict[str, Any], text: str, head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    where = f"**{run['renderer']}**, {run['cores']} CPU cores, {run['date'][:10]}."
+    mind = "".join(f" Mind: {one}." for one in warnings(run))
+    return text + f"{where}{mind}\n\n" + markdown(head, [(name, *cells) for name, cells in rows])
+
+
+def squared(results: Path) -> str:
+    """Give the Markdown of window squares."""
+    parts = [_images(results, "windows", "The sum as it grows, where 16 bits do not hold it; a photograph and its sum")]
+    for run in newest(results, "applications"):
+        times = run["windows"]["times"]
+        first, *others = times
+        rows = [
+            (f"{name} (theirs)", [f"{sum(row):.3f}", *(restoration.NOT_PUBLISHED for _ in others)])
+            for name, row in windows.THEIRS.items()
+        ]
+        rows += [(name, [f"{one[name]:.3g}" for one in times.values()]) for name in times[first]]
+        parts.append(_headed(run, SQUARES, ["way", *times], rows))
+    return "\n\n".join(parts)
