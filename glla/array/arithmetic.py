@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glla.array import lying
+from glla.array import layouts
 from glla.array.convert import promoted
 from glla.array.value import NUMBER, Resident, Shape, from_array, packs, run
 from glla.errors import DeviceMismatchError, DTypeError, ShapeError
@@ -54,9 +54,9 @@ def unary(name: str, a: Resident) -> Resident:
     """Apply a function of `glla.operations.elementwise.UNARY` or `glla.operations.wrapped.elementwise.SINGLE`."""
     if a.packed and name in elementwise.UNARY and name not in elementwise.TRUTHS:
         return spread(a, a.shape, name)
-    a = lying.as_type(a, operand_dtype(name, a.dtype))
+    a = layouts.as_type(a, operand_dtype(name, a.dtype))
     dtype = strided.result_dtype(name, a.dtype)
-    return lying.computed(lambda view, size: strided.unary(view, name, size), a.shape, dtype, A=a)
+    return layouts.computed(lambda view, size: strided.unary(view, name, size), a.shape, dtype, A=a)
 
 
 def spread(a: Resident, shape: Shape, name: str = "positive") -> Resident:
@@ -76,8 +76,8 @@ def broadcast(a: Resident, shape: Shape) -> Resident:
         return a
     if a.packed and packs(shape, a.dtype, a.device):
         return spread(a, shape)
-    source, view = lying.view_of(a)
-    return lying.best(source.seen(view.broadcast_to(shape)))
+    source, view = layouts.view_of(a)
+    return layouts.best(source.seen(view.broadcast_to(shape)))
 
 
 def binary(name: str, a: Resident, b: Resident) -> Resident:
@@ -98,8 +98,10 @@ def binary(name: str, a: Resident, b: Resident) -> Resident:
         plan = elementwise.binary(matrix, name, left.placement_over(shape), right.placement_over(shape))
         return run(device, plan, A=left, B=right)["result"]
     made = strided.result_dtype(name, dtype)
-    left, right = (lying.as_type(one, dtype) for one in (a, b))
-    return lying.computed(lambda one, other, size: strided.binary(one, other, name, size), shape, made, A=left, B=right)
+    left, right = (layouts.as_type(one, dtype) for one in (a, b))
+    return layouts.computed(
+        lambda one, other, size: strided.binary(one, other, name, size), shape, made, A=left, B=right
+    )
 
 
 def where(condition: Resident, a: Resident, b: Resident) -> Resident:
@@ -107,8 +109,8 @@ def where(condition: Resident, a: Resident, b: Resident) -> Resident:
     same_device("where", condition, a, b)
     shape = broadcast_shape("where", condition.shape, a.shape, b.shape)
     dtype = promoted(a.dtype, b.dtype)
-    left, right, choice = lying.as_type(a, dtype), lying.as_type(b, dtype), lying.as_type(condition, "bool")
-    return lying.computed(
+    left, right, choice = layouts.as_type(a, dtype), layouts.as_type(b, dtype), layouts.as_type(condition, "bool")
+    return layouts.computed(
         lambda one, other, seen, size: strided.where(seen, one, other, size), shape, dtype, A=left, B=right, C=choice
     )
 
@@ -118,8 +120,8 @@ def clip(a: Resident, low: Resident, high: Resident) -> Resident:
     same_device("clip", a, low, high)
     shape = broadcast_shape("clip", a.shape, low.shape, high.shape)
     dtype = promoted(a.dtype, low.dtype, high.dtype)
-    one, lower, upper = (lying.as_type(each, dtype) for each in (a, low, high))
-    return lying.computed(strided.clip, shape, dtype, A=one, B=lower, C=upper)
+    one, lower, upper = (layouts.as_type(each, dtype) for each in (a, low, high))
+    return layouts.computed(strided.clip, shape, dtype, A=one, B=lower, C=upper)
 
 
 def _as_matrix(a: Resident) -> Resident:
@@ -128,7 +130,7 @@ def _as_matrix(a: Resident) -> Resident:
         return a
     if a.view is NUMBER:  # a single element has the same texel in both layouts
         return Resident(a.device, a.stored, (1, 1))
-    return lying.packed("array", lying.reshaped(a, (1,) * (2 - a.ndim) + a.shape))
+    return layouts.packed("array", layouts.reshaped(a, (1,) * (2 - a.ndim) + a.shape))
 
 
 def product(
@@ -153,8 +155,8 @@ def product(
         return _packed_product(a, b, variant, onto)
     if 0 in (a.ndim, b.ndim):
         raise ShapeError(f"{function}: operands must have at least one dimension, got {a.shape} and {b.shape}; use *")
-    left = lying.reshaped(a, (1, *a.shape)) if a.ndim == 1 else a
-    right = lying.reshaped(b, (*b.shape, 1)) if b.ndim == 1 else b
+    left = layouts.reshaped(a, (1, *a.shape)) if a.ndim == 1 else a
+    right = layouts.reshaped(b, (*b.shape, 1)) if b.ndim == 1 else b
     if left.shape[-1] != right.shape[-2]:
         raise ShapeError(f"{function}: inner dimensions must agree, got A {a.shape} and B {b.shape}")
     stack = broadcast_shape(function, left.shape[:-2], right.shape[:-2])
@@ -162,13 +164,13 @@ def product(
     dtype = promoted("int32", a.dtype, b.dtype)
     matrices = all(packs(one, dtype, a.device) for one in (left.shape, right.shape, shape))
     if matrices:
-        result = _packed_product(lying.packed(function, left), lying.packed(function, right), variant, onto)
+        result = _packed_product(layouts.packed(function, left), layouts.packed(function, right), variant, onto)
     else:
         result = _products(left, right, shape, dtype)
     if a.dtype == b.dtype == "bool":
-        result = lying.as_type(result, "bool")
+        result = layouts.as_type(result, "bool")
     kept = (*stack, *(shape[-2:-1] if a.ndim > 1 else ()), *(shape[-1:] if b.ndim > 1 else ()))
-    return result if kept == shape else lying.reshaped(result, kept)
+    return result if kept == shape else layouts.reshaped(result, kept)
 
 
 def _packed_product(a: Resident, b: Resident, variant: str | None, onto: Resident | None) -> Resident:
@@ -186,7 +188,7 @@ def _products(a: Resident, b: Resident, shape: Shape, dtype: str) -> Resident:
     """Multiply batches, integers, and matrices that are longer than a texture."""
     if 0 in shape or not a.shape[-1]:
         return from_array(np.zeros(shape, dtype=dtype), a.device)
-    return lying.computed(products.product, shape, dtype, A=lying.as_type(a, dtype), B=lying.as_type(b, dtype))
+    return layouts.computed(products.product, shape, dtype, A=layouts.as_type(a, dtype), B=layouts.as_type(b, dtype))
 
 
 def same_device(function: str, *values: Resident) -> None:

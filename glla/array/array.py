@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla import registry
-from glla.array import arithmetic, blocks, dispatch, dlpack, html, lying, operators, reductions, shaping
+from glla.array import arithmetic, blocks, dispatch, dlpack, html, layouts, operators, reductions, shaping
 from glla.array.convert import as_dtype, as_float32, as_real, checked_device, dtype_of, finite_result, promoted
 from glla.array.value import Resident, Shape, from_array, run
 from glla.errors import (
@@ -152,7 +152,7 @@ class Array:
     def texture(self) -> Texture:
         """Texture with all elements in order, for `Device.run`; another layout or view is converted first, once."""
         value = self.value
-        self._value = value.settled() if value.packed else lying.whole(value)
+        self._value = value.settled() if value.packed else layouts.whole(value)
         return self._value.texture
 
     # -- what it is ---------------------------------------------------------------------------------------------
@@ -372,7 +372,7 @@ class Array:
             )
         if name == self.value.dtype and not copy:
             return self
-        return Array._of(lying.best(lying.as_type(self.value, name)))
+        return Array._of(layouts.best(layouts.as_type(self.value, name)))
 
     @property
     def T(self) -> Array:
@@ -748,7 +748,7 @@ class Array:
             raise DeviceMismatchError(f"{name}: the result lives on another device and cannot go in place")
         if promoted(result.value.dtype, value.dtype) != value.dtype:
             raise DTypeError(f"{name}: the result is {result.dtype.name} and does not fit in place of {value.dtype}")
-        self._value = lying.best(lying.as_type(result.value, value.dtype))
+        self._value = layouts.best(layouts.as_type(result.value, value.dtype))
         return self
 
     # -- NumPy's protocols --------------------------------------------------------------------------------------

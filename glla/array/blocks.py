@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import arithmetic, lying, shaping
+from glla.array import arithmetic, layouts, shaping
 from glla.array.value import Resident, Shape, from_array, packs, run
 from glla.errors import IndexingError, ShapeError, integer
 from glla.operations import blocks
@@ -110,17 +110,17 @@ def basic(a: Resident, index: Places) -> Resident:
     """Return a block: a view, or one pass for a packed matrix."""
     block = _region(a.shape, a.dtype, index)
     if block.count == 0:
-        return lying.best(Resident.wrapped(a.device, None, block.shape, a.dtype))
+        return layouts.best(Resident.wrapped(a.device, None, block.shape, a.dtype))
     if not a.packed:
-        source, view = lying.view_of(a)
-        return lying.best(source.seen(seen(view, index)))
+        source, view = layouts.view_of(a)
+        return layouts.best(source.seen(seen(view, index)))
     if block.shape == a.shape and block.strides == (a.shape[1], 1):
         return a
     count, origin, (down, right) = _lines(block, a.shape[1])
     if packs(block.shape, a.dtype, a.device):
         value = _gathered(a, count, origin, (down, 0), (0, right))
-        return value if value.shape == block.shape else lying.best(lying.reshaped(value, block.shape))
-    return lying.reshaped(lying.taken(a, count, origin, (down, 0), (0, right)), block.shape)
+        return value if value.shape == block.shape else layouts.best(layouts.reshaped(value, block.shape))
+    return layouts.reshaped(layouts.taken(a, count, origin, (down, 0), (0, right)), block.shape)
 
 
 def _lines(block: View, columns: int) -> tuple[Place, Place, Place]:
@@ -149,7 +149,7 @@ def _chosen(a: Resident, index: Places) -> Resident:
     """Return elements selected by arrays of integers or bool: their flat indices are computed on the host."""
     along = _along(a.shape, index)
     if along is None:
-        return shaping.taken(lying.reshaped(a, (a.size,)), from_array(_places(a.shape, index), a.device), 0)
+        return shaping.taken(layouts.reshaped(a, (a.size,)), from_array(_places(a.shape, index), a.device), 0)
     axis, numbers = along
     return shaping.taken(a, from_array(numbers, a.device), axis)
 
@@ -205,8 +205,8 @@ def put(a: Resident, index: Places, b: Resident) -> Resident:
         return a
     if a.packed:
         return _put_matrix(a, region, b)
-    target, value = lying.whole(a), lying.as_type(b, a.dtype)
-    return lying.computed(
+    target, value = layouts.whole(a), layouts.as_type(b, a.dtype)
+    return layouts.computed(
         lambda own, view, size: move.assign(own, index, view, size), a.shape, a.dtype, A=target, B=value
     )
 
@@ -227,15 +227,15 @@ def _put_chosen(a: Resident, index: Places, b: Resident) -> Resident:
     chosen = np.full(lines[axis], -1, dtype=np.int32)  # for each slice of A the slice of B that replaces it
     chosen[places.reshape(-1)] = np.arange(places.size, dtype=np.int32)
     source, zero = (from_array(one, a.device) for one in (chosen, np.zeros((), dtype=np.int32)))
-    target, (value, view) = lying.whole(a), lying.view_of(lying.as_type(b, a.dtype))
-    spread = lying.reshaped(value.seen(view.broadcast_to(shape)), (*before, places.size, *after))
+    target, (value, view) = layouts.whole(a), layouts.view_of(layouts.as_type(b, a.dtype))
+    spread = layouts.reshaped(value.seen(view.broadcast_to(shape)), (*before, places.size, *after))
     assert spread.view is not None
     assert source.view is not None
     plan = move.take(spread.view, source.view, axis, a.device.limits.texture_size)
-    taken = lying.made(spread, plan, lines, a.dtype, A=spread, I=source)
-    stays = lying.reshaped(arithmetic.binary("less", source, zero), (len(chosen), *(1,) * len(after)))
+    taken = layouts.made(spread, plan, lines, a.dtype, A=spread, I=source)
+    stays = layouts.reshaped(arithmetic.binary("less", source, zero), (len(chosen), *(1,) * len(after)))
     old = target.seen(View.of(lines, a.dtype))
-    return lying.best(lying.reshaped(arithmetic.where(stays, old, taken), a.shape))
+    return layouts.best(layouts.reshaped(arithmetic.where(stays, old, taken), a.shape))
 
 
 def _fitting(b: Resident, shape: Shape) -> Resident:
@@ -244,9 +244,9 @@ def _fitting(b: Resident, shape: Shape) -> Resident:
     A column may also be assigned to a block of one dimension, which NumPy refuses: it is a vector of a matrix.
     """
     if len(shape) == 1 and b.shape == (*shape, 1):
-        return lying.reshaped(b, shape)
+        return layouts.reshaped(b, shape)
     while b.ndim > len(shape) and b.shape[0] == 1:
-        b = lying.reshaped(b, b.shape[1:])
+        b = layouts.reshaped(b, b.shape[1:])
     fits = b.ndim <= len(shape) and all(
         own in (1, most) for own, most in zip(b.shape, shape[len(shape) - b.ndim :], strict=True)
     )
@@ -259,8 +259,8 @@ def _put_matrix(a: Resident, region: View, b: Resident) -> Resident:
     """Assign B to a block of a packed matrix."""
     count, origin, step = _lines(region, a.shape[1])
     if not (b.packed and region.shape == count):
-        source, view = lying.view_of(lying.as_type(b, "float32"))
-        b = lying.packed("array", lying.reshaped(source.seen(view.broadcast_to(region.shape)), count))
+        source, view = layouts.view_of(layouts.as_type(b, "float32"))
+        b = layouts.packed("array", layouts.reshaped(source.seen(view.broadcast_to(region.shape)), count))
     plan = blocks.assign(a.matrix, count, origin, step, b.placement_over(count))
     return run(a.device, plan, A=a.settled(), B=b)["result"]
 
@@ -276,9 +276,9 @@ def diagonal(a: Resident, offset: int = 0) -> Resident:
     if count == 0 or a.size == 0:
         return Resident.wrapped(a.device, None, (*a.shape[:-2], count), a.dtype)
     if a.packed:
-        return lying.reshaped(lying.taken(a, (count, 1), (top, left), (1, 1), (0, 0)), (count,))
-    source, view = lying.view_of(a)
+        return layouts.reshaped(layouts.taken(a, (count, 1), (top, left), (1, 1), (0, 0)), (count,))
+    source, view = layouts.view_of(a)
     down, right = view.strides[-2:]
     start = view.offset + top * down + left * right
     diagonal_ = View((*view.shape[:-2], count), (*view.strides[:-2], down + right), start, view.size, view.dtype)
-    return lying.best(source.seen(diagonal_))
+    return layouts.best(source.seen(diagonal_))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import lying
+from glla.array import layouts
 from glla.array.arithmetic import binary, same_device, unary, where
 from glla.array.convert import as_real, float32_of, promoted
 from glla.array.value import Resident, as_resident, from_array, from_scalar
@@ -111,11 +111,11 @@ def difference(function: str, a: Any, b: Any) -> Resident:
 def _parts(function: str, name: str, a: Any, beside: Resident) -> tuple[Resident, Resident | None]:
     """Return the nearest float32, and the remainder, which float32 holds; None for no remainder."""
     if isinstance(a, Resident):
-        near = lying.as_type(a, "float32")
+        near = layouts.as_type(a, "float32")
         if a.dtype != "int32":
             return near, None
-        rest = binary("subtract", a, lying.as_type(near, "int32"))  # 2^31 becomes -2^31: both wrap around
-        return near, lying.as_type(rest, "float32")
+        rest = binary("subtract", a, layouts.as_type(near, "int32"))  # 2^31 becomes -2^31: both wrap around
+        return near, layouts.as_type(rest, "float32")
     if beside.dtype == "float32":
         return as_resident(function, name, a, beside.device), None
     number = host(function, name, a)
@@ -163,7 +163,7 @@ def _whole_numbers(numbers: Any, up: bool, device: Device) -> tuple[Resident, Re
     rounded = unary("ceil" if up else "floor", numbers)
     least, past, zero = (from_scalar(float(one), device) for one in (LEAST, PAST, 0))
     inside = binary("logical_and", binary("greater_equal", rounded, least), binary("less", rounded, past))
-    return lying.as_type(rounded, "int32"), inside, binary("less", numbers, zero)
+    return layouts.as_type(rounded, "int32"), inside, binary("less", numbers, zero)
 
 
 def _in_host(line: NDArray[Any], numbers: Resident, right: bool) -> Resident:
@@ -183,9 +183,9 @@ def _search(line: Resident, numbers: Resident, right: bool) -> Resident:
     if not line.size or not numbers.size:
         return from_array(np.zeros(numbers.shape, dtype=np.int32), line.device)
     dtype = promoted(line.dtype, numbers.dtype)
-    held, sought = (lying.as_type(one, dtype) for one in (line, numbers))
+    held, sought = (layouts.as_type(one, dtype) for one in (line, numbers))
 
     def plan(seen: View, places: View, size: int) -> Plan:
         return order.searchsorted(seen, places, right, size)
 
-    return lying.computed(plan, numbers.shape, "int32", H=held, A=sought)
+    return layouts.computed(plan, numbers.shape, "int32", H=held, A=sought)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from glla import registry
-from glla.array import lying
+from glla.array import layouts
 from glla.array.array import Array
 from glla.array.convert import checked_device
 from glla.array.slots import as_slot
@@ -36,10 +36,10 @@ def run(loop: Loop, device: Device | None, operands: Mapping[str, Any]) -> Itera
     results = place.run(loop, **values)
     for name, made in results.items():
         slots = (loop.results[name], loop.carry.get(name))  # a carried result has the shape of its operand
-        layouts = (texture(loop.slots[slot]).layout for slot in slots if slot)
-        layout = next((one for one in layouts if one is not None), None)
+        known = (texture(loop.slots[slot]).layout for slot in slots if slot)
+        layout = next((one for one in known if one is not None), None)
         if layout is not None:
-            results[name] = Array._of(lying.best(Resident.lying(place, made, layout)))
+            results[name] = Array._of(layouts.best(Resident.of_texture(place, made, layout)))
     return results
 
 

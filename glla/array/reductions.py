@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from glla.array import arithmetic, lying
+from glla.array import arithmetic, layouts
 from glla.array.value import Resident, Shape, from_array, run
 from glla.errors import AxisError, OptionError, OptionTypeError, ShapeError
 from glla.operations import reduce
@@ -81,30 +81,30 @@ def reduced(operation: str, a: Resident, axis: Any = None, keepdims: bool = Fals
     if operation in NEEDS_ELEMENTS and not prod(a.shape[number] for number in axes) and 0 not in shape:
         raise ShapeError(f"{operation}: a line without elements has no extremes, got shape {a.shape} and axis {axis}")
     result = _folded(operation, a, axes, shape)
-    return result if keepdims else lying.best(lying.reshaped(result, folds.reduced_shape(a.shape, axes)))
+    return result if keepdims else layouts.best(layouts.reshaped(result, folds.reduced_shape(a.shape, axes)))
 
 
 def _folded(operation: str, a: Resident, axes: tuple[int, ...], shape: Shape) -> Resident:
     """Reduce, and keep the dimensions."""
     dtype = folds.result_dtype(operation, a.dtype)
     if 0 in shape:
-        return lying.best(Resident.wrapped(a.device, None, shape, dtype))
+        return layouts.best(Resident.wrapped(a.device, None, shape, dtype))
     if a.size == 0:
         neutral = np.full(shape, int(operation in ("prod", "all")), dtype=dtype)
         return from_array(neutral, a.device)
     if a.packed and operation in reduce.FOLDS and axes:
         return fold(operation, a, None if len(axes) == 2 else axes[0])
     if not axes and operation in ("sum", "prod", "max", "min"):
-        return lying.as_type(a, dtype)
-    source, view = lying.view_of(a)
+        return layouts.as_type(a, dtype)
+    source, view = layouts.view_of(a)
     size, operands = a.device.limits.texture_size, {"A": source}
     if operation in folds.PLACES:
         plan = folds.place(view, operation, axes, size)
     else:
         plan = folds.fold(view, operation, axes, size)
     if operation == "sum_squares":
-        operands["S"] = lying.whole(_folded("max_magnitude", a, axes, shape))
-    return lying.best(lying.made(source, plan, shape, dtype, **operands))
+        operands["S"] = layouts.whole(_folded("max_magnitude", a, axes, shape))
+    return layouts.best(layouts.made(source, plan, shape, dtype, **operands))
 
 
 def fold(operation: str, a: Resident, axis: int | None = None) -> Resident:
@@ -123,14 +123,14 @@ def fold(operation: str, a: Resident, axis: int | None = None) -> Resident:
 def cumulative(operation: str, a: Resident, axis: Any, include_initial: bool = False) -> Resident:
     """Cumulative sums or products along a dimension; of all elements in C order if it is None."""
     if axis is None:
-        a, axis = lying.reshaped(a, (a.size,)), 0
+        a, axis = layouts.reshaped(a, (a.size,)), 0
     at = place(f"cumulative_{operation}", axis, a.ndim)
-    a = lying.as_type(a, folds.result_dtype(operation, a.dtype))
+    a = layouts.as_type(a, folds.result_dtype(operation, a.dtype))
     shape = (*a.shape[:at], a.shape[at] + include_initial, *a.shape[at + 1 :])
     if 0 in shape or not a.size:
         return from_array(np.full(shape, int(operation == "prod"), dtype=a.dtype), a.device)
     name = f"cumulative_{operation}"
-    return lying.computed(
+    return layouts.computed(
         lambda view, size: scan.cumulative(view, name, at, size, include_initial), shape, a.dtype, A=a
     )
 
@@ -141,14 +141,14 @@ def cumulative(operation: str, a: Resident, axis: Any, include_initial: bool = F
 def mean(a: Resident, axis: Any = None, keepdims: bool = False) -> Resident:
     """Mean over some dimensions, as float32; NaN of nothing."""
     count = _count("mean", a, axis)
-    total = reduced("sum", lying.as_type(a, "float32"), axis, keepdims)
+    total = reduced("sum", layouts.as_type(a, "float32"), axis, keepdims)
     return arithmetic.binary("divide", total, number(count, a))
 
 
 def variance(a: Resident, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Resident:
     """Mean squared difference from the mean, as float32; see `glla.Array.var`."""
     count = _count("var", a, axis)
-    left = arithmetic.binary("subtract", lying.as_type(a, "float32"), mean(a, axis, keepdims=True))
+    left = arithmetic.binary("subtract", layouts.as_type(a, "float32"), mean(a, axis, keepdims=True))
     total = reduced("sum", arithmetic.unary("square", left), axis, keepdims)
     return arithmetic.binary("divide", total, number(max(count - ddof, 0), a))
 
@@ -189,21 +189,21 @@ def matrix_norm(a: Resident, order: Any, axes: tuple[int, int], keepdims: bool) 
             "others need singular values: use numpy.linalg.norm(A.numpy(), ord)"
         )
     over, rest = axes[sums[order]], axes[1 - sums[order]]
-    lines = reduced("sum_magnitudes", lying.as_type(a, "float32"), over, keepdims=True)
+    lines = reduced("sum_magnitudes", layouts.as_type(a, "float32"), over, keepdims=True)
     if order > 0 and not a.shape[rest]:  # all norms of nothing are 0
         found = reduced("sum", lines, rest, keepdims=True)
     else:
         found = reduced("max" if order > 0 else "min", lines, rest, keepdims=True)
-    return found if keepdims else lying.best(lying.reshaped(found, folds.reduced_shape(a.shape, axes)))
+    return found if keepdims else layouts.best(layouts.reshaped(found, folds.reduced_shape(a.shape, axes)))
 
 
 def vector_norm(a: Resident, order: Any, axis: Any, keepdims: bool) -> Resident:
     """Norms of vectors along some dimensions, of all elements as one by default."""
-    a = lying.as_type(a, "float32")
+    a = layouts.as_type(a, "float32")
     if order in (None, 2):
         return _euclidean(a, axis, keepdims)
     if order == 0:
-        return lying.as_type(reduced("count_nonzero", a, axis, keepdims), "float32")
+        return layouts.as_type(reduced("count_nonzero", a, axis, keepdims), "float32")
     operations = {1: "sum_magnitudes", np.inf: "max_magnitude", -np.inf: "min_magnitude"}
     if order == np.inf and not a.size:
         return reduced("sum", a, axis, keepdims)  # all norms of nothing are 0
@@ -224,10 +224,10 @@ def _of_powers(a: Resident, order: float, axis: Any, keepdims: bool) -> Resident
     edge = reduced("max_magnitude" if order > 0 else "min_magnitude", a, axis, keepdims=True)
     powers = arithmetic.binary("power", arithmetic.binary("divide", sizes, edge), exponents[0])
     roots = arithmetic.binary("power", reduced("sum", powers, axis, keepdims=True), exponents[1])
-    inner = arithmetic.binary("logical_and", arithmetic.unary("isfinite", edge), lying.as_type(edge, "bool"))
+    inner = arithmetic.binary("logical_and", arithmetic.unary("isfinite", edge), layouts.as_type(edge, "bool"))
     found = arithmetic.where(inner, arithmetic.binary("multiply", roots, edge), edge)
     axes = places("norm", axis, a.ndim)
-    return found if keepdims else lying.best(lying.reshaped(found, folds.reduced_shape(a.shape, axes)))
+    return found if keepdims else layouts.best(layouts.reshaped(found, folds.reduced_shape(a.shape, axes)))
 
 
 def _euclidean(a: Resident, axis: Any, keepdims: bool) -> Resident:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import arithmetic, lying
+from glla.array import arithmetic, layouts
 from glla.array.convert import as_real, promoted
 from glla.array.reductions import place, places, reduced
 from glla.array.value import Resident, Shape, from_array
@@ -31,8 +31,8 @@ def permute(function: str, a: Resident, axes: Sequence[Any]) -> Resident:
         return a
     if a.packed:
         return a.transpose
-    source, view = lying.view_of(a)
-    return lying.best(source.seen(view.permute(order_)))
+    source, view = layouts.view_of(a)
+    return layouts.best(source.seen(view.permute(order_)))
 
 
 def to_the_end(function: str, a: Resident, axis1: Any, axis2: Any) -> Resident:
@@ -51,7 +51,7 @@ def reshape(a: Resident, shape: Sequence[Any]) -> Resident:
         lengths[lengths.index(-1)] = a.size // known
     if min(lengths, default=0) < 0 or prod(lengths) != a.size:
         raise ShapeError(f"reshape: an array of {a.size} elements, shape {a.shape}, has no shape {tuple(shape)}")
-    return lying.best(lying.reshaped(a, tuple(lengths)))
+    return layouts.best(layouts.reshaped(a, tuple(lengths)))
 
 
 def squeeze(a: Resident, axis: Any) -> Resident:
@@ -76,10 +76,10 @@ def expand_dims(a: Resident, axis: Any) -> Resident:
 
 def flip(a: Resident, axis: Any) -> Resident:
     """Reverse some dimensions, all by default."""
-    source, view = lying.view_of(a)
+    source, view = layouts.view_of(a)
     if a.size == 0:
         return a
-    return lying.best(source.seen(view.flip(places("flip", axis, a.ndim))))
+    return layouts.best(source.seen(view.flip(places("flip", axis, a.ndim))))
 
 
 def concat(function: str, arrays: Sequence[Resident], axis: int | None) -> Resident:
@@ -88,7 +88,7 @@ def concat(function: str, arrays: Sequence[Resident], axis: int | None) -> Resid
         raise ShapeError(f"{function}: needs one array at least")
     arithmetic.same_device(function, *arrays)
     if axis is None:
-        arrays, axis = [lying.reshaped(one, (one.size,)) for one in arrays], 0
+        arrays, axis = [layouts.reshaped(one, (one.size,)) for one in arrays], 0
     first = arrays[0]
     if first.ndim == 0:
         raise ShapeError(f"{function}: arrays must have one dimension at least, got shape ()")
@@ -98,16 +98,16 @@ def concat(function: str, arrays: Sequence[Resident], axis: int | None) -> Resid
             raise ShapeError(f"{function}: shapes must agree but for axis {axis}, got {first.shape} and {one.shape}")
     dtype = promoted(*(one.dtype for one in arrays))
     shape = (*first.shape[:at], sum(one.shape[at] for one in arrays), *first.shape[at + 1 :])
-    parts = [lying.as_type(one, dtype) for one in arrays if one.size]
+    parts = [layouts.as_type(one, dtype) for one in arrays if one.size]
     if len(parts) == 1:
-        return lying.best(lying.wrapped(parts[0]))
+        return layouts.best(layouts.wrapped(parts[0]))
     operands = {f"A{number}": one for number, one in enumerate(parts or arrays[:1])}
 
     def plan(*views_and_size: Any) -> Plan:
         *views, size = views_and_size
         return move.concat(tuple(views), at, size)
 
-    return lying.computed(plan, shape, dtype, **operands)
+    return layouts.computed(plan, shape, dtype, **operands)
 
 
 def stack(function: str, arrays: Sequence[Resident], axis: int) -> Resident:
@@ -123,7 +123,7 @@ def stack(function: str, arrays: Sequence[Resident], axis: int) -> Resident:
 def take(a: Resident, indices: Any, axis: int | None) -> Resident:
     """Return slices at indices along a dimension; elements of the flat array if it is None."""
     if axis is None:
-        a, axis = lying.reshaped(a, (a.size,)), 0
+        a, axis = layouts.reshaped(a, (a.size,)), 0
     at = place("take", axis, a.ndim)
     return taken(a, as_places("take", indices, a, a.shape[at]), at)
 
@@ -132,10 +132,10 @@ def taken(a: Resident, chosen: Resident, at: int) -> Resident:
     """Return slices at indices along a dimension; the indices are in range."""
     shape = (*a.shape[:at], *chosen.shape, *a.shape[at + 1 :])
     if 0 in shape:
-        return lying.best(Resident.wrapped(a.device, None, shape, a.dtype))
-    numbers, lines = lying.reshaped(chosen, (chosen.size,)), (*a.shape[:at], chosen.size, *a.shape[at + 1 :])
-    made = lying.computed(lambda view, seen, size: move.take(view, seen, at, size), lines, a.dtype, A=a, I=numbers)
-    return lying.best(lying.reshaped(made, shape))
+        return layouts.best(Resident.wrapped(a.device, None, shape, a.dtype))
+    numbers, lines = layouts.reshaped(chosen, (chosen.size,)), (*a.shape[:at], chosen.size, *a.shape[at + 1 :])
+    made = layouts.computed(lambda view, seen, size: move.take(view, seen, at, size), lines, a.dtype, A=a, I=numbers)
+    return layouts.best(layouts.reshaped(made, shape))
 
 
 def take_along_axis(a: Resident, indices: Any, axis: int) -> Resident:
@@ -152,7 +152,7 @@ def take_along_axis(a: Resident, indices: Any, axis: int) -> Resident:
     def plan(view: View, seen: View, size: int) -> Plan:
         return move.take_along_axis(view.broadcast_to(lines), seen.broadcast_to(shape), at, size)
 
-    return lying.computed(plan, shape, a.dtype, A=a, I=chosen)
+    return layouts.computed(plan, shape, a.dtype, A=a, I=chosen)
 
 
 def as_places(function: str, indices: Any, beside: Resident, length: int) -> Resident:
@@ -199,7 +199,7 @@ def roll(a: Resident, shift: int, axis: int) -> Resident:
     """Move elements along a dimension, cyclically."""
     if a.size == 0:
         return a
-    return lying.computed(lambda view, size: move.roll(view, shift, axis, size), a.shape, a.dtype, A=a)
+    return layouts.computed(lambda view, size: move.roll(view, shift, axis, size), a.shape, a.dtype, A=a)
 
 
 def triangle(a: Resident, upper: bool, offset: int) -> Resident:
@@ -209,14 +209,14 @@ def triangle(a: Resident, upper: bool, offset: int) -> Resident:
     if a.size == 0:
         return a
     offset = max(-a.shape[-2], min(offset, a.shape[-1]))  # beyond the corners the result is the same
-    return lying.computed(lambda view, size: move.triangle(view, upper, offset, size), a.shape, a.dtype, A=a)
+    return layouts.computed(lambda view, size: move.triangle(view, upper, offset, size), a.shape, a.dtype, A=a)
 
 
 def sort(a: Resident, axis: int, descending: bool, numbers: bool) -> Resident:
     """Sort along a dimension, stably; return the elements, or their indices."""
     at = place("sort", axis, a.ndim)
     make, dtype = (order.argsort, "int32") if numbers else (order.sort, a.dtype)
-    return lying.computed(lambda view, size: make(view, at, descending, size), a.shape, dtype, A=a)
+    return layouts.computed(lambda view, size: make(view, at, descending, size), a.shape, dtype, A=a)
 
 
 def lines(shape: Shape, axes: Sequence[int]) -> Shape:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import lying
+from glla.array import layouts
 from glla.array.array import value_of
 from glla.array.convert import as_float32, as_real
 from glla.array.value import Resident, from_array
@@ -41,14 +41,14 @@ def as_slot(
     assert layout is not None
     found = _on_device(function, name, value_of(value), layout.dtype, device, check_finite, place or "for this plan")
     if isinstance(layout, Packed):
-        matrix = found if found.ndim >= 2 else lying.reshaped(found, (found.size, 1))
+        matrix = found if found.ndim >= 2 else layouts.reshaped(found, (found.size, 1))
         if matrix.shape != layout.shape:
             raise ShapeError(f"{function}: {name} must have shape {layout.shape} for this plan, got {found.shape}")
-        lies = lying.packed(function, matrix).settled()
+        lies = layouts.packed(function, matrix).settled()
     elif found.size != prod(layout.shape):
         raise ShapeError(f"{function}: {name} must have {prod(layout.shape)} elements for this plan, got {found.shape}")
     else:
-        lies = lying.whole(found)
+        lies = layouts.whole(found)
     return empty(slot, device) if lies.stored is None else lies.stored
 
 
@@ -81,7 +81,7 @@ def _on_device(
         value = from_array(_array(function, name, value, dtype, check_finite, place), device)
     if value.dtype != dtype and not (dtype == "int32" and value.dtype == "bool"):
         raise DTypeError(f"{function}: {name} must be {dtype} {place}, got {value.dtype}; use astype")
-    return lying.as_type(value, dtype)
+    return layouts.as_type(value, dtype)
 
 
 def _array(function: str, name: str, value: Any, dtype: str, check_finite: bool, place: str) -> NDArray[Any]:

@@ -62,7 +62,7 @@ class Resident:
     view: View | None = None
 
     @staticmethod
-    def lying(device: Device, texture: Texture, layout: Layout) -> Resident:
+    def of_texture(device: Device, texture: Texture, layout: Layout) -> Resident:
         """Value in a texture with this layout."""
         if isinstance(layout, Packed):
             return Resident(device, None if 0 in layout.shape else texture, layout.shape)
@@ -175,7 +175,7 @@ def run(device: Device, plan: Plan, **operands: Resident) -> dict[str, Resident]
         The results that are arrays.
     """
     found = device.run(plan, **{name: value.texture for name, value in operands.items()})
-    return {name: Resident.lying(device, found[name], layout) for name, layout in plan.layouts.items()}
+    return {name: Resident.of_texture(device, found[name], layout) for name, layout in plan.layouts.items()}
 
 
 # -- from the host ----------------------------------------------------------------------------------------------------

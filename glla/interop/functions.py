@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from glla import linalg
-from glla.array import arithmetic, comparisons, lying, operators, reductions, shaping
+from glla.array import arithmetic, comparisons, layouts, operators, reductions, shaping
 from glla.array.array import DTYPES, Array, asarray, value_of
 from glla.array.convert import as_dtype, dtype_of
 from glla.array.value import Resident, from_array
@@ -231,7 +231,7 @@ def full(shape: Any, number: Any, dtype: str | None = None, device: DeviceLike |
     else:
         kind = dtype or dtype_of("full", "fill_value", number)
         value = from_array(as_dtype("full", "fill_value", number, kind), target)
-    return Array._of(arithmetic.broadcast(lying.as_type(value, kind), lengths))
+    return Array._of(arithmetic.broadcast(layouts.as_type(value, kind), lengths))
 
 
 def _lengths(function: str, shape: Any) -> tuple[int, ...]:
@@ -319,7 +319,7 @@ def _made(plan: Callable[[int], Plan], shape: tuple[int, ...], dtype: str, devic
     if 0 in shape:
         return Array._of(from_array(np.empty(shape, dtype=dtype), target))
     texture = target.run(plan(target.limits.texture_size))["result"]
-    return Array._of(lying.best(Resident.wrapped(target, texture, shape, dtype)))
+    return Array._of(layouts.best(Resident.wrapped(target, texture, shape, dtype)))
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import lying
+from glla.array import layouts
 from glla.array.array import Array
 from glla.array.convert import as_float32
 from glla.array.slots import as_int32, as_slot
@@ -675,7 +675,7 @@ def _value(device: Device, slot: Slot, made: Any) -> Any:
     if not isinstance(made, Texture):
         return made
     if isinstance(slot, Storage) and slot.layout is not None:
-        return Array._of(lying.best(Resident.lying(device, made, slot.layout)))
+        return Array._of(layouts.best(Resident.of_texture(device, made, slot.layout)))
     return device.read(made)
 
 

@@ -44,7 +44,7 @@ def run(device: Device, plan: Plan, values: Mapping[str, Any]) -> dict[str, Any]
     """Run a plan on arrays of the host, Arrays and textures; results that are arrays on the device are Arrays."""
     found: dict[str, Any] = device.run(plan, **{name: stored(values[name]) for name in plan.operands})
     for name, layout in plan.layouts.items():
-        found[name] = Array._of(Resident.lying(device, found[name], layout))
+        found[name] = Array._of(Resident.of_texture(device, found[name], layout))
     return found
 
 

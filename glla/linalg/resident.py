@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import arithmetic, blocks, lying, shaping
+from glla.array import arithmetic, blocks, layouts, shaping
 from glla.array.array import Array, upload
 from glla.array.convert import finite_result
 from glla.array.value import Resident, from_array
@@ -113,7 +113,7 @@ class Solved:
 
 def spread(a: Array, stack: tuple[int, ...]) -> Resident:
     """See matrices spread over the dimensions of a stack."""
-    source, view = lying.view_of(a.value)
+    source, view = layouts.view_of(a.value)
     return source.seen(view.broadcast_to((*stack, *a.shape[-2:])))
 
 
@@ -125,7 +125,7 @@ def flipped(a: Resident) -> Resident:
 
 def flat(a: Resident) -> Resident:
     """Give a stack one dimension beside those of its matrices, in order."""
-    return lying.whole(lying.reshaped(a, (prod(a.shape[:-2]), *a.shape[-2:])))
+    return layouts.whole(layouts.reshaped(a, (prod(a.shape[:-2]), *a.shape[-2:])))
 
 
 def together(
@@ -176,7 +176,7 @@ def in_pieces(most: int, operands: tuple[Resident, ...], run: Callable[..., Part
 def _members(a: Resident, first: int, end: int) -> Resident:
     """Take some members of a stack, in order."""
     assert a.view is not None
-    return lying.whole(a.seen(a.view.sliced(slice(first, end))))
+    return layouts.whole(a.seen(a.view.sliced(slice(first, end))))
 
 
 def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...], **options: Any) -> Solved:
@@ -288,7 +288,7 @@ def read_together(
 def member(a: Resident, index: int) -> Resident:
     """One matrix of a stack."""
     assert a.view is not None
-    return lying.best(a.seen(a.view.sliced(index)))
+    return layouts.best(a.seen(a.view.sliced(index)))
 
 
 def mended(matrices: Resident, fixes: dict[int, Host]) -> Resident:
@@ -303,7 +303,7 @@ def joined_results(parts: list[Any]) -> Any:
     """Join results of matrices: those on the device there, numbers on the host."""
     if not isinstance(parts[0], Array):
         return np.array(parts)
-    return shaping.stack("stack", [lying.wrapped(one.value) for one in parts], 0)
+    return shaping.stack("stack", [layouts.wrapped(one.value) for one in parts], 0)
 
 
 def members(a: Array) -> list[Array]:
@@ -385,7 +385,7 @@ def broadcast(function: str, a: Host | Array, b: Host | Array) -> tuple[int, ...
 
 def shaped(value: Resident, shape: tuple[int, ...]) -> Array:
     """Give a stack its dimensions."""
-    return Array._of(lying.best(lying.reshaped(value, shape)))
+    return Array._of(layouts.best(layouts.reshaped(value, shape)))
 
 
 def figures(found: Host, beside: Any) -> np.float32 | Host | Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import lying, shaping
+from glla.array import layouts, shaping
 from glla.array.array import Array, upload
 from glla.array.convert import checked_device, within_float32
 from glla.array.value import Resident
@@ -85,7 +85,7 @@ def asarray(
 
 def applied(device: Device, plan: Plan, textures: Mapping[str, Texture], x: Resident, rows: int) -> Array:
     """Run the plan of a product with a vector on the device."""
-    y = device.run(plan, **textures, x=lying.whole(lying.as_type(x, "float32")).texture)["y"]
+    y = device.run(plan, **textures, x=layouts.whole(layouts.as_type(x, "float32")).texture)["y"]
     return Array._of(Resident.wrapped(device, y, (rows,), "float32"))
 
 
@@ -223,7 +223,7 @@ class SparseMatrix:
         most, (m, k) = spmv.columns_at_once(self.structure.tallest), (self.shape[0], array.shape[1])
         if resident:
             parts = [self._block(array[:, first : first + most]).value for first in range(0, k, most)]
-            return Array._of(lying.best(parts[0] if len(parts) == 1 else shaping.concat("sparse", parts, 1)))
+            return Array._of(layouts.best(parts[0] if len(parts) == 1 else shaping.concat("sparse", parts, 1)))
         if self._rows(k) is None:  # one small plan, repeated
             return np.stack([self._array(array[:, column]) for column in range(k)], axis=1)
         forms = self.form, Form(array.shape)
@@ -252,11 +252,11 @@ class SparseMatrix:
         if plan is None:
             products = [self._resident(x[:, column].value).value for column in range(columns)]
             return Array._of(shaping.stack("sparse", products, 1))
-        value, pad = lying.as_type(x.value, "float32"), -columns % 4
+        value, pad = layouts.as_type(x.value, "float32"), -columns % 4
         if pad:
             beside = upload(np.zeros((self.shape[1], pad), dtype=np.float32), self.device).value
             value = shaping.concat("sparse", [value, beside], 1)
-        y = self.device.run(plan, **self._for_columns, X=lying.whole(value).texture)["Y"]
+        y = self.device.run(plan, **self._for_columns, X=layouts.whole(value).texture)["Y"]
         made = Array._of(Resident.wrapped(self.device, y, (self.shape[0], columns + pad), "float32"))
         return made[:, :columns] if pad else made
 

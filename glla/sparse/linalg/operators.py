@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import lying, shaping
+from glla.array import layouts, shaping
 from glla.array.array import Array, upload
 from glla.array.convert import as_float32
 from glla.errors import DeviceMismatchError, DTypeError, ShapeError
@@ -79,7 +79,7 @@ class LinearOperator:
             raise ShapeError(f"LinearOperator: shapes of A {self.shape} and x {array.shape} are incompatible")
         if array.ndim == 2:
             columns = [(self @ array[:, column]).value for column in range(array.shape[1])]
-            together = Array._of(lying.best(shaping.stack("LinearOperator", columns, 1)))
+            together = Array._of(layouts.best(shaping.stack("LinearOperator", columns, 1)))
             return together if isinstance(x, Array) else together.numpy()
         made = applied(self.device, self.plan, self.textures, array.value, self.shape[0])
         return made if isinstance(x, Array) else made.numpy()
@@ -91,7 +91,7 @@ def _as_texture(name: str, value: Any, device: Device) -> Texture:
     array: Any = value if isinstance(value, Array) else upload(as_float32("LinearOperator", name, value), device)
     if array.device is not device:
         raise DeviceMismatchError(f"LinearOperator: {name} lives on another device; use to_device")
-    return lying.whole(array.value).texture
+    return layouts.whole(array.value).texture
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,9 @@ from glla.passes import Plan
 
 def view_of(a: Resident) -> tuple[Resident, View]:
     """Return a value in the linear layout, and its view; a packed matrix is converted by one pass."""
-    lying = wrapped(a)
-    assert lying.view is not None
-    return lying, lying.view
+    linear = wrapped(a)
+    assert linear.view is not None
+    return linear, linear.view
 
 
 def wrapped(a: Resident) -> Resident:
@@ -45,10 +45,10 @@ def taken(
 
 def whole(a: Resident) -> Resident:
     """Return a linear value that is its whole texture, in C order: itself, or a copy by one pass."""
-    lying, view = view_of(a)
-    if view.whole or lying.stored is None:
-        return lying
-    return made(lying, move.copy(view, a.device.limits.texture_size), a.shape, a.dtype, A=lying)
+    linear, view = view_of(a)
+    if view.whole or linear.stored is None:
+        return linear
+    return made(linear, move.copy(view, a.device.limits.texture_size), a.shape, a.dtype, A=linear)
 
 
 def packed(function: str, a: Resident) -> Resident:
@@ -80,10 +80,10 @@ def as_type(a: Resident, dtype: str) -> Resident:
     """Return a value with elements of another type: itself, or a copy by one pass."""
     if a.dtype == dtype:
         return a
-    lying, view = view_of(a)
-    if lying.stored is None:
+    linear, view = view_of(a)
+    if linear.stored is None:
         return Resident.wrapped(a.device, None, a.shape, dtype)
-    return made(lying, elementwise.cast(view, dtype, a.device.limits.texture_size), a.shape, dtype, A=lying)
+    return made(linear, elementwise.cast(view, dtype, a.device.limits.texture_size), a.shape, dtype, A=linear)
 
 
 def best(a: Resident) -> Resident:
@@ -118,12 +118,12 @@ def reshaped(a: Resident, shape: Shape) -> Resident:
     """Reshape a value, in C order; one pass where its elements are in another order."""
     if shape == a.shape:
         return a
-    lying, view = view_of(a)
+    linear, view = view_of(a)
     if a.size == 0:
         return Resident.wrapped(a.device, None, shape, a.dtype)
     seen = view.reshape(shape)
     if seen is not None:
-        return lying.seen(seen)
-    copied = whole(lying)
+        return linear.seen(seen)
+    copied = whole(linear)
     assert copied.view is not None
     return replace(copied, shape=shape, view=View.of(shape, a.dtype))
