@@ -186,9 +186,7 @@ COUNTS = [
     Count("definitions of settle in operations", partial(matches, PACKAGE / "operations", r"def settle"), 17, 8),
     Count("files of operations with frexp", partial(holding, PACKAGE / "operations", r"np\.frexp"), 2, 2),
     Count("files of glla with frexp", partial(holding, PACKAGE, r"np\.frexp"), 2, 5),
-    Count(
-        "files of benchmarks with an ArgumentParser", partial(holding, ROOT / "benchmarks", r"ArgumentParser"), 3, 3
-    ),
+    Count("files of benchmarks with an ArgumentParser", partial(holding, ROOT / "benchmarks", r"ArgumentParser"), 3, 3),
     Count("functions called newest in benchmarks", partial(matches, ROOT / "benchmarks", r"def .*newest"), 2, 1),
     Count("definite matrices made in tests", partial(matches, TESTS, r"def definite\("), 5, 0),
     Count("names for NDArray[np.float32]", partial(matches, PACKAGE, r"^Array = NDArray"), 6, 1),
