@@ -517,7 +517,8 @@ def _exact(name: str, n: int, rng: np.random.Generator) -> tuple[tuple[Any, ...]
         up = np.diag(np.diagonal(up)) + np.triu(up, 1) * (rng.random((n, n)) < 4 / n)
         low = np.eye(n) + np.tril(low, -1) * (rng.random((n, n)) < 4 / n)
         return (low + up - np.eye(n), low @ (up @ x)), x
-    if name in ("cholesky", "cho_factor"):
+    if name in ("cholesky", "cho_factor"):  # whose quotients are exact where they are rounded rightly
+        np.fill_diagonal(lower, rng.integers(1, 10, n))
         return (lower @ lower.T,), lower
     if name == "solve_pos":
         return (lower @ lower.T, lower @ (lower.T @ x)), x
