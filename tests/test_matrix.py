@@ -23,7 +23,6 @@ from glla.errors import (
     ThreadError,
     UnsupportedError,
 )
-from glla.operations.matmul import VARIANTS
 
 
 @pytest.mark.parametrize(("m", "n"), [*testing.SHAPES, (0, 1), (1, 0)])
@@ -139,16 +138,6 @@ def test_transpose(m, n, rng, device):
     testing.assert_exact(A.numpy(), a)
 
 
-@pytest.mark.parametrize("variant", [None, *(name for name, one in VARIANTS.items() if not one.needs)])
-@pytest.mark.parametrize(("m", "k", "n"), [(1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31)])
-def test_product_of_transposes(m, k, n, variant, rng):
-    a, b = testing.integers(m, k, rng), testing.integers(k, n, rng)
-    A, B = glla.asarray(a.T).T, glla.asarray(b.T).T
-    for left, right in ((A, B), (A, b), (a, B)):
-        testing.assert_exact(glla.matmul(left, right, variant=variant).numpy(), a @ b)
-    testing.assert_exact(A.numpy(), a)
-
-
 def test_small_products_read_transposes_as_they_are(device, rng):
     a = testing.integers(5, 4, rng)
     A = glla.asarray(a)
@@ -156,17 +145,6 @@ def test_small_products_read_transposes_as_they_are(device, rng):
     C = A @ A.T
     assert device.stats().passes == passes + 1
     testing.assert_exact(C.numpy(), a @ a.T)
-
-
-def test_every_function_takes_a_transpose(rng):
-    a = np.float32([[5, 1, -2], [1, 6, 0], [0, 1, 7]])
-    A, b = glla.asarray(a).T, testing.integers(3, 2, rng)
-    B = glla.asarray(b.T).T
-    testing.assert_exact(glla.solve(A, B).numpy(), glla.solve(a.T, b))
-    testing.assert_exact(glla.inv(A).numpy(), glla.inv(a.T))
-    testing.assert_exact(glla.rref(A).matrix.numpy(), glla.rref(a.T).matrix)
-    testing.assert_exact(glla.plu(A).U.numpy(), glla.plu(a.T).U)
-    assert glla.det(A) == glla.det(a.T)
 
 
 # Copies ------------------------------------------------------------------------------------------------------------
@@ -373,15 +351,6 @@ def test_the_interpreter_ends_quietly(ending):
 # The operator ------------------------------------------------------------------------------------------------------
 
 
-def test_product_operator(rng):
-    a, b = testing.integers(3, 5, rng), testing.integers(5, 4, rng)
-    A, B = glla.asarray(a), glla.asarray(b)
-    for product in (A @ B, A @ b, a @ B, A @ b.tolist(), a.tolist() @ B):
-        assert isinstance(product, glla.Array)
-        testing.assert_exact(product.numpy(), a @ b)
-    testing.assert_exact(A.numpy(), a)
-
-
 def test_product_operator_with_a_vector(rng):
     a, u, v = testing.integers(3, 5, rng), np.arange(3), [1, -2, 3, 0, 4]
     A = glla.asarray(a)
@@ -392,12 +361,6 @@ def test_product_operator_with_a_vector(rng):
     np.testing.assert_array_equal(overflow.numpy(), np.float32([np.inf]))
     with pytest.raises(NonFiniteError, match=r"^numpy: the result does not fit float32"):
         overflow.numpy(check_finite=True)
-
-
-def test_chain_stays_on_the_device(rng):
-    a = testing.integers(6, 6, rng, limit=2)
-    A = glla.asarray(a)
-    testing.assert_exact((A @ A @ A).numpy(), a @ a @ a)
 
 
 @pytest.mark.parametrize(
