@@ -518,7 +518,7 @@ def _exact(name: str, n: int, rng: np.random.Generator) -> tuple[tuple[Any, ...]
         low = np.eye(n) + np.tril(low, -1) * (rng.random((n, n)) < 4 / n)
         return (low + up - np.eye(n), low @ (up @ x)), x
     if name in ("cholesky", "cho_factor"):  # whose quotients are exact where they are rounded rightly
-        np.fill_diagonal(lower, rng.integers(1, 10, n))
+        lower = np.tril(rng.integers(-3, 4, (n, n)), -1) + np.diag(rng.integers(1, 10, n))
         return (lower @ lower.T,), lower
     if name == "solve_pos":
         return (lower @ lower.T, lower @ (lower.T @ x)), x

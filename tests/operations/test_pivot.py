@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from glla.errors import OptionError
 from glla.operations.elimination import plu
-from glla.operations.elimination.pivot import NORMS, EchelonSearch, FactorSearch, searched_by
+from glla.operations.elimination.pivot import NORMS, EchelonSearch, FactorSearch
 from glla.operations.trust import SMALLEST_RATIO, accepted, allowed_growth
 from glla.passes import Draft, Storage, matrix, resident
 from glla.testing import integers, normal
@@ -177,18 +176,6 @@ def test_block_norms_take_the_best_pair_of_a_texel(factorise, rng, make, rows, p
     assert smallest == pytest.approx(norm, rel=1e-6)
 
 
-@pytest.mark.parametrize("pivoting", BLOCK_NORMS)
-@pytest.mark.parametrize("rows", [6, 40, 134])
-def test_block_norms_choose_in_the_matrix_as_it_is_then(run, factorise, rng, pivoting, rows):
-    a = normal(rows, 6, rng)
-    records = factorise(factor(a.shape, pivoting), a)["records"]
-    chosen = [block_choice(a, pivoting)]
-    for k in (1, 2):
-        state = factorise(factor(a.shape, pivoting, k), a).matrix("LU", a.shape)
-        chosen.append(block_choice(state, pivoting, k))
-    assert records[:, :2].tolist() == [list(choice[1:]) for choice in chosen]
-
-
 @pytest.mark.parametrize(("a", "expected"), [([[5, 1]], [0, -1, 0, 1]), ([[3], [-4], [2]], [1, -1, 0, 1])])
 @pytest.mark.parametrize("pivoting", BLOCK_NORMS)
 def test_a_single_row_or_column_is_measured_by_itself(factorise, a, expected, pivoting):
@@ -295,45 +282,6 @@ def test_geometric_norm_takes_the_order_that_multiplies_less(factorise):
 # ---- the passes --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows", [2, 32, 33, 1000])
-@pytest.mark.parametrize("fixed", [True, False], ids=["factorisation", "echelon form"])
-@pytest.mark.parametrize("pivoting", NORMS)
-def test_passes_of_a_search(pivoting, rows, fixed):
-    """However many rows: whoever needs the winner reads the candidates."""
-    plan = search((rows, 2), pivoting, fixed)
-    plan.check()
-    searches = ["first_column", "second_column"] if pivoting == "partial" else ["block_norm"]
-    shaders = [*searches, "factor_records" if fixed else "record"]
-    assert [step.shader.removeprefix("pivot/") for step in plan.steps] == shaders
-
-
-@pytest.mark.parametrize("rows", [2, 31, 32, 33, 34, 100, 512, 1000, 8192])
-@pytest.mark.parametrize("fixed", [True, False], ids=["factorisation", "echelon form"])
-def test_no_fragment_searches_much_more_than_the_others_compare(rows, fixed):
-    plan = search((rows, 2), "partial", fixed)
-    chunk = plan.steps[0].uniforms["chunk"]
-    fragments = plan.drawn(plan.steps[0]).height
-    assert chunk == searched_by((rows + 1) // 2)
-    assert (fragments - 1) * chunk < (rows + 1) // 2 <= fragments * chunk
-    assert fragments == 1 or abs(fragments - chunk) <= 1
-
-
-def test_later_steps_and_panels_search_less():
-    draft = Draft("search")
-    draft.operand("A", matrix((200, 8)))
-    passes = FactorSearch(draft, (200, 8), "harmonic")
-    for k in range(4):
-        passes.step(k, "A")
-    panel = passes.on((200, 8), 150)
-    for k in range(4):
-        panel.step(k, "A", 150)
-    heights = [step.region.height for step in draft.steps]
-    assert passes.chunk == 10 and heights[:4] == [10, 10, 10, 10]
-    assert panel.chunk == 5 and heights[4:] == [5, 5, 5, 5]
-    assert [step.region.x for step in draft.steps] == [0, 1, 2, 3] * 2
-    assert panel.candidates == passes.candidates
-
-
 @pytest.mark.parametrize(("steps", "even", "odd"), [(1, 1, 0), (2, 1, 1), (3, 2, 1), (4, 2, 2), (7, 4, 3)])
 def test_even_steps_of_an_echelon_form_get_the_larger_half_of_the_records(steps, even, odd):
     draft = Draft("search")
@@ -346,8 +294,3 @@ def test_even_steps_of_an_echelon_form_get_the_larger_half_of_the_records(steps,
     assert plan.slots["pivots_even"].width == even and set(plan.results) >= {"pivots_even", "health"}
     assert (odd > 0) == ("pivots_odd" in plan.results)
     assert plan.results["health"] == ("health_even", "health_odd")[(steps - 1) % 2]
-
-
-def test_unknown_pivoting():
-    with pytest.raises(OptionError, match="pivoting: must be one of partial, harmonic, geometric, got 'rook'"):
-        search((2, 2), "rook", True)

@@ -115,11 +115,6 @@ def test_stop_gives_the_state_in_progress(factorise, rng, shape, variant):
         assert len(results["records"]) == stop
 
 
-@pytest.mark.parametrize("variant", ["rank2", *MANNERS])
-def test_stop_past_the_end_is_the_whole_factorisation(variant):
-    assert len(plan((5, 5), stop=99, variant=variant).steps) == len(plan((5, 5), variant=variant).steps)
-
-
 @pytest.mark.parametrize("stop", [0, -1])
 @every_variant
 def test_stop_is_at_least_one(stop, variant):
@@ -351,33 +346,12 @@ def test_of_equal_entries_the_first_row_wins(factorise, n):
         assert [p, q] == [int(one[0]) for one in np.nonzero(np.abs(a) == np.abs(a).max())]
 
 
-@pytest.mark.parametrize("rank", [0, 1, 5, 8])
-def test_complete_pivoting_puts_the_rank_first(factorise, rng, rank):
-    """Rows and columns of zeros go to the end, wherever they were."""
-    a = np.zeros((20, 23), np.float32)
-    rows, columns = rng.permutation(20)[:rank], rng.permutation(23)[:rank]
-    a[np.ix_(rows, columns)] = normal(rank, rank, rng)
-    results = factorise(plan(a.shape, variant=FULL), a)
-    p, lower, upper, _ = factors(results, a.shape)
-    assert (np.diagonal(upper)[:rank] != 0).all() and not upper[rank:].any()
-    assert_plu(in_order(results, a), p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
-
-
 def test_complete_pivoting_does_not_grow(factorise):
     """Wilkinson's matrix: partial pivoting lets the last column grow to 2^19."""
     a = wilkinson_growth(20, 20, order=20)
     for variant, growth in (("row_operations", 2.0**19), (FULL, 2.0)):
         _, _, upper, _ = factors(factorise(plan(a.shape, variant=variant), a), a.shape)
         assert np.abs(upper).max() == growth
-
-
-@pytest.mark.parametrize("side", VARIANTS[FULL].parameters["SIDE"])
-@pytest.mark.parametrize("shape", [(1, 1), (17, 5), (33, 40)], ids=str)
-def test_the_side_of_a_search_changes_nothing_but_passes(factorise, rng, side, shape):
-    a = integers(*shape, rng, limit=2)  # many equal candidates
-    one, two = (factorise(plan(shape, variant=FULL, parameters=given), a) for given in ((), (("SIDE", side),)))
-    for name in ("LU", "pivots", "columns", "healths"):
-        np.testing.assert_array_equal(one[name], two[name])
 
 
 @pytest.mark.parametrize("pivoting", [*NORMS, "complete"])
@@ -502,32 +476,3 @@ def test_the_extra_column_is_searched_before_the_rest_is_reduced():
     reductions = [i for i, name in enumerate(names) if name == "plu/columns/rank1"]
     assert all(search < reduction for search, reduction in zip(searches[1:], reductions, strict=False))
     assert all(set(made[i].reads) <= {"extra", "extra_ping", "extra_pong"} for i in searches)
-
-
-def test_unknown_pivoting():
-    with pytest.raises(OptionError, match="pivoting: must be one of partial, harmonic, geometric, got 'complete'"):
-        plan((2, 2), "complete")
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (7, 5), (5, 8), (33, 32)], ids=str)
-def test_without_pivoting_integers_are_exact(run, rng, shape):
-    """L and U of small integers, unit triangular, so that no step rounds: they come back as they were."""
-    k = min(shape)
-    lower = np.tril(rng.integers(-1, 2, (shape[0], k)), -1) + np.eye(shape[0], k)
-    upper = np.triu(rng.integers(-2, 3, (k, shape[1])), 1) + np.eye(k, shape[1])
-    a = (lower @ upper).astype(np.float32)
-    L, U = unpack_lu(run(plan(shape, "none", "row_operations"), A=a).matrix("LU", shape))
-    assert_exact(L, lower)
-    assert_exact(U, upper)
-
-
-def test_explicit_tests_find_the_pivots_that_a_selection_finds(run, rng):
-    """Equal entries among them: of equals the first is the pivot either way."""
-    shape = (13, 11)
-    a = rng.integers(-3, 4, shape).astype(np.float32)
-    one, two = (
-        run(plan(shape, variant="row_operations_full", parameters=(("BRANCHES", value), ("SIDE", 2))), A=a)
-        for value in (0, 1)
-    )
-    for name in ("pivots", "columns", "LU"):
-        assert_exact(np.asarray(one[name]), np.asarray(two[name]))
