@@ -27,7 +27,7 @@
      "known":    {},                                     # operands that only judges read, since they lie otherwise
      "picture": {"R": {..., "of": [8, 9]}},              # the result, for a browser that cannot run the passes
      "judge":    "rref", "after": [{"stage": "", "when": "...", "then": "..."}],      # all that a call may do
-     "thresholds": {"NEAR_ONE": 40, ...}}                # of results that stand, see glla/operations/trust.py
+     "thresholds": {"NEAR_ONE": 40, ...}}                # of results that stand, by the names of glla/operations
 
 With ``points`` in ``draws`` that many points are drawn instead of a triangle. A step draws as its entry in ``draws``
 says; ``r`` is its region, by default the whole target; its uniforms come on top of those of the entry. Of large
@@ -54,6 +54,10 @@ from glla._version import __version__
 from glla.errors import LimitError, OptionError, one_of
 from glla.lab import custom, operations
 from glla.operations import OPERATIONS, Operation
+from glla.operations.banded import DOMINANT, LARGEST_RATIO, LEAST_LEFT, MOST_ERROR, NORMAL
+from glla.operations.bands import NOISE, SINGULAR_RATIO
+from glla.operations.gauss_jordan import EXACTLY
+from glla.operations.rcond import MOST_STEPS
 from glla.operations.record import Array
 from glla.operations.trust import THRESHOLDS
 from glla.passes import Call, Dispatch, Forms, Host, Limits, Loop, Pass, Plan, Region, Transfer, Wrapped
@@ -61,6 +65,7 @@ from glla.passes import stages as stages_of
 from glla.passes.glsl import find as shaders
 from glla.passes.glsl.es import GENERATED, HEAD, Part, Span, translated
 from glla.passes.storage import Buffer, HostArray, Slot, Storage, texture
+from glla.testing import RESIDUAL_LIMIT
 from glla.web import pictures, scripts, stages
 
 Document = dict[str, Any]
@@ -99,6 +104,15 @@ SHOWN = (".vert", ".frag")
 """Files that a page shows as they are written, so that it has all their lines."""
 
 SEED = 2007
+
+_BANDS = {
+    "MOST_ERROR": MOST_ERROR, "LEAST_LEFT": LEAST_LEFT, "DOMINANT": DOMINANT, "LARGEST_RATIO": LARGEST_RATIO,
+    "NORMAL": NORMAL, "NOISE": NOISE, "SINGULAR_RATIO": SINGULAR_RATIO,
+}  # fmt: skip
+_THRESHOLDS = THRESHOLDS | {
+    "RESIDUAL_LIMIT": RESIDUAL_LIMIT, "MOST_STEPS": MOST_STEPS, "EXACTLY": EXACTLY, "BANDS": _BANDS,
+}  # fmt: skip
+"""What the scripts of a page compare with, by the names that it has in glla."""
 
 
 def document(
@@ -169,6 +183,7 @@ def document(
         },
         "picture": _picture(found, arrays),
         "judge": operation,
+        "thresholds": _thresholds(operation),
         "after": [] if whole is None else list(_after(whole)),
     }
 
@@ -220,7 +235,14 @@ def of_plan(plan: Plan, operands: Mapping[str, Array] | None = None) -> Document
         "format": FORMAT, "glla": __version__, "operation": name, "formula": "", "size": max(sides, default=1),
         "variant": "", "seed": SEED, "idea": "", "source": "", "head": list(HEAD), "plans": [written],
         **writer.shared(), "operands": given, "aside": aside, "judge": judge, "after": [],
+        "thresholds": _thresholds(judge),
     }  # fmt: skip
+
+
+def _thresholds(operation: str) -> dict[str, Any]:
+    """Thresholds that the scripts of an operation's page compare with."""
+    text = scripts.joined(operation)
+    return {name: value for name, value in _THRESHOLDS.items() if f"THRESHOLDS.{name}" in text}
 
 
 def _shape(storage: Storage) -> tuple[int, int] | None:
@@ -407,7 +429,6 @@ class _Writer:
             "texts": list(self.texts.values()),
             "sources": {_file_name(name): "\n".join(lines).rstrip("\n") + "\n" for name, lines in kept.items()},
             "needs": self.needs,
-            "thresholds": THRESHOLDS,
         }
 
     def plan(self, plan: Plan, name: str) -> dict[str, Any]:

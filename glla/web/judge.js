@@ -5,7 +5,6 @@
 // error, what it may be, both in words; or a flaw of the form, which no number makes good.
 
 const ROUNDOFF = 2 ** -24;  // unit roundoff of float32
-const RESIDUAL_LIMIT = 30;  // largest normalised residual, the threshold of LAPACK's own tests
 
 // -- matrices -------------------------------------------------------------------------------------------------------
 
@@ -52,11 +51,17 @@ const largestEntry = (a) => largest(a.at.map(Math.abs));
 const finite = (matrices) => matrices.every(({ at }) => at.every(Number.isFinite));
 const quotient = (error, bound) => (error === 0 ? 0 : error / bound);
 
+// The first n numbers of the first two channels of texels.
+const firstTwo = (texels, n) => Array.from({ length: n }, (_, i) => texels[4 * (i >> 1) + (i & 1)]);
+
 // -- judges -----------------------------------------------------------------------------------------------------------
 
 // By the name of the operation: (operands, results) -> judgement. Results that are matrices come as such. They stand in
 // the files of judges/; a page has the one of its operation.
 const JUDGES = {};
+
+// A judgement by a normalised residual.
+const normalised = (error, scale, what) => ({ error: quotient(error, scale), bound: THRESHOLDS.RESIDUAL_LIMIT, what });
 
 // -- verdicts ---------------------------------------------------------------------------------------------------------
 

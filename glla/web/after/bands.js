@@ -1,10 +1,6 @@
 "use strict";
 // Systems of three and of five bands: see `settle` in glla/operations/banded.py, and glla/operations/bands.py.
 
-const BANDS = { error: 16 * ROUNDOFF, left: [2 ** -12, 2 ** -5], dominant: 0.0624, ratio: 2 ** 12, normal: [2 ** -60, 2 ** 60] };
-const BAND_NOISE = 2 ** -40;  // a pivot below this part of the terms that it is the sum of is nothing but rounding error
-const SINGULAR_RATIO = 2 ** 44;
-
 // Partial pivoting in float64: {x, flaw}, the latter the first pivot that is none, -1 if all stand.
 function pivotedBands(ab, b) {
   const { n } = ab;
@@ -19,7 +15,7 @@ function pivotedBands(ab, b) {
     let p = k;
     for (let i = k; i < end; i++) if (Math.abs(a[i][k]) > Math.abs(a[p][k])) p = i;
     for (const part of [a, sizes, y]) [part[k], part[p]] = [part[p], part[k]];
-    if (flaw < 0 && !(Math.abs(a[k][k]) > BAND_NOISE * sizes[k][k])) flaw = k;
+    if (flaw < 0 && !(Math.abs(a[k][k]) > THRESHOLDS.BANDS.NOISE * sizes[k][k])) flaw = k;
     for (let i = k + 1; i < end; i++) {
       const factor = a[i][k] / a[k][k];
       for (let j = k; j < Math.min(n, k + 2 * width + 1); j++) {
@@ -37,7 +33,7 @@ function pivotedBands(ab, b) {
   }
   const x = made(n, b.n, (i, j) => y[i][j]);
   const given = largest(b.at.map((one, k) => Math.abs(one) / (scale[Math.floor(k / b.n)] || 1)));
-  return { x, flaw: flaw < 0 && largestEntry(x) > SINGULAR_RATIO * given ? n - 1 : flaw };
+  return { x, flaw: flaw < 0 && largestEntry(x) > THRESHOLDS.BANDS.SINGULAR_RATIO * given ? n - 1 : flaw };
 }
 
 HOSTS["partial pivoting in float64"] = ([ab, b]) => {
@@ -47,13 +43,14 @@ HOSTS["partial pivoting in float64"] = ([ab, b]) => {
 
 // Why a system is doubtful, by its figures; "" if none is.
 function doubtfulBands(figures, n) {
-  const least = Math.min(BANDS.left[1], Math.max(BANDS.left[0], 8 * n * n * ROUNDOFF));
+  const { MOST_ERROR, LEAST_LEFT, DOMINANT, LARGEST_RATIO, NORMAL } = THRESHOLDS.BANDS;
+  const least = Math.min(LEAST_LEFT[1], Math.max(LEAST_LEFT[0], 8 * n * n * ROUNDOFF));
   for (let k = 0; k < figures.length; k += 4) {
     const [error, left, rhs, x] = figures.subarray(k, k + 4);
-    if (!(error <= BANDS.error)) return `the backward error is ${short(error)}, above ${short(BANDS.error)}`;
+    if (!(error <= MOST_ERROR)) return `the backward error is ${short(error)}, above ${short(MOST_ERROR)}`;
     if (!(left >= least)) return `a pivot keeps ${short(left)} of the terms that it is the sum of, less than ${short(least)}`;
-    if (!(rhs === 0 || (rhs >= BANDS.normal[0] && rhs <= BANDS.normal[1]))) return "right-hand sides are near float32's limits";
-    if (!(left > BANDS.dominant || x <= BANDS.ratio * rhs)) return `the solution is ${short(x / rhs)} times the right-hand side`;
+    if (!(rhs === 0 || (rhs >= NORMAL[0] && rhs <= NORMAL[1]))) return "right-hand sides are near float32's limits";
+    if (!(left > DOMINANT || x <= LARGEST_RATIO * rhs)) return `the solution is ${short(x / rhs)} times the right-hand side`;
   }
   return "";
 }
@@ -67,5 +64,5 @@ SETTLE.tridiagonal = SETTLE.pentadiagonal = (stage, v) => {
   if (because) return { go: stage === "refine" ? "partial pivoting in float64" : "refine", because };
   const figures = v.at("figures");
   const error = largest(figures.filter((_, k) => k % 4 === 0));
-  return { done: {}, words: [`The backward error is ${short(error)}, up to ${short(BANDS.error)} is good, and no pivot is doubtful.`] };
+  return { done: {}, words: [`The backward error is ${short(error)}, up to ${short(THRESHOLDS.BANDS.MOST_ERROR)} is good, and no pivot is doubtful.`] };
 };

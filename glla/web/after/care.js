@@ -1,6 +1,6 @@
 "use strict";
 // Systems that are scaled, and factored, with care: what the host does of it. See glla/operations/care.py.
-// Needs after/trust.js.
+// Needs after/trust.js and Needs judges/elimination.js.
 
 // Exponents that bring the largest entry of each row, then of each column, near 1.
 function scaling(a) {
@@ -32,29 +32,9 @@ function scaledSystem([a, b]) {
   return [scaled, column(rows), row(columns), sides, column(sizes)];
 }
 
-// Order in which complete pivoting takes the columns: elimination in float64.
-function completeOrder(a) {
-  const { n } = a;
-  const rest = Array.from({ length: n }, (_, i) => Float64Array.from(a.at.subarray(i * n, (i + 1) * n)));
-  const order = Array.from({ length: n }, (_, j) => j);
-  for (let k = 0; k < n - 1; k++) {
-    let [p, q] = [k, k];
-    for (let i = k; i < n; i++) for (let j = k; j < n; j++) if (Math.abs(rest[i][j]) > Math.abs(rest[p][q])) [p, q] = [i, j];
-    [rest[k], rest[p]] = [rest[p], rest[k]];
-    for (const line of rest) [line[k], line[q]] = [line[q], line[k]];
-    [order[k], order[q]] = [order[q], order[k]];
-    if (rest[k][k] === 0) break;
-    for (let i = k + 1; i < n; i++) {
-      const factor = rest[i][k] / rest[k][k];
-      for (let j = k + 1; j < n; j++) rest[i][j] -= factor * rest[k][j];
-    }
-  }
-  return order;
-}
-
 HOSTS["scale rows and columns by powers of two"] = scaledSystem;
 HOSTS["order of complete pivoting"] = ([a]) => {
-  const order = completeOrder(a);
+  const { columns: order } = eliminated(a, true);
   return [rounded(made(a.m, a.n, (i, j) => a.at[i * a.n + order[j]])), column(order)];
 };
 

@@ -2,13 +2,11 @@
 // Factors with other pivotings: see `settle` in glla/operations/elimination/plu.py. Needs after/trust.js, Needs after/scaled_by_one.js
 // and Needs judges/factors.js.
 
-const PROMISED = 30;  // largest normalised residual of factors
 const TURNS = ["partial", "harmonic", "geometric"];
 
 HOSTS["P from the row exchanges"] = ([records], player) => {
   const { m, n } = wide(player.operands.A);
-  const order = Array.from({ length: m }, (_, i) => i);
-  firstTwo(records.at, Math.min(m, n)).forEach((place, i) => ([order[i], order[place]] = [order[place], order[i]]));
+  const order = exchanged(firstTwo(records.at, Math.min(m, n)), m);
   return [rounded(made(m, m, (i, j) => Number(order[j] === i)))];
 };
 
@@ -34,14 +32,14 @@ SETTLE.plu = SETTLE.lu_factor = (stage, v) => {
   const packed = packedFactors(v.matrix("scaled A"), v.matrix("packed LU"), exchanges);
   const before = v.given("best");
   const best = before && before.residual <= packed.residual ? before : packed;
-  if (best.residual > PROMISED && turns.length > 1) {
-    const because = `the residual is ${short(packed.residual)}, above ${PROMISED}`;
+  if (best.residual > THRESHOLDS.PROMISED && turns.length > 1) {
+    const because = `the residual is ${short(packed.residual)}, above ${THRESHOLDS.PROMISED}`;
     return { go: `care, ${turns[1]} pivoting`, because, given: { turns: turns.slice(1), best } };
   }
   if (best.residual === Infinity) return { error: "NonFiniteError: the factors do not fit float32, with any pivoting" };
   const e = v.number("exponent");
   const lu = rounded(made(m, n, (i, j) => shifted(best.lu.at[i * n + j], j >= i ? e : 0)));
-  const warned = best.residual > PROMISED ? [`GrowthWarning: no pivoting keeps the residual below ${PROMISED}; these are the best factors, of residual ${short(best.residual)}.`] : [];
+  const warned = best.residual > THRESHOLDS.PROMISED ? [`GrowthWarning: no pivoting keeps the residual below ${THRESHOLDS.PROMISED}; these are the best factors, of residual ${short(best.residual)}.`] : [];
   return { done: { LU: lu, piv: column(best.exchanges) }, words: warned };
 };
 

@@ -2,13 +2,11 @@
 // Gauss-Jordan without a choice of pivots: its residual tells. See glla/operations/gauss_jordan.py. Needs after/care.js,
 // Needs judges/inverses.js, Needs after/residual.js and Needs after/singular.js.
 
-const EXACTLY = 2 ** -48;  // of the largest singular value, times n: what counts as zero
-
 // A column that depends on those before, as the singular values of the scaled matrix tell; -1 if there is none.
 function dependentColumn(a) {
   const { rows, columns } = scaling(a);
   const { s, v } = singular(made(a.m, a.n, (i, j) => shifted(a.at[i * a.n + j], -rows[i] - columns[j])));
-  if (s.at(-1) > a.n * EXACTLY * s[0]) return -1;
+  if (s.at(-1) > a.n * THRESHOLDS.EXACTLY * s[0]) return -1;
   const weights = Array.from(v.at(-1), Math.abs);
   return weights.findLastIndex((one) => one > 1e-6 * largest(weights));
 }

@@ -1,8 +1,6 @@
 "use strict";
 // The reciprocal condition number by Hager's method: see glla/operations/rcond.py. Needs after/care.js and Needs after/scaled_by_one.js.
 
-const MOST_STEPS = 5;
-
 SETTLE.rcond = (stage, v) => {
   const { n } = v.matrix("A");
   if (["", "care", "complete pivoting"].includes(stage)) return climb(stage, v, n);
@@ -19,7 +17,7 @@ SETTLE.rcond = (stage, v) => {
     const steepest = sizes.indexOf(largest(sizes));
     const here = x.reduce((sum, one, i) => sum + one * v.given("corner").at[i], 0);
     if (sizes[steepest] <= here) return alternating(n, "no other corner is higher");
-    if (v.given("steps") === MOST_STEPS) return alternating(n, `${MOST_STEPS} steps were made`);
+    if (v.given("steps") === THRESHOLDS.MOST_STEPS) return alternating(n, `${THRESHOLDS.MOST_STEPS} steps were made`);
     const corner = column(Array.from(x, (_, i) => Number(i === steepest)));
     return { go: "step of Hager's method", because: `corner ${steepest} is higher`, given: { corner, B: corner } };
   }

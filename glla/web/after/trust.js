@@ -15,9 +15,6 @@ function ofDiagonal(texels, n) {
   return { u, most };
 }
 
-// The first n numbers of the first two channels of texels.
-const firstTwo = (texels, n) => Array.from({ length: n }, (_, i) => texels[4 * (i >> 1) + (i & 1)]);
-
 // Largest entry of U beside that of the matrix; infinite if the factors are not finite.
 function growthOf({ u, most }, scale) {
   const size = largest(most);

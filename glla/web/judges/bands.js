@@ -12,6 +12,6 @@ JUDGES.tridiagonal = JUDGES.pentadiagonal = ({ A, B }, { X }) => {
   const error = magnitudes(minus(B, times(band, X)));
   const size = times(magnitudes(band), magnitudes(X));
   const errors = Array.from(error.at, (one, k) => quotient(one, (size.at[k] + Math.abs(B.at[k])) * ROUNDOFF));
-  const bound = Math.max(RESIDUAL_LIMIT, 8 * Math.log2(A.n + 1));
+  const bound = Math.max(THRESHOLDS.RESIDUAL_LIMIT, 8 * Math.log2(A.n + 1));
   return { error: largest(errors), bound, what: "|b - A x| over (|A||x| + |b|) u, of the worst entry" };
 };

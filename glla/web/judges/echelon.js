@@ -40,7 +40,7 @@ function echelon(a, r, pivots) {
     const column = (b) => largest(Array.from({ length: b.m }, (_, i) => Math.abs(b.at[i * b.n + j])));
     return quotient(column(difference), Math.max(a.m, a.n) * size * column(rows) * ROUNDOFF);
   });
-  return { error: largest(errors), bound: RESIDUAL_LIMIT, what: "||A_j - B R_j|| over max(m, n) ||B|| ||R_j|| u, B the pivot columns" };
+  return normalised(largest(errors), 1, "||A_j - B R_j|| over max(m, n) ||B|| ||R_j|| u, B the pivot columns");
 }
 
 JUDGES.rref = ({ A }, results) => echelon(A, results.R, pivotColumns(results));

@@ -3,11 +3,7 @@
 
 function inverse(a, x) {
   const error = norm(minus(unit(a.m), times(a, x)));
-  return {
-    error: quotient(error, a.m * norm(a) * norm(x) * ROUNDOFF),
-    bound: RESIDUAL_LIMIT,
-    what: "||I - A X|| over n ||A|| ||X|| u",
-  };
+  return normalised(error, a.m * norm(a) * norm(x) * ROUNDOFF, "||I - A X|| over n ||A|| ||X|| u");
 }
 
 JUDGES.inv = JUDGES.gauss_jordan = ({ A }, { X }) => inverse(A, X);

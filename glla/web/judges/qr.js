@@ -6,5 +6,5 @@ JUDGES.qr = ({ A }, { Q, R }) => {
   const residual = quotient(norm(minus(times(Q, R), A)), Q.n * (norm(A) * ROUNDOFF + 2 ** -149));
   const slant = norm(minus(times(transposed(Q), Q), unit(Q.n))) / (Q.n * ROUNDOFF);
   const what = "the larger of ||A - Q R|| over k ||A|| u, and ||Q^T Q - I|| over k u, k columns of Q";
-  return { error: Math.max(residual, slant), bound: RESIDUAL_LIMIT, what };
+  return { error: Math.max(residual, slant), bound: THRESHOLDS.RESIDUAL_LIMIT, what };
 };

@@ -8,7 +8,7 @@ function solution(a, x, b) {
     const [differences, own, sides] = [left, x, b].map(sizes);
     return differences.map((one, j) => quotient(one, (whole * own[j] + sides[j]) * scale));
   });
-  return { error: largest(errors), bound: RESIDUAL_LIMIT, what: "||b - A x|| over (||A|| ||x|| + ||b||) n u, in the 1-norm and the infinity-norm" };
+  return normalised(largest(errors), 1, "||b - A x|| over (||A|| ||x|| + ||b||) n u, in the 1-norm and the infinity-norm");
 }
 
 JUDGES.solve = ({ A, B }, { X }) => solution(A, X, B);

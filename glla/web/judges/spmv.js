@@ -1,5 +1,6 @@
 "use strict";
 // A product with a sparse matrix, whose five diagonals are the rows of A: those of a square grid, each where it lies.
+// Needs judges/worst.js.
 
 function fivePoints(a, x) {
   const n = x.m;
@@ -12,9 +13,6 @@ function fivePoints(a, x) {
 }
 
 JUDGES.spmv = ({ A, x }, { y }) => {
-  const error = minus(y, fivePoints(A, x)).at.map(Math.abs);
-  const size = fivePoints(magnitudes(A), magnitudes(x)).at;
-  const ratios = Array.from(error, (one, k) => quotient(one, 7 * ROUNDOFF * size[k] + 2 ** -120));
-  const worst = ratios.indexOf(largest(ratios));
-  return { error: error[worst], bound: 7 * ROUNDOFF * size[worst] + 2 ** -120, what: "|y - A x|, over 7 u |A||x|, of the worst entry" };
+  const bounds = fivePoints(magnitudes(A), magnitudes(x)).at.map((one) => 7 * ROUNDOFF * one + 2 ** -120);
+  return worst(magnitudes(minus(y, fivePoints(A, x))).at, bounds, "|y - A x|, over 7 u |A||x|, of the worst entry");
 };

@@ -10,7 +10,7 @@ function substituted(lowerFactor, upperFactor, x, b) {
   const sizes = columnSums(x);
   const sides = columnSums(b);
   const errors = differences.map((one, j) => quotient(one, (size * sizes[j] + sides[j]) * b.m * ROUNDOFF));
-  return { error: largest(errors), bound: RESIDUAL_LIMIT, what: "||b - L U x|| over (|| |L||U| || ||x|| + ||b||) n u" };
+  return normalised(largest(errors), 1, "||b - L U x|| over (|| |L||U| || ||x|| + ||b||) n u");
 }
 
 JUDGES.cho_solve = ({ C, B }, { X }) => substituted(lower(C), transposed(lower(C)), X, B);

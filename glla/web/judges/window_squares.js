@@ -1,5 +1,6 @@
 "use strict";
 // Sums of the squares of all 5 x 5 windows, limited to what 16 bits hold; in float64, straight from the definition.
+// Needs judges/worst.js.
 
 function windowSums(a, w = 5) {
   const sums = made(a.m, a.n, () => 0);
@@ -14,9 +15,7 @@ function windowSums(a, w = 5) {
 
 JUDGES.window_squares = ({ A }, { C }) => {
   const limited = windowSums(A).at.map((one) => Math.min(Math.max(one, 0), 65535));
-  const error = C.at.map((one, k) => Math.abs(one - limited[k]));
+  const errors = C.at.map((one, k) => Math.abs(one - limited[k]));
   const bounds = windowSums(magnitudes(A)).at.map((one) => 35 * ROUNDOFF * one);
-  const ratios = Array.from(error, (one, k) => quotient(one, bounds[k]));
-  const worst = ratios.indexOf(largest(ratios));
-  return { error: error[worst], bound: bounds[worst], what: "|C - sum of W W|, over 35 u times its magnitudes, of the worst entry" };
+  return worst(errors, bounds, "|C - sum of W W|, over 35 u times its magnitudes, of the worst entry");
 };
