@@ -83,16 +83,14 @@ class Subject:
 
     Attributes
     ----------
-    square : callable
-        Order -> shape.
-    others : callable
-        Largest side -> shapes that are not square.
-    operands : callable
-        Shape -> shapes of the operands.
     run : callable
-        What users call, with an `Array` for each operand.
+        The public function, with an array on the device for each operand.
     operation : str
         A key of `glla.operations.OPERATIONS`, which knows the additions and multiplications.
+    square, others : callable
+        Order -> shape; largest side -> shapes that are not square.
+    operands : callable
+        Shape -> shapes of the operands.
     diagonal : callable or None
         Of the first operand, where that is made large: half of a matrix is read, and must be positive definite or well
         conditioned.
@@ -100,13 +98,13 @@ class Subject:
         (shape, random numbers) -> operands, where they are not uniform ones of these shapes.
     """
 
-    square: Callable[[int], Shape]
-    others: Callable[[int], Iterable[Shape]]
-    operands: Callable[[Shape], Sequence[Shape]]
     run: Callable[..., object]
     operation: str
-    diagonal: Callable[[Float32], Float32] | None = None
-    example: Callable[[Shape, np.random.Generator], Sequence[Float32]] | None = None
+    square: Callable[[int], Shape] = lambda n: (n, n)
+    others: Callable[[int], Iterable[Shape]] = lambda largest: ()
+    operands: Callable[[Shape], Sequence[Shape]] = lambda shape: (shape,)
+    diagonal: Callable[[Array], Array] | None = None
+    example: Callable[[Shape, np.random.Generator], Sequence[Array]] | None = None
 
     def flops(self, shape: Shape) -> int:
         """Additions and multiplications."""
@@ -206,133 +204,56 @@ def of_example(name: str) -> Subject:
         return record.example(shape[0], rng)
 
     return Subject(
+        lambda *arrays: getattr(glla, name)(*record.arguments(*arrays)),
+        name,
         square=lambda n: (n,),
-        others=lambda largest: (),
         operands=lambda shape: [array.shape for array in example(shape, np.random.default_rng(0))],
-        run=lambda *arrays: getattr(glla, name)(*record.arguments(*arrays)),
-        operation=name,
         example=example,
     )
 
 
+def _system(shape: Shape) -> Sequence[Shape]:
+    """Shapes of A and B for right-hand sides of a shape."""
+    return (shape[0], shape[0]), shape
+
+
+def _band(n: int) -> Shape:
+    """Diagonals, of an eighth of the columns, and columns."""
+    return -(-n // 8), n
+
+
+solved = partial(Subject, square=lambda n: (n, 1), others=_many, operands=_system)
+definite = partial(Subject, diagonal=_diagonal)
+banded = partial(Subject, square=_band, others=_wide_bands, diagonal=lambda ab: ab[0])
+slim = partial(Subject, others=_slim)
+
 OWN: Mapping[str, Subject] = {
     "matmul": Subject(
-        square=lambda n: (n, n, n),
-        others=_products,
-        operands=lambda shape: (shape[:2], shape[1:]),
-        run=glla.matmul,
-        operation="matmul",
+        glla.matmul, "matmul", lambda n: (n, n, n), _products, operands=lambda shape: (shape[:2], shape[1:])
     ),
-    "plu": Subject(
-        square=lambda n: (n, n),
-        others=_slim,
-        operands=lambda shape: (shape,),
-        run=glla.lu_factor,
-        operation="lu_factor",
+    "plu": slim(glla.lu_factor, "lu_factor"),
+    "solve": solved(glla.solve, "solve"),
+    "rref": slim(glla.rref, "rref", square=lambda n: (n, n + 1)),
+    "cholesky": definite(glla.cholesky, "cholesky"),
+    "inv_pos": definite(partial(glla.inv, assume_a="pos"), "inv_pos"),
+    "solve_pos": solved(partial(glla.solve, assume_a="pos"), "solve_pos", diagonal=_diagonal),
+    "solve_triangular": solved(glla.solve_triangular, "solve_triangular", diagonal=_diagonal),
+    "triangular_inverse": definite(partial(glla.inv, assume_a="lower triangular"), "triangular_inverse"),
+    "syrk": slim(lambda a: glla.matmul(a, a.T), "syrk"),
+    "qr": slim(glla.qr, "qr"),
+    "lstsq": slim(glla.lstsq, "lstsq", operands=lambda shape: (shape, (shape[0], 1))),
+    "cholesky_banded": banded(partial(glla.cholesky_banded, lower=True), "cholesky_banded"),
+    "solve_pos_banded": banded(  # up to three diagonals go other ways
+        partial(glla.solveh_banded, lower=True), "solve_pos_banded", operands=lambda shape: (shape, (shape[1], 1))
     ),
-    "solve": Subject(
-        square=lambda n: (n, 1),
-        others=_many,
-        operands=lambda shape: ((shape[0], shape[0]), (shape[0], shape[1])),
-        run=glla.solve,
-        operation="solve",
-    ),
-    "rref": Subject(
-        square=lambda n: (n, n + 1), others=_slim, operands=lambda shape: (shape,), run=glla.rref, operation="rref"
-    ),
-    "cholesky": Subject(
-        square=lambda n: (n, n),
-        others=lambda largest: (),
-        operands=lambda shape: (shape,),
-        run=glla.cholesky,
-        operation="cholesky",
-        diagonal=_diagonal,
-    ),
-    "inv_pos": Subject(
-        square=lambda n: (n, n),
-        others=lambda largest: (),
-        operands=lambda shape: (shape,),
-        run=partial(glla.inv, assume_a="pos"),
-        operation="inv_pos",
-        diagonal=_diagonal,
-    ),
-    "solve_pos": Subject(
-        square=lambda n: (n, 1),
-        others=_many,
-        operands=lambda shape: ((shape[0], shape[0]), shape),
-        run=partial(glla.solve, assume_a="pos"),
-        operation="solve_pos",
-        diagonal=_diagonal,
-    ),
-    "solve_triangular": Subject(
-        square=lambda n: (n, 1),
-        others=_many,
-        operands=lambda shape: ((shape[0], shape[0]), shape),
-        run=glla.solve_triangular,
-        operation="solve_triangular",
-        diagonal=_diagonal,
-    ),
-    "triangular_inverse": Subject(
-        square=lambda n: (n, n),
-        others=lambda largest: (),
-        operands=lambda shape: (shape,),
-        run=partial(glla.inv, assume_a="lower triangular"),
-        operation="triangular_inverse",
-        diagonal=_diagonal,
-    ),
-    "syrk": Subject(
-        square=lambda n: (n, n),
-        others=_slim,
-        operands=lambda shape: (shape,),
-        run=lambda a: glla.matmul(a, a.T),
-        operation="syrk",
-    ),
-    "qr": Subject(
-        square=lambda n: (n, n),
-        others=_slim,
-        operands=lambda shape: (shape,),
-        run=glla.qr,
-        operation="qr",
-    ),
-    "lstsq": Subject(
-        square=lambda n: (n, n),
-        others=_slim,
-        operands=lambda shape: (shape, (shape[0], 1)),
-        run=glla.lstsq,
-        operation="lstsq",
-    ),
-    "cholesky_banded": Subject(
-        square=lambda n: (-(-n // 8), n),  # diagonals, and columns
-        others=_wide_bands,
-        operands=lambda shape: (shape,),
-        run=partial(glla.cholesky_banded, lower=True),
-        operation="cholesky_banded",
-        diagonal=lambda ab: ab[0],
-    ),
-    "solve_pos_banded": Subject(
-        square=lambda n: (-(-n // 8), n),  # up to three go other ways
-        others=_wide_bands,
-        operands=lambda shape: (shape, (shape[1], 1)),
-        run=partial(glla.solveh_banded, lower=True),
-        operation="solve_pos_banded",
-        diagonal=lambda ab: ab[0],
-    ),
-    "stacks": Subject(
-        square=lambda count: (count, min(count, 3)),
-        others=_stacks,
+    "stacks": definite(
+        glla.inv, "inv", lambda count: (count, min(count, 3)), _stacks,
         operands=lambda shape: ((shape[0], shape[1], shape[1]),),
-        run=glla.inv,
-        operation="inv",
-        diagonal=_diagonal,
     ),
-    "window_squares": Subject(
-        square=lambda n: (n, n),  # of windows: an image has a few more rows and columns
-        others=_slim,
-        operands=lambda shape: ((shape[0] + WINDOW - 1, shape[1] + WINDOW - 1),),
-        run=window_squares,
-        operation="window_squares",
+    "window_squares": slim(  # shapes of windows: an image has a few more rows and columns
+        window_squares, "window_squares", operands=lambda shape: ((shape[0] + WINDOW - 1, shape[1] + WINDOW - 1),)
     ),
-}
+}  # fmt: skip
 """Subjects with shapes of their own: thin ones, several right-hand sides, stacks."""
 
 SUBJECTS: Mapping[str, Subject] = OWN | {

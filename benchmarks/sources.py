@@ -17,8 +17,7 @@ way; medians count. The file is written anew after each system; the ratios can b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -28,10 +27,10 @@ import glla
 from benchmarks import turns
 from benchmarks.study import SIZES as ORDERS
 from benchmarks.study import milliseconds, some
+from benchmarks.turns import Way
 from glla import Device
 from glla.lab import covariances, operations, peers, sweeps
-from glla.lab.samples import Samples
-from glla.lab.study import Report, Run, Study
+from glla.lab.study import Report, Run, Say, Study
 from glla.lab.table import aligned
 from glla.operations import OPERATIONS
 from glla.passes import Parameters, resident
@@ -60,15 +59,6 @@ SLOW = {"single_component": 1100, "gauss_jordan": 1100}
 """Largest order at which these are timed: their work is memory traffic, seconds of it beyond."""
 
 
-@dataclass(frozen=True)
-class Way:
-    """One way to do it: `check` says what is wrong with it, "" if nothing; `run` does it once, to the end."""
-
-    name: str
-    run: Callable[[], Any]
-    check: Callable[[], str]
-
-
 def _run(run: Run) -> Report:
     """Time all systems that are asked for, and keep their figures after each."""
     options, device, ok = run.options, run.device, True
@@ -93,31 +83,25 @@ def _run(run: Run) -> Report:
 
 
 def timed(
-    ways: Mapping[str, Mapping[str, Way]], rounds: int, seconds: float, say: Callable[[str], None]
+    ways: Mapping[str, Mapping[str, Way]], rounds: int, seconds: float, say: Say
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Judge all ways, then time them in turns.
-
-    Parameters
-    ----------
-    ways : mapping
-        Kind of timing ("resident", "end_to_end") -> name -> way.
-    rounds, seconds : int, float
-        Calls of each at most, and seconds of each after which it is called no more.
-    say : callable
-        Called with what is done next.
+    """Judge all ways by kind of timing ("resident", "end_to_end") and name, then time them in turns.
 
     Returns
     -------
     list of dict, bool
-        A figure for each name: seconds of each kind, what is wrong with it if anything; and whether all are right.
+        A figure for each name: seconds of each kind, its flaw if any; and whether all are right.
     """
-    flaws = turns.flaws({name: one for kind in ways.values() for name, one in kind.items()}, say)
-    sound = {f"{name}, {kind}": (name, kind) for kind, named in ways.items() for name in named if not flaws[name]}
-    spent = turns.taken({label: ways[kind][name].run for label, (name, kind) in sound.items()}, rounds, seconds, say)
-    figures: dict[str, dict[str, Any]] = {name: {"variant": name, "flaw": flaw} for name, flaw in flaws.items()}
-    for label, (name, kind) in sound.items():
-        found = Samples.of(spent[label].wall)
-        figures[name][kind] = {"seconds": found.median, "fastest": min(found.times)}
+    places = {f"{name}, {kind}": (name, kind) for kind, named in ways.items() for name in named}
+    flaws, spent = turns.timed(
+        {label: ways[kind][name] for label, (name, kind) in places.items()}, rounds, seconds, say
+    )
+    figures: dict[str, dict[str, Any]] = {}
+    for label, (name, kind) in places.items():
+        one = figures.setdefault(name, {"variant": name, "flaw": ""})
+        one["flaw"] = one["flaw"] or flaws[label]
+        if label in spent:
+            one[kind] = spent[label].per()
     return list(figures.values()), not any(flaws.values())
 
 
@@ -199,6 +183,7 @@ def _ways(
     """With operands and result on the device, and from NumPy to NumPy."""
     job = operations.prepare(device, OPERATIONS[operation], contender, arrays, parameters)
 
+    @cache  # one judgement serves both
     def check() -> str:
         verdict = JUDGES[operation].verdict(arrays, job.fetch(job.run()))
         return "" if verdict.ok else str(verdict)

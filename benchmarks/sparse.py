@@ -23,7 +23,6 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -33,11 +32,11 @@ from numpy.typing import NDArray
 import glla
 from benchmarks import turns
 from benchmarks.study import some
+from benchmarks.turns import Way
 from glla import Device
 from glla.applications import ShallowWater
 from glla.gl import Texture
 from glla.lab import ceilings, fetches, machine, water
-from glla.lab.samples import Samples
 from glla.lab.study import Report, Run, Say, Study
 from glla.lab.table import aligned, digits
 from glla.operations import banded
@@ -79,37 +78,6 @@ MOST_ERROR = 16 * U
 """Componentwise backward error that `solveh_banded` allows."""
 
 
-@dataclass(frozen=True)
-class Way:
-    """One way to do it.
-
-    Attributes
-    ----------
-    name : str
-        Of what; it says whether data lie on the device.
-    run : callable
-        Does it `per` times, to the end.
-    check : callable
-        What is wrong with it, "" if nothing.
-    per : callable
-        Products, iterations or steps of a run; asked after `check`.
-    flop : float
-        Of one of them.
-    plan : (Plan, mapping of str to Texture), optional
-        Of one of them, with its operands, for its limit.
-    noted : dict
-        What `check` found out, for the results.
-    """
-
-    name: str
-    run: Callable[[], Any]
-    check: Callable[[], str]
-    per: Callable[[], int] = lambda: 1
-    flop: float = 0.0
-    plan: tuple[Plan, Mapping[str, Texture]] | None = None
-    noted: dict[str, Any] = field(default_factory=dict)
-
-
 def _run(run: Run) -> Report:
     """Measure the systems that are asked for."""
     options, device, figures = run.options, run.device, list[dict[str, Any]]()
@@ -126,35 +94,22 @@ def _run(run: Run) -> Report:
     return Report(text(figures), data, not any(one["flaw"] for one in figures))
 
 
-def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda what: None) -> list[dict[str, Any]]:
+def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda done: None) -> list[dict[str, Any]]:
     """Judge all ways, then time them in turns.
-
-    Parameters
-    ----------
-    ways : sequence of Way
-        Each is run once to be judged.
-    rounds, seconds : int, float
-        Calls of each at most, and seconds of each after which it is called no more.
-    say : callable
-        Called with what is done next.
 
     Returns
     -------
     list of dict
-        For each way its name, what is wrong with it if anything, median and fastest seconds, seconds that this
-        process's threads worked on the CPU (whoever else is busy there), and GFLOP/s.
+        For each way its name, its flaw if any, median and fastest seconds, seconds that this process's threads worked
+        on the CPU (whoever else is busy there), and GFLOP/s.
     """
-    flaws = turns.flaws({way.name: way for way in ways}, say)
-    sound = {way.name: way for way in ways if not flaws[way.name]}
-    runs = {name: way.run for name, way in sound.items()}
-    spent = turns.taken(runs, rounds, seconds, say, lambda name: _warmed(sound[name]))
+    named = {way.name: way for way in ways}
+    flaws, spent = turns.timed(named, rounds, seconds, say, lambda name: _warmed(named[name]))
     figures = []
     for way in ways:
         one: dict[str, Any] = {"variant": way.name, "flaw": flaws[way.name], "plan": way.plan, **way.noted}
-        if way.name in sound:
-            found, per = Samples.of(spent[way.name].wall), way.per()
-            one |= {"seconds": found.median / per, "fastest": min(found.times) / per, "calls": len(found.times)}
-            one["cpu_seconds"] = Samples.of(spent[way.name].cpu).median / per
+        if way.name in spent:
+            one |= spent[way.name].per(way.per()) | {"calls": len(spent[way.name].wall)}
             if way.flop:
                 one["gflops"] = way.flop / one["seconds"] / 1e9
         figures.append(one)

@@ -56,7 +56,7 @@ EMPTY = "No run of all sections on a quiet machine is kept yet."
 
 def speedups(results: Path) -> str:
     """Give the speed-ups of the newest whole run of each renderer, in Markdown."""
-    runs = newest(results)
+    runs = whole(results)
     if not runs:
         return EMPTY
     rows, head = [], list[str]()
@@ -73,7 +73,7 @@ def claims(results: Path) -> str:
     """Give the claims of the newest whole run of each renderer, in Markdown: a row a claim, a column a device."""
     title = "# The thesis's claims, checked\n\nMade by `python -m benchmarks readme`; why each holds or not stands in "
     title += "the page, see `glla study thesis`."
-    runs = newest(results)
+    runs = whole(results)
     if not runs:
         return f"{title}\n\n{EMPTY}\n"
     found = [{row["claim"]: row for row in _table(run, "claims")} for run in runs]
@@ -106,7 +106,7 @@ def _elsewhere(one: dict[str, Any], run: dict[str, Any]) -> str:
     return "" if cores == run["machine"]["cores"] else f", {cores} cores"
 
 
-def newest(results: Path) -> list[dict[str, Any]]:
+def whole(results: Path) -> list[dict[str, Any]]:
     """Read the newest runs of each renderer that have all sections together, made neither in a hurry nor beside others.
 
     They are given as one: its sections are the newest ones, its claims the newest of each; ``later`` has all but the
@@ -126,8 +126,8 @@ def newest(results: Path) -> list[dict[str, Any]]:
 
 def _joined(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """One run of several, the oldest first."""
-    whole = joined([Document.of(run) for run in runs])
-    return {**runs[0], "later": runs[1:], "sections": whole.plain()["sections"]}
+    sections = joined([Document.of(run) for run in runs]).plain()["sections"]
+    return {**runs[0], "later": runs[1:], "sections": sections}
 
 
 def _part(run: dict[str, Any], section: str) -> dict[str, Any]:

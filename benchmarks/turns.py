@@ -4,17 +4,44 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, NamedTuple
 
+from glla.gl import Texture
 from glla.lab.study import Option, Say, at_least, option
+from glla.passes import Plan
 
 
-class Judged(Protocol):
-    """A way that can say what is wrong with it: "" if nothing."""
+@dataclass(frozen=True)
+class Way:
+    """One way to do something.
 
-    @property
-    def check(self) -> Callable[[], str]:
-        """Run it once, and judge what it gives."""
+    Attributes
+    ----------
+    name : str
+        Its name, which says whether data are on the device.
+    run : callable
+        Does it `per` times, to the end.
+    check : callable
+        Runs it once, and says what is wrong with the result, "" if nothing.
+    per : callable
+        Products, iterations or steps of a run; asked after `check`.
+    flop : float
+        Of one of them.
+    plan : (Plan, mapping of str to Texture), optional
+        Of one of them, with its operands, for its limit.
+    noted : dict
+        Findings of `check`, for the results.
+    """
+
+    name: str
+    run: Callable[[], Any]
+    check: Callable[[], str]
+    per: Callable[[], int] = lambda: 1
+    flop: float = 0.0
+    plan: tuple[Plan, Mapping[str, Texture]] | None = None
+    noted: dict[str, Any] = field(default_factory=dict)
 
 
 class Spent(NamedTuple):
@@ -23,14 +50,26 @@ class Spent(NamedTuple):
     wall: list[float]
     cpu: list[float]
 
+    def per(self, count: int = 1) -> dict[str, float]:
+        """Median and fastest seconds of one of `count` parts of a call, and those of the CPU."""
+        wall, cpu = (median(times) / count for times in self)
+        return {"seconds": wall, "fastest": min(self.wall) / count, "cpu_seconds": cpu}
 
-def flaws(ways: Mapping[str, Judged], say: Say) -> dict[str, str]:
-    """What is wrong with each of the ways, by name."""
-    found = {}
+
+def timed(
+    ways: Mapping[str, Way],
+    rounds: int,
+    seconds: float,
+    say: Say = lambda done: None,
+    warm: Callable[[str], None] = lambda name: None,
+) -> tuple[dict[str, str], dict[str, Spent]]:
+    """Judge ways, then time those that are right in turns, see `taken`; flaws of all, and seconds, by name."""
+    flaws = {}
     for name, way in ways.items():
         say(f"{name}, judged")
-        found[name] = way.check()
-    return found
+        flaws[name] = way.check()
+    sound = {name: way.run for name, way in ways.items() if not flaws[name]}
+    return flaws, taken(sound, rounds, seconds, say, warm)
 
 
 def taken(

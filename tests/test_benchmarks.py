@@ -719,7 +719,7 @@ def test_the_newest_whole_evaluation_of_a_quiet_machine_counts(tmp_path):
         folder = tmp_path / run["renderer"] / "thesis"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{run['commit']}.json").write_text(json.dumps(run), encoding="utf-8")
-    assert [run["commit"] for run in evaluation.newest(tmp_path)] == ["2", "6"]
+    assert [run["commit"] for run in evaluation.whole(tmp_path)] == ["2", "6"]
     speedups, claims = evaluation.speedups(tmp_path), evaluation.claims(tmp_path)
     assert "| A | RREF | 1.23 | 324 |\n| B | RREF | 1.23 | 364 |" in speedups and "commit 6, 2026-11-26." in speedups
     assert "| device | algorithm | best, largest n | largest n |" in speedups
@@ -740,7 +740,7 @@ def test_the_newest_whole_evaluation_of_a_quiet_machine_counts(tmp_path):
     for name, some in (("5", [part for part in run["sections"] if part not in parts]), ("6", parts)):
         cut = evaluated("A", name, sections=some)
         (tmp_path / "A" / "thesis" / f"{name}.json").write_text(json.dumps(cut), encoding="utf-8")
-    assert [(run["commit"], len(run["later"])) for run in evaluation.newest(tmp_path)] == [("5", 1), ("6", 1)]
+    assert [(run["commit"], len(run["later"])) for run in evaluation.whole(tmp_path)] == [("5", 1), ("6", 1)]
     nothing = tmp_path / "C"
     assert evaluation.EMPTY in evaluation.claims(nothing) and evaluation.speedups(nothing) == evaluation.EMPTY
 
