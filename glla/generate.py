@@ -172,16 +172,17 @@ def stub() -> str:
 
 def package() -> str:
     """Text of the stub of `glla` itself, whose names are imported when they are first used."""
-    lines = []
-    for name in sorted({*glla.PLACES, *glla.ROOMS} - {*public()}):
-        module, _, member = (glla.PLACES | glla.ROOMS)[name].partition(":")
+    lines, places = [], glla.PLACES | glla.ROOMS
+    others = places.keys() - {*public(), *linalg.public.PLACES}  # which may lack a function that is new
+    for name in sorted(others):
+        module, _, member = places[name].partition(":")
         start, _, end = module.rpartition(".")
         lines.append(f"from {module if member else start} import {member or end} as {name}\n")
     lines += ["from glla._version import __version__\n", "from glla.linalg.public import *\n"]
+    names = sorted({"__version__", *(others - glla.ROOMS.keys()), *public()})
     return (
-        f'"""{glla.__doc__}"""\n\n# {NOTE}\n\n{"".join(lines)}\n'
-        "PLACES: dict[str, str]\nROOMS: dict[str, str]\n\n"
-        f"__all__ = [{', '.join(map(_literal, sorted(glla.__all__)))}]\n"
+        f'"""{glla.__doc__}"""\n\n# {NOTE}\n\n{"".join(lines)}\nPLACES: dict[str, str]\nROOMS: dict[str, str]\n\n'
+        f"__all__ = [{', '.join(map(_literal, names))}]\n"
     )
 
 

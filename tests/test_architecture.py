@@ -524,6 +524,10 @@ def test_shader_folder_has_a_reading_order(folder):
     text = readme.read_text(encoding="utf-8") if readme.is_file() else "".join(f"`{name}`" for name in names)
     missing = [name for name in names if f"`{name}`" not in text]
     assert not missing, f"{relative(readme)} does not name {', '.join(missing)}"
+    part = folder.relative_to(SHADERS).parts[:1]
+    if part:
+        order = (SHADERS / "README.md").read_text(encoding="utf-8")
+        assert f"`{part[0]}/`" in order, f"shaders/README.md: add a line that names `{part[0]}/` to the reading order"
 
 
 @pytest.mark.parametrize("path", SHADER_FILES, ids=relative)
@@ -562,6 +566,7 @@ def test_tests_of_an_operation_cover_its_choices(name):
     record = OPERATIONS[name]
     kernel = inspect.getmodule(inspect.unwrap(record.core)).__name__.rpartition(".")[2]
     wanted = {"VARIANTS"} | ({"NORMS"} if record.pivotings is not None else set())
-    text = (ROOT / "tests" / "operations" / f"test_{kernel}.py").read_text(encoding="utf-8")
+    file = ROOT / "tests" / "operations" / f"test_{kernel}.py"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
     named = set(re.findall(r"parametrize\([^\n]*\b(VARIANTS|NORMS)\b", text))
-    assert wanted <= named, f"parametrize a test over {sorted(wanted - named)}"
+    assert wanted <= named, f"{relative(file)}: parametrize a test over {', '.join(sorted(wanted - named))}"

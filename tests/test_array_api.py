@@ -33,6 +33,7 @@ from glla import array_api as xp
 from glla import testing
 from glla.errors import DTypeError, NonFiniteError, OptionError, OptionTypeError, ShapeError, UnsupportedError
 from glla.operations.wrapped.elementwise import BOUNDS
+from glla.registry import PUBLIC
 
 OWN_NAMES = {
     "Device", "ArrayAPIStrictFlags", "get_array_api_strict_flags", "reset_array_api_strict_flags",
@@ -69,6 +70,10 @@ def test_the_docstring_says_what_is_not_there():
 
 def test_nothing_is_there_that_the_standard_has_not():
     assert set(xp.__all__) <= set(MAIN)
+    for public in PUBLIC.values():
+        name = public.namespace
+        wrong = f"{public.function.__name__}: the array API has no linalg.{name}: leave namespace= out of @public"
+        assert name is None or name in strict.linalg.__all__, wrong
     assert set(LINALG) <= set(strict.linalg.__all__)
     for name in xp.__all__:
         assert hasattr(xp, name)

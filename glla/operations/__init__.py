@@ -41,6 +41,9 @@ class Operations(UserDict[str, Operation]):
         records = {one for module in modules for one in vars(module).values() if isinstance(one, Operation)}
         return {record.name: record for record in sorted(records, key=lambda record: record.name)}
 
+    def __missing__(self, name: str) -> Operation:
+        raise KeyError(f"no file of glla/operations ends in a record: {name.upper()} = Operation(name={name!r}, ...)")
+
 
 OPERATIONS = Operations()
 """Every operation, by name."""

@@ -1,10 +1,12 @@
 """Every record of an operation is complete: what it names is there, and its example comes out right.
 
 `passes.txt` has the passes of all plans, and the variants that are chosen; `python -m tests.operations.test_records`
-writes it anew.
+writes it anew, or the lines of one operation, whose name follows.
 """
 
 import inspect
+import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -45,16 +47,35 @@ def called(record, operands):
 
 @every_record
 def test_it_is_said_what_it_is(record):
-    assert record.formula
-    assert record.name in JUDGES, "glla.testing.judges wants a judge of it"
-    assert record.parts in (1, len(record.results))
-    assert all(variant.summary and variant.source for variant in record.variants.values())
-    assert OPERATIONS[record.name] is record
+    assert record.formula, "give the record a formula"
+    assert record.parts in (1, len(record.results)), "parts of the record: 1, or as many as there are results"
+    for name, variant in record.variants.items():
+        assert variant.summary and variant.source, f"VARIANTS: give {name!r} a summary and a source"
+    assert OPERATIONS[record.name] is record, f"two records have the name {record.name!r}"
+
+
+@every_record
+def test_there_is_a_judge_of_it(record):
+    assert record.name in JUDGES, f'glla/testing/judges.py: add "{record.name}": Judge(...) to JUDGES'
+
+
+@every_record
+def test_a_batch_says_which_matrices_are_accepted(record):
+    """Else batches on the device would be looped, which nobody would notice."""
+    batch = record.batch
+    assert batch is None or batch.on_device or batch.doubtful or batch.unjudged or batch.stacked, (
+        "give Batch a filter, doubtful=..., or unjudged=True, which accepts every matrix"
+    )
 
 
 @every_record
 def test_the_public_function_takes_its_operands(record):
-    assert record.public == hasattr(glla, record.name)
+    assert record.public == hasattr(glla, record.name), (
+        f"glla has no function {record.name}: decorate it with @public() in a module of glla/linalg, "
+        "run `python -m glla.generate`, or give the record public=False"
+        if record.public
+        else f"glla.{record.name} is a function: leave public=False out of the record"
+    )
     if record.public:
         parameters = inspect.signature(getattr(glla, record.name)).parameters.values()
         taken = [one for one in parameters if one.kind is not one.KEYWORD_ONLY and one.default is one.empty]
@@ -141,17 +162,23 @@ def chosen(record, limits) -> str:
     return ", ".join(f"{next(found)} {what}" for what, found in groupby(range(1, 4100), choice))
 
 
-def table() -> Iterator[str]:
+def table(record: Operation) -> Iterator[str]:
     """Lines of plans, with passes by order and the shaders of one order, of stacks, and of variants that are chosen."""
-    for name, record in OPERATIONS.items():
-        for variant in record.variants or (None,):
-            for options in options_of(record, variant):
-                title = " ".join([name, *filter(None, [variant]), *options.values()])
-                yield from on_both(title, partial(of_core, record, variant, options))
-        if record.choose is not Operation.choose:
-            yield from on_both(f"{name}, chosen", partial(chosen, record))
-        if record.batch is not None:
-            yield from on_both(f"{name} of a stack", partial(of_stack, record))
+    name = record.name
+    for variant in record.variants or (None,):
+        for options in options_of(record, variant):
+            title = " ".join([name, *filter(None, [variant]), *options.values()])
+            yield from on_both(title, partial(of_core, record, variant, options))
+    if record.choose is not Operation.choose:
+        yield from on_both(f"{name}, chosen", partial(chosen, record))
+    if record.batch is not None:
+        yield from on_both(f"{name} of a stack", partial(of_stack, record))
+
+
+def tables() -> dict[str, list[str]]:
+    """Lines of the file, by operations."""
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    return {name: list(found) for name, found in groupby(lines, lambda line: re.split("[ ,:]", line)[0])}
 
 
 def on_both(title: str, line: Callable[[Limits], str]) -> Iterator[str]:
@@ -184,9 +211,16 @@ def of_stack(record: Operation, limits: Limits) -> str:
     )
 
 
-def test_passes_are_those_of_the_table():
-    """A change of them is meant: write the table anew, and look at the difference."""
-    assert list(table()) == TABLE.read_text(encoding="utf-8").splitlines()
+@every_record
+def test_passes_are_those_of_the_table(record):
+    made = list(table(record))
+    assert tables().get(record.name) == made, (
+        f"if this change of passes is meant, run `python -m tests.operations.test_records {record.name}`"
+    )
+
+
+def test_the_table_has_no_other_operations():
+    assert list(tables()) == list(OPERATIONS), "run `python -m tests.operations.test_records`"
 
 
 @every_record
@@ -262,4 +296,5 @@ def test_the_shader_that_may_be_replaced_has_what_is_needed(record, rng):
 
 
 if __name__ == "__main__":
-    TABLE.write_text("".join(f"{line}\n" for line in table()), encoding="utf-8")
+    made = tables() | {name: list(table(OPERATIONS[name])) for name in sys.argv[1:] or OPERATIONS}
+    TABLE.write_text("".join(f"{line}\n" for name in OPERATIONS for line in made[name]), encoding="utf-8")
