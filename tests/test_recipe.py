@@ -117,9 +117,9 @@ assert "symmetrize" in dir(glla) and "symmetrize" in glla.__all__
 print(glla.plan("symmetrize", (9, 3, 3)))
 with glla.coprocessor() as gpu:
     assert (gpu.symmetrize(a).result() == expected).all()
-for arguments in ("explain symmetrize", "trace symmetrize", "variants symmetrize", "export symmetrize --out page.html"):
+for arguments in ("explain symmetrize", "trace symmetrize", "variants symmetrize", "export symmetrize -o page.html"):
     assert main(arguments.split()) == 0
-assert main("compare symmetrize --sizes 5 --repeats 1 --json compared.json".split()) == 0
+assert main("compare symmetrize --size 5 --repeats 1 -o compared.json".split()) == 0
 """
 
 
