@@ -180,10 +180,8 @@ def package() -> str:
         lines.append(f"from {module if member else start} import {member or end} as {name}\n")
     lines += ["from glla._version import __version__\n", "from glla.linalg.public import *\n"]
     names = sorted({"__version__", *(others - glla.ROOMS.keys()), *public()})
-    return (
-        f'"""{glla.__doc__}"""\n\n# {NOTE}\n\n{"".join(lines)}\nPLACES: dict[str, str]\nROOMS: dict[str, str]\n\n'
-        f"__all__ = [{', '.join(map(_literal, names))}]\n"
-    )
+    head = f'"""{glla.__doc__}"""\n\n# {NOTE}\n\n{"".join(lines)}\nPLACES: dict[str, str]\nROOMS: dict[str, str]\n\n'
+    return head + f"__all__ = [{', '.join(map(_literal, names))}]\n"
 
 
 def _listed() -> str:
