@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -188,9 +188,8 @@ class Factors:
 
         checked = operand(function, "A", a)
         chunks = splits(checked.shape[0], checked.shape[1], nb)
-        array = checked.rechunk(chunks).map_blocks(
-            _float32, function, dtype=np.float32, meta=np.empty((0, 0), dtype=np.float32)
-        )
+        meta = np.empty((0, 0), dtype=np.float32)
+        array = checked.rechunk(chunks).map_blocks(partial(worker.float32, function), dtype=np.float32, meta=meta)
         made = cls(array, f"glla-lu-{tokenize(array.name, nb)}", chunks)
         rows, columns = (range(len(part)) for part in chunks)
         made.blocks = {(i, j): (array.name, i, j) for i in rows for j in columns}
@@ -269,10 +268,6 @@ class Factors:
         return da.Array(graph, name, chunks=chunks, meta=np.empty((0, 0), dtype=np.float32))
 
 
-def _float32(chunk: Any, function: str) -> Float32:
-    return worker.float32(function, chunk)
-
-
 def block_size(function: str, nb: Any, a: Any) -> int:
     """Check the block size; by default the largest chunk of the array, 1024 at most."""
     if nb is None:
@@ -337,15 +332,16 @@ def lu(a: Any, nb: int | None = None) -> tuple[Any, Any, Any]:
         for i in range(len(rows))
         for j in range(len(rows))
     }
-    lower, right = {}, {}
-    for i in range(len(rows)):
-        for j in range(len(k_columns)):
-            below = found.panels and i > j
-            lower[i, j] = found.blocks[i, j] if below else (np.zeros, (rows[i], k_columns[j]), np.float32)
-    for i in range(len(k_rows)):
-        for j in range(len(columns)):
-            above = found.panels and i < j
-            right[i, j] = found.blocks[i, j] if above else (np.zeros, (k_rows[i], columns[j]), np.float32)
+    lower: dict[tuple[int, int], Any] = {
+        (i, j): found.blocks[i, j] if found.panels and i > j else (np.zeros, (height, width), np.float32)
+        for i, height in enumerate(rows)
+        for j, width in enumerate(k_columns)
+    }
+    right: dict[tuple[int, int], Any] = {
+        (i, j): found.blocks[i, j] if found.panels and i < j else (np.zeros, (height, width), np.float32)
+        for i, height in enumerate(k_rows)
+        for j, width in enumerate(columns)
+    }
     for k in range(found.panels):
         lower[k, k], right[k, k] = ((triangle, found.blocks[k, k], side) for side in (True, False))
     return (

@@ -64,7 +64,7 @@ def tsqr(a: Any) -> tuple[Any, Any]:
         tasks[f"{name}-qr", i] = (worker.qr, (array.name, i, 0))
     tasks[f"{name}-all"] = (_combined, [(f"{name}-qr", i) for i in range(len(rows))])
     for i in range(len(rows)):
-        part = (_rows, (getitem, f"{name}-all", 0), starts[i], starts[i + 1])
+        part = (getitem, (getitem, f"{name}-all", 0), slice(starts[i], starts[i + 1]))
         tasks[f"{name}-Q", i, 0] = (worker.contract, [(getitem, (f"{name}-qr", i), 0)], [part])
     tasks[f"{name}-R", 0, 0] = (getitem, f"{name}-all", 1)
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=[array])
@@ -80,7 +80,3 @@ def tsqr(a: Any) -> tuple[Any, Any]:
 
 def _combined(parts: list[tuple[Float32, Float32]]) -> tuple[Float32, Float32]:
     return worker.qr(np.concatenate([r for _, r in parts]))
-
-
-def _rows(q: Float32, start: int, stop: int) -> Float32:
-    return q[start:stop]

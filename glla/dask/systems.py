@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from glla.array.convert import Float32
 from glla.cluster import lapack
-from glla.dask.factors import Factors, Key, Rows, block_size
+from glla.dask.factors import Factors, Key, block_size
 from glla.dask.products import operand
 from glla.errors import ConvergenceError, NonFiniteError, ShapeError, SingularMatrixError
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
@@ -78,7 +79,7 @@ def solve(a: Any, b: Any, nb: int | None = None) -> Any:
     checked = found.put("checked", (), _checked, better, _residual(found, "second", whole, better), whole, _norm(found))
     rows, columns = found.chunks[0], (wide.shape[1],)
     starts = found.starts[0]
-    blocks = {(i, 0): (_cut, checked, starts[i], starts[i + 1]) for i in range(len(rows))}
+    blocks = {(i, 0): (getitem, checked, slice(starts[i], starts[i + 1])) for i in range(len(rows))}
     result = found.collection("x", blocks, (rows, columns), one)
     return result[:, 0] if right.ndim == 1 else result
 
@@ -89,16 +90,16 @@ def solve(a: Any, b: Any, nb: int | None = None) -> Any:
 def _substituted(found: Factors, what: str, right: Key) -> Key:
     """Substitute with both triangles, block by block."""
     panels, starts = found.panels, found.starts[0]
-    permuted = found.put(f"{what}-permuted", (), _permuted, right, found.order)
+    permuted = found.put(f"{what}-permuted", (), getitem, right, found.order)
     parts: dict[int, Key] = {}
     for k in range(panels):
-        part = found.put(f"{what}-cut", (k,), _cut, permuted, starts[k], starts[k + 1])
+        part = found.put(f"{what}-cut", (k,), getitem, permuted, slice(starts[k], starts[k + 1]))
         others = [(found.blocks[k, j], parts[j]) for j in range(k)]
         parts[k] = _solved(found, f"{what}-forward", k, part, others, True)
     for k in reversed(range(panels)):
         others = [(found.blocks[k, j], parts[j]) for j in range(k + 1, panels)]
         parts[k] = _solved(found, f"{what}-back", k, parts[k], others, False)
-    return found.put(what, (), _stacked, [parts[k] for k in range(panels)])
+    return found.put(what, (), np.concatenate, [parts[k] for k in range(panels)])
 
 
 def _solved(found: Factors, what: str, k: int, part: Key, others: list[tuple[Key, Key]], lower: bool) -> Key:
@@ -113,12 +114,12 @@ def _residual(found: Factors, what: str, right: Key, x: Key) -> Key:
     rows, columns = found.starts
     parts = []
     for i in range(len(found.chunks[0])):
-        part = found.put(f"{what}-right", (i,), _cut, right, rows[i], rows[i + 1])
+        part = found.put(f"{what}-right", (i,), getitem, right, slice(rows[i], rows[i + 1]))
         for j in range(len(found.chunks[1])):
-            piece = found.put(f"{what}-piece", (i, j), _cut, x, columns[j], columns[j + 1])
+            piece = found.put(f"{what}-piece", (i, j), getitem, x, slice(columns[j], columns[j + 1]))
             part = found.put(f"{what}-less", (i, j), _minus, part, (found.array.name, i, j), piece)
         parts.append(part)
-    return found.put(f"{what}-residual", (), _stacked, parts)
+    return found.put(f"{what}-residual", (), np.concatenate, parts)
 
 
 def _norm(found: Factors) -> Key:
@@ -127,7 +128,7 @@ def _norm(found: Factors) -> Key:
 
     def total(i: int) -> Key:
         parts = [found.put("sum", (i, j), _row_sums, (found.array.name, i, j)) for j in columns]
-        return found.put("sums", (i,), _added, parts)
+        return found.put("sums", (i,), np.sum, parts, 0)
 
     return found.put("norm", (), _largest, [total(i) for i in rows])
 
@@ -142,15 +143,6 @@ def _with_probes(b: Any) -> Double:
         raise NonFiniteError("glla.dask.solve: b must be finite")
     signs = np.random.default_rng(2007).choice([-1.0, 1.0], size=(len(right), PROBES))
     return np.concatenate([right, signs], axis=1)
-
-
-def _permuted(right: Double, order: Rows) -> Double:
-    found: Double = right[order]
-    return found
-
-
-def _cut(whole: Any, start: int, stop: int) -> Any:
-    return whole[start:stop]
 
 
 def _minus(part: Double, block: Float32, x: Double) -> Double:
@@ -169,17 +161,8 @@ def _triangle(block: Float32, part: Double, lower: bool, start: int) -> Double:
     return found
 
 
-def _stacked(parts: list[Double]) -> Double:
-    return np.concatenate(parts)
-
-
 def _row_sums(block: Float32) -> Double:
     found: Double = np.abs(block.astype(np.float64)).sum(axis=1)
-    return found
-
-
-def _added(sums: list[Double]) -> Double:
-    found: Double = np.sum(sums, axis=0)
     return found
 
 
