@@ -110,8 +110,7 @@ class Factoring(Actor):
         if panel >= self.layout.panels:
             return 0, slice(0, 0)
         start, stop = self.layout.span(panel)
-        left = self.layout.columns_below(start, self.at.q)
-        return stop - start, slice(left, self.layout.columns_below(stop, self.at.q))
+        return stop - start, self.layout.panel_columns(panel, self.at.q)
 
     def _first(self, panel: int) -> int:
         """First local row of a panel."""

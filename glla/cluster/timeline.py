@@ -7,7 +7,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -78,21 +78,12 @@ def _counts(event: Event) -> bool:
     return event.step.name not in ("part", "total", "add")
 
 
-@dataclass
-class _Written:
-    rank: int
-    start: float
-    end: float
-    kind: str
-    step: dict[str, Any]
+def _written(event: Event, start: float) -> tuple[Any, ...]:
+    """Write an event as plain data, as `_read` takes it."""
+    return event.rank, event.start - start, event.end - start, type(event.step).__name__, asdict(event.step)
 
 
-def _written(event: Event, start: float) -> dict[str, Any]:
-    kind = type(event.step).__name__
-    return asdict(_Written(event.rank, event.start - start, event.end - start, kind, asdict(event.step)))
-
-
-def _read(written: dict[str, Any]) -> Event:
-    one = _Written(**written)
-    step: Step = _KINDS[one.kind](**one.step)
-    return Event(one.rank, step, one.start, one.end)
+def _read(written: Sequence[Any]) -> Event:
+    rank, start, end, kind, fields = written
+    step: Step = _KINDS[kind](**fields)
+    return Event(rank, step, start, end)
