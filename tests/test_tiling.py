@@ -641,7 +641,7 @@ def test_memory_that_is_never_enough(rng, monkeypatch):
 @pytest.mark.parametrize("turned", [False, True], ids=["C order", "Fortran order"])
 def test_a_large_product_on_a_gpu_travels_in_panels(device, rng, monkeypatch, turned):
     """B stays, panels of A and C pass by, each in pieces of the staging buffer; the plan shown does the same."""
-    monkeypatch.setattr(tiles, "PANEL", 256)
+    monkeypatch.setattr(tiles, "PANEL", 240)
     monkeypatch.setattr(matmul, "LARGE", 600)
     monkeypatch.setattr(packing, "PIECE", 1 << 16)
     monkeypatch.setattr(device, "limits", replace(device.limits, software=False))

@@ -169,7 +169,7 @@ def grid(
     comm : mpi4py.MPI.Comm, optional
         By default all ranks started by ``mpiexec``, or this process alone.
     shape : (int, int) or "PxQ", optional
-        By default nearly square, P <= Q.
+        By default nearly square, P <= Q. PLU on GPUs is fastest with one row, (1, N).
     engine : {"glla", "numpy"}
         Engine of products: a device in a coprocessor's thread, or NumPy.
     device : str or int, optional

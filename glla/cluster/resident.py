@@ -97,8 +97,8 @@ class HostColumns:
 
 SHARE = 8
 """Rows, or columns, of the GPU's part are compacted when 1/8 of them is finished: finished ones are multiplied
-needlessly, but every new size needs new textures and framebuffers, some 30 ms. PLU of n = 16384 on two H100s takes
-2.33 s with 8, 2.42 with 16, 2.49 with 32; on one 3.98, 3.83, 4.02 (nvidia-h100-80gb-hbm3-pcie-sse2/cluster)."""
+needlessly, but every new size needs new textures and framebuffers, some 30 ms. PLU of n = 16384 on two H100s, seconds:
+2.33 with 8, 2.42 with 16, 2.49 with 32 (nvidia-h100-80gb-hbm3-pcie-sse2/experiments/2026-11-24-share.json)."""
 
 BAND = 1 << 24
 """Elements that are uploaded at a time."""

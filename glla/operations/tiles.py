@@ -34,7 +34,8 @@ DEVICE_TO_BUS = 8
 
 PANEL = 2048
 """Rows of A in a tile of a large product of host matrices on a GPU: while it is computed, the next ones travel there,
-and the rows of C before travel back (``benchmarks/results/thresholds.md``)."""
+and the rows of C before travel back. Large: from 2 panels, and the work of order 4 x 2048
+(``benchmarks/results/thresholds.md``)."""
 
 MOST_SHOWN = 300_000
 """Most passes of a product in tiles that a plan lists: about half a minute of work. A guess."""
@@ -274,7 +275,8 @@ def choose(
 
 def travels_in_panels(kernel: Kernel, m: int, k: int, n: int, limits: Limits, variant: str | None) -> bool:
     """Whether panels of A's rows travel while a GPU multiplies those before, beside B as a whole: see `PANEL`."""
-    if limits.software or variant is not None or m < 4 * PANEL or max(k, n) > limits.texture_size:
+    small = m < 2 * PANEL or m * k * n < (4 * PANEL) ** 3
+    if small or limits.software or variant is not None or max(k, n) > limits.texture_size:
         return False
     return kernel.choose(resident((PANEL, k), (k, n)), limits)[0] == FASTEST_FIRST[0]
 
