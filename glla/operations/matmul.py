@@ -28,8 +28,6 @@ from glla.operations.blocked_product import (
 )
 from glla.operations.crossing import bring_in, read_back
 from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
-from glla.operations.wrapped import product as wrapped_product
-from glla.operations.wrapped.view import View
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Region, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
@@ -560,12 +558,6 @@ INTERFACE = Interface(
 )
 
 
-def _on_device(forms: Forms, limits: Limits) -> Plan:
-    """Plan of the products of stacks on the device, and of integers."""
-    a, b = (form.view if isinstance(form.view, View) else View.of(form.shape, form.dtype) for form in forms)
-    return wrapped_product.product(a, b, limits.texture_size)
-
-
 def _dtype(dtypes: Sequence[str]) -> str:
     """Type of the product of Arrays: integers stay integers, beside floats they become floats."""
     return "float32" if "float32" in dtypes else "int32"
@@ -593,7 +585,7 @@ MATMUL = Operation(
     noticed=noticed,
     dtype=_dtype,
     aligned=aligned,
-    batch=Batch(stack.most_products, stack.matmul, product_shape, on_device=_on_device),
+    batch=Batch(stack.most_products, stack.matmul, product_shape),
     tiles=streamed,
     host="glla.hybrid.host:matmul",
     thesis="inner_product",

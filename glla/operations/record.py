@@ -228,8 +228,6 @@ class Batch:
     least : bool
         What is doubtful depends on the least magnitudes of the operands; otherwise their largest ones are enough, which
         say whether they are finite.
-    on_device : callable or None
-        (forms of stacks on the device, limits) -> plan, where it is another one than `glla.operations.residents.plan`.
     stacked : callable or None
         (forms of stacks on the device, limits, **options) -> plan of a piece of them, where it has figures of its own.
     order : callable
@@ -268,7 +266,6 @@ class Batch:
     factors: bool = False
     norms: bool = False
     least: bool = True
-    on_device: Callable[[Forms, Limits], Plan] | None = None
     stacked: Callable[..., Plan] | None = None
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
     watched: bool = False

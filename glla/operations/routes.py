@@ -82,8 +82,7 @@ def route(
             if room is None or sum(one.nbytes for one in plan.flat.slots.values() if not one.host) <= room:
                 return Route("batched", plan, piece=piece)
             most = piece // 2
-    integers = any(form.dtype != "float32" for form in forms)
-    if batch is not None and not at_home and (integers or any(form.stack for form in forms)):
+    if batch is not None and not at_home and any(form.stack for form in forms):
         together = _residents(batch, forms, limits, plain, options)
         if together is not None:
             return together
@@ -98,8 +97,6 @@ def route(
 def _residents(batch: Batch, forms: Forms, limits: Limits, plain: bool, options: dict[str, Any]) -> Route | None:
     """Choose the way of stacks on the device: together, or None if the members go one by one."""
     count = max(form.count for form in forms)
-    if batch.on_device is not None:
-        return Route("batched", batch.on_device(forms, limits), piece=count)
     together = batch.doubtful is not None or batch.unjudged or batch.stacked is not None
     most = batch.most(forms, limits) if plain and together else 0
     if not most:
