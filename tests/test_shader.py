@@ -129,6 +129,14 @@ def test_declarations_of_both_stages(shader_files):
     assert (found.samplers, found.uniforms) == ({"A", "B", "C"}, {"k", "shape"})
 
 
+@pytest.mark.parametrize(("integer", "kinds"), [(1, {"A", "result"}), (0, set())])
+def test_a_type_may_be_a_macro(shader_files, integer, kinds):
+    types = "#if INTEGER\n#define S isampler2D\n#define T ivec4\n#else\n#define S sampler2D\n#define T vec4\n#endif\n"
+    shader_files({"a.frag": f"{types}uniform S A;\nlayout(location = 0) out T result;\nvoid main() {{}}\n"})
+    found = resolve("a", {"INTEGER": integer})
+    assert (found.samplers, found.integers) == ({"A"}, kinds)
+
+
 def test_outputs_are_in_the_order_of_their_locations(shader_files):
     shader_files(
         {"a.frag": "layout(location = 1) out vec4 health;\nlayout ( location=0 ) out float pivots;\nout vec4 no;"}

@@ -4,31 +4,22 @@
 // A, B    wrapped; B is seen over the box      result   wrapped
 // Cost per fragment: 4 fetches, 8 at most.
 
-#ifndef INTEGER
-#define INTEGER 0  // elements are integers (0, 1)
-#endif
 #ifndef RANK
 #define RANK 2
 #endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 
-#if INTEGER
-uniform isampler2D A;
-uniform isampler2D B;
-layout(location = 0) out ivec4 result;
-#define TEXEL ivec4
-#else
-uniform sampler2D A;
-uniform sampler2D B;
-layout(location = 0) out vec4 result;
-#define TEXEL vec4
-#endif
+uniform SAMPLER A;
+uniform SAMPLER B;
 uniform int A_view[VIEW];
 uniform int B_view[VIEW];
 uniform int first[RANK];
 uniform int step_[RANK];  // at least 1
 uniform int count[RANK];
+
+layout(location = 0) out RESULT result;
 
 void main() {
     result = TEXEL(0);

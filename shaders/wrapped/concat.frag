@@ -5,9 +5,6 @@
 // A0, A1, ...   wrapped      result   wrapped
 // Cost per fragment: 4 fetches.
 
-#ifndef INTEGER
-#define INTEGER 0  // elements are integers (0, 1)
-#endif
 #ifndef PARTS
 #define PARTS 4  // operands (2, 4); those behind the last have no elements
 #endif
@@ -16,31 +13,19 @@
 #endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 
-#if INTEGER
-uniform isampler2D A0;
-uniform isampler2D A1;
+uniform SAMPLER A0;
+uniform SAMPLER A1;
 #if PARTS > 2
-uniform isampler2D A2;
-uniform isampler2D A3;
-#endif
-layout(location = 0) out ivec4 result;
-#define TEXEL ivec4
-#define ELEMENT int
-#else
-uniform sampler2D A0;
-uniform sampler2D A1;
-#if PARTS > 2
-uniform sampler2D A2;
-uniform sampler2D A3;
-#endif
-layout(location = 0) out vec4 result;
-#define TEXEL vec4
-#define ELEMENT float
+uniform SAMPLER A2;
+uniform SAMPLER A3;
 #endif
 uniform int views[PARTS * VIEW];  // strides and offset of each part
 uniform int ends[PARTS];          // coordinate at which each part ends
 uniform int axis;
+
+layout(location = 0) out RESULT result;
 
 ELEMENT part(int p, int i) {
 #if PARTS > 2

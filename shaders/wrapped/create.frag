@@ -8,21 +8,15 @@
 #ifndef DIAGONAL
 #define DIAGONAL 0  // a sequence (0), or a diagonal (1)
 #endif
-#ifndef RESULT_INTEGER
-#define RESULT_INTEGER 0  // the result holds integers (0, 1)
-#endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 
 #if RESULT_INTEGER
-layout(location = 0) out ivec4 result;
-#define RESULT ivec4
-#define ELEMENT int
+#define NUMBER int
 uniform ivec3 ends;  // first element, last element, step
 #else
-layout(location = 0) out vec4 result;
-#define RESULT vec4
-#define ELEMENT float
+#define NUMBER float
 uniform vec3 ends;
 #endif
 #if DIAGONAL
@@ -31,13 +25,15 @@ uniform ivec3 diagonal;  // rows, columns, and which diagonal: 0 for the main on
 uniform ivec2 turn;
 #endif
 
-ELEMENT element(int i) {
+layout(location = 0) out RESULT result;
+
+NUMBER element(int i) {
 #if DIAGONAL
     int row = i / diagonal.y;
     int column = i - row * diagonal.y;
-    return column - row % diagonal.x == diagonal.z ? ends.x : ELEMENT(0);
+    return column - row % diagonal.x == diagonal.z ? ends.x : NUMBER(0);
 #else
-    return i < turn.x ? ends.x + ELEMENT(i) * ends.z : ends.y - ELEMENT(turn.y - i) * ends.z;
+    return i < turn.x ? ends.x + NUMBER(i) * ends.z : ends.y - NUMBER(turn.y - i) * ends.z;
 #endif
 }
 

@@ -19,12 +19,6 @@
 #ifndef ENTRY
 #define ENTRY itself  // function of an element in the first pass: itself, absolute, squared, truth
 #endif
-#ifndef INTEGER
-#define INTEGER 0  // A holds integers (0, 1)
-#endif
-#ifndef RESULT_INTEGER
-#define RESULT_INTEGER 0  // the result does (0, 1)
-#endif
 #ifndef SCALED
 #define SCALED 0  // elements are scaled by the largest of their line, S (0, 1)
 #endif
@@ -42,20 +36,11 @@
 #endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 #include "lib/ieee.glsl"
 #include "lib/exponent.glsl"
 
-#if INTEGER
-uniform isampler2D A;
-#define TEXEL ivec4
-#define ELEMENT int
-int truth(int a) { return a == 0 ? 0 : 1; }
-#else
-uniform sampler2D A;
-#define TEXEL vec4
-#define ELEMENT float
-int truth(float a) { return is_nan(a) || a != 0.0 ? 1 : 0; }
-#endif
+uniform SAMPLER A;
 uniform int A_view[VIEW];
 uniform ivec3 line;  // elements of a line, chunks of a line, elements from one of a line to the next
 #if SCALED
@@ -65,20 +50,20 @@ uniform sampler2D S;
 #define ENTRY_OF(a, e) ENTRY(a)
 #endif
 
+layout(location = 0) out RESULT result;
+
 #if RESULT_INTEGER
-layout(location = 0) out ivec4 result;
-#define RESULT ivec4
 #define TOTAL int
 #define EXTREME (NEUTRAL == 2 ? 0x7fffffff : int(0x80000000))
 #else
-layout(location = 0) out vec4 result;
-#define RESULT vec4
 #define TOTAL float
 #define EXTREME (NEUTRAL == 2 ? INFINITY : -INFINITY)
 #endif
 
 #define START (NEUTRAL == 0 || NEUTRAL == 1 ? TOTAL(NEUTRAL) : EXTREME)
 
+int truth(int a) { return a == 0 ? 0 : 1; }
+int truth(float a) { return is_nan(a) || a != 0.0 ? 1 : 0; }
 TOTAL sum_of(TOTAL a, TOTAL b) { return a + b; }
 TOTAL product_of_two(TOTAL a, TOTAL b) { return a * b; }
 int maximum_of(int a, int b) { return max(a, b); }

@@ -11,23 +11,15 @@
 #ifndef PLACES
 #define PLACES 0  // sort elements (0), their places for the first time (1), their places (2)
 #endif
-#ifndef INTEGER
-#define INTEGER 0  // A holds integers (0, 1)
-#endif
 #ifndef RANK
 #define RANK 2
 #endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 #include "wrapped/order.glsl"
 
-#if INTEGER
-uniform isampler2D A;
-#define ELEMENT int
-#else
-uniform sampler2D A;
-#define ELEMENT float
-#endif
+uniform SAMPLER A;
 uniform ivec2 runs;  // elements of a line, width of a run
 
 int start;  // of the line in A
@@ -44,7 +36,7 @@ int place(int k) { return element_of(P, row + k); }
 uniform int A_view[VIEW];
 uniform int step_;  // elements of A from one of a line to the next
 layout(location = 0) out ivec4 result;
-#define RESULT ivec4
+#define SORTED_TEXEL ivec4
 #define SORTED place
 
 ELEMENT key(int k) { return element_of(A, start + place(k) * step_); }
@@ -54,13 +46,8 @@ ivec4 starts_of(ivec4 own) {
     return places(A_view);
 }
 #else
-#if INTEGER
-layout(location = 0) out ivec4 result;
-#define RESULT ivec4
-#else
-layout(location = 0) out vec4 result;
-#define RESULT vec4
-#endif
+layout(location = 0) out RESULT result;
+#define SORTED_TEXEL RESULT
 #define SORTED key
 #define starts_of(own) ivec4(0)
 
@@ -87,11 +74,11 @@ int origin(int k) {
 }
 
 void main() {
-    result = RESULT(0);
+    result = SORTED_TEXEL(0);
     if (is_spare()) return;
     ivec4 own = own_elements();
     ivec4 starts = starts_of(own);
-    RESULT texel = RESULT(0);
+    SORTED_TEXEL texel = SORTED_TEXEL(0);
     for (int c = 0; c < own_count(); ++c) {
         int line = own[c] / runs.x;
         row = line * runs.x;

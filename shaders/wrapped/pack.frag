@@ -4,18 +4,12 @@
 // A   wrapped, (stride of rows, stride of columns, offset); integers become floats      packed   rows x columns
 // Cost per fragment: 4 fetches.
 
-#ifndef INTEGER
-#define INTEGER 0  // A holds integers (0, 1)
-#endif
 
 #include "lib/packed.glsl"
 #include "lib/wrapped_element.glsl"
+#include "wrapped/types.glsl"
 
-#if INTEGER
-uniform isampler2D A;
-#else
-uniform sampler2D A;
-#endif
+uniform SAMPLER A;
 uniform ivec3 A_view;
 uniform ivec2 shape;  // rows and columns
 

@@ -10,9 +10,6 @@
 #ifndef LEAST
 #define LEAST 0  // look for the largest (0), or for the smallest (1)
 #endif
-#ifndef INTEGER
-#define INTEGER 0  // A holds integers (0, 1)
-#endif
 #ifndef FIRST
 #define FIRST 1  // all of a line are candidates (1), or those in P (0)
 #endif
@@ -24,15 +21,10 @@
 #endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 #include "lib/ieee.glsl"
 
-#if INTEGER
-uniform isampler2D A;
-#define ELEMENT int
-#else
-uniform sampler2D A;
-#define ELEMENT float
-#endif
+uniform SAMPLER A;
 uniform int A_view[VIEW];
 uniform ivec3 line;  // candidates of a line, chunks of a line, elements from one of a line to the next
 #if FIRST == 0

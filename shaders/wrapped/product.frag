@@ -5,9 +5,6 @@
 // P       FIRST 0: what the slices before came to      C   wrapped
 // Cost per fragment: 8 fetches and 8 flop for each of the slice.
 
-#ifndef INTEGER
-#define INTEGER 0  // elements are integers (0, 1)
-#endif
 #ifndef FIRST
 #define FIRST 1  // it is the first slice (0, 1)
 #endif
@@ -16,27 +13,18 @@
 #endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 
-#if INTEGER
-uniform isampler2D A;
-uniform isampler2D B;
+uniform SAMPLER A;
+uniform SAMPLER B;
 #if FIRST == 0
-uniform isampler2D P;
-#endif
-layout(location = 0) out ivec4 C;
-#define TEXEL ivec4
-#else
-uniform sampler2D A;
-uniform sampler2D B;
-#if FIRST == 0
-uniform sampler2D P;
-#endif
-layout(location = 0) out vec4 C;
-#define TEXEL vec4
+uniform SAMPLER P;
 #endif
 uniform int A_view[VIEW];
 uniform int B_view[VIEW];
 uniform ivec4 slice;  // from, to, stride along the slice in A and in B
+
+layout(location = 0) out RESULT C;
 
 void main() {
     C = TEXEL(0);

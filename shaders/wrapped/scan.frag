@@ -8,22 +8,14 @@
 #ifndef PRODUCT
 #define PRODUCT 0  // sums (0), or products (1)
 #endif
-#ifndef INTEGER
-#define INTEGER 0  // elements are integers (0, 1)
-#endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 
-#if INTEGER
-uniform isampler2D A;
-layout(location = 0) out ivec4 result;
-#define TEXEL ivec4
-#else
-uniform sampler2D A;
-layout(location = 0) out vec4 result;
-#define TEXEL vec4
-#endif
+uniform SAMPLER A;
 uniform ivec3 line;  // elements along the dimension, elements from one of them to the next, how many steps back
+
+layout(location = 0) out RESULT result;
 
 void main() {
     result = TEXEL(0);

@@ -7,24 +7,13 @@
 #ifndef RIGHT
 #define RIGHT 0  // equal elements are not counted (0), or are (1)
 #endif
-#ifndef INTEGER
-#define INTEGER 0  // A and H hold integers (0, 1)
-#endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 #include "wrapped/order.glsl"
 
-#if INTEGER
-uniform isampler2D A;
-uniform isampler2D H;
-#define TEXEL ivec4
-#define ELEMENT int
-#else
-uniform sampler2D A;
-uniform sampler2D H;
-#define TEXEL vec4
-#define ELEMENT float
-#endif
+uniform SAMPLER A;
+uniform SAMPLER H;
 uniform int A_view[VIEW];
 uniform ivec3 line;  // length, stride and offset of H
 

@@ -5,28 +5,20 @@
 // result  wrapped
 // Cost per fragment: 8 fetches.
 
-#ifndef INTEGER
-#define INTEGER 0  // elements are integers (0, 1)
-#endif
 #ifndef RANK
 #define RANK 2
 #endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 
 uniform isampler2D I;
-#if INTEGER
-uniform isampler2D A;
-layout(location = 0) out ivec4 result;
-#define TEXEL ivec4
-#else
-uniform sampler2D A;
-layout(location = 0) out vec4 result;
-#define TEXEL vec4
-#endif
+uniform SAMPLER A;
 uniform int A_view[VIEW];
 uniform int I_view[VIEW];
 uniform ivec2 along;  // length of the dimension that is indexed, and stride
+
+layout(location = 0) out RESULT result;
 
 void main() {
     result = TEXEL(0);

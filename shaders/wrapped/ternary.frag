@@ -8,26 +8,13 @@
 #ifndef CLIP
 #define CLIP 0  // choose by a condition (0), or keep between two bounds (1)
 #endif
-#ifndef INTEGER
-#define INTEGER 0  // A, B and the result hold integers (0, 1)
-#endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 #include "lib/ieee.glsl"
 
-#if INTEGER
-uniform isampler2D A;
-uniform isampler2D B;
-layout(location = 0) out ivec4 result;
-#define TEXEL ivec4
-#define ELEMENT int
-#else
-uniform sampler2D A;
-uniform sampler2D B;
-layout(location = 0) out vec4 result;
-#define TEXEL vec4
-#define ELEMENT float
-#endif
+uniform SAMPLER A;
+uniform SAMPLER B;
 #if INTEGER || CLIP == 0
 uniform isampler2D C;
 #define C_TEXEL ivec4
@@ -40,6 +27,8 @@ uniform sampler2D C;
 uniform int A_view[VIEW];
 uniform int B_view[VIEW];
 uniform int C_view[VIEW];
+
+layout(location = 0) out RESULT result;
 
 int maximum_of(int a, int b) { return max(a, b); }
 int minimum_of(int a, int b) { return min(a, b); }

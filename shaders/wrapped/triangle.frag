@@ -4,9 +4,6 @@
 // A   wrapped      result   wrapped
 // Cost per fragment: 4 fetches.
 
-#ifndef INTEGER
-#define INTEGER 0  // elements are integers (0, 1)
-#endif
 #ifndef UPPER
 #define UPPER 0  // keep what lies below the diagonal (0), or above (1); the diagonal is kept
 #endif
@@ -15,18 +12,13 @@
 #endif
 
 #include "lib/wrapped.glsl"
+#include "wrapped/types.glsl"
 
-#if INTEGER
-uniform isampler2D A;
-layout(location = 0) out ivec4 result;
-#define TEXEL ivec4
-#else
-uniform sampler2D A;
-layout(location = 0) out vec4 result;
-#define TEXEL vec4
-#endif
+uniform SAMPLER A;
 uniform int A_view[VIEW];
 uniform int diagonal;  // 0 for the main one, more to the right
+
+layout(location = 0) out RESULT result;
 
 void main() {
     result = TEXEL(0);

@@ -8,44 +8,14 @@
 #ifndef OPERATION
 #define OPERATION positive_of  // name of the function
 #endif
-#ifndef INTEGER
-#define INTEGER 0  // A holds integers (0, 1)
-#endif
-#ifndef FAMILY
-#define FAMILY 0  // f is one of wrapped/integers.glsl or wrapped/floats.glsl (0), of trigonometric.glsl (1), hyperbolic.glsl (2)
-#endif
-#ifndef RESULT_INTEGER
-#define RESULT_INTEGER 0  // the result does (0, 1)
-#endif
 
 #include "lib/wrapped.glsl"
-#if INTEGER
-#include "wrapped/integers.glsl"
-#else
-#include "wrapped/floats.glsl"
-#endif
-#if FAMILY == 1
-#include "wrapped/trigonometric.glsl"
-#elif FAMILY == 2
-#include "wrapped/hyperbolic.glsl"
-#endif
+#include "wrapped/functions.glsl"
 
-#if INTEGER
-uniform isampler2D A;
-#define TEXEL ivec4
-#else
-uniform sampler2D A;
-#define TEXEL vec4
-#endif
+uniform SAMPLER A;
 uniform int A_view[VIEW];
 
-#if RESULT_INTEGER
-layout(location = 0) out ivec4 result;
-#define RESULT ivec4
-#else
-layout(location = 0) out vec4 result;
-#define RESULT vec4
-#endif
+layout(location = 0) out RESULT result;
 
 void main() {
     result = RESULT(0);

@@ -444,10 +444,13 @@ def derive(kind: str, rewrite: Callable[[Stage], Stage]) -> None:
 @lru_cache(maxsize=512)
 def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
     stages = _stages(name, defines)
-    active = [active_text(stage) for stage in stages.values()]
-    declared = {match[2]: match[1] for text in active for match in _UNIFORM.finditer(text)}
+    known: conditions.Macros = {}  # a type may be one of them
+    active = [active_text(stage, known) for stage in stages.values()]
+    declared = {match[2]: known.get(match[1]) or match[1] for text in active for match in _UNIFORM.finditer(text)}
     written = _IMAGE if "compute" in stages else _OUTPUT
-    outputs = sorted((int(match[1]), match[3], match[2]) for match in written.finditer(active[-1]))
+    outputs = sorted(
+        (int(match[1]), match[3], known.get(match[2]) or match[2]) for match in written.finditer(active[-1])
+    )
     return Shader(
         name=name,
         stages=stages,
@@ -591,8 +594,11 @@ def _literal(value: Define) -> str:
     return repr(float(value)) if isinstance(value, float) else str(value)
 
 
-def active_text(stage: Stage) -> str:
-    """Text without comments, and without the lines that `#if` leaves out."""
+def active_text(stage: Stage, macros: conditions.Macros | None = None) -> str:
+    """Text without comments, and without the lines that `#if` leaves out; `macros` gets those that it defines."""
     version = re.match(r"#version (\d+) core\b", stage.text)
     known: conditions.Macros = {"__VERSION__": version[1], "GL_core_profile": "1"} if version else {}
-    return conditions.active(stage.text, stage.where, known)
+    text = conditions.active(stage.text, stage.where, known)
+    if macros is not None:
+        macros.update(known)
+    return text
