@@ -1,7 +1,6 @@
 """The device: runs plans, moves arrays, keeps to its thread, and turns what goes wrong into exceptions."""
 
 import gc
-import threading
 import warnings
 import weakref
 
@@ -45,17 +44,13 @@ def raise_flag(device):
 
 def test_results_are_on_loan_and_temporaries_are_not(fresh):
     a = fresh.upload(normal(6, 6, np.random.default_rng(0)))
-    before = fresh.stats().textures
-    results = fresh.run(plu.plan(resident((6, 6))), A=a)
-    assert fresh.stats().textures == before + len(results)
-    del results
-    assert fresh.stats().textures == before
-
-
-def test_plans_and_passes_are_counted(fresh):
     before = fresh.stats()
-    a = fresh.upload(np.ones((4, 9), np.float32))
-    b = fresh.upload(np.ones((9, 4), np.float32))
+    results = fresh.run(plu.plan(resident((6, 6))), A=a)
+    assert fresh.stats().textures == before.textures + len(results)
+    del results
+    assert fresh.stats().textures == before.textures
+    before = fresh.stats()
+    a, b = (fresh.upload(np.ones(shape, np.float32)) for shape in ((4, 9), (9, 4)))
     fresh.run(matmul.plan(resident((4, 9), (9, 4)), variant="virtual_cube"), A=a, B=b)
     after = fresh.stats()
     assert (after.plans - before.plans, after.passes - before.passes) == (3, 7)  # two uploads, one product of 5
@@ -83,20 +78,17 @@ def test_a_plan_is_made_ready_once(fresh, monkeypatch):
     assert prepared == [packing.identity((3, 3)), packing.identity((5, 5))]
 
 
-def test_a_pass_draws_its_region_only(fresh):
+def test_passes_draw_their_regions_and_blend(fresh):
     draft = Draft("corner")
     target = draft.slot("R", Storage(3, 3))
     draft.draw("packing/identity", {}, target, {"shape": (6, 6)})
     draft.draw("packing/identity", {}, target, {"shape": (0, 0)}, region=Region(1, 0, 2, 2))
     result = fresh.read(fresh.run(draft.plan({"R": "R"}))["R"])
     assert result[:, :, 3].tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
-
-
-def test_blending_ends_with_its_pass(fresh):
     draft = Draft("blend")
     for name in ("R", "S"):
-        for accumulate in (False, True, True, False, True):
-            slot = name if name in draft.slots else draft.slot(name, Storage(1, 1))
+        slot = draft.slot(name, Storage(1, 1))
+        for accumulate in (False, True, True, False, True):  # blending ends with its pass
             draft.draw("packing/identity", {}, slot, {"shape": (2, 2)}, accumulate=accumulate)
     results = fresh.run(draft.plan({"R": "R", "S": "S"}))
     assert [fresh.read(results[name])[0, 0].tolist() for name in "RS"] == [[2, 0, 0, 2]] * 2
@@ -256,39 +248,30 @@ def test_buffers_are_counted_pooled_and_freed(fresh, block, rng):
     assert_exact(fresh.read(fresh.run(plan, A=a)["R"])[0], fresh.read(a)[1, :4])
 
 
-def test_a_buffer_counts_towards_the_cap(block):
+def test_a_buffer_counts_towards_the_cap(block, rng):
+    """And may be longer than a texture."""
+    texels = rng.standard_normal((3, 16, 4), dtype=np.float32)
     with glla.Device(max_bytes=48 * 16 + 64) as device:
-        a = device.write_texels(np.ones((3, 16, 4), np.float32))
+        a = device.write_texels(texels)
         with pytest.raises(OutOfMemoryError, match="no memory for a buffer of 768 bytes"):
             device.run(block_plan(), A=a)
         assert device.stats().textures == 1
-
-
-def test_a_buffer_may_be_longer_than_a_texture(block, rng):
     with glla.Device(max_texture_size=16) as device:
-        texels = rng.standard_normal((3, 16, 4), dtype=np.float32)
-        draft = Draft("long")
-        draft.transfer(draft.operand("A", Storage(3, 16)), draft.slot("b", Buffer.of(Storage(1, 48))))
-        draft.draw("block", {}, draft.slot("R", Storage(1, 4)), blocks={"Numbers": Block("b", 32, 4)})
-        result = device.run(draft.plan({"R": "R"}), A=device.write_texels(texels))["R"]
+        result = device.run(block_plan(32), A=device.write_texels(texels))["R"]
         assert_exact(device.read(result)[0], texels[2, :4])
 
 
-def test_a_block_that_the_compiler_leaves_out_is_not_bound(fresh, shader_files):
-    shader_files({"block.frag": NO_EFFECT})
-    result = fresh.run(block_plan(), A=fresh.write_texels(np.ones((3, 16, 4), np.float32)))["R"]
-    assert (fresh.read(result) == 7).all()
-
-
 def test_blocks_are_found_by_name_whatever_their_order(fresh, shader_files):
-    """Both plans share a program, and which binding a block has is the program's."""
-    shader_files({"two.frag": TWO_BLOCKS})
+    """Both plans share a program, and which binding a block has is the program's; one left out has none."""
+    shader_files({"two.frag": TWO_BLOCKS, "block.frag": NO_EFFECT})
     texels = np.zeros((1, 32, 4), np.float32)
     texels[0, 0], texels[0, 16] = 1, 2
     a = fresh.write_texels(texels)
     plans = [two_blocks_plan("One", "Two"), two_blocks_plan("Two", "One")]
     for plan in (*plans, *plans):
         assert fresh.read(fresh.run(plan, A=a)["R"])[0, 0].tolist() == [1, 1, 2, 2]
+    result = fresh.run(block_plan(), A=fresh.write_texels(np.ones((3, 16, 4), np.float32)))["R"]
+    assert (fresh.read(result) == 7).all()
 
 
 def test_a_plan_over_the_block_limit_is_refused(fresh, block):
@@ -309,22 +292,18 @@ def elimination(device, a):
 
 
 def test_results_do_not_alias(either, rng):
-    """Results that are kept stay as they are while the same plan runs again on other operands."""
+    """Results that are kept stay as they are while the same plan runs again; others replace the one before."""
     plan = matmul.plan(resident((9, 5), (5, 7)))
     pairs = [(integers(9, 5, rng), integers(5, 7, rng)) for _ in range(5)]
     kept = [either.run(plan, A=either.upload(a), B=either.upload(b))["C"] for a, b in pairs]
     assert len({texture.gl.glo for texture in kept}) == 5
     for texture, (a, b) in zip(kept, pairs, strict=True):
         assert_exact(either.download(texture, (9, 7)), a @ b)
-
-
-def test_a_result_that_replaces_the_one_before(either, rng):
-    plan = matmul.plan(resident((6, 6), (6, 6)))
-    a, power, c = integers(6, 6, rng, limit=1), np.eye(6, dtype=np.float32), either.upload(np.eye(6, dtype=np.float32))
+    plan, power = matmul.plan(resident((6, 6), (6, 6))), np.eye(6, dtype=np.float32)
+    a, c = integers(6, 6, rng, limit=1), either.upload(power)
     left = either.upload(a)
     for _ in range(7):
-        c = either.run(plan, A=left, B=c)["C"]
-        power = a @ power
+        c, power = either.run(plan, A=left, B=c)["C"], a @ power
         assert_exact(either.download(c, (6, 6)), power)
 
 
@@ -434,6 +413,11 @@ def test_memory_that_runs_short_between_runs(rng):
             assert_exact(device.download(device.run(plan, A=left, B=left)["C"], (8, 8)), a @ a)
             left.release()
             device.write_texels(np.ones((8, 8 + turn % 3, 4), np.float32)).release()  # crowds the others out
+    with glla.Device(max_texture_size=8, max_bytes=400) as device:
+        with pytest.raises(OutOfMemoryError):
+            device.upload(np.ones((16, 16), np.float32))
+        gc.collect()
+        assert device.stats().textures == 0  # an upload without room leaves nothing
 
 
 def test_the_calls_of_a_plan_go_with_it(fresh, block):
@@ -512,14 +496,6 @@ def test_an_array_comes_back_as_it_went(rng, view, shape, side):
         assert device.stats().textures == 0
 
 
-def test_an_upload_without_room_leaves_nothing():
-    with glla.Device(max_texture_size=8, max_bytes=400) as device:
-        with pytest.raises(OutOfMemoryError):
-            device.upload(np.ones((16, 16), np.float32))
-        gc.collect()
-        assert device.stats().textures == 0
-
-
 @pytest.mark.parametrize("size", [0, 1, -1, 10**6])
 def test_a_texture_size_the_driver_does_not_have(size, monkeypatch):
     released, kind = [], type(glla.default_device()._loader)
@@ -535,34 +511,24 @@ def test_a_texture_size_the_driver_does_not_have(size, monkeypatch):
 
 
 def test_two_devices_take_turns(rng):
+    """One after the other, one inside the other, and the one when the other is gone."""
     a, b = integers(9, 9, rng), integers(9, 9, rng)
-    with glla.Device() as one, glla.Device() as two:
-        on = {device: (device.upload(a), device.upload(b)) for device in (one, two)}
-        plan = matmul.plan(resident((9, 9), (9, 9)))
-        products = [device.run(plan, A=on[device][0], B=on[device][1])["C"] for device in (one, two, one, two)]
-        for device, product in zip((one, two, one, two), products, strict=True):
-            assert_exact(device.download(product, (9, 9)), a @ b)
-        assert one.stats().textures == two.stats().textures == 4
-        on.clear()
-        one.free()
-        assert one.stats().textures == 2 and one.stats().idle_textures == 0
-        assert two.stats().idle_textures > 0
-
-
-def test_a_device_inside_another(rng):
-    a = normal(3, 3, rng)
-    with glla.Device() as one, glla.Device() as two, one.current():
-        here = one.upload(a)
-        assert_exact(two.download(two.upload(a), (3, 3)), a)
-        assert_exact(one.download(here, (3, 3)), a)
-
-
-def test_a_released_device_leaves_the_others(fresh, rng):
-    a = normal(3, 3, rng)
-    texture = fresh.upload(a)
-    with glla.Device() as other:
-        other.upload(a)
-    assert_exact(fresh.download(texture, (3, 3)), a)
+    with glla.Device() as one:
+        with glla.Device() as two:
+            on = {device: (device.upload(a), device.upload(b)) for device in (one, two)}
+            plan = matmul.plan(resident((9, 9), (9, 9)))
+            products = [device.run(plan, A=on[device][0], B=on[device][1])["C"] for device in (one, two, one, two)]
+            for device, product in zip((one, two, one, two), products, strict=True):
+                assert_exact(device.download(product, (9, 9)), a @ b)
+            assert one.stats().textures == two.stats().textures == 4
+            on.clear()
+            one.free()
+            assert one.stats().textures == 2 and one.stats().idle_textures == 0
+            assert two.stats().idle_textures > 0
+            with one.current():
+                here = one.upload(a)
+                assert_exact(two.download(two.upload(a), (9, 9)), a)
+        assert_exact(one.download(here, (9, 9)), a)
 
 
 def test_a_texture_stays_on_its_device(device, fresh):
@@ -598,20 +564,17 @@ def test_another_thread_is_refused(fresh, use):
 
 
 def test_each_thread_has_its_default_device(device, monkeypatch):
-    made = []
-
     def work():
-        made.append(default_device())
-        made.append(default_device())
+        made = [default_device(), default_device()]
         made[0].release()
         made.append(default_device())
         made[2].release()
+        return made
 
     assert default_device() is device
     monkeypatch.setattr(default, "_warned", False)
     assert "glla.coprocessor()" in str(in_thread(work))  # warnings are errors here
-    made.clear()
-    assert in_thread(work) is None  # once
+    made = in_thread(work)  # once
     assert made[0] is made[1] and len({*made, device}) == 3
     assert default_device() is device
 
@@ -655,17 +618,15 @@ def test_a_dropped_device_releases_its_context(monkeypatch):
 
 def test_a_device_dropped_in_another_thread_says_so():
     kept = [glla.Device()]
-    loader, own = kept[0]._loader, kept[0]._pool._thread
+    loader = kept[0]._loader
 
     def drop():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             kept.clear()
-        kept.extend(caught)
+        return caught
 
-    assert threading.get_ident() == own
-    assert in_thread(drop) is None
-    (one,) = kept
+    (one,) = in_thread(drop)
     assert one.category is ResourceWarning
     assert "was dropped in another thread than its own, and stays until the process ends; call its" in str(one.message)
     assert not loader.released

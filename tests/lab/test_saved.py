@@ -6,7 +6,7 @@ import json
 import pytest
 
 from glla.errors import OptionError
-from glla.lab import comparison, saved
+from glla.lab import comparison, extra, saved
 from glla.lab.comparison import Comparison, Record
 
 
@@ -72,11 +72,12 @@ def test_csv_has_a_row_for_each_record(measured, path):
 def test_check_writable(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_text("kept")
-    saved.check_writable(None, old, new)
+    for path in (old, new):
+        extra.check_writable(path)
     assert old.read_text() == "kept"
     assert not new.exists()
     with pytest.raises(FileNotFoundError):
-        saved.check_writable(new, tmp_path / "nowhere" / "file")
+        extra.check_writable(tmp_path / "nowhere" / "file")
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,13 @@ import glla
 from glla.errors import GllaError
 from glla.gl.recorder import Recorder, unpacked
 from glla.lab import custom, operations
-from glla.operations import OPERATIONS, elementwise, matmul, reduce
-from glla.passes import Draft, Host, Pass, Storage, matrix, resident
+from glla.operations import OPERATIONS
+from glla.passes import Host, Pass, Storage
 from glla.passes.glsl import find as shader
 from glla.web import documents as web
 from glla.web import scripts, stages
 from glla.web.page import in_script
+from tests.gl.test_iterate import CARRY, counter
 
 from .conftest import SWIFTSHADER, script, told
 
@@ -182,28 +183,12 @@ def compared(label, passes, expected, slack=0, own=None):
                 yield f"{label}: pass {number + 1} ({one.shader}) draws {slot} differently"
 
 
-def power_iteration():
-    """The example of `glla.iterate`: until the largest eigenvalue changes by less than a tolerance."""
-    shapes = {"A": (4, 4), "v": (4, 1), "old": (1, 1), "tol": (1, 1)}
-    step = Draft("power iteration")
-    a, v, old, tol = (step.operand(name, matrix(shape)) for name, shape in shapes.items())
-    w = step.call("product", matmul.plan(resident((4, 4), (4, 1))), A=a, B=v)["C"]
-    size = step.call("size", reduce.fold((4, 1), "max_magnitude"), A=w)["total"]
-    new = step.call("scale", elementwise.binary((4, 1), "divide", right=(0, 0, 0)), A=w, B=size)["result"]
-    change = step.call("change", elementwise.binary((1, 1), "subtract"), A=size, B=old)["result"]
-    change = step.call("magnitude", elementwise.unary((1, 1), "absolute"), A=change)["result"]
-    allowed = step.call("allowed", elementwise.binary((1, 1), "multiply"), A=tol, B=size)["result"]
-    done = step.call("test", elementwise.binary((1, 1), "less_equal"), A=change, B=allowed)["result"]
-    body = step.plan({"new": new, "size": size, "done": done})
-    return glla.iterate(body, carry={"new": "v", "size": "old"}, until="done", most=200)
-
-
-def power_iterated():
-    """A loop, its operands, and what it gives."""
-    a = np.array([[4, 1, 0, 0], [1, 3, 1, 0], [0, 1, 2, 1], [0, 0, 1, 1]], np.float32)
-    v = np.array([[1], [0], [0], [0]], np.float32)
-    given = {"A": a, "v": v, "old": np.zeros((1, 1), np.float32), "tol": np.full((1, 1), 1e-6, np.float32)}
-    loop = power_iteration()
+def counted():
+    """A loop, its operands, and what it gives: x -> 1.5 x - 1, until the count is 7."""
+    numbers = {"half": 1.5, "n": 0, "one": 1, "goal": 7}
+    given = {"x": np.arange(15, dtype=np.float32).reshape(5, 3)}
+    given |= {name: np.full((1, 1), value, np.float32) for name, value in numbers.items()}
+    loop = glla.iterate(counter(), carry=CARRY, until="stop", most=200)
     return loop, given, loop(**given)
 
 
@@ -236,12 +221,12 @@ def check_faults(arrays, drawn):
 def check_loop(loop, expected, looped):
     """The body again and again until a texel says stop; carried textures take turns, operands stay as they were."""
     assert expected.stopped
-    assert 5 < expected.iterations < 50
+    assert expected.iterations == 7
     assert "error" not in looped
     assert len(looped["passes"]) == expected.iterations * len(loop.flat.steps)
     slots, last = loop.flat.slots, looped["passes"][-len(loop.flat.steps) :]
     drawn = {step.outputs[0]: text for step, (text,) in zip(loop.flat.steps, last, strict=True)}
-    for name in ("new", "size"):
+    for name in CARRY:
         slot = loop.flat.results[name]
         got = texels(drawn[slot], slots[slot])
         assert np.array_equal(got, expected[name].numpy().reshape(got.shape))
@@ -258,7 +243,7 @@ def test_every_pass_has_the_same_bits(browser, tmp_path, size):
     All of it in one page, which compiles a program once.
     """
     found = [*exportable(size, beside=size > 8), *own_shaders(size, tmp_path)]
-    loop, given, iterated = power_iterated()
+    loop, given, iterated = counted()
     arrays = operations.inputs(OPERATIONS["rref"], 6)
     documents = [document for _, _, document, *_ in found]
     *drawn, looped, good, dropped, changed, other = in_a_browser(
