@@ -91,19 +91,13 @@ def texture_of(ctx, byte):
 # -------------------------------------------------------------------------------------------------------- devices
 
 
+@pytest.mark.mesa
 def test_devices_are_numbered_and_named():
     devices = list_egl_devices()
     assert [device.index for device in devices] == list(range(len(devices)))
-    assert devices
-    assert all(device.name for device in devices)
-    assert egl_room.egl_problem() is None
-
-
-@pytest.mark.mesa
-def test_mesas_device_is_known_as_software():
-    devices = [device for device in list_egl_devices() if device.name == "software rasteriser (Mesa)"]
-    assert devices
-    assert all(device.software and device.render_node is None and device.cuda is None for device in devices)
+    assert all(device.name for device in devices) and egl_room.egl_problem() is None
+    mesa = [device for device in devices if device.name == "software rasteriser (Mesa)"]
+    assert mesa and all(one.software and one.render_node is None and one.cuda is None for one in mesa)
 
 
 @pytest.mark.mesa
@@ -253,18 +247,14 @@ def test_contexts_released_inside_of_blocks(egl):
 
 
 def test_context_held_by_another_thread_is_refused(egl):
-    _, loader = egl()
-    error = in_thread(loader.make_current, name="worker")
+    (_, first), (_, second) = egl(), egl()
+    error = in_thread(second.make_current, name="worker")
     assert isinstance(error, ThreadError)
     assert "cannot be used in thread 'worker', as another thread holds it" in str(error)
     assert "call unbind() in the thread that holds it" in str(error)
-    assert loader.is_current()
+    assert second.is_current()
 
-
-def test_refusal_keeps_what_the_thread_had(egl):
-    (_, first), (_, second) = egl(), egl()
-
-    def work():
+    def work():  # which keeps what it had
         with first:
             with pytest.raises(ThreadError):
                 second.make_current()
@@ -511,10 +501,13 @@ def test_an_older_version_is_asked_for_where_there_is_no_newer_one(egl, monkeypa
 
 
 @pytest.mark.mesa
-def test_older_driver_is_named_with_its_version():
+def test_drivers_that_do_not_do_are_named():
+    """With the version of an older one, and EGL's error of one that does not start."""
     text = error_of_open_context("'egl', software=True", MESA_GL_VERSION_OVERRIDE="3.1")
     assert text.count("OpenGL 3.3 core is needed, found 3.1 Mesa") == 2
     assert "EGL_BAD_MATCH (0x3009)" in text
+    text = error_of_open_context("'egl', software=True", LIBGL_DRIVERS_PATH="/nonexistent")
+    assert "eglInitialize failed with EGL_NOT_INITIALIZED (0x3001), so the driver does not start" in text
 
 
 @pytest.mark.mesa
@@ -539,12 +532,6 @@ def test_no_driver_gives_the_whole_list():
             "apt install libegl1 libegl-mesa0 libgl1-mesa-dri; "
             "for NVIDIA in a container, NVIDIA_DRIVER_CAPABILITIES must include graphics"
         )
-
-
-@pytest.mark.mesa
-def test_driver_that_does_not_start_is_named_with_egls_error():
-    text = error_of_open_context("'egl', software=True", LIBGL_DRIVERS_PATH="/nonexistent")
-    assert "eglInitialize failed with EGL_NOT_INITIALIZED (0x3001), so the driver does not start" in text
 
 
 def test_failure_leaks_nothing(egl, monkeypatch):
@@ -572,23 +559,18 @@ def test_failure_leaks_nothing(egl, monkeypatch):
     assert first.is_current()
 
 
-def test_missing_glfw_package(monkeypatch):
-    monkeypatch.setitem(sys.modules, "glfw", None)
-    with pytest.raises(ContextError, match=r"the glfw package cannot be imported \(.*\); pip install glfw"):
-        GLFWLoader()
-
-
-def test_glfw_is_refused_off_the_main_thread():
+def test_glfw_is_refused(monkeypatch):
+    """Off the main thread, without a display, and where the package is missing."""
     error = in_thread(GLFWLoader, name="worker")
     assert isinstance(error, ThreadError)
     assert str(error) == (
         "GLFW makes windows on the main thread only, got thread 'worker'; do it there, or use backend='egl'"
     )
-
-
-def test_glfw_without_a_display():
     text = error_of_open_context("'glfw'")
     assert "  - GLFW: glfw.init failed: X11: The DISPLAY environment variable is missing (0x0001000E); pip " in text
+    monkeypatch.setitem(sys.modules, "glfw", None)
+    with pytest.raises(ContextError, match=r"the glfw package cannot be imported \(.*\); pip install glfw"):
+        GLFWLoader()
 
 
 # ---------------------------------------------------------------------------------------------------------------- GLFW
@@ -728,19 +710,11 @@ def test_glfw_failure_leaks_nothing(display):
     """
     output = run_python(script, DISPLAY=display)
     assert "  - GLFW: hardware is asked for, found the software rasteriser " in output
-
-
-@pytest.mark.xvfb
-def test_glfw_names_the_version_of_an_older_driver(display):
     text = error_of_open_context("'glfw'", DISPLAY=display, MESA_GL_VERSION_OVERRIDE="3.1")
     assert "  - GLFW: OpenGL 3.3 core is needed, found 3.1 Mesa" in text
     assert "GLXBadFBConfig" in text
-
-
-@pytest.mark.xvfb
-def test_glfw_is_the_last_resort(display):
     script = """
-        ctx, loader = select.open_context()
+        ctx, loader = select.open_context()  # GLFW is the last resort
         print(loader.kind)
     """
     assert run_python(script, DISPLAY=display, **NO_DRIVER) == "glfw\n"

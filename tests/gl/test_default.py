@@ -252,6 +252,10 @@ def test_a_coprocessor_takes_a_name(software):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
+        (
+            {"device": glla.default_device},
+            r"^coprocessor: device must be .*; the coprocessor makes one in its own thread$",
+        ),
         ({"device": "gpu"}, r"^coprocessor: device must be 'software', 'hardware' or an index .*, got 'gpu'$"),
         (
             {"device": "0", "index": 0},
@@ -262,11 +266,4 @@ def test_a_coprocessor_takes_a_name(software):
 )
 def test_a_coprocessor_refuses_others(options, text):
     with pytest.raises(OptionError, match=text):
-        glla.coprocessor(**options)
-
-
-def test_a_coprocessor_makes_its_own():
-    with pytest.raises(
-        OptionError, match=r"^coprocessor: device must be .*; the coprocessor makes one in its own thread$"
-    ):
-        glla.coprocessor(device=glla.default_device())
+        glla.coprocessor(**{name: one() if callable(one) else one for name, one in options.items()})

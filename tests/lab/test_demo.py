@@ -75,15 +75,6 @@ def test_what_is_wrong_fails_the_demo(tmp_path, capsys, monkeypatch, place, name
     assert all(word in output for word in words)
 
 
-def test_check_leaves_no_file_and_keeps_an_old_one(tmp_path):
-    path = tmp_path / "demo.png"
-    demo.STUDY.check([path])
-    assert not path.exists()
-    path.write_text("old")
-    demo.STUDY.check([path])
-    assert path.read_text() == "old"
-
-
 def test_every_case_is_judged(device, made):
     """No judge lets an altered result pass."""
     for case in demo.cases(device, made):

@@ -265,15 +265,6 @@ def test_a_texture_nothing_was_drawn_to_can_be_shown(device):
 # ---- what goes wrong -------------------------------------------------------------------------
 
 
-def test_checking_leaves_files_alone(tmp_path):
-    path = tmp_path / "film.gif"
-    lab.check("plu", [path])
-    assert not path.exists()
-    path.write_bytes(b"mine")
-    lab.check("plu", [path])
-    assert path.read_bytes() == b"mine"
-
-
 def test_pictures_need_values_and_passes(tmp_path, traced, monkeypatch):
     with glla.trace() as t:
         glla.matmul([[1]], [[1]])

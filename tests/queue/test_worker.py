@@ -367,7 +367,8 @@ def test_a_failure_lets_go_of_what_it_worked_on(host, gate, make):
     assert isinstance(p.exception(PATIENCE), ValueError)
 
 
-def test_a_failure_of_reading_is_raised_with_the_result(host, gate, monkeypatch):
+def test_failures_of_the_engine_are_raised_where_they_matter(host, gate, monkeypatch):
+    """Of reading with the result, of closing with the end."""
     gate.open()
     gpu = host()
     monkeypatch.setattr(gpu._worker.engine, "read", lambda value, name, check: fail(ValueError("unreadable")))
@@ -376,6 +377,9 @@ def test_a_failure_of_reading_is_raised_with_the_result(host, gate, monkeypatch)
         p.result(PATIENCE)
     assert caught.value.__notes__[0].startswith("raised when operation 1 (int, test_worker.py:")
     assert p.shape == ()  # the value is there
+    monkeypatch.setattr(gpu._worker.engine, "close", lambda: fail(OSError("stuck")))
+    with pytest.raises(CoprocessorError, match=r"close: the coprocessor's thread has ended \(OSError: stuck\)"):
+        gpu.close()
 
 
 def test_operands_of_another_queue_are_refused(host):
@@ -458,20 +462,7 @@ def test_cancelling_between_queue_and_start(host, gate):
 
 
 def test_results_can_be_awaited(host, gate):
-    gate.open()
-    gpu = host()
-
-    async def work():
-        first = await gpu.submit(int, 1)
-        both = await asyncio.gather(gpu.submit(int, 2), gpu.submit(int, 3) + 1)
-        with pytest.raises(ValueError, match="bad"):
-            await gpu.submit(fail, ValueError("bad"))
-        return [first, *both]
-
-    assert asyncio.run(work()) == [1, 2, 4]
-
-
-def test_giving_up_an_await_leaves_the_operation_alone(host, gate):
+    """And giving up an await leaves the operation alone."""
     gpu = host()
     p = gpu.submit(int, 1)
 
@@ -480,9 +471,12 @@ def test_giving_up_an_await_leaves_the_operation_alone(host, gate):
             await asyncio.wait_for(p, 0.01)
         assert not p.cancelled()
         gate.open()
-        return await p, await p
+        both = await asyncio.gather(gpu.submit(int, 2), gpu.submit(int, 3) + 1)
+        with pytest.raises(ValueError, match="bad"):
+            await gpu.submit(fail, ValueError("bad"))
+        return [await p, await p, *both]
 
-    assert asyncio.run(work()) == (1, 1)
+    assert asyncio.run(work()) == [1, 1, 2, 4]
     assert p.result(PATIENCE) == 1
 
 
@@ -494,27 +488,18 @@ def test_closing_drains(host, gate):
         p = gpu.submit(int, 1)
         q = p + 1
         engine = gpu._worker.engine
+        del p
         gate.open()
-    assert (p.result(0), q.result(0)) == (1, 2)  # read before the device went
+        gpu.submit(int, 0).result(PATIENCE)
+        engine.reads.clear()
+    assert q.result(0) == 2 and engine.reads == ["add"]  # read before the device went: what is referred to, and no more
     assert engine.closed and gpu.closed and not gpu._worker.thread.is_alive()
     with pytest.raises(CoprocessorError, match=r"^add: the coprocessor is closed; make another one$"):
-        p + 1
+        q + 1
     with pytest.raises(CoprocessorError, match=r"^coprocessor: the coprocessor is closed; make another one$"), gpu:
         pass
     gpu.close()
     assert repr(gpu) == "<glla.coprocessor: closed>"
-
-
-def test_only_what_is_still_referred_to_is_read_at_the_end(host, gate):
-    gate.open()
-    gpu = host()
-    kept = gpu.submit(int, 1) + 1
-    engine = gpu._worker.engine
-    gpu.submit(int, 0).result(PATIENCE)
-    engine.reads.clear()
-    gpu.close()
-    assert engine.reads == ["add"]
-    assert kept.result() == 2
 
 
 def test_closing_cancels(host, gate):
@@ -735,14 +720,6 @@ def test_a_failure_keeps_nothing_alive(host, gate, monkeypatch, fails, asked):
         wait_until(lambda: gone() is None)
     finally:
         gc.enable()
-
-
-def test_a_device_that_cannot_be_closed_is_reported(host, gate, monkeypatch):
-    gate.open()
-    gpu = host()
-    monkeypatch.setattr(gpu._worker.engine, "close", lambda: fail(OSError("stuck")))
-    with pytest.raises(CoprocessorError, match=r"close: the coprocessor's thread has ended \(OSError: stuck\)"):
-        gpu.close()
 
 
 # ---- references --------------------------------------------------------------------------------------------------
