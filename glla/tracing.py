@@ -101,6 +101,17 @@ def _rows(run: Sequence[TracedPass], lines: int) -> str:
 def trace(*, values: bool = False, limit: int = LIMIT, device: DeviceLike | None = None) -> Trace:
     """Record every render pass that runs inside a ``with`` block.
 
+    Examples
+    --------
+    >>> import glla
+    >>> with glla.trace(values=True) as t:
+    ...     x = glla.matmul([[1, 2], [3, 4]], [[5], [6]], variant="virtual_cube")
+    >>> [one.shader for one in t.passes]
+    ['(upload)', 'packing/pack', '(upload)', 'packing/pack', 'matmul/virtual_cube', 'packing/unpack', '(read back)']
+    >>> t.passes[4].values["C"]
+    array([[17.],
+           [39.]], dtype=float32)
+
     Parameters
     ----------
     values : bool
@@ -130,16 +141,5 @@ def trace(*, values: bool = False, limit: int = LIMIT, device: DeviceLike | None
     The results are the same bit for bit, and there is no cost while no trace runs. Inside, the host waits for a
     software rasteriser after each pass, so wall times are those of passes; for a GPU once a plan, for its time stamps.
     The first run of a plan compiles: run it once before, if times matter. Other threads' devices are not recorded.
-
-    Examples
-    --------
-    >>> import glla
-    >>> with glla.trace(values=True) as t:
-    ...     x = glla.matmul([[1, 2], [3, 4]], [[5], [6]], variant="virtual_cube")
-    >>> [one.shader for one in t.passes]
-    ['(upload)', 'packing/pack', '(upload)', 'packing/pack', 'matmul/virtual_cube', 'packing/unpack', '(read back)']
-    >>> t.passes[4].values["C"]
-    array([[17.],
-           [39.]], dtype=float32)
     """
     return Trace(values=values, limit=limit, device=None if device is None else named_device("trace", device))

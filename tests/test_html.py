@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -144,14 +145,14 @@ def test_a_name_is_escaped():
     class Named:
         shape = (1, 1)
 
-        def __repr__(self):
-            return "<glla.Array on <script>alert(1)</script> & 'more'>"
+        dtype = SimpleNamespace(name="<script>alert(1)</script> & 'more'")
+        device = SimpleNamespace(info=SimpleNamespace(renderer="<llvmpipe>"))
 
         def __getitem__(self, index):
             return np.array([["<b>"]], dtype=object)
 
     shown = read(of_array(Named()))
-    assert "on <script>alert(1)</script> & 'more'" in shown.text
+    assert "1 x 1 <script>alert(1)</script> & 'more', on <llvmpipe>" in shown.text
     assert shown.cells == [["<b>"]]
 
 

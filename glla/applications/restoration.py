@@ -263,6 +263,14 @@ def restore(
     Returns the f that minimises norm(H f - g)^2 + balance norm(f)^2, with f zero beyond the border, unlike Fourier
     methods, which assume a periodic image.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from glla.applications import restore
+    >>> blurred = np.array([[0, 0, 0, 0, 0], [0, 2, 4, 2, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
+    >>> restore(blurred, [[0.25, 0.5, 0.25]]).round(3)[1] + 0
+    array([0., 0., 8., 0., 0.], dtype=float32)
+
     Parameters
     ----------
     image : array_like or Array, shape (m, n) or (m, n, channels)
@@ -270,16 +278,13 @@ def restore(
     psf : array_like, shape (a, b)
         Weights of a pixel's neighbours, no more rows and columns than the image. The centre is (a // 2, b // 2).
     balance : float
-        Tikhonov's weight, at least 0, in units of the squared singular values of H, of which the largest is about
-        sum(psf)^2. Without noise 0 or a small value is best; noise needs more.
+        Tikhonov's weight, at least 0, beside the squared singular values of H, of which the largest is near sum(psf)^2.
     variant : str, optional
         A key of `VARIANTS`; by default that of `choose`.
     model : {"convolve", "correlate"}
-        Degradation by the PSF: as ``scipy.ndimage.convolve(f, psf, mode="constant")``, or as ``correlate``. They are
-        the same for a PSF that is symmetric about its centre.
+        Degradation by the PSF: as ``scipy.ndimage.convolve(f, psf, mode="constant")``, or as ``correlate``.
     as_printed : bool
-        With variant ``inverse`` use the formula of the source, (H H^T + balance I)^-1 H^T g. It is correct for a
-        symmetric H only.
+        With variant ``inverse`` use the source's formula, (H H^T + balance I)^-1 H^T g, correct for a symmetric H only.
     device
         As in `glla.matmul`.
 
@@ -291,34 +296,11 @@ def restore(
     Raises
     ------
     NotPositiveDefiniteError
-        H^T H + balance I is singular to float32; use a larger balance. ``cg`` detects it by solving for random numbers,
-        if balance is below 2^-22 of sum(abs(psf))^2.
+        H^T H + balance I is singular to float32; use a larger balance.
     ConvergenceError
         ``cg`` did not converge, or ``inverse`` did not reach a small residual.
     ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
-        As elsewhere; the PSF is larger than the image; unknown variant or model; ``separable`` with another PSF; a
-        channel is too large for float32, or so small that float32 holds it less accurately than the bound below.
-
-    Notes
-    -----
-    Error: ``cholesky``, ``banded``, ``cg`` and ``inverse``, which corrects its solution if need be, keep
-    norm(H^T g - N f) / ((norm(N) norm(f) + norm(H^T g)) p u) < 30 for N = H^T H + balance I and p = m n pixels,
-    u = 2^-24. ``separable`` loses as many further digits as H's condition number has. Cost in flop: ``inverse``
-    2 p^3 + 8/3 p^3 + 2 p^3, ``cholesky`` p^3 / 3, ``banded`` p w^2 for w = (a - 1) n + b - 1 or (b - 1) m + a - 1,
-    ``cg`` 4 a b p an iteration, of two passes and those of `glla.sparse.linalg.cg`; ``separable`` about
-    4 m n (m + n). Source: "Linear algebra on GPUs: applications in image restoration" (2012), chapter 6, corrected.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from glla.applications import restore
-    >>> sharp = np.zeros((4, 5))
-    >>> sharp[1, 2] = 8
-    >>> row = np.array([1, 2, 1]) / 4
-    >>> blurred = np.array([[0, 0, 0, 0, 0], [0, 2, 4, 2, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
-    >>> restored = restore(blurred, [row])
-    >>> bool(np.abs(restored - sharp).max() < 1e-5)
-    True
+        As elsewhere; the PSF is larger than the image; ``separable`` with another PSF; a channel does not fit float32.
     """
     value = operand("restore", "image", image, True)
     weights = _checked_psf(psf, value.shape)

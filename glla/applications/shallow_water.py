@@ -35,91 +35,7 @@ class ShallowWater:
     """A basin of shallow water whose state stays on the device.
 
     Waves with long steps: the gravity waves are implicit, so the step is not bound by their speed. Made for waves,
-    tides and seiches; not for bores, see the notes.
-
-    Parameters
-    ----------
-    depth : array_like or Array, shape (nx, ny)
-        Depth of the still water in each cell, in m; the first index is along x.
-    spacing : float or (float, float)
-        Size of the cells along x and y, in m.
-    dt : float
-        Time step, in s.
-    chezy : float
-        Chezy's coefficient of friction, in m^(1/2)/s; infinite for none.
-    gravity : float
-        Gravitational acceleration, in m/s^2.
-    convection : bool
-        Include convection of momentum, along streamlines that are traced back.
-    scheme : {"adi", "semi_implicit"}
-        Two half steps of tridiagonal systems, x and then y, as in the thesis; or one five-point system for all cells,
-        by conjugate gradients: the choice for rough data.
-    theta : float
-        For "semi_implicit": weight of the new time level, from 0.5 (second order in time, undamped) to 1 (first order).
-        0.6 is robust.
-    splitting : {"xy", "yx", "alternate"}
-        For "adi": x first in every step, or y, or alternating, which keeps symmetric waves nearly symmetric.
-    periodic : (bool, bool)
-        The ends of x, and of y, are joined; otherwise they are closed walls, along which the water slips.
-    tide : (str, callable), optional
-        A side, one of "west" (i = 0), "east", "south" (j = 0), "north", and the elevation of its cells as a function of
-        the time in s.
-    coriolis : float
-        The Coriolis parameter f, in 1/s.
-    wind : (float, float)
-        Stress of the wind over the density of water along x and y, in m^2/s^2.
-    pieces : int
-        Straight segments of a streamline, from 1 to 8.
-    tolerance : float
-        Tolerance of the conjugate gradients of "semi_implicit", relative to the right side.
-    variant : str
-        Variant of the tridiagonal systems of "adi", a key of `glla.operations.tridiagonal.VARIANTS`.
-    check_every : int
-        Steps between checks of the depths by the host. It does not change the results.
-    device : Device, int or str, optional
-        The device; by default that of `depth`, or the default device.
-
-    Attributes
-    ----------
-    time : float
-        Seconds since the beginning.
-    steps : int
-        Steps since the beginning.
-
-    Warns
-    -----
-    DampingWarning
-        With "adi" the Courant number is 20 or more: the shortest waves keep 99.5 % of their amplitude in a step.
-
-    Raises
-    ------
-    DryCellError
-        The depth of a cell is not above zero; the first such cell and its step are named. Raised by a later `step`, or
-        when a field is read.
-    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError
-        Fields do not fit together; numbers outside their ranges; too many cells.
-
-    Notes
-    -----
-    *Equations.* In u, v and z, with depth H = h + z: u_t + u u_x + v u_y = -g z_x - gamma u + f v + wind_x / H, v
-    likewise, and z_t + (H u)_x + (H v)_y = 0; gamma = g sqrt(u^2 + v^2) / (C^2 H). Water is conserved, with "adi" to
-    about C^2 2^-24 of the displaced volume, C the Courant number. Momentum is not: **bores are wrong**. The front of a
-    dam break over wet ground is 5 % slow and does not converge. Cells cannot fall dry: that is an error.
-
-    *Accuracy.* "adi" is of first order in time and damps: with s = (w dt)^2 / 2 the amplitude of a wave of frequency w
-    along x, or y, is multiplied by (1 + s)^(-1/2) in each step, up to w dt = 4. Beyond, its sign alternates, and it is
-    multiplied by (s - 2 + (s (s - 8))^(1/2)) / (2 (1 + s)), about 1 - 8 / (w dt)^2. For the shortest waves of the grid,
-    two cells long, w dt is twice the Courant number: they lose most at 2, and 0.5 % at 20. "semi_implicit" with theta =
-    0.5 is of second order. Convection is of first order.
-
-    *Stability* holds for small amplitudes, at any step. Depths are explicit, so rough data may blow up at Courant
-    numbers of 20 and more with "adi": white noise of a tenth of the depth does. "semi_implicit" with theta = 0.6 was
-    stable for the same data at 60.
-
-    *Cost.* "adi" 4 log2(n) + 14 passes a step, without a read-back. "semi_implicit" 8 and more, and 5 or 6 for each
-    iteration, of which there are about as many as the Courant number; it waits for the device at each step.
-
-    Sources: Brodtkorb, "A MATLAB Interface to the GPU" (2007), chapter 5; Casulli 1990; Casulli and Cattani 1994.
+    tides and seiches; not for bores.
 
     Examples
     --------
@@ -133,8 +49,54 @@ class ShallowWater:
     >>> water.step(20)
     >>> water.time, bool(abs(water.volume() / before - 1) < 1e-7)
     (10.0, True)
-    >>> water.z.shape, water.u.shape
-    ((32, 32), (33, 32))
+
+    Parameters
+    ----------
+    depth : array_like or Array, shape (nx, ny)
+        Depth of the still water in each cell, in m; the first index is along x.
+    spacing : float or (float, float)
+        Size of the cells along x and y, in m.
+    dt : float
+        Time step, in s.
+    chezy, gravity : float
+        Chezy's coefficient of friction, in m^(1/2)/s, infinite for none; acceleration, in m/s^2.
+    convection : bool
+        Include convection of momentum, along streamlines that are traced back.
+    scheme : {"adi", "semi_implicit"}
+        Two half steps of tridiagonal systems; or one five-point system by conjugate gradients, for rough data.
+    theta : float
+        For "semi_implicit": weight of the new time level, from 0.5 (second order) to 1 (first); 0.6 is robust.
+    splitting : {"xy", "yx", "alternate"}
+        For "adi": x first in every step, or y, or alternating.
+    periodic : (bool, bool)
+        The ends of x, and of y, are joined; otherwise they are closed walls, along which the water slips.
+    tide : (str, callable), optional
+        A side, "west" (i = 0), "east", "south" (j = 0) or "north", and its elevation as a function of the time in s.
+    coriolis, wind : float, (float, float)
+        The Coriolis parameter f, in 1/s; the wind's stress over the density of water, in m^2/s^2.
+    pieces, tolerance, variant : int, float, str
+        Segments of a streamline, 1 to 8; of the conjugate gradients; of `glla.operations.tridiagonal.VARIANTS`.
+    check_every : int
+        Steps between checks of the depths by the host. It does not change the results.
+    device : Device, int or str, optional
+        The device; by default that of `depth`, or the default device.
+
+    Attributes
+    ----------
+    time, steps : float, int
+        Seconds, and steps, since the beginning.
+
+    Warns
+    -----
+    DampingWarning
+        With "adi" the Courant number is 20 or more: the shortest waves keep 99.5 % of their amplitude in a step.
+
+    Raises
+    ------
+    DryCellError
+        The depth of a cell is not above zero: names it and the step, later, or when a field is read.
+    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError
+        Fields do not fit together; numbers outside their ranges; too many cells.
     """
 
     def __init__(

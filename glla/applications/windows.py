@@ -35,6 +35,16 @@ def window_squares(
 
     C[i, j] = sum over all windows W that contain (i, j), of (W @ W)[i - top, j - left].
 
+    Examples
+    --------
+    >>> window_squares(np.ones((6, 7), np.uint8))[:3]
+    array([[ 5, 10, 15, 15, 15, 10,  5],
+           [10, 20, 30, 30, 30, 20, 10],
+           [10, 20, 30, 30, 30, 20, 10]], dtype=uint16)
+    >>> a = np.array([[1, 2], [3, 4]])
+    >>> bool((window_squares(a, w=2) == a @ a).all())
+    True
+
     Parameters
     ----------
     image : array_like or Array, shape (m, n)
@@ -65,16 +75,6 @@ def window_squares(
     below 2^24; with a limit up to 2^24 - 1 exact for all images of 16-bit levels, as larger sums stay above it. Cost:
     ``separable`` one pass, about 4 w^2 + 8 w additions for four elements; ``gather`` one pass of 2 w^3 flop an element;
     ``frames`` a pass for each of m - w + 1 rows of windows. Source: "Dense matrix multiplication" (aksoyyusuf, CUDA).
-
-    Examples
-    --------
-    >>> window_squares(np.ones((6, 7), np.uint8))[:3]
-    array([[ 5, 10, 15, 15, 15, 10,  5],
-           [10, 20, 30, 30, 30, 20, 10],
-           [10, 20, 30, 30, 30, 20, 10]], dtype=uint16)
-    >>> a = np.array([[1, 2], [3, 4]])
-    >>> bool((window_squares(a, w=2) == a @ a).all())
-    True
     """
     w = integer("window_squares", "w", w)
     if w < 1:

@@ -68,41 +68,8 @@ class Array:
     """An array on a device, of any number of dimensions: float32, int32 or bool.
 
     Make one with `asarray`. Functions of glla take it in place of any array, and then return Arrays, so that a chain of
-    operations stays on the device. Dropping the last reference releases the texture, from any thread.
-
-    Parameters
-    ----------
-    device, texture, shape : Device, Texture or None, tuple of int
-        Of a packed matrix: the device, its texture (None for an empty matrix), rows and columns.
-
-    Notes
-    -----
-    - *Layout.* A float32 matrix that fits a texture is packed, the four elements of a 2 x 2 block to a texel.
-      Everything else (vectors, numbers, batches, longer matrices, int32, bool) has the linear layout: four elements in
-      C order to a texel, up to 10^9 elements. See `glla.passes.layout`. A function that needs the other layout converts
-      by one pass.
-    - *To the host.* Only `numpy`, `item`, `tolist`, ``float(A)``, ``if A`` and printing a number read back, and
-      synchronise.
-    - *Operators.* ``+ - * / // % **``, comparisons, and ``& | ^ << >> ~`` of integers are element-wise, with NumPy's
-      broadcasting, also with arrays and numbers of the host; ``@`` is the product. Comparisons return Arrays of bool;
-      so an Array has no hash. With NumPy's arrays the result is an Array. Integers of the host combined with int32 or
-      bool must fit int32; other operands are rounded to float32 first, which finite numbers must fit. int32 and float32
-      give float32; int32 arithmetic wraps around, as C's does, and a negative power of an int32 is truncated to 0, 1 or
-      -1. For bool ``+`` is or, ``*`` is and, and ``@`` an or of ands; ``//``, ``%`` and ``**`` give int32, in place of
-      NumPy's int8; ``-`` raises DTypeError.
-    - *Values.* A texture that holds a result is never drawn to again. ``A.T``, ``A[1:3]`` in the linear layout, a
-      reshape and ``A.copy()`` cost nothing, as they share the texture. A change of an Array (``A += B``, ``A[1:3] =
-      B``) draws a new texture: no other Array changes, neither ``A.T`` nor an earlier copy. NumPy's views differ in
-      this.
-    - *Infinities.* Arithmetic follows IEEE 754, as NumPy's does, and no result is inspected: a value outside float32's
-      range becomes infinite, and 0 / 0 is NaN. ``numpy(check_finite=True)`` raises NonFiniteError then, and so do
-      functions that factor or solve. `asarray` refuses NaN and infinity unless it is called with
-      ``check_finite=False``.
-    - *Errors.* ``+ - *`` round once: u = 2^-24 relative. ``/`` and sqrt are the driver's, for which GLSL 3.30 promises
-      nothing; ``glla info`` shows measured errors. exp and log stay within 4 u where the compiler keeps the order of
-      operations; other functions within `glla.operations.wrapped.elementwise.BOUNDS`. Powers with whole exponents up to
-      256 are products: abs(b) u, and exact where the products are; others 6 u + 4 u abs(b log(a)). Sums: see `sum`.
-      Denormals may count as zero.
+    operations stays on the device. Dropping the last reference releases the texture, from any thread. Layouts, types,
+    rounding and infinities: docs/guide/arrays.md.
 
     Examples
     --------
@@ -112,6 +79,11 @@ class Array:
            [4., 4.]], dtype=float32)
     >>> A.sum(axis=0).numpy(), float(A.sum())
     (array([4., 6.], dtype=float32), 10.0)
+
+    Parameters
+    ----------
+    device, texture, shape : Device, Texture or None, tuple of int
+        Of a packed matrix: the device, its texture (None for an empty matrix), rows and columns.
     """
 
     __slots__ = ("__weakref__", "_value", "device", "shape")
@@ -201,14 +173,14 @@ class Array:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        shape = " x ".join(map(str, self.shape)) or "number"
-        if self._value is None:
-            return f"<glla.Array {shape}, released>"
-        number = f" {self.item()}" if not self.shape else ""
-        return f"<glla.Array {shape}{number} {self.dtype.name}, on {self.device.info.renderer}>"
+        """Show it as NumPy does: of a large one the corners alone. Reads them back: synchronises."""
+        return html.text(self, ", ", "Array(")
+
+    def __str__(self) -> str:
+        return html.text(self, " ")
 
     def __format__(self, how: str) -> str:
-        return format(self.item(), how) if how and not self.shape else format(repr(self), how)
+        return format(self.item(), how) if how and not self.shape else format(str(self), how)
 
     def _repr_html_(self) -> str:
         """Show its corners in a notebook. Reads back a few texels: synchronises."""
@@ -838,6 +810,15 @@ def _from_pickle(array: NDArray[Any]) -> Array:
 def asarray(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, check_finite: bool = True) -> Array:
     """Copy an array to a device.
 
+    Examples
+    --------
+    >>> A = asarray([[1, 2], [3, 4]])
+    >>> (A @ A).numpy()
+    array([[ 7., 10.],
+           [15., 22.]], dtype=float32)
+    >>> asarray([1, 2, 3], dtype="int32").sum().item()
+    6
+
     Parameters
     ----------
     value : array_like
@@ -862,15 +843,6 @@ def asarray(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, 
         Another dtype.
     LimitError
         More elements than a texture holds.
-
-    Examples
-    --------
-    >>> A = asarray([[1, 2], [3, 4]])
-    >>> (A @ A).numpy()
-    array([[ 7., 10.],
-           [15., 22.]], dtype=float32)
-    >>> asarray([1, 2, 3], dtype="int32").sum().item()
-    6
     """
     device = checked_device("asarray", device)
     if isinstance(value, Array):

@@ -1,12 +1,12 @@
-"""Notebook display of an array: its type, its device, and the corners of its values.
+"""Display of an array: as NumPy prints it, and in a notebook with its device.
 
-Only the corners are read back, at most `EDGE` elements from each end of a side: four blocks of some texels each,
-whatever the size. They are read with slices, so this module is independent of layouts.
+Of a large array the corners are read back, `EDGE` elements from each end of a side, whatever the size. They are read
+with slices, so this module is independent of layouts.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,30 +17,50 @@ from glla.passes.text.html import line, table
 EDGE = 3
 """Rows, or columns, shown at each end of a side."""
 
-
-class Shown(Protocol):
-    """The interface used here: an array on a device, or NumPy's."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Lengths of the dimensions."""
-
-    def __getitem__(self, index: Any, /) -> Any:
-        """Return a block."""
+WHOLE = 1000
+"""Elements up to which `repr` shows all of an array, as NumPy's does."""
 
 
-def of_array(array: Shown) -> str:
+def text(array: Any, separator: str, prefix: str = "") -> str:
+    """Format an array as NumPy does, with a prefix as `repr`, else as `str`; an unreadable one with the reason."""
+    large = array.size > WHOLE
+    try:
+        values = _whole(array, 0) if large else array.numpy()
+    except GllaError as error:
+        return f"<{_name(array)}: {error}>"
+    shown = np.array2string(values, separator=separator, prefix=prefix, threshold=0 if large else WHOLE, edgeitems=EDGE)
+    shape = f", shape={array.shape}" if large or not array.size else ""
+    return f"{prefix}{shown}{shape}, dtype={array.dtype.name})" if prefix else shown
+
+
+def _whole(array: Any, axis: int) -> NDArray[Any]:
+    """Read the ends of each long dimension, and an element between them, for which NumPy prints dots."""
+    if axis == array.ndim:
+        values: NDArray[Any] = array.numpy()
+        return values
+    before, side = (slice(None),) * axis, array.shape[axis]
+    if side <= 2 * EDGE + 1:
+        return _whole(array, axis + 1)
+    ends = (slice(0, EDGE + 1), slice(side - EDGE, side))
+    return np.concatenate([_whole(array[(*before, end)], axis + 1) for end in ends], axis)
+
+
+def _name(array: Any) -> str:
+    """Describe an array, without its values."""
+    return f"glla.Array {' x '.join(map(str, array.shape)) or 'number'}"
+
+
+def of_array(array: Any) -> str:
     """Display an array on a device: its description, and its corners.
 
     Reads the corners back, which synchronises. Where they cannot be read, after the array or its device was released or
     in another thread, the reason is shown instead.
     """
-    name = ""
+    name = _name(array)
     try:
-        name = line(repr(array).strip("<>"))
-        return name if "released" in name else name + corners(array)
+        return line(f"{name} {array.dtype.name}, on {array.device.info.renderer}") + corners(array)
     except GllaError as error:
-        return name + line(str(error))
+        return line(name) + line(str(error))
 
 
 def of_host(array: NDArray[Any]) -> str:
@@ -49,7 +69,7 @@ def of_host(array: NDArray[Any]) -> str:
     return line(f"numpy.ndarray {sides or 'scalar'} {array.dtype}") + corners(array)
 
 
-def corners(array: Shown) -> str:
+def corners(array: Any) -> str:
     """Format the corners of the last two dimensions, of the first matrix if there are more."""
     shape = array.shape
     if 0 in shape:
@@ -62,7 +82,7 @@ def corners(array: Shown) -> str:
     return note + table((), texts, numbers=True)
 
 
-def _frame(array: Shown, lead: tuple[slice, ...], sides: tuple[int, ...]) -> list[list[str]]:
+def _frame(array: Any, lead: tuple[slice, ...], sides: tuple[int, ...]) -> list[list[str]]:
     """Read the corners and format them, with dots between them."""
     rows, columns = (_ends(side) for side in sides)
     lines: list[list[str]] = []
@@ -80,7 +100,7 @@ def _ends(side: int) -> tuple[slice, ...]:
     return (slice(0, side),) if side <= 2 * EDGE else (slice(0, EDGE), slice(side - EDGE, side))
 
 
-def _read(array: Shown, block: tuple[slice, ...]) -> NDArray[Any]:
+def _read(array: Any, block: tuple[slice, ...]) -> NDArray[Any]:
     """Read a block as a matrix; with fewer than two dimensions the last ones count."""
     taken: Any = array[block[max(0, len(block) - len(array.shape)) :]] if array.shape else array
     values = np.asarray(taken if isinstance(taken, np.ndarray | np.generic) else taken.numpy())

@@ -45,6 +45,13 @@ class Device:
 
     It belongs to the thread that made it; calls from others raise `ThreadError`. A context manager; or call `release`.
 
+    Examples
+    --------
+    >>> import glla
+    >>> with glla.Device() as device:
+    ...     glla.solve([[2, 0], [0, 4]], [2, 8], device=device)
+    array([1., 2.], dtype=float32)
+
     Parameters
     ----------
     backend : {"auto", "egl", "glfw"}
@@ -74,13 +81,6 @@ class Device:
     ------
     ContextError
         No context could be made; the message lists every attempt and a remedy.
-
-    Examples
-    --------
-    >>> import glla
-    >>> with glla.Device() as device:
-    ...     glla.solve([[2, 0], [0, 4]], [2, 8], device=device)
-    array([1., 2.], dtype=float32)
     """
 
     _closed = True  # until the context is there

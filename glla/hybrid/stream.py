@@ -328,60 +328,6 @@ def map(
 ) -> Stream:
     """Solve or factor a stream of systems on the GPU and the CPU together.
 
-    Parameters
-    ----------
-    op : str
-        Operation on each system: the name of a function of glla that has a counterpart on the CPU (``solve``,
-        ``lu_factor``, ``plu``, ``inv``, ``det``, ``rref``, ``matmul`` and more); the error for an unknown one lists
-        them.
-    systems : iterable
-        Pairs (A, b) for ``solve``, (A, B) for ``matmul``, matrices A for functions of one: array_like, real, one matrix
-        each. It may be endless: systems are taken when needed, and at most 20 ahead, depending on the ratio.
-    gpu : Coprocessor or Coprocessors, optional
-        The device, or devices, to use; stays open. Several share the GPU's systems. By default a new one, closed at the
-        end.
-    device : str or int, optional
-        For a new one: ``"software"``, ``"hardware"`` or an index, as in `glla.coprocessor`.
-    ratio : float, optional
-        Systems on the CPU for each one on the GPU, instead of measured times: with 0 the GPU works alone, with infinity
-        the CPU. Then nothing is measured, updated or remembered.
-    copy : bool, optional
-        Copy systems when they are taken, so that their arrays may be reused. By default systems from an iterator are
-        copied, those in a sequence or an array are not, and must stay unchanged.
-    remember : bool
-        Keep the times in a file of the user's cache folder, for later processes. Without it no file is written or read.
-        ``GLLA_HYBRID=on`` requests it everywhere, ``GLLA_HYBRID=off`` refuses it.
-
-    Returns
-    -------
-    Stream
-        Iterator over the results, in order, each as the function returns it for arrays (float32 on both sides). A
-        context manager with a `report`, and `close` to stop early.
-
-    Raises
-    ------
-    OptionError
-        Unknown `op`; a `ratio` below 0; an invalid name of a device, or one together with `gpu`.
-    ContextError
-        There is no OpenGL device.
-    SingularMatrixError, ShapeError, DTypeError, NonFiniteError, ...
-        From ``next``, in the system's turn: the function's errors, with a note that names the system.
-
-    Notes
-    -----
-    For each operation and size (to half an octave) the first system is also the benchmark of both sides, alone and
-    together. Its times are kept in this process, with `remember` for 30 days for this device and driver, in
-    ``$XDG_CACHE_HOME/glla/hybrid``, and updated with each system. If both together do not promise to be 10 % faster
-    than the better side, that one works alone; with a software rasteriser, which would compete for the cores, the CPU
-    does. The CPU side works in the caller's thread, in ``next``.
-
-    Error: both sides keep the bounds of the function. The distribution depends on times, so results may differ in the
-    last bits from run to run. Both sides call a matrix singular by the same rule, except within rounding error of the
-    limit. The CPU side uses SciPy's LAPACK; without SciPy it is NumPy's, without factors: then the GPU alone does
-    ``lu_factor``, ``plu``, ``det`` and ``rref``, and the CPU side detects only pivots that are exactly zero.
-
-    Source: Brodtkorb 2007, section 4.2.4, equation 4.46.
-
     Examples
     --------
     >>> import glla
@@ -392,6 +338,39 @@ def map(
     [1. 1. 1.]
     [0.5 0.5 0.5]
     [0.25 0.25 0.25]
+
+    Parameters
+    ----------
+    op : str
+        A function of glla that has a counterpart on the CPU: ``solve``, ``lu_factor``, ``plu``, ``inv``, ``det``,
+        ``rref``, ``matmul`` and more; the error for an unknown one lists them.
+    systems : iterable
+        Pairs (A, b) for ``solve``, (A, B) for ``matmul``, else matrices A. It may be endless: at most 20 are taken
+        ahead.
+    gpu : Coprocessor or Coprocessors, optional
+        The device, or devices, to use; stays open. Several share the GPU's systems. By default a new one, closed at the
+        end.
+    device : str or int, optional
+        For a new one: ``"software"``, ``"hardware"`` or an index, as in `glla.coprocessor`.
+    ratio : float, optional
+        Systems on the CPU for each one on the GPU, instead of measured times: 0 for the GPU alone, infinity the CPU.
+    copy : bool, optional
+        Copy systems when they are taken. By default those from an iterator are copied; others must stay unchanged.
+    remember : bool
+        Keep the times in a file of the user's cache folder. ``GLLA_HYBRID=on`` and ``off`` override it.
+
+    Returns
+    -------
+    Stream
+        Iterator over the results, in order, each as the function returns it for arrays (float32 on both sides). A
+        context manager with a `report`, and `close` to stop early.
+
+    Raises
+    ------
+    OptionError, ContextError
+        Unknown `op`; a `ratio` below 0; an invalid device, or one beside `gpu`; no OpenGL device.
+    SingularMatrixError, ShapeError, DTypeError, NonFiniteError, ...
+        From ``next``, in the system's turn: the function's errors, with a note that names the system.
     """
     check_shared(op)
     if ratio is not None and not ratio >= 0:

@@ -16,6 +16,11 @@ from glla.gl import DeviceLike
 def from_dlpack(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, check_finite: bool = True) -> Array:
     """Copy a tensor of another library to a device, through the DLPack protocol.
 
+    Examples
+    --------
+    >>> from_dlpack(np.ones((2, 3))).shape
+    (2, 3)
+
     Parameters
     ----------
     value : object with ``__dlpack__``
@@ -36,11 +41,6 @@ def from_dlpack(value: Any, device: DeviceLike | None = None, *, dtype: Any = No
         It is on a device that is not the CPU.
     DTypeError, NonFiniteError
         As `asarray`.
-
-    Examples
-    --------
-    >>> from_dlpack(np.ones((2, 3))).shape
-    (2, 3)
     """
     if isinstance(value, Array):
         return asarray(value, device, dtype=dtype)

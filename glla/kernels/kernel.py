@@ -313,6 +313,25 @@ def kernel(
 ) -> Kernel:
     r"""Make a function of arrays of a fragment shader of your own.
 
+    Examples
+    --------
+    >>> import glla
+    >>> twice = glla.kernel('''
+    ... #include "lib/elements.glsl"
+    ... uniform sampler2D A;
+    ... uniform float factor;
+    ... layout(location = 0) out vec4 result;
+    ... float scaled(int i, int j) { return factor * element(A, i, j) + float(i); }
+    ... void main() { result = each_element(scaled); }
+    ... ''', name="twice.frag")
+    >>> twice(A=[[1, 2, 3], [4, 5, 6], [7, 8, 9]], factor=2).numpy()
+    array([[ 2.,  4.,  6.],
+           [ 9., 11., 13.],
+           [16., 18., 20.]], dtype=float32)
+    >>> twice(A=[[1, 2]])
+    Traceback (most recent call last):
+    glla.errors.OptionError: kernel: twice.frag:4 declares float factor, which was not given; pass factor=...
+
     Parameters
     ----------
     source : path or str
@@ -332,7 +351,7 @@ def kernel(
 
         - an array for each sampler by its name in the GLSL: an array_like, which is uploaded, or a `glla.Array`, which
           stays where it is. ``uniform sampler2D A`` reads float32, to which others are converted; ``uniform isampler2D
-          A`` reads int32 and bool, see *Layout*;
+          A`` reads int32 and bool, see docs/facts/methods.md;
         - a value for each uniform, a number, a tuple, or rows of numbers for a ``mat3``. A plan is made for each set
           of values, so what changes at every call is faster in an array;
         - these are given where they are declared, unless you give them: ``ivec2 shape``, rows and columns of the
@@ -349,69 +368,10 @@ def kernel(
 
     Raises
     ------
-    ShaderError
-        The shader declares what glla cannot give, or does not compile: its file and line, and what to do. Compiling
-        happens at the first call on a device.
-    OptionError, OptionTypeError
-        In a call: a sampler or a uniform is missing, or there is none of that name; a value does not fit.
-    ShapeError, DTypeError, NonFiniteError
-        In a call: an array is not two-dimensional where it must be, not of the sampler's type, not finite.
-    OSError
-        The file cannot be read.
-
-    Notes
-    -----
-    *Layout.* A kernel works on matrices or on arrays, and what it includes says which.
-
-    On matrices of float32, unless it says otherwise: packed, 2 x 2 elements to a texel, see `glla.passes.layout`. A
-    fragment writes the texel ``ivec2(gl_FragCoord.xy)``. ``#include "lib/elements.glsl"`` gives elements by row and
-    column.
-
-    With ``#include "lib/array.glsl"`` on arrays of any number of dimensions, of float32 and of integers: wrapped, four
-    elements of C order to a texel. ``element(A, i)`` is the element of number i, ``each_element(f)`` calls ``f(int i)``
-    for the four elements of a fragment, ``index_of`` and ``number_of`` lead from a number to an index and back. There
-    ``shape`` and ``A_shape`` are declared as ``int``, ``ivec2``, ``ivec3`` or ``ivec4``, for as many dimensions, and
-    ``int A_size`` counts elements; ``int size``, of the result, is declared already. A float32 matrix lies packed
-    elsewhere, so a pass converts it at each end.
-
-    Textures are read by ``texelFetch`` alone; what lies outside of them is undefined.
-
-    *Padding.* What a shader writes outside of the result, where a side is odd or behind the last element, becomes zero,
-    whatever it was: a NaN there reaches nothing.
-
-    *Files.* They are read at each call, includes of your own too: a change holds from the next call on.
-
-    *Cost.* ``repeat`` render passes. A call whose shapes and values are known finds its plan. 256 plans of
-    it, 1024 texts and, on each device, compiled programs of about 256 MiB, 1024 at most, are kept, those that were used
-    last.
-    llvmpipe stops the loops of a fragment after 65535 trips, all its loops together, without an error.
-
-    Examples
-    --------
-    >>> import glla
-    >>> twice = glla.kernel('''
-    ... #include "lib/elements.glsl"
-    ... uniform sampler2D A;
-    ... uniform float factor;
-    ... layout(location = 0) out vec4 result;
-    ... float scaled(int i, int j) { return factor * element(A, i, j) + float(i); }
-    ... void main() { result = each_element(scaled); }
-    ... ''', name="twice.frag")
-    >>> twice(A=[[1, 2, 3], [4, 5, 6], [7, 8, 9]], factor=2).numpy()
-    array([[ 2.,  4.,  6.],
-           [ 9., 11., 13.],
-           [16., 18., 20.]], dtype=float32)
-    >>> twice(A=[[1, 2]])
-    Traceback (most recent call last):
-    glla.errors.OptionError: kernel: twice.frag:4 declares float factor, which was not given; pass factor=...
-    >>> row_of_three = [[0, 0, 0, 0, 0], [0, 1, 1, 1, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
-    >>> glla.kernel("examples/life")(A=row_of_three, repeat=3).numpy()[:, 2].tolist()
-    [1.0, 1.0, 1.0, 0.0, 0.0]
-
-    Integers, in one dimension; each cell follows from its neighbours by Wolfram's rule 30:
-
-    >>> glla.kernel("examples/automaton")(A=[0, 0, 0, 1, 0, 0, 0], rule=30, repeat=2).numpy()
-    array([0, 1, 1, 0, 0, 1, 0], dtype=int32)
+    ShaderError, OSError
+        The shader declares a name that glla does not know, or does not compile; the file cannot be read.
+    OptionError, OptionTypeError, ShapeError, DTypeError, NonFiniteError
+        In a call: a sampler or a uniform is missing, or unknown; a value or an array does not fit.
     """
     return Kernel(source, name, defines or {}, feedback)
 
@@ -595,6 +555,15 @@ def run(
 ) -> dict[str, Any]:
     """Run a plan on arrays.
 
+    Examples
+    --------
+    >>> import glla
+    >>> A = glla.asarray([[1, 2], [3, 4]])
+    >>> plan = glla.plan("matmul", A, A)
+    >>> glla.run(plan, A=A, B=[[0, 1], [1, 0]])["C"].numpy()
+    array([[2., 1.],
+           [4., 3.]], dtype=float32)
+
     Parameters
     ----------
     plan : Plan
@@ -626,15 +595,6 @@ def run(
         As everywhere.
     PlanError, LimitError, ShaderError, OutOfMemoryError
         The plan cannot run on the device.
-
-    Examples
-    --------
-    >>> import glla
-    >>> A = glla.asarray([[1, 2], [3, 4]])
-    >>> plan = glla.plan("matmul", A, A)
-    >>> glla.run(plan, A=A, B=[[0, 1], [1, 0]])["C"].numpy()
-    array([[2., 1.],
-           [4., 3.]], dtype=float32)
     """
     if not isinstance(plan, Plan):
         raise OptionTypeError(f"run: plan must be a glla.passes.Plan, got {type(plan).__name__}; glla.plan makes one")

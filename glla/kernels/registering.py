@@ -31,6 +31,16 @@ def register(operation: str, name: str, source: str | os.PathLike[str], *, summa
     glla's own; nothing chooses it unasked. It takes the place of one of glla's shaders in a plan that stays as it is:
     ``glla shader interface matmul`` prints what it is given and must give.
 
+    Examples
+    --------
+    >>> import glla
+    >>> from glla.lab.custom import gallery
+    >>> glla.register("matmul", "mine", gallery("naive_product"))
+    >>> glla.matmul([[1, 2], [3, 4]], [[5], [6]], variant="mine")
+    array([[17.],
+           [39.]], dtype=float32)
+    >>> glla.unregister("matmul", "mine")
+
     Parameters
     ----------
     operation : str
@@ -57,16 +67,6 @@ def register(operation: str, name: str, source: str | os.PathLike[str], *, summa
     -----
     A product whose inner dimension takes several passes, or several tiles, adds to the sums of those before. A shader
     that does not look at ``CONTINUE`` cannot do that; such a call raises a ShaderError that says so.
-
-    Examples
-    --------
-    >>> import glla
-    >>> from glla.lab.custom import gallery
-    >>> glla.register("matmul", "mine", gallery("naive_product"))
-    >>> glla.matmul([[1, 2], [3, 4]], [[5], [6]], variant="mine")
-    array([[17.],
-           [39.]], dtype=float32)
-    >>> glla.unregister("matmul", "mine")
     """
     record, interface = _found("register", operation)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", name):

@@ -27,10 +27,12 @@ from glla.lab.mistakes import Mistake
 from glla.lab.operations import Arrays, Contender, PlanJob
 from glla.lab.peers import Figure, Finalist, Peer
 from glla.lab.samples import is_noisy
+from glla.lab.table import titled
 from glla.operations import Operation
 from glla.passes import Parameters, Pass, Plan
 from glla.passes.glsl import find as shaders
 from glla.passes.glsl.find import Stage, resolve
+from glla.passes.text.screen import screen
 from glla.testing import Verdict
 
 Chosen = str | Contender | tuple[str | Contender, Mapping[str, int]]
@@ -278,6 +280,14 @@ class Comparison:
     def __len__(self) -> int:
         return len(self.records)
 
+    def __repr__(self) -> str:
+        """Show the columns that a narrow terminal shows."""
+        from glla.lab.show import COLUMNS
+
+        chosen = [(heading, cell) for heading, cell, narrow in COLUMNS if narrow]
+        rows = [[cell(record) for _, cell in chosen] for record in self.records]
+        return screen(titled(f"{self.operation}: {self.formula}", [heading for heading, _ in chosen], rows).rstrip())
+
     def _repr_html_(self) -> str:
         """Show it in a notebook: plots where Matplotlib is there, and the table."""
         markup: str = registry.announced("html of a comparison")(self)
@@ -360,10 +370,16 @@ def compare(
     random data: the median of some repeats, GPU-resident and end to end. A variant that fails, or that the device
     cannot run, is a record that says so, and does not end the comparison. Synchronises.
 
+    Examples
+    --------
+    >>> result = compare("matmul", ["inner_product"], [8, 16], baseline="none", quick=True)
+    >>> [(record.variant, record.size, record.status) for record in result.records]
+    [('inner_product', 8, 'ok'), ('inner_product', 16, 'ok')]
+
     Parameters
     ----------
     operation : str
-        A key of `glla.operations.OPERATIONS`: ``"matmul"``, ``"rref"``, ``"plu"``, ...
+        ``"matmul"``, ``"rref"``, ``"plu"``, ...
     variants : sequence, or "all", optional
         Names, contenders, or pairs of either with a mapping of parameters. By default every variant in its usual
         pivoting; ``"all"`` adds the other pivot norms.
@@ -376,13 +392,11 @@ def compare(
     seed : int
         Of the random matrices.
     device : Device, str or int, optional
-        Or its name, see `glla.gl.named_device`. By default the default device of this thread. It forgets its
-        compiled programs, for the cold start.
+        By default the default device of this thread. It forgets its compiled programs, for the cold start.
     quick : bool
         Measure the ceilings with less work.
     sweep : mapping of str to sequence of int, optional
-        Values for parameters: every variant that has such a parameter runs with each of them, and with each combination
-        of several. `Comparison.best` says which was the fastest.
+        Values for parameters: every variant that has them runs with each combination; see `Comparison.best`.
     progress : callable, optional
         Called with each record as it comes.
 
@@ -393,16 +407,8 @@ def compare(
 
     Raises
     ------
-    OptionError
-        Unknown operation, variant, parameter or baseline; no size, or one below 1.
-    MissingPackageError
-        The baseline is not installed.
-
-    Examples
-    --------
-    >>> result = compare("matmul", ["inner_product"], [8, 16], baseline="none", quick=True)
-    >>> [(record.variant, record.size, record.status) for record in result.records]
-    [('inner_product', 8, 'ok'), ('inner_product', 16, 'ok')]
+    OptionError, MissingPackageError
+        Unknown operation, variant, parameter or baseline; no size, or one below 1; a baseline that is not installed.
     """
     experiment = Experiment(
         operation,

@@ -109,6 +109,15 @@ def register(
 ) -> Contender:
     r"""Let a fragment shader of your own take part in comparisons of an operation, from now on.
 
+    Examples
+    --------
+    >>> import glla.lab
+    >>> mine = register("matmul", gallery("naive_product"), "mine")
+    >>> result = glla.lab.compare("matmul", ["mine"], [17], baseline="none", quick=True)
+    >>> [(record.variant, record.status) for record in result.records]
+    [('mine', 'ok')]
+    >>> operations.remove("matmul", "mine")
+
     Parameters
     ----------
     operation : str
@@ -135,15 +144,6 @@ def register(
         where it runs.
     OSError
         The file cannot be read.
-
-    Examples
-    --------
-    >>> import glla.lab
-    >>> mine = register("matmul", gallery("naive_product"), "mine")
-    >>> result = glla.lab.compare("matmul", ["mine"], [17], baseline="none", quick=True)
-    >>> [(record.variant, record.status) for record in result.records]
-    [('mine', 'ok')]
-    >>> operations.remove("matmul", "mine")
     """
     made = contender(operation, source, name, summary=summary, author=author)
     operations.add(operation, made)

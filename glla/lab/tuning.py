@@ -98,6 +98,12 @@ def tune(
 ) -> list[Outcome]:
     """Find the fastest variant and parameters of operations on a device. Synchronises.
 
+    Examples
+    --------
+    >>> (found,) = tune(["triangular"], [8])
+    >>> found.size, found.variant in ("rank2", "blocked", "panel_broadcast"), found.seconds > 0
+    (8, True, True)
+
     Parameters
     ----------
     names : iterable of str, optional
@@ -122,12 +128,6 @@ def tune(
     ------
     OptionError
         Unknown operation, or a size below 1.
-
-    Examples
-    --------
-    >>> (found,) = tune(["triangular"], [8])
-    >>> found.size, found.variant in ("rank2", "blocked", "panel_broadcast"), found.seconds > 0
-    (8, True, True)
     """
     device = named_device("tune", device)
     chosen = list(dict.fromkeys(tuning.operations() if names is None else names))

@@ -51,6 +51,14 @@ def solve_banded(
 ) -> Array | Float32:
     """Solve A x = b for a matrix in bands, as `scipy.linalg.solve_banded`.
 
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.solve_banded((1, 1), [[0, 1, 1], [2, 3, 2], [2, 2, 0]], [4, 11, 10])
+    array([1., 2., 3.], dtype=float32)
+
     Parameters
     ----------
     l_and_u : (int, int)
@@ -84,23 +92,6 @@ def solve_banded(
         More diagonals; `scipy.linalg.solve_banded` solves those.
     LimitError
         n is larger than a texture is high.
-
-    Notes
-    -----
-    Error: the componentwise backward error, max abs(b - A x) / (abs(A) abs(x) + abs(b)), is checked on the device
-    and stays below 17 u, u = 2^-24 (entries below 2^-100 of a row aside). Systems that do not pass, or whose pivots
-    lost digits enough for a singular matrix, are solved again with a step of refinement, and then on the CPU
-    in float64 with partial pivoting: so are most of hundreds of equations that are neither dominant nor definite.
-    Of these b - A x may be 2^-40 of the largest abs(A) abs(x) + abs(b) more, rows being scaled.
-    Cost: 8 n k flop for each matrix, of more than three diagonals 19 n k; at most 2 log2(n) + 6 passes for all.
-    Of a stack on the device 16 bytes are read back, and more where a system does not pass.
-    Sources: Hockney 1965 (cyclic reduction); Wang 1981; LAPACK gtsv.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.solve_banded((1, 1), [[0, 1, 1], [2, 3, 2], [2, 2, 0]], [4, 11, 10])
-    array([1., 2., 3.], dtype=float32)
     """
     try:
         lower, upper = (as_index(one) for one in l_and_u)
@@ -134,6 +125,12 @@ def solveh_banded(
 ) -> Array | Float32:
     """Solve A x = b for a symmetric positive definite matrix in bands, as `scipy.linalg.solveh_banded`.
 
+    Examples
+    --------
+    >>> import glla
+    >>> glla.solveh_banded([[4, 3, 4], [2, 2, 0]], [8, 14, 16], lower=True)
+    array([1., 2., 3.], dtype=float32)
+
     Parameters
     ----------
     ab : array_like or Array, shape (..., u + 1, n)
@@ -163,12 +160,6 @@ def solveh_banded(
     Error and cost are those of `solve_banded`; with more than one diagonal those of `cholesky_banded`: the normalised
     residual stays below 30. Cyclic reduction is Gaussian elimination in another order of the
     unknowns, so it is backward stable for these matrices. Sources: Hockney 1965; LAPACK ptsv.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.solveh_banded([[4, 3, 4], [2, 2, 0]], [8, 14, 16], lower=True)
-    array([1., 2., 3.], dtype=float32)
     """
     bands = _bands("solveh_banded", ab, check_finite)
     width = bands.shape[-2] - 1

@@ -96,6 +96,12 @@ def cho_solve(
 ) -> Array | Float32:
     """Solve A x = b from the Cholesky factor of A, as `scipy.linalg.cho_solve`.
 
+    Examples
+    --------
+    >>> import glla
+    >>> glla.cho_solve(glla.cho_factor([[4, 2], [2, 5]]), [8, 12])
+    array([1., 2.], dtype=float32)
+
     Parameters
     ----------
     c_and_lower : (c, lower)
@@ -129,12 +135,6 @@ def cho_solve(
     Error: norm(b - A x) / ((norm(abs(L) abs(L^T)) norm(x) + norm(b)) n u) stays below 30, u = 2^-24. Cost: 2 n^2 k
     flop; passes as `lu_solve`; small matrices of a stack go together, by n / 4 + 3 passes. Source: LAPACK
     potrs.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.cho_solve(glla.cho_factor([[4, 2], [2, 5]]), [8, 12])
-    array([1., 2.], dtype=float32)
     """
     c, lower = pair("cho_solve", c_and_lower, "(c, lower) of cho_factor")
     factor = operand("cho_solve", "c", c, check_finite)

@@ -31,6 +31,13 @@ def cholesky_banded(
 ) -> Array | Float32:
     """Cholesky factor of a banded matrix in LAPACK's storage, with the semantics of `scipy.linalg.cholesky_banded`.
 
+    Examples
+    --------
+    >>> import glla
+    >>> glla.cholesky_banded([[4, 5, 10], [2, 2, 0]], lower=True)
+    array([[2., 2., 3.],
+           [1., 1., 0.]], dtype=float32)
+
     Parameters
     ----------
     ab : array_like or Array, shape (..., w + 1, n)
@@ -64,13 +71,6 @@ def cholesky_banded(
     -----
     Error: norm(A - L L^T) / (n norm(A) u) stays below 30, u = 2^-24. Cost: n w^2 flop; 3 n / 16 passes, n / 16 for a
     narrow band on a GPU. Bands of a stack go together, by as many passes as one. Source: LAPACK pbtrf.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.cholesky_banded([[4, 5, 10], [2, 2, 0]], lower=True)
-    array([[2., 2., 3.],
-           [1., 1., 0.]], dtype=float32)
     """
     function = "cholesky_banded"
     bands = operand(function, "ab", ab, check_finite)
@@ -94,6 +94,13 @@ def cho_solve_banded(
     device: DeviceLike | None = None,
 ) -> Array | Float32:
     """Solve A x = b from the Cholesky factor of a band, as `scipy.linalg.cho_solve_banded`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> cb = glla.cholesky_banded([[4, 5, 10], [2, 2, 0]], lower=True)
+    >>> glla.cho_solve_banded((cb, True), [6, 9, 12])
+    array([1., 1., 1.], dtype=float32)
 
     Parameters
     ----------
@@ -127,13 +134,6 @@ def cho_solve_banded(
     -----
     Error: norm(b - A x) / ((norm(abs(L) abs(L^T)) norm(x) + norm(b)) n u) stays below 30, u = 2^-24. Cost: 4 n w k
     flop, and n / 8 passes, for a stack too. Source: LAPACK pbtrs.
-
-    Examples
-    --------
-    >>> import glla
-    >>> cb = glla.cholesky_banded([[4, 5, 10], [2, 2, 0]], lower=True)
-    >>> glla.cho_solve_banded((cb, True), [6, 9, 12])
-    array([1., 1., 1.], dtype=float32)
     """
     function = "cho_solve_banded"
     cb, lower = pair(function, cb_and_lower, "(cb, lower) of cholesky_banded")

@@ -29,6 +29,12 @@ def slogdet(
 ) -> SlogdetResult[Float32] | SlogdetResult[Array]:
     """Sign and logarithm of the determinant, as `numpy.linalg.slogdet`.
 
+    Examples
+    --------
+    >>> import glla
+    >>> glla.slogdet([[0, 2], [2, 0]]).sign
+    np.float32(-1.0)
+
     Parameters
     ----------
     a : array_like or Array, shape (..., n, n)
@@ -46,12 +52,6 @@ def slogdet(
     ------
     ShapeError, DTypeError, NonFiniteError
         As elsewhere.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.slogdet([[0, 2], [2, 0]]).sign
-    np.float32(-1.0)
     """
     value, (sign, logarithm) = _sign_and_log("slogdet", a, device, check_finite)
     if check_finite and not (logarithm < np.inf).all():
@@ -63,6 +63,12 @@ def slogdet(
 @public(numpy="linalg.det", namespace="det")
 def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Float32 | Array:
     """Determinant, as `numpy.linalg.det`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.det([[2, 1], [4, 4]])
+    np.float32(4.0)
 
     Parameters
     ----------
@@ -88,12 +94,6 @@ def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) 
     -----
     The product of U's diagonal, multiplied in float64. Cost: 2/3 n^3 flop; for a whole stack
     one pass up to order 4, n + 5 up to order 256, else about 1.5 n for each.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.det([[2, 1], [4, 4]])
-    np.float32(4.0)
     """
     value, sign, logarithm, result = _rounded(a, device, check_finite)
     misfits = ~np.isfinite(result) | ((result == 0) & (sign != 0))

@@ -32,6 +32,18 @@ def rref(
 ) -> RREF[Array] | RREF[Float32]:
     """Reduced row echelon form and pivot columns.
 
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> R, pivots = glla.rref([[1, 2, 3], [2, 4, 7]])
+    >>> R
+    array([[1., 2., 0.],
+           [0., 0., 1.]], dtype=float32)
+    >>> pivots
+    (0, 2)
+
     Parameters
     ----------
     a : array_like or Array, shape (m, n)
@@ -61,25 +73,6 @@ def rref(
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError
         `a` is not two-dimensional, not real, not finite; unknown pivoting or variant, negative tol.
-
-    Notes
-    -----
-    The elimination on the device stands if every leading column has a pivot that is surely none of rounding errors, and
-    the entries grow by 16 + 4 sqrt(min(m, n)) at most. Any other matrix is decided in float64 on the CPU, which also
-    gives R: about 6 m n r flop in large products there. Error: norm(A_j - A[:, pivots] R_j) / (max(m, n)
-    norm(A[:, pivots]) norm(R_j) u) stays below 30 for each column. Cost on the device: about n^3 flop for n x n; 3
-    passes for two columns, 4 with ``partial``, and 11 more; from 32 columns on by blocked factors and back
-    substitution, see `glla.operations.elimination.rref`. Source: Brodtkorb 2007, section 4.1.2.
-
-    Examples
-    --------
-    >>> import glla
-    >>> R, pivots = glla.rref([[1, 2, 3], [2, 4, 7]])
-    >>> R
-    array([[1., 2., 0.],
-           [0., 0., 1.]], dtype=float32)
-    >>> pivots
-    (0, 2)
     """
     value = operand("rref", "A", a, check_finite)
     two_dimensional("rref", "A", value)

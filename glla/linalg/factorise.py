@@ -32,6 +32,16 @@ def plu(
 ) -> PLU[Array] | PLU[Float32]:
     """PLU factorisation A = P @ L @ U, as `scipy.linalg.lu`.
 
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> P, L, U = glla.plu([[1, 2], [4, 4]])
+    >>> U
+    array([[4., 4.],
+           [0., 1.]], dtype=float32)
+
     Parameters
     ----------
     a : array_like or Array, shape (m, n)
@@ -65,20 +75,6 @@ def plu(
     -----
     GrowthWarning
         Entries grow so much that no row pivoting keeps the error below its bound.
-
-    Notes
-    -----
-    Error: norm(P L U - A) / (max(m, n) norm(A) u) stays below 30, u = 2^-24. Cost: about 2/3 n^3 flop; for two columns
-    3 passes (``partial``) or 2 (block norms); large matrices are factored in blocks, see
-    `glla.operations.elimination.plu`. Source: Brodtkorb 2007, section 4.1.3.
-
-    Examples
-    --------
-    >>> import glla
-    >>> P, L, U = glla.plu([[1, 2], [4, 4]])
-    >>> U
-    array([[4., 4.],
-           [0., 1.]], dtype=float32)
     """
     value = operand("plu", "A", a, check_finite)
     two_dimensional("plu", "A", value)
@@ -127,6 +123,16 @@ def lu_factor(
 ) -> tuple[Array, NDArray[np.int32]] | tuple[Float32, NDArray[np.int32]]:
     """Packed PLU factors and LAPACK's pivots, as `scipy.linalg.lu_factor`.
 
+    Examples
+    --------
+    >>> import glla
+    >>> lu, piv = glla.lu_factor([[1, 2], [4, 4]])
+    >>> lu
+    array([[4.  , 4.  ],
+           [0.25, 1.  ]], dtype=float32)
+    >>> piv
+    array([1, 1], dtype=int32)
+
     Parameters
     ----------
     a : array_like or Array, shape (..., m, n)
@@ -152,16 +158,6 @@ def lu_factor(
     -----
     GrowthWarning
         As `plu`.
-
-    Examples
-    --------
-    >>> import glla
-    >>> lu, piv = glla.lu_factor([[1, 2], [4, 4]])
-    >>> lu
-    array([[4.  , 4.  ],
-           [0.25, 1.  ]], dtype=float32)
-    >>> piv
-    array([1, 1], dtype=int32)
     """
     value = operand("lu_factor", "A", a, check_finite)
     if value.ndim < 2:

@@ -29,6 +29,13 @@ def cholesky(
 ) -> Array | Float32:
     """Cholesky factor with the semantics of `numpy.linalg.cholesky`: A = L L^T.
 
+    Examples
+    --------
+    >>> import glla
+    >>> glla.cholesky([[4, 2], [2, 5]])
+    array([[2., 0.],
+           [1., 2.]], dtype=float32)
+
     Parameters
     ----------
     a : array_like or Array, shape (..., n, n)
@@ -62,13 +69,6 @@ def cholesky(
     passes, n / 16 from order 64 on and about 3 n / 8 + n^2 / 3072 from 129 on (on a GPU). Small matrices of a stack go
     together, by ceil(n / 2) + 2 passes for all of them, or by one up to order 4. Sources: "Linear algebra on GPUs:
     applications in image restoration" (2012), section 5.2.2; LAPACK potrf.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.cholesky([[4, 2], [2, 5]])
-    array([[2., 0.],
-           [1., 2.]], dtype=float32)
     """
     if lower is not None:
         raise OptionError(
@@ -89,6 +89,16 @@ def cho_factor(
     device: DeviceLike | None = None,
 ) -> tuple[Array, bool] | tuple[Float32, bool]:
     """Cholesky factor for `cho_solve`, with the semantics of `scipy.linalg.cho_factor`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> c, lower = glla.cho_factor([[4, 2], [2, 5]])
+    >>> c
+    array([[2., 1.],
+           [0., 2.]], dtype=float32)
+    >>> glla.cho_solve((c, lower), [8, 12])
+    array([1., 2.], dtype=float32)
 
     Parameters
     ----------
@@ -116,16 +126,6 @@ def cho_factor(
     Notes
     -----
     Error and cost are those of `cholesky`. Source: LAPACK potrf.
-
-    Examples
-    --------
-    >>> import glla
-    >>> c, lower = glla.cho_factor([[4, 2], [2, 5]])
-    >>> c
-    array([[2., 1.],
-           [0., 2.]], dtype=float32)
-    >>> glla.cho_solve((c, lower), [8, 12])
-    array([1., 2.], dtype=float32)
     """
     return _factored("cho_factor", a, not lower, variant, device, check_finite), bool(lower)  # type: ignore[return-value]
 

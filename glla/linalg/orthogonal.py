@@ -43,54 +43,7 @@ def qr(
 ) -> QRResult[Array] | Array | tuple[Array, Array] | QRResult[Float32] | Float32 | tuple[Float32, Float32]:
     """QR factorisation A = Q R with the semantics of `numpy.linalg.qr`.
 
-    Parameters
-    ----------
-    a : array_like or Array, shape (..., m, n)
-        Real numbers; any shape and rank.
-    mode : {"reduced", "complete", "r", "raw"}
-        What is given, see below; k = min(m, n).
-    variant : str, optional
-        A key of `glla.operations.qr.VARIANTS`, for comparisons; by default the fastest. ``tsqr`` has modes "reduced"
-        and "r" alone.
-    device, check_finite
-        As in `matmul`.
-
-    Returns
-    -------
-    QRResult
-        Of modes "reduced" and "complete": Q, (..., m, k) or (..., m, m), with orthonormal columns, and R, (..., k, n)
-        or (..., m, n), upper triangular. R's diagonal has LAPACK's signs: opposite to those of the columns that it
-        comes from, so mostly negative. With `tsqr`, which a GPU takes for tall matrices, they may be others.
-    R : ndarray of float32 or Array, shape (..., k, n)
-        Of mode "r".
-    (h, tau) : tuple
-        Of mode "raw": the transpose of R with the reflectors below its diagonal, (..., n, m), and their factors,
-        (..., k), as LAPACK's geqrf has them.
-
-    Of an Array all of them are Array. Synchronises: the largest entry of R is read; with ``check_finite=False``
-    nothing is, but in mode "raw".
-
-    Raises
-    ------
-    OptionError
-        Unknown mode or variant.
-    ShapeError, DTypeError, NonFiniteError
-        `a` is not at least two-dimensional, not real, not finite, or R does not fit float32.
-    LimitError, OutOfMemoryError
-        `a` is wider than a texture, or taller in another mode than "reduced" and "r", or does not fit the device's
-        memory.
-
-    Notes
-    -----
-    A matrix taller than a texture, 50 000 x 20 say, goes block by block of rows, see `glla.operations.qr_rows`. Small
-    matrices of a stack go through one plan in every mode, and on the device as well.
-
-    Error: norm(A - Q R) / (k norm(A) u) and norm(Q^T Q - I) / (k u) stay below 30, k columns of Q, u = 2^-24, whatever
-    the rank and the number of rows, which are summed by levels, and at the ends of float32's range: columns are scaled
-    by powers of two first, which rounds nothing. Only with ``variant="blocked"`` k is at least m / 64. What lies below
-    a column's pivot is zero if its norm is under 2^-40 of the column's largest entry. Cost: 2 n^2 (m - n / 3) flop for
-    R, as much again for Q, and 3 ceil(k / 2) passes for R, 2 ceil(k / 2) for Q. Source: Golub and Van Loan, "Matrix
-    computations" (2013), section 5.2; LAPACK geqrf.
+    Error, cost and sources: ``docs/facts/methods.md``.
 
     Examples
     --------
@@ -102,6 +55,37 @@ def qr(
     >>> (Q @ R).round(3)
     array([[3., 1.],
            [4., 2.]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., m, n)
+        Real numbers; any shape and rank.
+    mode : {"reduced", "complete", "r", "raw"}
+        What is given, see below; k = min(m, n).
+    variant : str, optional
+        A key of `glla.operations.qr.VARIANTS`, for comparisons. ``tsqr`` has modes "reduced" and "r" alone.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    QRResult
+        Of modes "reduced" and "complete": Q, (..., m, k) or (..., m, m), with orthonormal columns, and R, (..., k, n)
+        or (..., m, n), upper triangular. R's diagonal has LAPACK's signs, mostly negative, except with `tsqr`.
+    R : ndarray of float32 or Array, shape (..., k, n)
+        Of mode "r".
+    (h, tau) : tuple
+        Of mode "raw": the transpose of R with the reflectors below its diagonal, (..., n, m), and their factors,
+        (..., k), as LAPACK's geqrf has them.
+
+    Of an Array all of them are Array. Synchronises, unless ``check_finite=False``.
+
+    Raises
+    ------
+    OptionError, ShapeError, DTypeError, NonFiniteError
+        Unknown mode or variant; `a` is not at least 2-D, not real, not finite; R does not fit float32.
+    LimitError, OutOfMemoryError
+        `a` is wider than a texture, or, except in modes "reduced" and "r", taller; or does not fit the memory.
     """
     value = operand("qr", "A", a, check_finite)
     if value.ndim < 2:
@@ -140,6 +124,15 @@ def lstsq(
 ) -> tuple[Array, Array, int, Array] | tuple[Float32, Float32, int, Float32]:
     """Least-squares solution of A x = b, of least norm, with the semantics of `numpy.linalg.lstsq`.
 
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> x, residuals, rank, s = glla.lstsq([[0, 1], [1, 1], [2, 1], [3, 1]], [-1, 0.2, 0.9, 2.1])
+    >>> x.round(4), rank
+    (array([ 1.  , -0.95], dtype=float32), 2)
+
     Parameters
     ----------
     a : array_like or Array, shape (m, n)
@@ -174,22 +167,6 @@ def lstsq(
         so small that it would be rounded to zero; unknown variant.
     LimitError, OutOfMemoryError
         A, beside b, is wider than a texture, or does not fit the device's memory.
-
-    Notes
-    -----
-    Error: x is the solution of least norm of a system whose matrix differs from A by at most (rcond + 30 min(m, n) u)
-    norm(A), and singular values are off by as much. Cost: 2 n^2 (m - n / 3) flop on the device for m >= n, the
-    factorisation of [A b]; then the host takes the singular value decomposition of R, in float64, about
-    20 min(m, n)^3 flop: it pays for matrices much longer than wide, or wider than long. Source: Golub and Van Loan,
-    "Matrix computations" (2013), sections 5.3 and 5.5; LAPACK gelsd. [A b] taller than a texture goes block by block of
-    rows, see `glla.operations.qr_rows`.
-
-    Examples
-    --------
-    >>> import glla
-    >>> x, residuals, rank, s = glla.lstsq([[0, 1], [1, 1], [2, 1], [3, 1]], [-1, 0.2, 0.9, 2.1])
-    >>> x.round(4), rank
-    (array([ 1.  , -0.95], dtype=float32), 2)
     """
     left, right = operand("lstsq", "A", a, check_finite), operand("lstsq", "b", b, check_finite)
     if left.ndim != 2 or right.ndim not in (1, 2):

@@ -33,6 +33,17 @@ def plan(
 ) -> Plan:
     """Plan of an operation: the passes of the function of this name, as data.
 
+    Examples
+    --------
+    >>> import glla
+    >>> for line in str(glla.plan("matmul", (4, 6), (6, 2), limits=glla.Limits())).splitlines()[-5:]:
+    ...     print(line[:72].rstrip())
+    pass  shader                reads    draws    region (texels)  uniforms
+    0     stack/pack            raw=raw  A        x 0:3 y 0:2      IDENTITY=
+    1     stack/pack            raw=raw  B        x 0:1 y 0:3      IDENTITY=
+    2     matmul/inner_product  A=A B=B  C        x 0:1 y 0:2      CONTINUE=
+    3     stack/unpack          M=C      records  x 0:3 y 0:3      MATRIX=1
+
     Parameters
     ----------
     operation : str
@@ -56,37 +67,8 @@ def plan(
 
     Raises
     ------
-    OptionError, ShapeError
-        Unknown operation or option; shapes that do not fit.
-    LimitError
-        It needs more than the limits allow.
-    ContextError
-        The device that is named does not open.
-
-    Notes
-    -----
-    For operands on the device the call itself is carried out on a device that runs nothing, up to where values decide:
-    see `glla.linalg.recording`. So passes that convert an Array for the plan, and give the solution the shape of the
-    call, are shown. Not shown are passes that read rejected matrices of a batch on the device and put their results
-    back, or join those that go one by one; and smaller pieces where a batch does not fit the device's memory.
-
-    Examples
-    --------
-    >>> import glla
-    >>> for line in str(glla.plan("matmul", (4, 6), (6, 2), limits=glla.Limits())).splitlines():
-    ...     print(line[:72].rstrip())
-    for OpenGL 3.3 on a GPU, textures of up to 16384 texels a side
-    stack[matmul]: 4 passes, 96 flop, 212 bytes written
-      operand   raw: 6x6x1
-      result    records: 3x3x1
-      temporary A: 2x3x4
-      temporary B: 3x1x4
-      temporary C: 2x1x4
-    pass  shader                reads    draws    region (texels)  uniforms
-    0     stack/pack            raw=raw  A        x 0:3 y 0:2      IDENTITY=
-    1     stack/pack            raw=raw  B        x 0:1 y 0:3      IDENTITY=
-    2     matmul/inner_product  A=A B=B  C        x 0:1 y 0:2      CONTINUE=
-    3     stack/unpack          M=C      records  x 0:3 y 0:3      MATRIX=1
+    OptionError, ShapeError, LimitError, ContextError
+        Unknown operation or option; shapes or limits that do not fit; the named device does not open.
     """
     one_of("plan: operation", operation, OPERATIONS)
     target, chosen, room = _target(device, limits)
@@ -104,6 +86,15 @@ def explain(
 ) -> Explanation:
     """Describe a call in words: loops, passes, their inputs, targets and costs, and the stages that may come after.
 
+    Examples
+    --------
+    >>> import glla
+    >>> words = glla.explain("rref", (3, 4), limits=glla.Limits())
+    >>> words.cost.passes
+    17
+    >>> "2 times, step 0 to 1" in str(words)
+    True
+
     Parameters
     ----------
     operation : str or Plan
@@ -120,15 +111,6 @@ def explain(
     ------
     OptionError, ShapeError, LimitError
         As `plan`.
-
-    Examples
-    --------
-    >>> import glla
-    >>> words = glla.explain("rref", (3, 4), limits=glla.Limits())
-    >>> words.cost.passes
-    17
-    >>> "2 times, step 0 to 1" in str(words)
-    True
     """
     from glla.passes.text.words import explain as in_words  # few need it
 

@@ -34,20 +34,26 @@ def matmul(
 ) -> Array | Float32:
     """Matrix product with the semantics of `numpy.matmul`.
 
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.matmul([[1, 2], [3, 4]], [[5], [6]])
+    array([[17.],
+           [39.]], dtype=float32)
+
     Parameters
     ----------
     a, b : array_like or Array, shapes (..., m, k) and (..., k, n)
         Real numbers. A 1-D `a` counts as a row, a 1-D `b` as a column, and that dimension is dropped from the result.
-        Leading dimensions broadcast; one plan serves a stack of small matrices, see `glla.operations.stack`. Arrays
-        may be larger than a texture, or than the device's memory: they are cut into tiles then, which stream through
-        the device, see `glla.linalg.tiling`. They may be mapped from files (`numpy.memmap`); what is not float32 is
-        converted as a whole first, in the host's memory.
+        Leading dimensions broadcast. Arrays of the host may be larger than the device's memory, and mapped from files
+        (`numpy.memmap`): they are cut into tiles, see `glla.linalg.tiling`. Other types are converted to float32 first.
     out : ndarray of float32, optional
         Where the result goes, of its shape; it may be mapped from a file. Not beside an Array.
     variant : str, optional
-        A key of ``glla.operations.matmul.VARIANTS``, for example ``inner_product`` or ``virtual_cube``; `glla variants`
-        lists them. The products of a stack are then made one by one. By default `glla.operations.matmul.choose`
-        decides.
+        For example ``inner_product``; `glla variants matmul` lists them. The products of a stack are then made one by
+        one. By default `glla.operations.matmul.choose` decides.
     device : Device, str or int, optional
         A device, or its name (see `glla.gl.named_device`). By default that of an Array among the operands, or the
         default device.
@@ -68,27 +74,8 @@ def matmul(
         not float32.
     OptionError
         No such variant; `out` is no array that can be written, or stands beside an Array.
-    LimitError
-        The variant needs more than this device has: ``compute_tiled`` needs OpenGL 4.3. Or an Array is larger than a
-        texture.
-    OutOfMemoryError
-        Not even the smallest tile has room on the device.
-
-    Notes
-    -----
-    Error: abs(C - C^) <= K u abs(A) abs(B) elementwise, u = 2^-24, and usually below 4 sqrt(K) u abs(A) abs(B).
-    Integers are exact as long as all partial sums stay below 2^24. Cost: 2 m k n flop; 1 pass (``inner_product``),
-    ceil(k / 2) (``virtual_cube``), or as the variant says. Where B is the transpose of A by its memory, as in
-    ``matmul(a, a.T)``, the result is symmetric bit by bit; of a large one half is computed, m (m + 1) k flop, see
-    `glla.operations.syrk`.
-    Source: Brodtkorb 2007, section 4.1.1.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.matmul([[1, 2], [3, 4]], [[5], [6]])
-    array([[17.],
-           [39.]], dtype=float32)
+    LimitError, OutOfMemoryError
+        The variant needs more than this device has; an Array is larger than a texture; no tile fits the memory.
     """
     known_variant("matmul", MATMUL, variant)
     left = a if isinstance(a, Array) else operand("matmul", "A", a, check_finite)

@@ -20,6 +20,14 @@ def _part(matrix: Any) -> str:
     return of_host(matrix) if isinstance(matrix, np.ndarray) else of_array(matrix)
 
 
+def _aligned(result: Any) -> str:
+    """Show the parts of a result below one another."""
+    parts = (
+        f"  {name}={value!r}".replace("\n", "\n" + " " * (len(name) + 3)) for name, value in result._asdict().items()
+    )
+    return f"{type(result).__name__}(\n" + ",\n".join(parts) + ")"
+
+
 class RREF(NamedTuple, Generic[Value]):
     """Result of `rref`.
 
@@ -33,6 +41,9 @@ class RREF(NamedTuple, Generic[Value]):
 
     matrix: Value
     pivots: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return _aligned(self)
 
     def _repr_html_(self) -> str:
         """Show it in a notebook. Of a matrix on a device it reads the corners back: synchronises."""
@@ -58,6 +69,9 @@ class PLU(NamedTuple, Generic[Value]):
     L: Value
     U: Value
 
+    def __repr__(self) -> str:
+        return _aligned(self)
+
     def _repr_html_(self) -> str:
         """Show it in a notebook. Of matrices on a device it reads the corners back: synchronises."""
         parts = zip(("P: permutation", "L: unit lower", "U: upper"), self, strict=True)
@@ -77,6 +91,9 @@ class QRResult(NamedTuple, Generic[Value]):
 
     Q: Value
     R: Value
+
+    def __repr__(self) -> str:
+        return _aligned(self)
 
     def _repr_html_(self) -> str:
         """Show it in a notebook. Of matrices on a device it reads the corners back: synchronises."""

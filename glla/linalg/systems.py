@@ -70,72 +70,49 @@ def solve(
 ) -> Array | Float32 | RefinedSolution:
     """Solve A x = b with the semantics of `numpy.linalg.solve`.
 
-    Parameters
-    ----------
-    a : array_like or Array, shape (..., n, n)
-        Real numbers, regular.
-    b : array_like or Array, shape (n,) or (..., n, k)
-        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector. If one `a` has more columns of `b`
-        than a texture or the device's memory can hold, they stream through the device block by block, see
-        `glla.linalg.tiling`; `a` must fit, with its factors.
-    refine : bool
-        Correct the solution to float64 grade, with residuals in float64 on the CPU and corrections from the same
-        factors on the GPU. Equilibration is done in float64 too: `a` may leave float32's range.
-    equilibrate : bool
-        Scale rows and columns by powers of two before factoring, which rounds nothing. Cholesky factors need none.
-    assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded"}
-        What `a` is, by SciPy's names, also the longer ones: general, symmetric, Hermitian, which real symmetric is, or
-        symmetric positive definite. "pos" takes Cholesky factors, half the work; of it, "sym" and "her" the upper half
-        of `a` is used alone; of a triangle the other half is never read, see `solve_triangular`; of the last three only
-        the diagonals inside the band are, see `solve_banded`; "gen", "sym" and "her" take PLU factors. None, with which
-        SciPy looks for itself, is "gen".
-    lower : bool
-        Of "pos", "sym" and "her" the lower half of `a` is used, otherwise the upper one, as SciPy's.
-    device, check_finite
-        As in `matmul`.
-
-    Returns
-    -------
-    ndarray of float32, or of float64 with `refine`, or Array
-        With `refine` a `RefinedSolution`: an array that has the attributes ``iterations`` and ``backward_error``.
-        A 1-D `b` gives a 1-D array, beside an Array too. Synchronises.
-
-    Raises
-    ------
-    SingularMatrixError
-        A pivot is zero, or nothing but rounding error.
-    NotPositiveDefiniteError
-        ``assume_a="pos"``, and a pivot is not above zero, as LAPACK has it: names the leading minor. A matrix near a
-        singular one may pass; its solution keeps the bound all the same.
-    OptionError
-        `assume_a` is none of those.
-    ConvergenceError
-        `refine`: the matrix is too ill-conditioned for float32 factors. Or entries grow so much that neither refinement
-        nor complete pivoting helps.
-    ShapeError, DTypeError, NonFiniteError
-        As elsewhere; the solution is too large for float32, or so small that it would be rounded to zero.
-    LimitError, OutOfMemoryError
-        `a` is larger than a texture, or does not fit the device's memory with its factors.
-
-    Notes
-    -----
-    Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30, u = 2^-24, in the 1-norm and in the
-    infinity-norm; with `refine` the componentwise backward error in float64 is below 1e-14. Where entries grow, or come
-    near float32's limits, the system is solved again with care, see `glla.operations.care`. Cost: 2/3 n^3 + 2 n^2 k
-    flop. Passes: one up to order 4, for one system and for a whole stack; up to order 256 about 5/8 n for one and 9/8 n
-    for a stack, see `glla.operations.stack`; else about 1.5 n for the factors (more where they are made in blocks), and
-    those of `lu_solve`.
-    X A = B, MATLAB's ``X = B / A``, is ``solve(A.T, B.T).T``; transposes of arrays on the device move nothing.
-    Sources: Brodtkorb 2007, section 4.1.3; LAPACK gesvx (equilibration); Higham 2002, chapter 12 (refinement).
+    Error, cost and sources: ``docs/facts/methods.md``.
 
     Examples
     --------
     >>> import glla
     >>> glla.solve([[3, 1], [1, 2]], [9, 8])
     array([2., 3.], dtype=float32)
-    >>> A, B = glla.asarray([[4, 2], [0, 2]]), glla.asarray([[4, 6]])  # X A = B
-    >>> glla.solve(A.T, B.T).T.numpy()
-    array([[1., 2.]], dtype=float32)
+    >>> A, B = glla.asarray([[4, 2], [0, 2]]), glla.asarray([[4, 6]])
+    >>> glla.solve(A.T, B.T).T  # X A = B
+    Array([[1., 2.]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers, regular.
+    b : array_like or Array, shape (n,) or (..., n, k)
+        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector. More columns than the device can hold
+        are solved block by block, see `glla.linalg.tiling`; `a` must fit, with its factors.
+    refine : bool
+        Correct the solution to float64 by residuals on the CPU; `a` may leave float32's range.
+    equilibrate : bool
+        Scale rows and columns by powers of two before factoring, which rounds nothing.
+    assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded"}
+        The structure of `a`, by SciPy's names, also the longer ones. "pos" takes Cholesky factors, half the work; of
+        "pos", "sym" and "her" one half of `a` is read, of a triangle its own, then the band. None is "gen".
+    lower : bool
+        Of "pos", "sym" and "her" the lower half of `a` is read, otherwise the upper one.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32, or Array, or `RefinedSolution`
+        With `refine` an array of float64 with ``iterations`` and ``backward_error``. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError, NotPositiveDefiniteError
+        A pivot is zero, or nothing but rounding error; with ``assume_a="pos"``, not above zero.
+    ConvergenceError
+        The matrix is too ill-conditioned for float32 factors.
+    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
+        As `matmul`; the solution does not fit float32, or would be rounded to zero.
     """
     assume_a = assumed("solve", assume_a)
     if assume_a in SYMMETRIC:
@@ -235,6 +212,15 @@ def inv(
 ) -> Array | Float32:
     """Inverse with the semantics of `numpy.linalg.inv`.
 
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.inv([[2, 0], [0, 4]])
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)
+
     Parameters
     ----------
     a : array_like or Array, shape (..., n, n)
@@ -269,19 +255,6 @@ def inv(
         As elsewhere; unknown `assume_a` or `variant`, or one that is for other matrices.
     LimitError, OutOfMemoryError
         As `solve`.
-
-    Notes
-    -----
-    Solves A X = I, equilibrated, block by block of I where the whole does not fit. Error: norm(A X - I) / (n norm(A)
-    norm(X) u) stays below 30. Cost: as `solve` with n right-hand sides, 8/3 n^3 flop; n^3 with "pos", whose sources are
-    LAPACK potri and "Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.inv([[2, 0], [0, 4]])
-    array([[0.5 , 0.  ],
-           [0.  , 0.25]], dtype=float32)
     """
     assume_a = assumed("inv", assume_a, OF_INVERSES)
     if assume_a in SYMMETRIC:
@@ -306,6 +279,14 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
 
     Near 1 for a matrix whose systems lose no digits, below 6e-8 for one that float32 cannot tell from a singular one;
     1 / rcond is about ``numpy.linalg.cond(a, 1)``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.rcond([[1, 0], [0, 0.25]])
+    np.float32(0.25)
+    >>> glla.rcond([[1, 2], [2, 4]])
+    np.float32(0.0)
 
     Parameters
     ----------
@@ -334,14 +315,6 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     device stays there, unless entries grow or are near float32's limits. Norms are summed in float32 there, on the host
     in float64: the two results differ by at most 2 n u of themselves, u = 2^-24. Sources: Hager 1984; Higham 1988;
     LAPACK gecon.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.rcond([[1, 0], [0, 0.25]])
-    np.float32(0.25)
-    >>> glla.rcond([[1, 2], [2, 4]])
-    np.float32(0.0)
     """
     value = operand("rcond", "A", a, check_finite)
     square("rcond", "A", value)
@@ -358,6 +331,12 @@ def lu_solve(
     lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, *, device: DeviceLike | None = None, check_finite: bool = True
 ) -> Array | Float32:
     """Solve A x = b from the factors of A, as `scipy.linalg.lu_solve`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.lu_solve(glla.lu_factor([[1, 2], [4, 4]]), [3, 8])
+    array([1., 1.], dtype=float32)
 
     Parameters
     ----------
@@ -392,12 +371,6 @@ def lu_solve(
     system about n / 16 on a GPU, n^2 / 1024 with many right-hand sides there, n / 4 in software, see
     `glla.operations.triangular`. Where the diagonal of U, or right-hand sides, come near float32's limits, the
     substitution is done again in float64 on the CPU. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.lu_solve(glla.lu_factor([[1, 2], [4, 4]]), [3, 8])
-    array([1., 1.], dtype=float32)
     """
     lu, piv = pair("lu_solve", lu_and_piv, "(lu, piv) of lu_factor")
     factors = operand("lu_solve", "lu", lu, check_finite)

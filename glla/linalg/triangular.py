@@ -50,6 +50,14 @@ def solve_triangular(
 ) -> Array | Float32:
     """Solve a x = b for a triangular matrix, as `scipy.linalg.solve_triangular`.
 
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.solve_triangular([[2, 0], [1, 4]], [2, 9], lower=True)
+    array([1., 2.], dtype=float32)
+
     Parameters
     ----------
     a : array_like or Array, shape (..., n, n)
@@ -66,7 +74,7 @@ def solve_triangular(
     overwrite_b : bool
         Is taken as SciPy takes it, and changes nothing: `b` is never written to.
     check_finite : bool
-        Refuse NaN and infinity, wherever they are. Without it the other triangle may hold anything.
+        Refuse NaN and infinity anywhere. Without it the other triangle may hold anything.
     variant : str, optional
         A key of `glla.operations.triangular.VARIANTS`: then members of a stack go one by one.
     device
@@ -82,26 +90,9 @@ def solve_triangular(
     SingularMatrixError
         The diagonal has a zero; names its place, as LAPACK's trtrs.
     ShapeError, DTypeError, NonFiniteError, OptionError
-        As elsewhere; `trans` is none of those above; the solution is too large for float32, or so small that it would
-        be rounded to zero.
+        As elsewhere; the solution does not fit float32, or would be rounded to zero.
     LimitError, OutOfMemoryError
         As `solve`.
-
-    Notes
-    -----
-    Error, whatever the condition, for each element: abs(b - a x) <= (n + 4) u abs(a) abs(x) + 2^-126 (2 n + abs(a_ii)),
-    u = 2^-24; 2^-126 is what a GPU takes for zero. Where numbers come near float32's limits (a row of `a`, a column of
-    `b` or `x` below 2^-60, or an overflow on the way), the system is solved again on the CPU, in float64, and rounded.
-    Of operands on the device the largest entries alone are looked at for that.
-    Cost: n^2 k flop. Passes: about n / 32 on a GPU, n^2 / 2048 with many right-hand sides there, n / 8 in software;
-    n / 4 for a whole stack of small systems, see `glla.operations.triangular`. Sources: Brodtkorb 2007, equation 4.34;
-    LAPACK trtrs; Higham 2002, theorem 8.5.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.solve_triangular([[2, 0], [1, 4]], [2, 9], lower=True)
-    array([1., 2.], dtype=float32)
     """
     matrix = operand("solve_triangular", "a", a, check_finite)
     rhs = operand("solve_triangular", "b", b, check_finite)

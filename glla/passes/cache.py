@@ -210,6 +210,14 @@ def cached_plan(function: Callable[P, R]) -> CachedPlan[P, R]:
 def set_max_plan_bytes(nbytes: int | None) -> None:
     """Bound the memory of the plans that this process keeps for later calls; there are 2048 at most.
 
+    Examples
+    --------
+    >>> import glla
+    >>> glla.set_max_plan_bytes(32 << 20)
+    >>> glla.default_device().stats().max_plan_bytes
+    33554432
+    >>> glla.set_max_plan_bytes(None)
+
     Parameters
     ----------
     nbytes : int or None
@@ -220,13 +228,5 @@ def set_max_plan_bytes(nbytes: int | None) -> None:
     ------
     OptionError
         No number of bytes.
-
-    Examples
-    --------
-    >>> import glla
-    >>> glla.set_max_plan_bytes(32 << 20)
-    >>> glla.default_device().stats().max_plan_bytes
-    33554432
-    >>> glla.set_max_plan_bytes(None)
     """
     PLANS.limit(nbytes)

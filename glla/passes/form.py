@@ -15,6 +15,11 @@ from glla.passes.layout import Shape
 class Form:
     """An operand without its values; hashable, part of the key of a plan.
 
+    Examples
+    --------
+    >>> Form.of((3, 4))
+    Form(shape=(3, 4), resident=False, transposed=False, dtype='float32')
+
     Attributes
     ----------
     shape : tuple of int
@@ -28,11 +33,6 @@ class Form:
     view : Hashable or None
         Which elements of a texture they are, if it lies wrapped there (`glla.operations.wrapped.view.View`); None for
         a packed matrix.
-
-    Examples
-    --------
-    >>> Form.of((3, 4))
-    Form(shape=(3, 4), resident=False, transposed=False, dtype='float32')
     """
 
     shape: tuple[int, ...]

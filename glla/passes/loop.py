@@ -34,7 +34,7 @@ class Iterated(dict[str, Any]):
     stop: float | int = 0
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Loop(Plan):
     """A plan that runs again and again, made by `iterate`. Its steps and cost are those of one iteration.
 
@@ -121,6 +121,22 @@ Loop.__call__.__wrapped__.__name__ = "iterate"  # type: ignore[attr-defined]  # 
 def iterate(plan: Plan, *, carry: Mapping[str, str], until: str | None = None, most: int) -> Loop:
     """Make a loop of a plan: its results become its operands, until a texel on the device says stop.
 
+    Examples
+    --------
+    Halve a number until it is below 1; docs/guide/arrays.md has an eigenvalue by power iteration:
+
+    >>> import glla
+    >>> from glla.operations import elementwise
+    >>> from glla.passes import Draft, matrix
+    >>> step = Draft("halving")
+    >>> x, two, one = (step.operand(name, matrix((1, 1))) for name in ("x", "two", "one"))
+    >>> half = step.call("half", elementwise.binary((1, 1), "divide"), A=x, B=two)["result"]
+    >>> done = step.call("test", elementwise.binary((1, 1), "less_equal"), A=half, B=one)["result"]
+    >>> halve = glla.iterate(step.plan({"half": half, "done": done}), carry={"half": "x"}, until="done", most=9)
+    >>> result = halve(x=100, two=2, one=1)
+    >>> result["half"].item(), result.iterations, result.stopped
+    (0.78125, 7, True)
+
     Parameters
     ----------
     plan : Plan
@@ -143,49 +159,9 @@ def iterate(plan: Plan, *, carry: Mapping[str, str], until: str | None = None, m
 
     Raises
     ------
-    PlanError
-        The plan has a step of the host, a name is none of its own, or a result and its operand differ in storage.
-    OptionError
-        A number of iterations below 1.
-
-    Notes
-    -----
-    *Looks.* The host queues iterations in blocks and looks at 16 bytes behind each of them, which a fence announces. It
-    waits for a look only when another block is queued already. When it looks does not show in the results: they are,
-    bit for bit, those of a loop that looks after each iteration. Iterations that run in vain (see `glla.gl.iterate`)
-    are three at most, or 3/16 of those done. With `until`, running a loop synchronises at its end; without, the host
-    only waits where it would run more than 192 iterations ahead.
-
-    *Cost.* That of the body for each iteration, and one pass of a single texel.
-
-    Examples
-    --------
-    The largest eigenvalue of a symmetric matrix by power iteration:
-
-    >>> import numpy as np
-    >>> import glla
-    >>> from glla.operations import elementwise, matmul, reduce
-    >>> from glla.passes import Draft, matrix, resident
-    >>> shapes = {"A": (4, 4), "v": (4, 1), "old": (1, 1), "tol": (1, 1)}
-    >>> step = Draft("power iteration")
-    >>> A, v, old, tol = (step.operand(name, matrix(shape)) for name, shape in shapes.items())
-    >>> w = step.call("product", matmul.plan(resident((4, 4), (4, 1))), A=A, B=v)["C"]
-    >>> size = step.call("size", reduce.fold((4, 1), "max_magnitude"), A=w)["total"]
-    >>> new = step.call("scale", elementwise.binary((4, 1), "divide", right=(0, 0, 0)), A=w, B=size)["result"]
-    >>> change = step.call("change", elementwise.binary((1, 1), "subtract"), A=size, B=old)["result"]
-    >>> change = step.call("magnitude", elementwise.unary((1, 1), "absolute"), A=change)["result"]
-    >>> allowed = step.call("allowed", elementwise.binary((1, 1), "multiply"), A=tol, B=size)["result"]
-    >>> done = step.call("test", elementwise.binary((1, 1), "less_equal"), A=change, B=allowed)["result"]
-    >>> body = step.plan({"new": new, "size": size, "done": done})
-    >>> power = glla.iterate(body, carry={"new": "v", "size": "old"}, until="done", most=200)
-    >>> print(str(power).splitlines()[0])
-    at most 200 times: power iteration: 7 passes, 42 flop, 144 bytes written
-    >>> M = np.array([[4, 1, 0, 0], [1, 3, 1, 0], [0, 1, 2, 1], [0, 0, 1, 1]])
-    >>> result = power(A=M, v=[1, 0, 0, 0], old=0, tol=1e-6)
-    >>> bool(abs(result["size"].item() - np.linalg.eigvalsh(M)[-1]) < 1e-4)
-    True
-    >>> result.stopped, result.iterations < 50
-    (True, True)
+    PlanError, OptionError
+        The plan has a step of the host, a name is none of its own, or a result and its operand differ in storage;
+        a number of iterations below 1.
     """
     return Loop(
         **{field.name: getattr(plan, field.name) for field in fields(Plan)},

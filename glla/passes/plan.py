@@ -13,6 +13,7 @@ from glla.passes.layout import ELEMENT_BYTES, Layout
 from glla.passes.limits import Limits
 from glla.passes.steps import DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, renamed
 from glla.passes.storage import Slot, Storage, texture
+from glla.passes.text.screen import screen
 
 
 @dataclass(frozen=True)
@@ -235,6 +236,10 @@ class Plan:
         """Table with a line per step, and the transitions, see `glla.passes.text.table`."""
         text: str = registry.announced("text of a plan")(self)
         return text
+
+    def __repr__(self) -> str:
+        """Show as much of the table as fits a screen, without the temporaries."""
+        return screen("\n".join(line for line in str(self).splitlines() if not line.startswith("  temporary")))
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: a table that folds, and the passes to run in the browser."""

@@ -179,6 +179,15 @@ class Coprocessors:
 def coprocessors(devices: str | Sequence[str | int] = "all", **options: Any) -> Coprocessors:
     """Start several devices of this host, each with a thread and a queue of its own.
 
+    Examples
+    --------
+    >>> import glla
+    >>> with glla.coprocessors([0, 0]) as several:
+    ...     several.matmul([[1, 2], [3, 4], [5, 6]], [[1, 0], [0, 2]]).result()
+    array([[ 1.,  4.],
+           [ 3.,  8.],
+           [ 5., 12.]], dtype=float32)
+
     Parameters
     ----------
     devices : "all", or sequence of str or int
@@ -200,15 +209,6 @@ def coprocessors(devices: str | Sequence[str | int] = "all", **options: Any) -> 
         No devices; an invalid name.
     ContextError
         A device cannot be opened; the opened ones are closed.
-
-    Examples
-    --------
-    >>> import glla
-    >>> with glla.coprocessors([0, 0]) as several:
-    ...     several.matmul([[1, 2], [3, 4], [5, 6]], [[1, 0], [0, 2]]).result()
-    array([[ 1.,  4.],
-           [ 3.,  8.],
-           [ 5., 12.]], dtype=float32)
     """
     if isinstance(devices, str) and devices != "all":
         raise OptionError(f"coprocessors: devices must be 'all' or a list of names and indices, got {devices!r}")

@@ -252,6 +252,17 @@ def coprocessor(
 ) -> Coprocessor:
     """Start a device with a thread and a queue of its own: calls return at once, the CPU goes on.
 
+    Examples
+    --------
+    >>> import glla
+    >>> import numpy as np
+    >>> with glla.coprocessor() as gpu:
+    ...     C = gpu.matmul([[2, 0], [0, 2]], [[1, 2], [3, 4]])
+    ...     x = gpu.solve(C, [4, 8])  # neither is computed yet
+    ...     on_the_cpu = np.linalg.det([[1.0, 2.0], [3.0, 4.0]])
+    >>> x.result()
+    array([0., 1.], dtype=float32)
+
     Parameters
     ----------
     backend, index, software, max_bytes, max_texture_size, max_idle_bytes, max_call_bytes, debug, release_gil
@@ -264,9 +275,8 @@ def coprocessor(
     timeout : float, optional
         Seconds of that wait before it raises TimeoutError; by default without limit.
     punctual : bool
-        Make Python switch threads more often while it is open, for the whole process (`sys.setswitchinterval`, 10 us
-        instead of 5 ms), and on Linux end the waits of its own thread on time (timer slack). It pays beside pure Python
-        code. Closing it, from any thread, restores the interval, unless it was set otherwise meanwhile.
+        Make Python switch threads more often while it is open, in the whole process (`sys.setswitchinterval`, 10 us
+        instead of 5 ms), and on Linux end the waits of its own thread on time. It pays beside pure Python code.
     switch_interval : float, optional
         That interval in seconds; implies `punctual`.
     copy : bool
@@ -284,24 +294,6 @@ def coprocessor(
         The device cannot be made.
     OptionError
         A capacity below 1, a negative timeout, an invalid switch interval or device; `device` with another selection.
-
-    Notes
-    -----
-    Python code in the worker and in other threads alternates (the interpreter lock); the GPU's work and NumPy's larger
-    operations run in parallel. With ``mesa_glthread=true`` in the environment Mesa issues its calls in a thread of its
-    own. A coprocessor without references is closed when its queued calls are done. One that is open at the
-    interpreter's exit is closed at once, as by an exception. A forked process has none of them.
-
-    Examples
-    --------
-    >>> import glla
-    >>> import numpy as np
-    >>> with glla.coprocessor() as gpu:
-    ...     C = gpu.matmul([[2, 0], [0, 2]], [[1, 2], [3, 4]])
-    ...     x = gpu.solve(C, [4, 8])  # neither is computed yet
-    ...     on_the_cpu = np.linalg.det([[1.0, 2.0], [3.0, 4.0]])
-    >>> x.result()
-    array([0., 1.], dtype=float32)
     """
     if punctual and switch_interval is None:
         switch_interval = INTERVAL

@@ -30,6 +30,18 @@ def asarray(
 ) -> SparseMatrix:
     """Copy a sparse matrix to a device.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import glla
+    >>> A = glla.sparse.asarray([[2, 0, 0], [0, 3, 1]])
+    >>> A
+    <SparseMatrix 2 x 3 of float32, 3 entries, format diagonals>
+    >>> A @ [1, 2, 3]
+    array([2., 9.], dtype=float32)
+    >>> (A.T @ [1, 1]).tolist()
+    [2.0, 3.0, 1.0]
+
     Parameters
     ----------
     A : sparse matrix or array of SciPy, array_like, glla.Array or SparseMatrix
@@ -58,18 +70,6 @@ def asarray(
         No such format, or an unfit one: circular diagonals need a square matrix, a stencil has at most 16 diagonals.
     LimitError
         Larger than textures of this device, or than int32 indices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import glla
-    >>> A = glla.sparse.asarray([[2, 0, 0], [0, 3, 1]])
-    >>> A
-    <SparseMatrix 2 x 3 of float32, 3 entries, format diagonals>
-    >>> A @ [1, 2, 3]
-    array([2., 9.], dtype=float32)
-    >>> (A.T @ [1, 1]).tolist()
-    [2.0, 3.0, 1.0]
     """
     if format is not None:
         one_of("sparse: format", format, FORMATS)

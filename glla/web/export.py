@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,22 @@ SUFFIXES = (".html", ".json")
 """What a file may be."""
 
 
+class Written(Document):
+    """The document of a page, and its file."""
+
+    def __init__(self, made: Document, path: Path) -> None:
+        super().__init__(made)
+        self.path = path
+
+    def __repr__(self) -> str:
+        passes = [len(plan["steps"]) for plan in self["plans"]]
+        return f"<glla.lab.export of {self['operation']} to {self.path}: {passes[0]} passes>"
+
+    def _repr_html_(self) -> str:
+        """Link to the file."""
+        return f'<a href="{escape(str(self.path))}">{escape(str(self.path))}</a>'
+
+
 def export(
     operation: str,
     path: str | Path,
@@ -32,6 +49,14 @@ def export(
     """Write the passes of an operation as a file for a browser.
 
     Needs no GPU, and does not synchronise: nothing runs here.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = export("rref", f"{folder}/rref.json", size=4, variant="rank2")
+    >>> made["plans"][0]["name"], len(made["plans"][0]["steps"])
+    ('rref[rank2, harmonic]', 6)
 
     Parameters
     ----------
@@ -54,7 +79,7 @@ def export(
     Returns
     -------
     dict
-        The document.
+        The document; a notebook shows it as a link to the file.
 
     Raises
     ------
@@ -65,14 +90,6 @@ def export(
         The shader cannot be translated to GLSL ES 3.00.
     OSError
         The file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = export("rref", f"{folder}/rref.json", size=4, variant="rank2")
-    >>> made["plans"][0]["name"], len(made["plans"][0]["steps"])
-    ('rref[rank2, harmonic]', 6)
     """
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
@@ -82,4 +99,4 @@ def export(
     made = documents.document(operation, size, variant, data=data, shader=own, seed=seed)
     text = page(made) if path.suffix.lower() == ".html" else json.dumps(made, allow_nan=False) + "\n"
     path.write_text(text, encoding="utf-8")
-    return made
+    return Written(made, path)

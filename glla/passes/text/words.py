@@ -28,6 +28,7 @@ from glla.passes import (
 from glla.passes.glsl import find as shaders
 from glla.passes.text.outline import Item, outline
 from glla.passes.text.scopes import shortened
+from glla.passes.text.screen import screen
 
 WIDTH = 110
 """Characters of a line, at most."""
@@ -55,6 +56,9 @@ class Explanation:
             parts += ["", f"{stage}:"] if stage else []
             parts += _Lines(plan, self.items if plan is self.plan else outline(plan), stage, known)
         return "\n".join(parts)
+
+    def __repr__(self) -> str:
+        return screen(str(self))
 
     def _repr_html_(self) -> str:
         """Let a notebook keep the lines as they are."""

@@ -20,6 +20,12 @@ POWER_STEPS, MARGIN = 10, 1.1
 def jacobi(A: Any, *, device: DeviceLike | None = None) -> SparseMatrix:
     """Inverse of the diagonal of a matrix: one pass.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> jacobi(np.array([[4.0, 1.0], [1.0, 2.0]])).diagonal()
+    array([0.25, 0.5 ], dtype=float32)
+
     Parameters
     ----------
     A : SparseMatrix, sparse matrix of SciPy or array_like
@@ -33,18 +39,19 @@ def jacobi(A: Any, *, device: DeviceLike | None = None) -> SparseMatrix:
         The diagonal has a zero.
     UnsupportedError
         A is an operator without known entries.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> jacobi(np.array([[4.0, 1.0], [1.0, 2.0]])).diagonal()
-    array([0.25, 0.5 ], dtype=float32)
     """
     return block_jacobi(A, 1, device=device)
 
 
 def block_jacobi(A: Any, size: int = 4, *, device: DeviceLike | None = None) -> SparseMatrix:
     """Inverses of the blocks on the diagonal of a matrix, computed on the host in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block_jacobi(np.array([[2.0, 1.0], [1.0, 1.0]]), 2).toarray()
+    array([[ 1., -1.],
+           [-1.,  2.]], dtype=float32)
 
     Parameters
     ----------
@@ -61,13 +68,6 @@ def block_jacobi(A: Any, size: int = 4, *, device: DeviceLike | None = None) -> 
         A block is singular.
     OptionError, UnsupportedError
         Invalid size; A is an operator without known entries.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> block_jacobi(np.array([[2.0, 1.0], [1.0, 1.0]]), 2).toarray()
-    array([[ 1., -1.],
-           [-1.,  2.]], dtype=float32)
     """
     if not isinstance(size, int | np.integer) or not 1 <= size <= 64:
         raise OptionError(f"block_jacobi: size must be a number of rows from 1 to 64, got {size!r}")
@@ -105,6 +105,13 @@ def chebyshev(
 ) -> LinearOperator:
     """Polynomial in a symmetric positive definite matrix that is near its inverse, by the Chebyshev semi-iteration.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> M = chebyshev(np.diag([1.0, 2.0]), 8, largest=2, smallest=1)
+    >>> bool(np.abs(M @ [1.0, 2.0] - 1).max() < 1e-5)
+    True
+
     Parameters
     ----------
     A : SparseMatrix, sparse matrix of SciPy, array_like or LinearOperator
@@ -126,13 +133,6 @@ def chebyshev(
     Notes
     -----
     Source: Saad, "Iterative methods for sparse linear systems" (2003), section 12.3.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> M = chebyshev(np.diag([1.0, 2.0]), 8, largest=2, smallest=1)
-    >>> bool(np.abs(M @ [1.0, 2.0] - 1).max() < 1e-5)
-    True
     """
     if not isinstance(degree, int | np.integer) or not 1 <= degree <= 64:
         raise OptionError(f"chebyshev: degree must be a number of products from 1 to 64, got {degree!r}")

@@ -37,67 +37,6 @@ def cg(
 ) -> tuple[Any, int]:
     """Solve A x = b by conjugate gradients, A symmetric positive definite; as `scipy.sparse.linalg.cg` does.
 
-    Parameters
-    ----------
-    A : SparseMatrix, sparse matrix of SciPy, array_like, LinearOperator
-        n x n. A SparseMatrix stays on the device between calls; any other matrix is uploaded in each call. With an
-        operator of SciPy's, which runs on the host, the iteration is SciPy's, in float64; x and `info` have the same
-        meaning.
-    b : array_like or glla.Array, shape (n,) or (n, 1)
-        Right-hand side. If it is an Array, x stays on the device.
-    x0 : array_like, glla.Array or "Mb", optional
-        Initial guess; by default 0. "Mb" is M b.
-    rtol, atol : float
-        Convergence criterion: norm(b - A x) <= max(rtol norm(b), atol).
-    maxiter : int, optional
-        Iterations at most; default 10 n, with `refine` 120 n, because each round of a refinement starts anew.
-    M : as A, optional
-        Approximates the inverse of A; symmetric positive definite. See `jacobi`, `block_jacobi`, `chebyshev`.
-    callback : callable, optional
-        Called as ``callback(xk)`` after each iteration; slow, because x is read back each time.
-    variant : {"merged", "classic"}, optional
-        One reduction per iteration, or two, as in Hestenes and Stiefel, which loses fewer digits. Default: the first,
-        which has fewer passes; the second after a breakdown of its recurrence, with `refine`, and for vectors from 2^18
-        elements on, where memory traffic dominates.
-    check_every : int, optional
-        Iterations between checks for convergence. By default the host reads the state late, without waiting. The result
-        does not depend on it.
-    refine : bool
-        Compute residuals in float64 on the host, with the original A, and x in float64: reaches rtol = 1e-13 for
-        condition numbers up to 1e6, where a float64 x has such a residual; see the notes.
-    progress : callable, optional
-        Called as ``progress(iterations, residual)`` every 64 iterations, with the recurrence's norm(r) / norm(b). It
-        does not change the result.
-    device : Device, str or int, optional
-        As in `glla.asarray`.
-
-    Returns
-    -------
-    x : ndarray of float32 (refined: float64) or glla.Array, shape (n,)
-        The solution; never NaN. Synchronises.
-    info : int
-        0: converged, by the true residual, computed from x. Positive: number of iterations without convergence, because
-        of `maxiter`, or because float32 (refined: float64) holds no better x. -1: breakdown, A is not positive
-        definite.
-
-    Raises
-    ------
-    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, DeviceMismatchError
-        Unfit or non-finite operands; unknown variant.
-
-    Notes
-    -----
-    *Cost.* An iteration takes the passes of a product, and 3 to 5 more (``classic``: 6 to 10): 2 nnz + 14 n flop.
-    *Read-backs.* 16 bytes for each check of the state, see `glla.iterate`; x at the end, or norms of 8 bytes each if b
-    is on the device; b and x too, to compute the residual in float64, where `rtol` is near float32's accuracy.
-    *Accuracy.* The residual of a float32 x is at best about u norm(A) norm(x), u = 2^-24; a smaller goal ends with info
-    > 0, or needs refine=True. For an Array the residual is computed in float32, and its rounding errors, three times
-    that much, are added to its norm if A is a matrix; for an operator norm(A) is unknown. For a float64 x it is about
-    2^-53 norm(A) norm(x): up to 1e-10 norm(b) at a condition number of 1e6. If that exceeds the goal, info > 0, and x
-    is nearly the best one. SciPy's `cg` accepts indefinite matrices silently; this one returns -1 if it detects one.
-
-    Sources: Hestenes and Stiefel 1952; Chronopoulos and Gear 1989; Bolz et al. 2003; Krüger and Westermann 2003.
-
     Examples
     --------
     >>> import numpy as np
@@ -106,9 +45,45 @@ def cg(
     >>> x, info = glla.sparse.linalg.cg(A, np.ones(50))
     >>> info, bool(np.linalg.norm(A @ x - 1) <= 1e-5 * np.sqrt(50))
     (0, True)
-    >>> x, info = glla.sparse.linalg.cg(A, np.ones(50), rtol=1e-13, refine=True)
-    >>> info, x.dtype.name
-    (0, 'float64')
+
+    Parameters
+    ----------
+    A : SparseMatrix, sparse matrix of SciPy, array_like, LinearOperator
+        n x n. A SparseMatrix stays on the device between calls. With an operator of SciPy's the iteration is SciPy's.
+    b : array_like or glla.Array, shape (n,) or (n, 1)
+        Right-hand side. If it is an Array, x stays on the device.
+    x0 : array_like, glla.Array or "Mb", optional
+        Initial guess; by default 0. "Mb" is M b.
+    rtol, atol : float
+        Convergence criterion: norm(b - A x) <= max(rtol norm(b), atol).
+    maxiter : int, optional
+        Iterations at most; default 10 n, with `refine` 120 n.
+    M : as A, optional
+        Approximates the inverse of A; symmetric positive definite. See `jacobi`, `block_jacobi`, `chebyshev`.
+    callback : callable, optional
+        Called as ``callback(xk)`` after each iteration; slow, because x is read back each time.
+    variant : {"merged", "classic"}, optional
+        One reduction per iteration, or two, which loses fewer digits. By default the size and `refine` decide.
+    check_every : int, optional
+        Iterations between checks for convergence; the result does not depend on it.
+    refine : bool
+        Compute residuals and x in float64 on the host: reaches rtol = 1e-13 for condition numbers up to 1e6.
+    progress : callable, optional
+        Called as ``progress(iterations, residual)`` every 64 iterations, with the recurrence's norm(r) / norm(b).
+    device : Device, str or int, optional
+        As in `glla.asarray`.
+
+    Returns
+    -------
+    x : ndarray of float32 (refined: float64) or glla.Array, shape (n,)
+        The solution; never NaN. Synchronises.
+    info : int
+        0: converged, by the true residual. Positive: iterations without convergence. -1: A is not positive definite.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, DeviceMismatchError
+        Unfit or non-finite operands; unknown variant.
     """
     if variant is not None:
         one_of("cg: variant", variant, conjugate.VARIANTS)
@@ -145,6 +120,13 @@ def bicgstab(
 ) -> tuple[Any, int]:
     """Solve A x = b for any square A by stabilised biconjugate gradients; as `scipy.sparse.linalg.bicgstab` does.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, info = bicgstab(np.array([[2.0, 1.0], [0.0, 1.0]]), [3.0, 1.0])
+    >>> info, x.round(4).tolist()
+    (0, [1.0, 1.0])
+
     Parameters
     ----------
     A, b, x0, rtol, atol, maxiter, callback, check_every, refine, progress, device
@@ -167,13 +149,6 @@ def bicgstab(
     *Cost.* An iteration takes two products, and 13 passes or more: 4 nnz + 24 n flop. Read-backs as in `cg`.
 
     Source: van der Vorst 1992.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, info = bicgstab(np.array([[2.0, 1.0], [0.0, 1.0]]), [3.0, 1.0])
-    >>> info, x.round(4).tolist()
-    (0, [1.0, 1.0])
     """
     asked = task("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     if hosted.is_hosted(asked):
@@ -198,6 +173,13 @@ def minres(
     device: DeviceLike | None = None,
 ) -> tuple[Any, int]:
     """Solve (A - shift I) x = b for a symmetric A, also indefinite, as `scipy.sparse.linalg.minres` does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, info = minres(np.diag([1.0, -1.0, 2.0]), [1.0, 1.0, 1.0])
+    >>> info, x.round(4).tolist()
+    (0, [1.0, -1.0, 0.5])
 
     Parameters
     ----------
@@ -225,13 +207,6 @@ def minres(
     *Cost.* An iteration takes one product, and 10 passes or more: 2 nnz + 25 n flop. Read-backs as in `cg`.
 
     Source: Paige and Saunders 1975.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, info = minres(np.diag([1.0, -1.0, 2.0]), [1.0, 1.0, 1.0])
-    >>> info, x.round(4).tolist()
-    (0, [1.0, -1.0, 0.5])
     """
     if not isinstance(shift, int | float | np.number) or not np.isfinite(shift):
         raise OptionError(f"minres: shift must be a number, got {shift!r}")
@@ -268,6 +243,13 @@ def gmres(
 ) -> tuple[Any, int]:
     """Solve A x = b for any square A by generalised minimal residuals, as `scipy.sparse.linalg.gmres` does.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, info = gmres(np.array([[0.0, 1.0], [-1.0, 0.0]]), [1.0, 2.0])
+    >>> info, x.round(4).tolist()
+    (0, [-2.0, 1.0])
+
     Parameters
     ----------
     A, b, x0, rtol, atol, check_every, refine, progress, device
@@ -302,13 +284,6 @@ def gmres(
     magnified by A's condition number.
 
     Source: Saad and Schultz 1986.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, info = gmres(np.array([[0.0, 1.0], [-1.0, 0.0]]), [1.0, 2.0])
-    >>> info, x.round(4).tolist()
-    (0, [-2.0, 1.0])
     """
     if restart is not None and (not isinstance(restart, int | np.integer) or not 1 <= restart <= general.MOST):
         raise OptionError(f"gmres: restart must be a number of steps from 1 to {general.MOST}, got {restart!r}")
