@@ -31,13 +31,14 @@ ANNOUNCEMENTS = {
     "html of a plan": "glla.passes.text.html",
     "player of a plan": "glla.web.frame",
     "html of a comparison": "glla.lab.html",
+    "text of a comparison": "glla.lab.show",
 }
 """Names of announcements, each with the module that makes it.
 
 ``matrix`` is `glla.asarray`, for `glla.Device.matrix`; ``loop`` runs a `glla.passes.Loop` on arrays; ``numpy`` gives
 the implementation of a function of NumPy's, or None, for ``Array.__array_function__``; ``namespace`` is the array
 API's module, for ``Array.__array_namespace__``.
-``text of a plan`` is what ``print`` shows. The others are what a notebook shows, for ``_repr_html_``.
+The texts are what ``print`` shows. The others are what a notebook shows, for ``_repr_html_``.
 """
 
 _announced: dict[str, Any] = {}

@@ -27,12 +27,10 @@ from glla.lab.mistakes import Mistake
 from glla.lab.operations import Arrays, Contender, PlanJob
 from glla.lab.peers import Figure, Finalist, Peer
 from glla.lab.samples import is_noisy
-from glla.lab.table import titled
 from glla.operations import Operation
 from glla.passes import Parameters, Pass, Plan
 from glla.passes.glsl import find as shaders
 from glla.passes.glsl.find import Stage, resolve
-from glla.passes.text.screen import screen
 from glla.testing import Verdict
 
 Chosen = str | Contender | tuple[str | Contender, Mapping[str, int]]
@@ -282,11 +280,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         """Show the columns that a narrow terminal shows."""
-        from glla.lab.show import COLUMNS
-
-        chosen = [(heading, cell) for heading, cell, narrow in COLUMNS if narrow]
-        rows = [[cell(record) for _, cell in chosen] for record in self.records]
-        return screen(titled(f"{self.operation}: {self.formula}", [heading for heading, _ in chosen], rows).rstrip())
+        text: str = registry.announced("text of a comparison")(self)
+        return text
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: plots where Matplotlib is there, and the table."""

@@ -10,7 +10,9 @@ from glla.lab.comparison import Comparison, Experiment, Record, Summary
 from glla.lab.extra import require
 from glla.lab.fits import FEWEST, POOR, per_cent
 from glla.lab.samples import NOISY
-from glla.lab.table import columned, digits
+from glla.lab.table import columned, digits, titled
+from glla.passes.text.screen import screen
+from glla.registry import announce
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -156,6 +158,17 @@ def table(records: Iterable[Record], width: int = WIDE) -> Table:
         styles.append("" if record.ok else "yellow" if record.status == "skipped" else "bold red")
         rows.append(tuple(cell(record) for _, cell, _ in columns))
     return columned("", [heading for heading, _, _ in columns], rows, styles)
+
+
+def narrow(comparison: Comparison) -> str:
+    """Write the columns of a narrow terminal, as many lines as fit a screen."""
+    chosen = [(heading, cell) for heading, cell, shown in COLUMNS if shown]
+    rows = [[cell(record) for _, cell in chosen] for record in comparison.records]
+    title = f"{comparison.operation}: {comparison.formula}"
+    return screen(titled(title, [heading for heading, _ in chosen], rows).rstrip())
+
+
+announce("text of a comparison", narrow)
 
 
 def conclude(comparison: Comparison, console: Console | None = None) -> None:
