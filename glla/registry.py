@@ -36,9 +36,8 @@ ANNOUNCEMENTS = {
 """Names of announcements, each with the module that makes it.
 
 ``matrix`` is `glla.asarray`, for `glla.Device.matrix`; ``loop`` runs a `glla.passes.Loop` on arrays; ``numpy`` gives
-the implementation of a function of NumPy's, or None, for ``Array.__array_function__``; ``namespace`` is the array
-API's module, for ``Array.__array_namespace__``.
-The texts are what ``print`` shows. The others are what a notebook shows, for ``_repr_html_``.
+the implementation of a function of NumPy's, or None; ``namespace`` is the array API's module. The texts are those of
+``print``, the others of ``_repr_html_``.
 """
 
 _announced: dict[str, Any] = {}
