@@ -28,11 +28,9 @@ class Written(Document):
         self.path = path
 
     def __repr__(self) -> str:
-        passes = [len(plan["steps"]) for plan in self["plans"]]
-        return f"<glla.lab.export of {self['operation']} to {self.path}: {passes[0]} passes>"
+        return f"<glla.lab.export of {self['operation']} to {self.path}: {len(self['plans'][0]['steps'])} passes>"
 
     def _repr_html_(self) -> str:
-        """Link to the file."""
         return f'<a href="{escape(str(self.path))}">{escape(str(self.path))}</a>'
 
 
@@ -63,8 +61,7 @@ def export(
     operation : str
         A key of `glla.operations.OPERATIONS`.
     path : str or Path
-        ``FILE.html``: a page in one file, which runs the passes in any browser with WebGL 2 and asks for nothing from
-        anywhere. ``FILE.json``: the document in it, see ``glla/web/documents.py``.
+        ``FILE.html``: a page that runs the passes in any browser with WebGL 2. ``FILE.json``: the document in it.
     size : int
         Order of the operands, up to 128.
     variant : str, optional
@@ -83,13 +80,9 @@ def export(
 
     Raises
     ------
-    OptionError
-        No such operation or variant; a browser cannot run the plan; or it is too long for a page (500 passes) or too
-        large (order 128). Nothing is written then.
-    ShaderError
-        The shader cannot be translated to GLSL ES 3.00.
-    OSError
-        The file cannot be written.
+    OptionError, ShaderError, OSError
+        No such operation or variant; more than 500 passes, or order 128; a browser cannot run the plan or the shader;
+        the file cannot be written.
     """
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
