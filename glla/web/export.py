@@ -46,7 +46,7 @@ def export(
 ) -> Document:
     """Write the passes of an operation as a file for a browser.
 
-    Needs no GPU, and does not synchronise: nothing runs here.
+    Needs no GPU: nothing runs here.
 
     Examples
     --------
@@ -81,8 +81,7 @@ def export(
     Raises
     ------
     OptionError, ShaderError, OSError
-        No such operation or variant; more than 500 passes, or order 128; a browser cannot run the plan or the shader;
-        the file cannot be written.
+        Unknown operation or variant; over 500 passes, or order 128; what a browser cannot run; an unwritable file.
     """
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
