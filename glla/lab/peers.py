@@ -437,19 +437,6 @@ INVERSE_TRIANGLE = Peer(
     ),
 )  # fmt: skip
 
-OLD_FORMS = {
-    "numpy.matmul": "numpy.matmul(a, b)",
-    "BLAS sgemm": "blas.sgemm(1, b.T, a.T)",
-    "LAPACK getrf": "scipy.linalg.lu_factor(a, check_finite=False)",
-    "LAPACK getrf of A": "scipy.linalg.lu_factor(ab[:, :n], check_finite=False)",
-    "LAPACK trtrs": "scipy.linalg.solve_triangular(t, b, lower=True, check_finite=False)",
-    "numpy.linalg.solve": "numpy.linalg.solve(a, b)",
-    "scipy.linalg.solve": "scipy.linalg.solve(a, b, check_finite=False)",
-    "numpy.linalg.inv": "numpy.linalg.inv(a)",
-    "scipy.linalg.inv": "scipy.linalg.inv(a, check_finite=False)",
-}
-"""What results up to 2026-11-21 call a peer -> the call that they timed, of C-ordered arrays: a usual call."""
-
 
 def _lu_solve(lu_solve: Any, lu: Array, b: Array) -> Any:
     return lu_solve((lu, np.arange(len(lu), dtype=np.int32)), b, check_finite=False)

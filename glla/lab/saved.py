@@ -11,7 +11,6 @@ from typing import Any
 from glla.errors import OptionError
 from glla.lab import mistakes
 from glla.lab.comparison import FIELDS, SAMPLES, Comparison, Record, Source
-from glla.lab.peers import OLD_FORMS
 from glla.lab.plain import plain
 
 FORMAT = 1
@@ -91,19 +90,5 @@ def _record(data: dict[str, Any]) -> Record:
     pairs = (pair.partition("=") for pair in data["parameters"].split())
     parameters = tuple((name, int(value)) for name, _, value in pairs)
     numbers = {name: float(data[name]) for name in NUMBERS if isinstance(data.get(name), str)}  # "inf"
-    if "usual" not in data:
-        data = data | _as_usual_call(data)
     samples = {name: tuple(data.get(name, ())) for name in SAMPLES}
     return Record(**{**data, **numbers, "parameters": parameters, **samples})
-
-
-def _as_usual_call(data: dict[str, Any]) -> dict[str, Any]:
-    """Of a file from before the CPU was measured at its best: its baseline is a usual call."""
-    return {
-        "usual": OLD_FORMS.get(data["baseline"], data["baseline"]),
-        "usual_seconds": data["baseline_seconds"],
-        "ratio_to_usual": data["ratio_to_baseline"],
-        "baseline": "",
-        "baseline_seconds": None,
-        "ratio_to_baseline": None,
-    }

@@ -38,22 +38,6 @@ def test_json_comes_back_as_it_was(measured, path):
     assert saved.load(path).records == [record]
 
 
-def test_the_baseline_of_an_old_file_is_a_usual_call(measured, path):
-    """Before, the CPU was timed in the form that users type."""
-    saved.save_json(measured, path)
-    report = json.loads(path.read_text(encoding="utf-8"))
-    new = {name for name in report["records"][0] if name.startswith(("usual", "baseline_")) or name == "ratio_to_usual"}
-    for one in report["records"]:
-        one["baseline"] = "LAPACK getrf"
-        for name in (new | {"lower", "upper", "samples"}) - {"baseline_seconds"}:
-            del one[name]
-    path.write_text(json.dumps(report), encoding="utf-8")
-    for old, record in zip(saved.load(path), measured, strict=True):
-        assert (old.baseline, old.baseline_seconds, old.ratio_to_baseline) == ("", None, None)
-        assert old.usual == "scipy.linalg.lu_factor(a, check_finite=False)"
-        assert (old.usual_seconds, old.ratio_to_usual) == (record.baseline_seconds, record.ratio_to_baseline)
-
-
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 999}', '{"format": 1, "summaries": []}'])
 def test_what_is_no_comparison(path, text):
     path.write_text(text)
