@@ -13,7 +13,9 @@ import pytest
 import glla
 from glla.array.html import of_array, of_host
 from glla.lab import html as lab_html
-from glla.lab.comparison import Comparison, Record
+from glla.lab.comparison import Comparison
+from glla.lab.measurement import Measurement
+from glla.lab.samples import Samples
 from glla.passes import Limits, Plan, Scope
 from glla.passes.text.html import MOST_LINES, OPEN_STEPS
 
@@ -308,11 +310,11 @@ def test_an_empty_trace_and_a_long_one(monkeypatch):
 def comparison():
     """A comparison of two variants; one has failed at the second size."""
     records = [
-        Record("matmul", name, size, seconds=1e-9 * size**3 * factor, mean_error=1e-7, status="ok")
+        Measurement("matmul", name, size, timed={"ours": Samples((1e-9 * size**3 * factor,))}, mean_error=1e-7)
         for factor, name in ((1, "inner_<b>product"), (2, "virtual_cube"))
         for size in (64, 128, 256)
     ]
-    records[4] = replace(records[4], seconds=None, status="failed", reason="<script>alert(1)</script>")
+    records[4] = replace(records[4], timed={}, status="failed", reason="<script>alert(1)</script>")
     return Comparison("matmul", "C = A B", records=records, environment={"renderer": "a & b"})
 
 

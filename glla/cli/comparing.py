@@ -10,8 +10,9 @@ from pathlib import Path
 
 from glla.errors import OptionError
 from glla.lab import mistakes, plots, saved, show
-from glla.lab.comparison import Comparison, Experiment, Record
+from glla.lab.comparison import Comparison, Experiment
 from glla.lab.extra import check_writable, require
+from glla.lab.measurement import Measurement
 
 INTERRUPTED = 130
 
@@ -103,6 +104,6 @@ def run(experiment: Experiment, files: Files, quiet: bool = False) -> int:
     return verdict(result.records)
 
 
-def verdict(records: Sequence[Record]) -> int:
+def verdict(records: Sequence[Measurement]) -> int:
     """Exit status for records: 1 if one is wrong or failed."""
     return int(any(record.status in ("wrong", "failed") for record in records))

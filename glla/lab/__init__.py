@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 from glla.lazily import attach
 
 if TYPE_CHECKING:
-    from glla.lab.comparison import Comparison, Record, compare
+    from glla.lab.comparison import Comparison, compare
     from glla.lab.custom import register
+    from glla.lab.measurement import Measurement
     from glla.lab.tuning import tune
 
     export: Callable[..., dict[str, Any]]  # of a room above, which nothing here imports: known by its place
 
 PLACES = {
     "Comparison": "glla.lab.comparison:Comparison",
-    "Record": "glla.lab.comparison:Record",
+    "Measurement": "glla.lab.measurement:Measurement",
     "compare": "glla.lab.comparison:compare",
     "export": "glla.web.export:export",
     "register": "glla.lab.custom:register",
@@ -29,4 +30,4 @@ PLACES = {
 
 __getattr__, __dir__ = attach(__name__, PLACES)
 
-__all__ = ["Comparison", "Record", "compare", "export", "register", "tune"]
+__all__ = ["Comparison", "Measurement", "compare", "export", "register", "tune"]

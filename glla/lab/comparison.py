@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import product
@@ -20,13 +20,13 @@ from glla._version import __version__
 from glla.errors import GllaError, LimitError, OptionError
 from glla.gl import Device, DeviceLike, named_device
 from glla.lab import ceilings, conduct, machine, mistakes, operations, peers, roofline
-from glla.lab.bench import EFFORTS, Bench, Beside, Timed
+from glla.lab.bench import EFFORTS, Bench, Beside
 from glla.lab.extra import require
 from glla.lab.fits import Fit, crossover, fit, speedup
+from glla.lab.measurement import Measurement, written
 from glla.lab.mistakes import Mistake
 from glla.lab.operations import Arrays, Contender, PlanJob
-from glla.lab.peers import Figure, Finalist, Peer
-from glla.lab.samples import is_noisy
+from glla.lab.peers import Figure, Peer
 from glla.operations import Operation
 from glla.passes import Parameters, Pass, Plan
 from glla.passes.glsl import find as shaders
@@ -46,139 +46,6 @@ SIZES = {True: (64, 128, 256, 512), False: (256, 512, 1024, 2048, 4096)}
 
 REPEATS = 7
 """Repeats of a measurement, at most, unless another number is asked for."""
-
-
-@dataclass(frozen=True)
-class Record:
-    """One variant at one size. Values not measured are None.
-
-    Attributes
-    ----------
-    operation, variant : str
-        Which; with parameters the variant reads ``name[NAME=value]``.
-    parameters : tuple of (str, int)
-        Those that were set.
-    size : int
-        Order n of the matrices.
-    status : {"ok", "wrong", "skipped", "failed"}
-        ``wrong``: the result is off by more than its bound, and is not timed. ``skipped``: the device lacks what the
-        variant needs. ``failed``: an exception.
-    reason : str
-        Why it is not ok.
-    seconds, lower, upper, fastest, slowest : float
-        Of the repeats, operands and results on the device: the median, the quartiles, and the extremes.
-    repeats : int
-        How many.
-    samples : tuple of float
-        Seconds of each, in their order.
-    gpu_seconds, gpu_samples : float, tuple of float
-        The same repeats by the GPU's own clock, from the first command to the last, where the device has one.
-    end_to_end_seconds : float
-        From NumPy to NumPy, median.
-    cold_seconds : float
-        The first run, operands on the device: building the plan, compiling, running.
-    flops : int
-        Additions and multiplications of the operation, the same for all variants.
-    gflops : float
-        10^9 of them a second.
-    bytes_written, bytes_moved : int
-        By all passes; `bytes_moved` adds what they must at least read, see `glla.lab.roofline.traffic`.
-    gbytes_per_second : float
-        10^9 bytes written a second.
-    passes, draws : int
-        Steps of the plan, and draws among them.
-    fraction_of_arithmetic : float
-        `gflops` over the fragment multiply-add ceiling measured in this run.
-    fraction_of_bandwidth : float
-        `gbytes_per_second` over the colour-write ceiling measured in this run.
-    error, bound, error_over_bound : float
-        What the judge found; up to 1 the result is right. Infinite for a result with a NaN, or of a wrong form.
-    mean_error : float
-        Mean absolute error of an entry against float64, as in the thesis's figures 4.4, 4.9 and 4.12.
-    baseline, baseline_way : str
-        Who does the same on the CPU, and the fastest way to call it, see `glla.lab.peers`.
-    baseline_seconds, baseline_lower, baseline_upper, ratio_to_baseline : float
-        Its median and quartiles, the same for all variants of a size, and how many times as fast as it the variant is,
-        GPU-resident.
-    usual : str
-        What a user types to have the CPU do it.
-    usual_seconds, usual_lower, usual_upper, ratio_to_usual : float
-        The same for that call.
-    ratio_to_thesis : float
-        How many times faster the variant is than the thesis's own.
-    """
-
-    operation: str
-    variant: str
-    size: int
-    status: str = "ok"
-    reason: str = ""
-    parameters: Parameters = ()
-    seconds: float | None = None
-    lower: float | None = None
-    upper: float | None = None
-    fastest: float | None = None
-    slowest: float | None = None
-    repeats: int = 0
-    samples: tuple[float, ...] = ()
-    gpu_seconds: float | None = None
-    gpu_samples: tuple[float, ...] = ()
-    end_to_end_seconds: float | None = None
-    cold_seconds: float | None = None
-    flops: int | None = None
-    gflops: float | None = None
-    bytes_written: int | None = None
-    bytes_moved: int | None = None
-    gbytes_per_second: float | None = None
-    passes: int | None = None
-    draws: int | None = None
-    fraction_of_arithmetic: float | None = None
-    fraction_of_bandwidth: float | None = None
-    error: float | None = None
-    bound: float | None = None
-    error_over_bound: float | None = None
-    mean_error: float | None = None
-    baseline: str = ""
-    baseline_way: str = ""
-    baseline_seconds: float | None = None
-    baseline_lower: float | None = None
-    baseline_upper: float | None = None
-    ratio_to_baseline: float | None = None
-    usual: str = ""
-    usual_seconds: float | None = None
-    usual_lower: float | None = None
-    usual_upper: float | None = None
-    ratio_to_usual: float | None = None
-    ratio_to_thesis: float | None = None
-
-    @property
-    def ok(self) -> bool:
-        """Whether the result was right, and timed."""
-        return self.status == "ok"
-
-    @property
-    def noisy(self) -> bool:
-        """Whether the repeats vary too much for their median to be trusted, see `glla.lab.samples.NOISY`."""
-        return self.lower is not None and self.upper is not None and is_noisy(self.lower, self.upper)
-
-    @property
-    def intensity(self) -> float | None:
-        """Arithmetic intensity, flop per byte moved."""
-        return self.flops / self.bytes_moved if self.flops is not None and self.bytes_moved else None
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain data, the parameters and the samples as text."""
-        texts = {name: " ".join(map(str, getattr(self, name))) for name in SAMPLES}
-        return asdict(self) | {"parameters": written(self.parameters), **texts}
-
-
-def written(parameters: Parameters) -> str:
-    """Write parameters as text.
-
-    >>> written((("ROWS", 4), ("COLUMNS", 2)))
-    'ROWS=4 COLUMNS=2'
-    """
-    return " ".join(f"{name}={value}" for name, value in parameters)
 
 
 @dataclass(frozen=True)
@@ -237,8 +104,8 @@ class Comparison:
     ----------
     operation, formula, shape : str
         What was done, to what.
-    records : list of Record
-        One for each variant and size, in the order of measurement. ``pandas.DataFrame(comparison.records)`` is a table.
+    records : list of Measurement
+        One for each variant and size, in the order of measurement; `to_dicts` is for ``pandas.DataFrame``.
     ceilings : dict
         Of the device, measured in the same run: name to ``value``, ``unit``, ``what``, ``spread``.
     environment : dict
@@ -262,7 +129,7 @@ class Comparison:
     shape: str = ""
     thesis: str = ""
     error: str = ""
-    records: list[Record] = field(default_factory=list)
+    records: list[Measurement] = field(default_factory=list)
     ceilings: dict[str, dict[str, Any]] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -272,7 +139,7 @@ class Comparison:
     troubles: list[str] = field(default_factory=list)
     complete: bool = False
 
-    def __iter__(self) -> Iterator[Record]:
+    def __iter__(self) -> Iterator[Measurement]:
         return iter(self.records)
 
     def __len__(self) -> int:
@@ -298,7 +165,7 @@ class Comparison:
         """The baseline's label, '' for none."""
         return next((record.baseline for record in self.records if record.baseline), "")
 
-    def of(self, variant: str) -> list[Record]:
+    def of(self, variant: str) -> list[Measurement]:
         """Records of a variant that are ok, the smallest size first."""
         return sorted((r for r in self.records if r.variant == variant and r.ok), key=lambda record: record.size)
 
@@ -330,9 +197,9 @@ class Comparison:
             )
         return [*found, Summary(self.baseline, base)] if self.baseline else found
 
-    def best(self) -> list[Record]:
+    def best(self) -> list[Measurement]:
         """Give the fastest right record of each variant and size, where values of its parameters were swept."""
-        found: dict[tuple[int, str], Record] = {}
+        found: dict[tuple[int, str], Measurement] = {}
         for record in self.records:
             name = record.variant.partition("[")[0]
             if record.ok and record.parameters and record.seconds is not None:
@@ -357,7 +224,7 @@ def compare(
     device: DeviceLike | None = None,
     quick: bool = False,
     sweep: Mapping[str, Sequence[int]] | None = None,
-    progress: Callable[[Record], object] | None = None,
+    progress: Callable[[Measurement], object] | None = None,
 ) -> Comparison:
     """Verify each variant of an operation, then time it, beside the CPU and the device's own ceilings.
 
@@ -398,7 +265,7 @@ def compare(
     Returns
     -------
     Comparison
-        With `records`; one line makes a data frame of them, ``pandas.DataFrame(result.records)``.
+        With `records`; one line makes a data frame of them, ``pandas.DataFrame(result.to_dicts())``.
 
     Raises
     ------
@@ -504,7 +371,7 @@ class Experiment:
         """Records that there will be."""
         return len(self.entries) * len(self.sizes)
 
-    def run(self) -> Iterator[Record]:
+    def run(self) -> Iterator[Measurement]:
         """Measure; give each record as it comes, which `result` has then, too."""
         device, result = self.device, self.result
         watch = machine.Watch()
@@ -519,7 +386,7 @@ class Experiment:
             busy = machine.busy(result.environment["load"])
             result.troubles += [busy] if busy else []
 
-    def _run_size(self, size: int) -> Iterator[Record]:
+    def _run_size(self, size: int) -> Iterator[Measurement]:
         """Measure all variants at a size, between two measurements of the CPU, which must agree."""
         arrays = operations.inputs(self.operation, size, self.seed)
         theirs = self._theirs(*arrays)
@@ -540,35 +407,32 @@ class Experiment:
 
     def _measure(
         self, entry: Entry, size: int, arrays: Arrays, base: Mapping[str, Any], thesis: float | None
-    ) -> Record:
+    ) -> Measurement:
         """Verify and time an entry; the record says whatever goes wrong."""
         values: dict[str, Any] = {
-            "operation": self.operation.name,
-            "variant": entry.label,
-            "parameters": entry.parameters,
-            "size": size,
-            "flops": self.operation.flops(operations.forms(arrays)),
-            **base,
-        }
+            "operation": self.operation.name, "variant": entry.label, "parameters": entry.parameters, "size": size,
+            "cost": {"flops": self.operation.flops(operations.forms(arrays))}, "thesis_seconds": thesis,
+            "roof": roofline.Roof.of(self.result.ceilings), **base,
+        }  # fmt: skip
         lacking = operations.unmet(entry.contender.needs, self.device.limits)
         refused = lacking or entry.contender.refuses(entry.parameters)
         if refused:
-            return Record(**values, status="skipped", reason=refused)
+            return Measurement(**values, status="skipped", reason=refused)
         try:
-            self._fill(values, entry, arrays, thesis)
+            self._fill(values, entry, arrays)
         except LimitError as error:
             values |= {"status": "skipped", "reason": str(error)}
         except GllaError as error:
             values |= {"status": "failed", "reason": str(error)}
         except Exception as error:  # a variant that cannot run is no reason to lose the others
             values |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
-        return Record(**values)
+        return Measurement(**values)
 
-    def _fill(self, values: dict[str, Any], entry: Entry, arrays: Arrays, thesis: float | None) -> None:
+    def _fill(self, values: dict[str, Any], entry: Entry, arrays: Arrays) -> None:
         device, operation = self.device, self.operation
         device.forget()  # so that the first run is one
         job = operations.prepare(device, operation, entry.contender, arrays, entry.parameters)
-        values |= _cost(job.plan)
+        values["cost"] |= _cost(job.plan)
         self._keep_sources(entry, job.plan)
         bench = Bench(device, replace(EFFORTS[device.info.software, False], repeats=self.repeats))
         checked = bench.verify(job, partial(self.judge.verdict, arrays))
@@ -580,8 +444,11 @@ class Experiment:
             values |= {"status": "wrong", "reason": "; ".join(filter(None, [values.get("reason", ""), unseen]))}
         elif checked.verdict.ok:
             values |= {"mean_error": self.judge.deviation(arrays, checked.found), "cold_seconds": checked.cold}
-            is_thesis = entry.contender.name == operation.thesis and entry.plain
-            values |= self._figures(bench.time(job), values, thesis, is_thesis)
+            timed = bench.time(job)
+            roles = {"ours": timed.resident or timed.end_to_end, "gpu": timed.gpu, "whole": timed.end_to_end}
+            values["timed"] = {**values.get("timed", {}), **{role: one for role, one in roles.items() if one}}
+            if entry.contender.name == operation.thesis and entry.plain:
+                values["thesis_seconds"] = timed.seconds
 
     def _unseen(self, entry: Entry, job: PlanJob, right: bool) -> str:
         """Faults of a user's shader that its result does not show: a broken interface, or a stopped loop."""
@@ -600,33 +467,6 @@ class Experiment:
         ratios = self.judge.ratios(arrays, found)
         if ratios is not None:
             self.result.mistakes.append(mistakes.find(entry.label, len(arrays[0]), self.judge.result, ratios))
-
-    def _figures(
-        self, timed: Timed, values: Mapping[str, Any], thesis: float | None, is_thesis: bool
-    ) -> dict[str, Any]:
-        """Fields of a record about times."""
-        samples, seconds = timed.resident or timed.end_to_end, timed.seconds
-        gflops, written_per_second = values["flops"] / seconds / 1e9, values["bytes_written"] / seconds / 1e9
-        roof = roofline.Roof.of(self.result.ceilings)
-        return {
-            "seconds": seconds,
-            "lower": samples.lower,
-            "upper": samples.upper,
-            "samples": samples.times,
-            "fastest": min(samples.times),
-            "slowest": max(samples.times),
-            "repeats": len(samples.times),
-            "gpu_seconds": timed.gpu.median if timed.gpu else None,
-            "gpu_samples": timed.gpu.times if timed.gpu else (),
-            "end_to_end_seconds": timed.end_to_end.median,
-            "gflops": gflops,
-            "gbytes_per_second": written_per_second,
-            "fraction_of_arithmetic": gflops / roof.arithmetic,
-            "fraction_of_bandwidth": written_per_second / roof.write,
-            "ratio_to_baseline": _ratio(values.get("baseline_seconds"), seconds),
-            "ratio_to_usual": _ratio(values.get("usual_seconds"), seconds),
-            "ratio_to_thesis": _over(thesis, seconds, is_thesis),
-        }
 
     def _keep_sources(self, entry: Entry, plan: Plan) -> None:
         if any(source.variant == entry.label for source in self.result.sources):
@@ -657,25 +497,12 @@ def _parts(stage: Stage) -> tuple[tuple[str, int, str], ...]:
 
 
 def _beside(figure: Figure) -> dict[str, Any]:
-    """Fields of records about the CPU."""
+    """Samples and names of the CPU."""
     best, usual = figure.best, figure.usual
-    found: dict[str, Any] = {"baseline": figure.peer.name, "baseline_way": str(best), **_quartiles("baseline", best)}
-    return found if usual is None else found | {"usual": usual.way.label, **_quartiles("usual", usual)}
-
-
-def _quartiles(name: str, finalist: Finalist) -> dict[str, float]:
-    samples = finalist.samples
-    return {f"{name}_seconds": samples.median, f"{name}_lower": samples.lower, f"{name}_upper": samples.upper}
-
-
-def _ratio(theirs: float | None, ours: float) -> float | None:
-    return None if theirs is None else theirs / ours
-
-
-def _over(thesis: float | None, seconds: float, is_thesis: bool) -> float | None:
-    if is_thesis:
-        return 1.0
-    return None if thesis is None else thesis / seconds
+    timed, ways = {"peer": best.samples}, {"baseline": figure.peer.name, "peer": str(best)}
+    if usual is not None:
+        timed["usual"], ways["usual"] = usual.samples, usual.way.label
+    return {"timed": timed, "ways": ways}
 
 
 def _cost(plan: Plan) -> dict[str, Any]:
@@ -691,7 +518,6 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
     values: dict[str, Any] = {
         "error": float(verdict.error),
         "bound": float(verdict.bound),
-        "error_over_bound": verdict.ratio,
     }
     return values if verdict.ok else values | {"status": "wrong", "reason": str(verdict)}
 
@@ -806,10 +632,3 @@ def environment(device: Device, seed: int, command: str = "") -> dict[str, Any]:
         | {name: machine.version_of(name) for name in PACKAGES},
         "variables": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
     }
-
-
-SAMPLES = ("samples", "gpu_samples")
-"""Fields of a record that hold a number for each repeat."""
-
-FIELDS = tuple(one.name for one in fields(Record))
-"""Columns of a table of records."""

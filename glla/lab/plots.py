@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glla.errors import OptionError
-from glla.lab.comparison import Comparison, Record
+from glla.lab.comparison import Comparison
 from glla.lab.extra import require
 from glla.lab.fits import FEWEST, per_cent
+from glla.lab.measurement import Measurement
 from glla.lab.roofline import Roof
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ def colour(comparison: Comparison, name: str) -> str:
     return str(style(comparison.names.index(name))["color"])
 
 
-def _series(comparison: Comparison) -> list[tuple[dict[str, Any], str, list[Record]]]:
+def _series(comparison: Comparison) -> list[tuple[dict[str, Any], str, list[Measurement]]]:
     """Look, name and records of each variant that was ever right; the looks stay with the variants."""
     return [(style(i), name, comparison.of(name)) for i, name in enumerate(comparison.names) if comparison.of(name)]
 

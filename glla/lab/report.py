@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glla.lab import machine, mistakes, plots, show
-from glla.lab.comparison import Comparison, Record, Source
+from glla.lab.comparison import Comparison, Source
 from glla.lab.extra import require
+from glla.lab.measurement import Measurement
 from glla.lab.mistakes import Mistake
 from glla.lab.table import digits
 
@@ -98,7 +99,7 @@ def picture(mistake: Mistake) -> str:
     return "data:image/png;base64," + b64encode(mistakes.png(mistake)).decode()
 
 
-def best(comparison: Comparison) -> Record | None:
+def best(comparison: Comparison) -> Measurement | None:
     """Find the fastest right record of the largest size that has one."""
     right = [record for record in comparison.records if record.ok and record.seconds is not None]
     return min(right, key=lambda record: (-record.size, record.seconds or 0.0), default=None)

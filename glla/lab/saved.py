@@ -10,25 +10,27 @@ from typing import Any
 
 from glla.errors import OptionError
 from glla.lab import mistakes
-from glla.lab.comparison import FIELDS, SAMPLES, Comparison, Record, Source
+from glla.lab.comparison import Comparison, Source
+from glla.lab.measurement import FIGURES, SAMPLES, Measurement
 from glla.lab.plain import plain
+from glla.lab.roofline import Roof
+from glla.lab.samples import Samples
 
-FORMAT = 1
+FORMAT = 2
 """Version of the JSON format; raised when an older reader would misread it."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """First characters of formulas in a spreadsheet; the last four are the full-width forms of the first four."""
 
-NUMBERS = {one.name for one in fields(Record) if "float" in str(one.type)}
+NUMBERS = ("cold_seconds", "thesis_seconds", "error", "bound", "mean_error")
+"""Fields of a measurement that are numbers, which may be infinite: a text in JSON."""
 
 
 def as_dict(comparison: Comparison) -> dict[str, Any]:
     """Give a comparison as plain data, with the fitted lines."""
     data = asdict(comparison)
     summaries = [asdict(summary) for summary in comparison.summaries()]
-    records = [
-        record.as_dict() | {name: list(getattr(record, name)) for name in SAMPLES} for record in comparison.records
-    ]
+    records = [_plain(record) for record in comparison.records]
     data |= {"records": records, "mistakes": [mistakes.plain(one) for one in data["mistakes"]]}
     return {"format": FORMAT, **data, "summaries": summaries}
 
@@ -66,7 +68,7 @@ def load(path: Path) -> Comparison:
 def save_csv(comparison: Comparison, path: Path) -> None:
     """Write the records as CSV, a column for each field; fields not measured are empty."""
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS, quoting=csv.QUOTE_NONNUMERIC)
+        writer = csv.DictWriter(file, list(FIGURES), quoting=csv.QUOTE_NONNUMERIC)
         writer.writeheader()
         writer.writerows({name: _cell(value) for name, value in row.items()} for row in comparison.to_dicts())
 
@@ -86,9 +88,23 @@ def _cell(value: Any) -> Any:
         return f"'{value}"
 
 
-def _record(data: dict[str, Any]) -> Record:
+def _plain(one: Measurement) -> dict[str, Any]:
+    """A measurement as plain data: its figures, and all that `_record` makes it of again."""
+    timed = {role: list(samples.times) for role, samples in one.timed.items()}
+    rest = {"timed": timed, "ways": dict(one.ways), "cost": dict(one.cost), "thesis_seconds": one.thesis_seconds}
+    roof = None if one.roof is None else asdict(one.roof)
+    return one.as_dict() | {name: list(getattr(one, name)) for name in SAMPLES} | rest | {"roof": roof}
+
+
+def _record(data: dict[str, Any]) -> Measurement:
     pairs = (pair.partition("=") for pair in data["parameters"].split())
-    parameters = tuple((name, int(value)) for name, _, value in pairs)
-    numbers = {name: float(data[name]) for name in NUMBERS if isinstance(data.get(name), str)}  # "inf"
-    samples = {name: tuple(data.get(name, ())) for name in SAMPLES}
-    return Record(**{**data, **numbers, "parameters": parameters, **samples})
+    given = {one.name: data[one.name] for one in fields(Measurement)}
+    return Measurement(
+        **given
+        | {name: None if given[name] is None else float(given[name]) for name in NUMBERS}
+        | {
+            "parameters": tuple((name, int(value)) for name, _, value in pairs),
+            "timed": {role: Samples.of(times) for role, times in given["timed"].items()},
+            "roof": None if given["roof"] is None else Roof(**given["roof"]),
+        }
+    )

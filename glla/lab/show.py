@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from glla.lab import machine, terminal
-from glla.lab.comparison import Comparison, Experiment, Record, Summary
+from glla.lab.comparison import Comparison, Experiment, Summary
 from glla.lab.extra import require
 from glla.lab.fits import FEWEST, POOR, per_cent
+from glla.lab.measurement import Measurement
 from glla.lab.samples import NOISY
 from glla.lab.table import columned, digits, titled
 from glla.passes.text.screen import screen
@@ -41,10 +42,11 @@ def milliseconds(seconds: float | None) -> str:
     return "-" if seconds is None else digits(1e3 * seconds)
 
 
-def spread(record: Record) -> str:
+def spread(record: Measurement) -> str:
     """Write the quartiles of a timing in milliseconds, with a mark if they are far apart.
 
-    >>> spread(Record("matmul", "a", 8, seconds=2e-3, lower=1e-3, upper=3e-3))
+    >>> from glla.lab.samples import Samples
+    >>> spread(Measurement("matmul", "a", 8, timed={"ours": Samples((1e-3, 1e-3, 2e-3, 3e-3, 3e-3))}))
     '1-3!'
     """
     if record.lower is None:
@@ -66,7 +68,7 @@ def whole(value: int | None) -> str:
     return "-" if value is None else str(value)
 
 
-Column = tuple[str, Callable[[Record], str], bool]
+Column = tuple[str, Callable[[Measurement], str], bool]
 COLUMNS: tuple[Column, ...] = (  # heading, cell, in the narrow table too
     ("variant", lambda r: r.variant, True),
     ("n", lambda r: str(r.size), True),
@@ -145,7 +147,7 @@ def _live(experiment: Experiment, console: Console) -> None:
         console.print(table(experiment.result.records, console.width))
 
 
-def table(records: Iterable[Record], width: int = WIDE) -> Table:
+def table(records: Iterable[Measurement], width: int = WIDE) -> Table:
     """Lay records out as a table of rich's; a narrow one where the full one does not fit."""
     columns = [column for column in COLUMNS if column[2] or width >= WIDE]
     rows: list[tuple[str, ...]] = []

@@ -24,6 +24,7 @@ from glla.errors import GllaError, LimitError, OptionError
 from glla.gl import Device, DeviceLike, named_device, tuning
 from glla.lab import comparison, operations
 from glla.lab.bench import Bench, Effort
+from glla.lab.measurement import written
 from glla.lab.operations import Arrays, Contender, PlanJob
 from glla.lab.show import milliseconds
 from glla.passes import Limits, Parameters
@@ -255,7 +256,7 @@ def line(entry: Mapping[str, Any]) -> str:
     ...       "seconds": 0.001, "untuned": "inner_product", "untuned_seconds": 0.002})
     'matmul      n = 64     inner_product[UNROLL=4]: 1 ms, 2 times as fast as inner_product untuned'
     """
-    parameters = comparison.written(tuple(entry["parameters"].items()))
+    parameters = written(tuple(entry["parameters"].items()))
     label = f"{entry['variant']}[{parameters}]" if parameters else entry["variant"]
     head = f"{entry['operation']:10}  n = {entry['size']:<6} {label}"
     try:

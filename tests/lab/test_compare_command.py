@@ -10,8 +10,9 @@ import pytest
 import glla
 from glla.cli import comparing, main
 from glla.lab import operations, saved, show
-from glla.lab.comparison import Comparison, Experiment, Record, Summary
+from glla.lab.comparison import Comparison, Experiment, Summary
 from glla.lab.fits import Fit
+from glla.lab.measurement import Measurement
 from glla.operations import matmul
 
 pytest.importorskip("matplotlib")
@@ -157,7 +158,7 @@ def test_a_live_table_that_is_interrupted_stays(quick, interrupted):
 
 def test_reasons_are_reported_once():
     states = {4: ("skipped", "needs x"), 8: ("skipped", "needs x"), 16: ("failed", "y")}
-    records = [Record("matmul", "a", n, *state) for n, state in states.items()] + [Record("matmul", "b", 4)]
+    records = [Measurement("matmul", "a", n, *state) for n, state in states.items()] + [Measurement("matmul", "b", 4)]
     shown = show.reasons(Comparison("matmul", records=records))
     assert shown == ["skipped: a, n = 4, 8: needs x", "failed: a, n = 16: y"]
 
@@ -179,4 +180,4 @@ def test_crossings_in_words():
 
 @pytest.mark.parametrize(("states", "status"), [("ok skipped", 0), ("ok wrong", 1), ("failed ok", 1)])
 def test_exit_status(states, status):
-    assert comparing.verdict([Record("matmul", "a", 4, state) for state in states.split()]) == status
+    assert comparing.verdict([Measurement("matmul", "a", 4, state) for state in states.split()]) == status

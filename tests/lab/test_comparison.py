@@ -10,8 +10,10 @@ import pytest
 import glla.lab
 from glla.errors import OptionError
 from glla.lab import bench, comparison, extra, machine, operations, peers, show
-from glla.lab.comparison import Comparison, Experiment, Record, Source
+from glla.lab.comparison import Comparison, Experiment, Source
 from glla.lab.fits import Fit
+from glla.lab.measurement import FIGURES, Measurement
+from glla.lab.samples import Samples
 from glla.operations import matmul
 from glla.operations.elimination import plu
 from glla.passes import Plan, resident
@@ -25,7 +27,7 @@ def test_importing_the_laboratory_is_light():
 
 def test_public_names():
     assert glla.lab.compare is comparison.compare
-    assert {"compare", "Comparison", "Record"} <= set(dir(glla.lab))
+    assert {"compare", "Comparison", "Measurement"} <= set(dir(glla.lab))
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         glla.lab.nothing  # noqa: B018
 
@@ -82,8 +84,8 @@ def test_a_data_frame_in_one_line(measured):
     assert (first["variant"], first["parameters"]) == ("inner_product", "")
     assert all(isinstance(value, str | int | float | None) for value in first.values())
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(measured.records)
-    assert list(frame.columns) == list(comparison.FIELDS)
+    frame = pandas.DataFrame(measured.to_dicts())
+    assert list(frame.columns) == list(FIGURES)
     assert frame.groupby("variant")["seconds"].count().to_dict() == {"inner_product": 4, "register_blocked": 4}
     assert (frame["status"] == "ok").all()
 
@@ -282,14 +284,21 @@ def test_every_first_run_is_cold(quick, device):
 # ---- what the lines say ----------------------------------------------------------------------
 
 
+CPU = {"baseline": "CPU", "peer": "a call"}
+
+
+def cpu(seconds):
+    return {"peer": Samples((seconds,))}
+
+
 def synthetic():
     def record(variant, size, seconds):
         base = 1e-9 * size**3
-        return Record("matmul", variant, size, seconds=seconds, baseline="CPU", baseline_seconds=base)
+        return Measurement("matmul", variant, size, timed={"ours": Samples((seconds,)), **cpu(base)}, ways=CPU)
 
     fast = [record("fast", n, 1e-3 + 0.5e-9 * n**3) for n in (100, 200, 300, 400)]
     slow = [record("slow", n, 2e-9 * n**3) for n in (100, 200, 300, 400)]
-    lost = [Record("matmul", "lost", 100, status="wrong", baseline="CPU", baseline_seconds=1e-3)]
+    lost = [Measurement("matmul", "lost", 100, status="wrong", timed=cpu(1e-3), ways=CPU)]
     return Comparison("matmul", records=fast + slow + lost)
 
 
@@ -310,7 +319,9 @@ def test_lines_that_miss_a_measurement_are_called_rough():
     report = synthetic()
     fast, *_ = report.summaries()
     assert not fast.rough
-    report.records = [replace(one, baseline_seconds=1e-9 if one.size == 100 else 1.0) for one in report.records]
+    report.records = [
+        replace(one, timed={**one.timed, **cpu(1e-9 if one.size == 100 else 1.0)}) for one in report.records
+    ]
     fast, *_ = report.summaries()
     assert fast.rough
     assert "rough guess" in show.crossing(replace(fast, speedup=1.0, crossover=200.0), "CPU")

@@ -9,12 +9,20 @@ import pytest
 
 from glla.errors import OptionError
 from glla.lab import plots
-from glla.lab.comparison import Comparison, Record
+from glla.lab.comparison import Comparison
+from glla.lab.measurement import Measurement
+from glla.lab.samples import Samples
 
 pytest.importorskip("matplotlib")
 
 NAMES = ("times", "errors", "bounds", "roofline")
+ONE = {"flops": 1, "bytes_moved": 1}
 ROOFS = {name: {"value": 10.0} for name in ("fragment_fma", "write_1", "fetch_rgba32f")}
+
+
+def once(seconds):
+    """A single repeat, operands on the device."""
+    return {"ours": Samples((seconds,))}
 
 
 @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
@@ -78,8 +86,8 @@ def test_bars_reach_from_quartile_to_quartile(measured):
 
 def test_a_fit_is_drawn_where_it_is_positive():
     """The thesis's line of the CPU has a negative constant."""
-    records = [Record("matmul", "a", n, seconds=-1.74e-2 + 7.93e-10 * n**3) for n in (300, 600, 1200)]
-    early = Record("matmul", "a", 100, seconds=1e-3)  # the fourth size, which a fit needs
+    records = [Measurement("matmul", "a", n, timed=once(-1.74e-2 + 7.93e-10 * n**3)) for n in (300, 600, 1200)]
+    early = Measurement("matmul", "a", 100, timed=once(1e-3))  # the fourth size, which a fit needs
     ax, _ = drawn("times", Comparison("matmul", records=[early, *records]))
     (fitted,) = (line for line in ax.get_lines() if line.get_label().startswith("_"))
     assert min(fitted.get_ydata()) > 0
@@ -109,10 +117,10 @@ def test_roofline_lies_below_its_roofs(measured):
 
 RECORDS = {
     "nothing": [],
-    "all wrong": [Record("matmul", "a", 8, "wrong", error_over_bound=math.inf)],
-    "one size": [Record("matmul", "a", 8, seconds=1.0, gflops=1.0, flops=1, bytes_moved=1, mean_error=0.0)],
+    "all wrong": [Measurement("matmul", "a", 8, "wrong", error=math.inf, bound=1.0)],
+    "one size": [Measurement("matmul", "a", 8, timed=once(1.0), cost=ONE, mean_error=0.0)],
     "odd names": [
-        Record("matmul", name, 8, seconds=1.0, gflops=1.0, flops=1, bytes_moved=1, mean_error=0.1, error_over_bound=0.1)
+        Measurement("matmul", name, 8, timed=once(1.0), cost=ONE, mean_error=0.1, error=0.1, bound=1.0)
         for name in (r"$\frac{$", "_hidden", "a$b$", "<b>&amp;</b>")
     ],
 }
@@ -133,9 +141,10 @@ def many(count):
     """A comparison of so many variants at three sizes."""
 
     def record(i, n):
-        return Record(
-            "matmul", f"variant_number_{i}", n, seconds=(1 + i) * n**3 * 1e-9, gflops=1.0 + i, flops=n**3,
-            bytes_moved=4 * n * n, mean_error=1e-6 * (i + 1) * n, error_over_bound=0.01 * (i + 1),
+        return Measurement(
+            "matmul", f"variant_number_{i}", n, timed=once((1 + i) * n**3 * 1e-9),
+            cost={"flops": n**3, "bytes_moved": 4 * n * n}, mean_error=1e-6 * (i + 1) * n, error=0.01 * (i + 1),
+            bound=1.0,
         )  # fmt: skip
 
     records = [record(i, n) for i in range(count) for n in (64, 128, 256)]

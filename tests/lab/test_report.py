@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from glla.lab import extra, report
-from glla.lab.comparison import Record, Source
+from glla.lab.comparison import Source
+from glla.lab.measurement import Measurement
 
 pytest.importorskip("jinja2")
 pytest.importorskip("pygments")
@@ -52,9 +53,9 @@ def troubled(measured):
     """A comparison in which everything that can go wrong did."""
     records = [
         *measured.records,
-        Record("matmul", EVIL, 32, "failed", f"RuntimeError: {EVIL}"),
-        Record("matmul", "off", 32, "wrong", "product: error 9", error=9.0, bound=1.0, error_over_bound=9.0),
-        Record("matmul", "new", 32, "skipped", "needs OpenGL 9.9"),
+        Measurement("matmul", EVIL, 32, "failed", f"RuntimeError: {EVIL}"),
+        Measurement("matmul", "off", 32, "wrong", "product: error 9", error=9.0, bound=1.0),
+        Measurement("matmul", "new", 32, "skipped", "needs OpenGL 9.9"),
     ]
     about = {"summary": EVIL, "source": EVIL, "needs": [EVIL], "text": f"// {EVIL}\n"}
     return replace(
@@ -139,7 +140,7 @@ SAID = {
     "interrupted": (lambda of: replace(of, records=of.records[:1], complete=False),
                     ["Interrupted: 1 measurements are here"]),
     "nothing": (lambda of: replace(of, records=[], sources=[], variants={}, complete=False), ["Interrupted"]),
-    "skipped": (lambda of: replace(of, records=[*of, Record("matmul", "new", 32, "skipped", "needs OpenGL 9.9")]),
+    "skipped": (lambda of: replace(of, records=[*of, Measurement("matmul", "new", 32, "skipped", "needs OpenGL 9.9")]),
                 ["1 of 9 could not be measured"]),
     "busy": (busy, ["WARNING: busy machine? it took 1, then 2 ms", "The machine was busy: do not trust the times"]),
     "peers": (lambda of: of, ["as fast as the CPU at its best: BLAS gemm", "as fast as the usual call a @ b"]),

@@ -6,8 +6,9 @@ import json
 import pytest
 
 from glla.errors import OptionError
-from glla.lab import comparison, extra, saved
-from glla.lab.comparison import Comparison, Record
+from glla.lab import extra, saved
+from glla.lab.comparison import Comparison
+from glla.lab.measurement import FIGURES, Measurement
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def test_json_comes_back_as_it_was(measured, path):
     assert [tuple(one["samples"]) for one in report["records"]] == [record.samples for record in measured]
     assert all(all(one["best"]["blocks"]) and all(one["usual"]["blocks"]) for one in report["peers"])
     assert report["environment"]["machine"]["blas"]
-    record = Record("matmul", "x[A=2 B=3]", 4, "wrong", "r", (("A", 2), ("B", 3)), error=float("inf"), bound=1.0)
+    record = Measurement("matmul", "x[A=2 B=3]", 4, "wrong", "r", (("A", 2), ("B", 3)), error=float("inf"), bound=1.0)
     saved.save_json(Comparison("matmul", records=[record]), path)
     assert "Infinity" not in path.read_text(encoding="utf-8")
     assert saved.load(path).records == [record]
@@ -47,7 +48,7 @@ def test_what_is_no_comparison(path, text):
 
 def test_csv_has_a_row_for_each_record(measured, path):
     rows = rows_of(measured, path)
-    assert list(rows[0]) == list(comparison.FIELDS)
+    assert list(rows[0]) == list(FIGURES)
     for row, record in zip(rows, measured, strict=True):
         for name, value in record.as_dict().items():
             assert row[name] == ("" if value is None else str(value))
@@ -82,7 +83,7 @@ def test_check_writable(tmp_path):
 )
 def test_csv_has_no_formulas(path, name):
     """A spreadsheet calculates a cell that begins like a formula, and names come from the files of strangers."""
-    (row,) = rows_of(Comparison("matmul", records=[Record("matmul", name, 4, "failed", f"{name}: no")]), path)
+    (row,) = rows_of(Comparison("matmul", records=[Measurement("matmul", name, 4, "failed", f"{name}: no")]), path)
     if name == "a;=1":  # where the comma is the decimal point, a semicolon would end the cell
         assert '"a;=1"' in path.read_text(encoding="utf-8") and row["variant"] == name
     else:
@@ -91,7 +92,7 @@ def test_csv_has_no_formulas(path, name):
 
 def test_cells_of_a_csv_stay_as_they_are(path):
     reason = 'line, "one"\nline two'
-    record = Record("matmul", "-1", 4, "failed", reason, error=-1.5, bound=float("-inf"), mean_error=-1e-9)
+    record = Measurement("matmul", "-1", 4, "failed", reason, error=-1.5, bound=float("-inf"), mean_error=-1e-9)
     (row,) = rows_of(Comparison("matmul", records=[record]), path)
     assert [row[name] for name in ("variant", "error", "bound", "mean_error")] == ["-1", "-1.5", "-inf", "-1e-09"]
     assert row["reason"] == reason
