@@ -48,6 +48,20 @@ def test_operands_stay_as_they_are_and_results_are_where_they_belong(name, place
                     assert isinstance(one, glla.Array) == (place is not host)
 
 
+@pytest.mark.parametrize("name", [name for name in CALLS if len(operands_of(name, 2, np.random.default_rng(0))) > 1])
+def test_one_operand_may_lie_on_the_device(name, rng):
+    """So does the result; a vector gives a vector."""
+    operands = operands_of(name, 7, rng)
+    for count in (1, 3) if CALLS[name].stacks else (1,):
+        a, b = stacked([operands] * count) if count > 1 else operands
+        for right in (b, b[..., 0]) if count == 1 else (b,):
+            expected = CALLS[name].call(on_device(a), on_device(right))
+            for given in ((on_device(a), right), (a, on_device(right))):
+                found = CALLS[name].call(*given)
+                assert isinstance(found[0] if isinstance(found, tuple) else found, glla.Array)
+                assert_same(found, expected)
+
+
 @every_call
 def test_arrays_of_any_type_and_strides_are_taken(name, rng):
     """float64, the other byte order, Fortran's order, reversed and read-only arrays, lists: the same bits."""

@@ -40,40 +40,6 @@ def test_factors_mix_with_scipy_s(shape, lower, device, rng):
         assert isinstance(x, glla.Array) and JUDGES["cho_solve"].verdict((*ours, b), x.numpy()).ok
 
 
-def test_the_other_triangle_is_never_read(device):
-    a, b = np.float32([[4, np.nan], [2, 5]]), [8, 12]
-    factor = np.float32([[2, np.nan], [1, 2]])
-    for place in (np.asarray, lambda one: glla.asarray(one, device, check_finite=False)):
-        options = {"device": device, "check_finite": False}
-        assert (np.asarray(glla.cho_factor(place(a), True, **options)[0]) == [[2, 0], [1, 2]]).all()
-        assert (np.asarray(glla.cho_factor(place(a.T), **options)[0]) == [[2, 1], [0, 2]]).all()
-        assert (np.asarray(glla.cho_solve((place(factor), True), b, **options)) == [1, 2]).all()
-        assert (np.asarray(glla.cho_solve((place(factor.T), False), b, **options)) == [1, 2]).all()
-    for place in (np.asarray, lambda one: glla.asarray(one, device)):
-        for half, lower in (
-            (np.float32([[4, 2], [99, 5]]), False),
-            (np.float32([[4, 99], [2, 5]]), True),
-        ):  # as SciPy's
-            options = {"assume_a": "pos", "lower": lower, "device": device}
-            assert (np.asarray(glla.solve(place(half), b, **options)) == [1, 2]).all()
-            stack = np.stack([half, half, half])
-            assert (
-                np.asarray(glla.solve(place(stack), np.float32([[[8], [12]]] * 3), **options))[..., 0] == [1, 2]
-            ).all()
-    assert (
-        np.abs(glla.solve([[4, 2], [2, 5]], b, True, assume_a="pos", lower=True, device=device) - [1, 2]).max() < 1e-14
-    )
-
-
-@pytest.mark.parametrize("spread", [-60, -30, 30, 60])
-@pytest.mark.parametrize("lower", [False, True])
-def test_graded_factors_are_scaled_on_the_host(spread, lower, rng):
-    d = np.ldexp(1.0, np.linspace(-spread, spread, 9).astype(int))
-    a = (spd(9, rng, 10.0) * np.outer(d, d)).astype(np.float32)
-    x = glla.cho_solve(glla.cho_factor(a, lower), a @ (1 / d).astype(np.float32))
-    assert np.abs(x * d - 1).max() < 1e-4
-
-
 @pytest.mark.parametrize("place", [np.asarray, glla.asarray])
 def test_tiny_and_huge_systems(place, rng):
     for size in (-100, 100):
@@ -179,26 +145,6 @@ def test_what_cannot_be_assumed_yet_is_refused(device):
     for name in ("positive", 1, ["pos"]):
         with pytest.raises(OptionError, match=r"solve: assume_a must be one of gen, sym, her, pos.*, got .*[^,]$"):
             glla.solve(np.eye(2), [1, 2], assume_a=name, device=device)
-
-
-def test_what_is_shown_is_what_runs(device, rng):
-    a, b = spd(40, rng), rng.standard_normal((40, 2)).astype(np.float32)
-    factor, _ = glla.cho_factor(a, True, device=device)
-    shown = glla.plan("cho_solve", factor, b, device=device, lower=True)
-    with glla.trace() as trace:
-        glla.cho_solve((factor, True), b, device=device)
-    assert [one.shader for one in trace.passes if one.draw] == [
-        step.shader for step in shown.flat.steps if hasattr(step, "shader")
-    ]
-
-
-def test_the_coprocessor_has_them(device, rng):
-    a, b = spd(6, rng), rng.standard_normal((6, 2)).astype(np.float32)
-    with glla.coprocessor() as gpu:
-        factor = gpu.cho_factor(a)
-        assert (gpu.cho_solve(factor.result(), b).result() == glla.cho_solve(glla.cho_factor(a), b)).all()
-        assert (gpu.solve(a, b, assume_a="pos").result() == glla.solve(a, b, assume_a="pos")).all()
-        assert (gpu.inv(a, assume_a="pos").result() == glla.inv(a, assume_a="pos")).all()
 
 
 def growing(n=17):

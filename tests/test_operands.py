@@ -3,7 +3,6 @@
 import re
 import warnings
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import pytest
@@ -119,21 +118,6 @@ def test_layouts(call, layout, dtype):
         assert result.flags.c_contiguous
 
 
-def test_broadcast_view():
-    a = np.broadcast_to(np.float32(2), (3, 3))
-    testing.assert_exact(glla.matmul(a, np.eye(3)), np.full((3, 3), 2))
-
-
-@every_function
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
-def test_inputs_are_unchanged(call, dtype):
-    for a in (A3.astype(dtype), np.asfortranarray(A3.astype(dtype))):
-        before = a.tobytes("A")
-        result = call(a)
-        assert a.tobytes("A") == before
-        assert not np.shares_memory(result, a)
-
-
 def test_results_are_the_callers_own():
     """Even where there is nothing to compute."""
     for function in (lambda a: glla.rref(a).matrix, lambda a: glla.lu_factor(a)[0], glla.inv):
@@ -244,20 +228,6 @@ def test_nan_and_infinity_are_refused(call, dtype, bad):
     assert message.startswith(name_of(call) + ": ")
     assert f"must not hold NaN or infinity, got {bad} at (1, 2); clean it, or pass check_finite=False" in message
     assert isinstance(caught.value, ValueError)
-
-
-@every_function
-@pytest.mark.parametrize("big", [1e39, -1e300, 3.4028236e38])
-def test_numbers_past_float32_are_refused(call, big):
-    a = A3.astype(np.float64)
-    a[2, 0] = big
-    if call is FUNCTIONS["solve refined"]:  # equilibrates in float64 before it converts
-        call = partial(call, equilibrate=False)
-    with pytest.raises(NonFiniteError) as caught:
-        call(a)
-    message = str(caught.value)
-    assert message.startswith(name_of(getattr(call, "func", call)) + ": ")
-    assert f"must fit float32 (largest 3.403e+38), got {big} at (2, 0); scale it" in message
 
 
 def test_longdouble_overflows_like_the_rest():

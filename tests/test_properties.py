@@ -73,13 +73,6 @@ def test_rank_and_pivots_are_the_exact_ones(a, pivoting):
 
 
 @some
-@given(integer_matrices(elements=st.integers(0, 1)), PIVOTINGS)
-def test_zeros_and_ones(a, pivoting):
-    result = glla.rref(a, pivoting=pivoting)
-    testing.assert_rref_exact(a, result.matrix, result.pivots)
-
-
-@some
 @given(integer_matrices() | low_rank(), PIVOTINGS)
 def test_reducing_twice_changes_nothing(a, pivoting):
     result = glla.rref(a, pivoting=pivoting)
@@ -127,15 +120,6 @@ def test_refined_solutions_have_a_tiny_backward_error(a, data):
     b = data.draw(hnp.arrays(np.float64, (len(a),), elements=sizes))
     x = glla.solve(a, b, refine=True)
     assert testing.backward_error(a, x, b).componentwise < 1e-14
-
-
-@some
-@given(
-    integer_matrices(), st.sampled_from(["C", "F"]), st.integers(-2, 2).filter(bool), st.integers(-3, 3).filter(bool)
-)
-def test_strides_do_not_matter(a, order, rows, columns):
-    view = np.asarray(a, order=order)[::rows, ::columns]
-    testing.assert_exact(glla.asarray(view).numpy(), view)
 
 
 @some

@@ -3,8 +3,29 @@
 import numpy as np
 import pytest
 
-from glla.errors import NonFiniteError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError
-from tests.matrix import CALLS, FAMILIES, every_call, every_place, host, operands_of, spelled, stacked
+import glla
+from glla.errors import (
+    DeviceMismatchError,
+    DTypeError,
+    NonFiniteError,
+    NotPositiveDefiniteError,
+    OptionError,
+    ShapeError,
+    SingularMatrixError,
+)
+from tests.matrix import (
+    CALLS,
+    FAMILIES,
+    arrays,
+    every_call,
+    every_place,
+    host,
+    on_device,
+    operands_of,
+    spelled,
+    stacked,
+    verdict,
+)
 from tests.matrix import DEFINITE as INDEFINITE
 
 pytestmark = pytest.mark.newer_gl
@@ -102,6 +123,39 @@ def test_operands_that_do_not_fit_together_are_refused(name, rng):
     for given in wrong:
         with pytest.raises((ShapeError, np.linalg.LinAlgError), match=rf"^{call.function}: "):
             call.call(*given)
+
+
+@every_call
+def test_operands_live_on_one_device(name, rng):
+    operands, call = operands_of(name, 3, rng), CALLS[name]
+    message = rf"^{call.function}: operands must live on one device"
+    with glla.Device() as other:
+        first, *rest = map(on_device, operands)
+        if rest:
+            with pytest.raises(DeviceMismatchError, match=message):
+                call.call(first, glla.asarray(operands[1], other))
+        for given in ([first, *operands[1:]], [first, *rest]):
+            with pytest.raises(DeviceMismatchError, match=message):
+                call.call(*given, device=other)
+        assert verdict(name, operands, arrays(call.call(*operands, device=other))).ok
+
+
+@every_call
+def test_what_is_no_real_number_of_float32_is_refused(name, rng):
+    operands, call = operands_of(name, 3, rng), CALLS[name]
+    for which in range(len(operands)):
+        for bad, error, words in (
+            (operands[which] * 1j, DTypeError, r"real numbers \(bool, integer or float\), got dtype complex64"),
+            (operands[which].astype(str), DTypeError, r"real numbers \(bool, integer or float\), got dtype <U32"),
+            (
+                np.full(operands[which].shape, 1e39),
+                NonFiniteError,
+                r"fit float32 \(largest 3\.403e\+38\), got 1e\+39 at",
+            ),
+        ):
+            given = [*operands[:which], bad, *operands[which + 1 :]]
+            with pytest.raises(error, match=rf"^{call.function}: \w+ must (be )?{words}"):
+                call.call(*given)
 
 
 @pytest.mark.parametrize(

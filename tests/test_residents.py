@@ -130,16 +130,6 @@ def test_one_matrix_gives_numbers(rng):
         assert type(one) is glla.Array
 
 
-@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 4, 4), (3, 0, 0)])
-def test_stacks_of_nothing(shape):
-    A = xp.zeros(shape)
-    for name in ("det", "rcond"):
-        found = getattr(glla, name)(A)
-        assert type(found) is glla.Array
-        testing.assert_exact(found.numpy(), getattr(glla, name)(np.zeros(shape)))
-    assert [one.shape for one in glla.slogdet(A)] == [shape[:-2]] * 2
-
-
 SOLVERS = {
     "solve": glla.solve,
     "solve pos": lambda A, b: glla.solve(A, b, assume_a="pos"),
@@ -159,15 +149,6 @@ def test_solutions_of_nothing(name, a, b):
     A, B = xp.zeros(a), xp.zeros(b)
     for operands in ((A.numpy(), B.numpy()), (A, B), (A, B.numpy()), (A.numpy(), B)):
         assert SOLVERS[name](*operands).shape == expected
-
-
-@pytest.mark.parametrize("variant", ["adjugate", "adjugate_fused", "gauss_jordan"])
-def test_singular_members_are_named(variant, rng):
-    a = definite(6, 3, rng).reshape(2, 3, 3, 3)
-    a[1, 2] = np.arange(1, 10).reshape(3, 3)
-    for given in (a, glla.asarray(a)):
-        with pytest.raises(SingularMatrixError, match=r"^inv: Singular matrix at index \(1, 2\) of the stack: "):
-            glla.inv(given, variant=variant)
 
 
 @pytest.mark.parametrize("variant", ["adjugate", "adjugate_fused"])
@@ -231,14 +212,6 @@ def test_a_residual_beyond_what_float32_tells_is_read(monkeypatch, device, rng, 
         X = glla.inv(glla.asarray(a, device), **options)
         assert traffic["read"].count(a[0].nbytes) == 4  # A and X of both
         testing.assert_exact(X.numpy(), glla.inv(a, **options))
-
-
-def test_results_of_a_coprocessor_are_arrays(rng):
-    a = definite(3, 5, rng)
-    with glla.coprocessor() as gpu:
-        found = gpu.det(gpu.inv(a)).result()
-        assert isinstance(found, np.ndarray)
-        np.testing.assert_allclose(found * glla.det(a), 1, rtol=1e-4)
 
 
 def scaled(a, place):
@@ -373,13 +346,6 @@ def test_a_solution_by_factors_that_does_not_fit_is_refused():
     with pytest.raises(NonFiniteError, match=r"^lu_solve: the result does not fit float32"):
         glla.lu_solve((A, [0, 1, 2]), B)
     assert not np.isfinite(glla.lu_solve((A, [0, 1, 2]), B, check_finite=False).numpy()).any()
-
-
-def test_the_plan_of_triangles_is_shown(rng):
-    forms = [glla.asarray(np.ones(shape)).value.form for shape in ((6, 9, 9), (6, 9, 2))]
-    for name in ("solve_triangular", "lu_solve"):
-        text = str(glla.plan(name, *forms))
-        assert "columns" in text and "substitute" in text
 
 
 # -- float32's limits: one rule for arrays of the host and on a device ------------------------------------------------

@@ -6,7 +6,7 @@ import scipy.linalg
 
 import glla
 from glla import testing
-from glla.errors import NotPositiveDefiniteError, OutOfMemoryError, SingularMatrixError
+from glla.errors import NotPositiveDefiniteError, SingularMatrixError
 from glla.operations import lu_scaling, stack, substitution
 
 
@@ -38,11 +38,6 @@ CALLS = {
     "lu_solve": lambda a, **given: glla.lu_solve((a, np.broadcast_to(np.arange(7), a.shape[:-1])), a, **given),
 }
 every_call = pytest.mark.parametrize("name", CALLS)
-
-
-def parts(result):
-    """The arrays of a result."""
-    return result if isinstance(result, tuple) else (result,)
 
 
 # Work --------------------------------------------------------------------------------------------------------------
@@ -366,29 +361,3 @@ def test_determinants_of_singular_members(rng):
     testing.assert_exact(logarithm[1:3], [-np.inf, -np.inf])
     testing.assert_exact(glla.det(a)[1:3], [0, 0])
     assert np.isfinite(logarithm[[0, 3]]).all()
-
-
-# Pieces ------------------------------------------------------------------------------------------------------------
-
-
-@every_call
-@pytest.mark.parametrize("side", [8, 12, 15])
-def test_pieces_are_as_the_whole(name, side, work, rng):
-    a = stack_of(testing.conditioned, (3, 4), 7, 7, rng)
-    whole = CALLS[name](a)
-    with glla.Device(max_texture_size=side) as small:
-        assert work(lambda: CALLS[name](a, device=small), small)[0] > 1
-        # Pieces of one matrix search their pivots elsewhere, which compilers may round in another way.
-        for part, expected in zip(parts(CALLS[name](a, device=small)), parts(whole), strict=True):
-            np.testing.assert_allclose(part, expected, rtol=1e-4, atol=1e-5)
-
-
-@every_call
-def test_memory_that_does_not_suffice_for_all(name, rng):
-    a = stack_of(testing.conditioned, (64,), 7, 7, rng)
-    whole = CALLS[name](a)
-    with glla.Device(max_bytes=40_000) as small:
-        for part, expected in zip(parts(CALLS[name](a, device=small)), parts(whole), strict=True):
-            testing.assert_exact(part, expected, dtype=expected.dtype)
-    with glla.Device(max_bytes=600) as tiny, pytest.raises(OutOfMemoryError):
-        CALLS[name](a, device=tiny)
