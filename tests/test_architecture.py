@@ -81,7 +81,7 @@ DRAWING = {
     if draws(path) and path.parent not in (WRAPPED, SPARSE)
 }
 TESTED_WITH = {
-    "panels": "plu", "columns": "plu", "stack_small": "stack", "stack_doubts": "stack", "cholesky_blocks": "cholesky",
+    "panels": "plu", "columns": "plu", "plu_batches": "stack", "stack_doubts": "stack", "cholesky_blocks": "cholesky",
     "band_columns": "definite_band", "known": "rref",
     "stack_definite": "cholesky",
     "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr", "qr_stack": "qr", "qr_tall": "qr",

@@ -10,8 +10,8 @@ import pytest
 
 import glla
 from glla.errors import GllaError, LimitError, OptionError, OutOfMemoryError, ShapeError
-from glla.operations import OPERATIONS, matmul, stack, tiles
-from glla.operations.elimination import pivot, plu
+from glla.operations import OPERATIONS, matmul, tiles
+from glla.operations.elimination import pivot, plu, plu_batches
 from glla.operations.matmul import KERNEL
 from glla.passes import COMPUTE, Form, Limits, Plan, Tuned, resident, stages
 
@@ -85,7 +85,7 @@ def test_a_small_product_goes_as_a_stack():
 def test_a_stack_that_is_too_large_goes_in_pieces():
     limits = Limits(texture_size=64)
     plan = glla.plan("solve", (2000, 5, 5), (5, 1), limits=limits)
-    most = stack.most_systems((Form((2000, 5, 5)), Form((2000, 5, 1))), limits)
+    most = plu_batches.most_systems((Form((2000, 5, 5)), Form((2000, 5, 1))), limits)
     pieces = -(-2000 // most)
     assert pieces > 1
     assert [scope.name for scope in plan.scopes] == ["piece of the stack"] * pieces

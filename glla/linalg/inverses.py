@@ -20,7 +20,7 @@ from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.inv3 import BATCHES, most_together, settle, whole
 from glla.operations.routes import must_fit_a_texture, pieces
-from glla.operations.stack_small import LARGEST
+from glla.operations.stack import IN_REGISTERS
 from glla.operations.trust import member_of_stack
 from glla.passes import forms_of
 
@@ -51,10 +51,10 @@ def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_fi
 
 def must_be_small(value: Float32 | Array) -> None:
     """Raise OptionError for matrices that one fragment cannot eliminate."""
-    if value.shape[-1] > LARGEST:
+    if value.shape[-1] > IN_REGISTERS:
         raise OptionError(
-            f"inv: variant 'pivoted_small' is for matrices of order {LARGEST} at most, got shape {value.shape}; leave "
-            "it out"
+            f"inv: variant 'pivoted_small' is for matrices of order {IN_REGISTERS} at most, got shape {value.shape}; "
+            "leave it out"
         )
 
 

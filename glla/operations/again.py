@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import stack, trust
+from glla.operations import trust
 from glla.operations.crossing import read_texels, texels_of, write_texels
+from glla.operations.elimination import plu_batches
 from glla.operations.elimination.noise import rounding_errors
 from glla.operations.host.scaling import Float64, Integers, Scaled, right_sides
 from glla.operations.record import Array, Batch
@@ -110,7 +111,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
 @cached_plan
 def look(form: Form, limits: Limits) -> Plan:
     """Plan of a close look at the pivots of a stack of scaled matrices, ``scaled A``: the result is who ``stands``."""
-    inner = stack.factor((form,), limits)
+    inner = plu_batches.factor((form,), limits)
     storage, count = texture(inner.slots["raw"]), form.count
     draft = Draft(LOOK)
     a, raw = draft.operand("scaled A", HostArray(form.shape)), draft.slot("raw", texels_of(storage))
@@ -149,4 +150,4 @@ def _stand(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
 def most(batch: Batch, forms: Forms, limits: Limits) -> int:
     """Members that may go together once more."""
     together = batch.most(forms, limits)
-    return min(together, stack.most_factors(forms[:1], limits)) if batch.judged == "system" else together
+    return min(together, plu_batches.most_factors(forms[:1], limits)) if batch.judged == "system" else together

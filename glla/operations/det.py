@@ -11,9 +11,9 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import care, factors, stack, stack_small, trust
+from glla.operations import care, factors, stack, trust
 from glla.operations.crossing import bring_in_watched, read_texels
-from glla.operations.elimination import counts, plu
+from glla.operations.elimination import counts, plu, plu_batches
 from glla.operations.host import scaling
 from glla.operations.inverse import example
 from glla.operations.record import Array, Batch, Operation, Way
@@ -161,14 +161,14 @@ def doubtful(operands: tuple[Array, ...], nothing: Array, figures: Array) -> NDA
 
 def most_together(forms: Forms, limits: Limits) -> int:
     """Determinants that one plan may find at once; 0: they go one by one."""
-    most = stack.most_factors(forms, limits)
-    return stack_small.most_determinants(forms, limits) if most and stack_small.is_small(forms) else most
+    most = plu_batches.most_factors(forms, limits)
+    return plu_batches.most_small_determinants(forms, limits) if most and stack.is_small(forms) else most
 
 
 @cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of a batch of determinants, with transitions for single matrices."""
-    way = stack_small.determinant if stack_small.is_small(forms) else stack.determinant
+    way = plu_batches.determinant_small if stack.is_small(forms) else plu_batches.determinant
     return replace(way(forms, limits), after=_after(forms[0].member, limits))
 
 

@@ -5,9 +5,10 @@ Scaling by powers of two is exact. The condition number of a real matrix is ofte
 
 from __future__ import annotations
 
+from glla.operations.stack import SINGLE, Cells
 from glla.passes import Draft, Plan, Storage, matrix
 from glla.passes.cache import cached_plan
-from glla.passes.layout import Shape, texels
+from glla.passes.layout import Shape, packed, texels
 
 
 @cached_plan
@@ -31,33 +32,40 @@ def plan(shape: Shape, sweeps: int = 0) -> Plan:
         scaled[i, j] = A[i, j] 2^-(e_i + f_j), every row's and column's largest entry below 2 and the columns' at
         least 1. 3 + 2 `sweeps` passes.
     """
-    m, n = shape
     draft = Draft("equilibrate")
-    draft.operand("A", matrix(shape))
-    rows = draft.slot("row_exponents", Storage(texels(m), 1))
-    columns = draft.slot("column_exponents", Storage(texels(n), 1))
-    result = draft.slot("scaled", matrix(shape))
+    source, result = draft.operand("A", matrix(shape)), draft.slot("scaled", matrix(shape))
+    exponents = add(draft, source, shape, result, sweeps=sweeps)
+    return draft.plan({"scaled": result, **exponents})
+
+
+def add(draft: Draft, source: str, shape: Shape, target: str, cells: Cells = SINGLE, sweeps: int = 0) -> dict[str, str]:
+    """Add these passes, of one matrix or of a batch, whose textures may hold more beside it; give the exponents."""
+    height, width = packed(shape)
+    made = {f"{line}_exponents": draft.slot(f"{line}_exponents", cells.storage(size, 1))
+            for line, size in (("row", height), ("column", width))}  # fmt: skip
+    rows, columns = made.values()
     for sweep in range(sweeps + 1):
         with draft.scope("sweep", sweep):
             mean = int(sweep < sweeps)
-            beside = {"column_exponents": columns} if sweep else {}
-            defines = {"MEAN": mean, "COLUMNS": len(beside)}
-            draft.draw("equilibrate/row_exponents", {"A": "A", **beside}, rows, {"width": texels(n)}, defines)
+            given = {"A": source, "column_exponents": columns} if sweep else {"A": source}
+            defines = {"MEAN": mean, "COLUMNS": int(sweep > 0), **cells.defines}
+            draft.draw("equilibrate/row_exponents", given, rows, {"width": width, **cells.grid}, defines)
             draft.draw(
                 "equilibrate/column_exponents",
-                {"A": "A", "row_exponents": rows},
+                {"A": source, "row_exponents": rows},
                 columns,
-                {"height": texels(m)},
-                {"MEAN": mean},
+                {"height": height, **cells.grid},
+                {"MEAN": mean, **cells.defines},
             )
     draft.draw(
         "equilibrate/scale",
-        {"A": "A", "row_exponents": rows, "column_exponents": columns},
-        result,
-        {"signs": (-1, -1), "shape": shape},
-        {"ROWS": 1, "COLUMNS": 1},
+        {"A": source, **made},
+        target,
+        {"signs": (-1, -1), "shape": shape, **cells.grid},
+        {"ROWS": 1, "COLUMNS": 1, **cells.defines},
+        cells.region(0, 0, width, height),
     )
-    return draft.plan({"scaled": result, "row_exponents": rows, "column_exponents": columns})
+    return made
 
 
 @cached_plan

@@ -1,7 +1,7 @@
 """Inverses of many 3 x 3 matrices, a row of nine numbers each: X_i = A_i^-1.
 
 `adjugate` is the source's formula, X = adj(A) / det A, `adjugate_fused` the same in one pass; `pivoted_small` is the
-default of `glla.inv`, elimination with partial pivoting, see `glla.operations.stack_small`.
+default of `glla.inv`, elimination with partial pivoting, see `glla.operations.elimination.plu_batches`.
 
 The formula has no pivots to choose, and its errors are those of the products in it:
 
@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ShapeError, SingularMatrixError
-from glla.operations import stack_small
 from glla.operations.crossing import at_home, texels_of
+from glla.operations.elimination import plu_batches
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.record import Array, Batch, Choice, Chosen, Operation, builder
 from glla.operations.stack import capacity, raw
@@ -111,7 +111,7 @@ def core(forms: Forms, limits: Limits, chosen: Chosen, figures: bool = False) ->
 def _records(draft: Draft, elements: str, count: int, variant: str, limits: Limits) -> str:
     """Add the passes from matrices to records; give their slot."""
     if variant == "pivoted_small":
-        plan = stack_small.solve((Form((count, 3, 3)),), limits)
+        plan = plu_batches.solve_small((Form((count, 3, 3)),), limits)
     else:
         plan = formula(count, limits.texture_size, variant)
     return draft.call("invert", plan, raw=elements)["records"]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
-from glla.operations import factors, resident_triangles, stack, streams
+from glla.operations import factors, resident_triangles, streams
 from glla.operations import lu_scaling as scaling
 from glla.operations.alignment import aligned
 from glla.operations.crossing import (
@@ -25,6 +25,7 @@ from glla.operations.crossing import (
     watch,
     write_texels,
 )
+from glla.operations.elimination import plu_batches
 from glla.operations.elimination.counts import steps
 from glla.operations.record import Array, Batch, Operation, Way
 from glla.operations.shapes import by_factors
@@ -94,7 +95,7 @@ def care(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> P
 @cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
     """Plan of a stack of systems."""
-    inner = stack.substitute(forms, limits, transposed=transposed)
+    inner = plu_batches.substitute(forms, limits, transposed=transposed)
     (rows, columns), count = forms[1].matrix, forms[0].count
     factors_, solutions = (count, rows, rows), (count, rows, columns)
 
@@ -202,7 +203,7 @@ LU_SOLVE = Operation(
     aside=_no_exchanges,
     arguments=lambda lu, b: ((lu, np.arange(len(lu))), b),
     aligned=aligned,
-    batch=Batch(stack.most_systems, batched, lambda forms: forms[1].matrix, stacked=on_device, lost=not_accepted),
+    batch=Batch(plu_batches.most_systems, batched, lambda forms: forms[1].matrix, stacked=on_device, lost=not_accepted),
     tiles=streams.substitution,
     vectors={"B": 1},
     fits=True,

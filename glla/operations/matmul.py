@@ -28,6 +28,7 @@ from glla.operations.blocked_product import (
 )
 from glla.operations.crossing import bring_in, read_back
 from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
+from glla.operations.stack import Passes, Stack
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Region, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
@@ -471,10 +472,10 @@ def aligned(forms: Forms) -> Forms:
     if a.resident or b.resident:
         return forms
     m, k, n = sizes(forms)
-    stack = np.broadcast_shapes(a.stack, b.stack)
+    members = math.prod(np.broadcast_shapes(a.stack, b.stack))
     if b.count == 1:
-        return replace(a, shape=(math.prod(stack) * m, k)), replace(b, shape=(k, n))
-    return tuple(replace(form, shape=(math.prod(stack), *form.matrix)) for form in forms)
+        return replace(a, shape=(members * m, k)), replace(b, shape=(k, n))
+    return tuple(replace(form, shape=(members, *form.matrix)) for form in forms)
 
 
 def streamed(
@@ -568,6 +569,46 @@ def product_shape(forms: Forms) -> Shape:
     return forms[0].matrix[0], forms[1].matrix[1]
 
 
+LARGEST_PRODUCT, LARGEST_PRODUCT_IN_SOFTWARE = 256, 64
+"""Largest side of matrices in batched products, on a GPU and on a software rasteriser
+(nvidia-h200-pcie-sse2/experiments/2026-11-20.json)."""
+
+
+def most_together(forms: Forms, limits: Limits) -> int:
+    """Products that one plan may make at once; 0: they go one by one.
+
+    >>> from glla.passes import Form
+    >>> most_together((Form((9, 2, 3)), Form((9, 3, 4))), PLAIN) > 100
+    True
+    """
+    (m, k), (_, n) = (form.matrix for form in forms)
+    largest = LARGEST_PRODUCT_IN_SOFTWARE if limits.software else LARGEST_PRODUCT
+    if max(m, k, n) > largest:
+        return 0
+    tile = max(texels(m), texels(k)), max(texels(k), texels(n))
+    return stack.capacity(tile, max((m + n) * k, m * n), limits.texture_size)
+
+
+@cached_plan
+def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
+    """Plan of the products of a stack of pairs of matrices, m x k and k x n, all sides > 0.
+
+    Operand ``raw``: all A, then all B. Result ``records``: all products. 4 passes.
+
+    Forms: of both stacks, with the same number of matrices each. They lie in the host's memory.
+    """
+    (m, k), (_, n) = (form.matrix for form in forms)
+    count = forms[0].count
+    own = Stack.of(count, (max(texels(m), texels(k)), max(texels(k), texels(n))), limits.texture_size)
+    passes = Passes("stack[matmul]", own, (m + n) * k)
+    a, b, c = passes.matrices("A", (m, k)), passes.matrices("B", (k, n)), passes.matrices("C", (m, n))
+    passes.pack(a, (m, k))
+    passes.pack(b, (k, n), start=count * m * k)
+    uniforms: dict[str, Uniform] = {"first": 0, "count": texels(k), "shape": (m, n), **own.grid}
+    passes.draft.draw("matmul/inner_product", {"A": a, "B": b}, c, uniforms, {"CONTINUE": 0, "STACK": 1})
+    return passes.draft.plan({"records": passes.unpack(c, (m, n))}, flops=2 * count * m * k * n)
+
+
 MATMUL = Operation(
     name="matmul",
     formula="C = A B",
@@ -585,7 +626,7 @@ MATMUL = Operation(
     noticed=noticed,
     dtype=_dtype,
     aligned=aligned,
-    batch=Batch(stack.most_products, stack.matmul, product_shape),
+    batch=Batch(most_together, batched, product_shape),
     tiles=streamed,
     host="glla.hybrid.host:matmul",
     thesis="inner_product",

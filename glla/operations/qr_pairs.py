@@ -6,7 +6,7 @@ which is applied on the way, and the two reflections of all that remains.
 
 from __future__ import annotations
 
-from glla.operations.stack import Cells
+from glla.operations.stack import SINGLE, Cells
 from glla.passes import Draft, Limits, PingPong, Plan, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -33,7 +33,7 @@ def add_reflectors(draft: Draft, source: str, shape: Shape, limits: Limits, cell
     for k in range(texels(min(shape))):
         count, chunk = slices(height - k, limits)
         size: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
-        sums = [draft.slot(f"sums_{name}_{k}", cells.texels(count, width)) for name in ("first", "both")]
+        sums = [draft.slot(f"sums_{name}_{k}", cells.storage(count, width)) for name in ("first", "both")]
         beside, last = cells.region(k, 0, width - k, count), max(k - 1, 0)
         left = cells.region(last, last, width - last, height - last)  # final texels are in both textures by then
         with draft.scope("step", k):
@@ -50,7 +50,7 @@ def add_reflectors(draft: Draft, source: str, shape: Shape, limits: Limits, cell
 
 def add_pairs(draft: Draft, packed_: str, shape: Shape, cells: Cells) -> str:
     """Add the pass of T of each pair of reflectors; give its slot, a row of texels."""
-    result = draft.slot("T", cells.texels(1, texels(min(shape))))
+    result = draft.slot("T", cells.storage(1, texels(min(shape))))
     uniforms: dict[str, Uniform] = {"height": texels(shape[0]), **cells.grid}
     draft.draw("qr/pairs", {"H": packed_}, result, uniforms, cells.defines)
     return result
@@ -64,7 +64,7 @@ def add_applied(
     found = PingPong(draft, "B", cells.matrix(size), start)
     for k in reversed(range(texels(min(shape)))):
         count, chunk = slices(height - k, limits)
-        sums = draft.slot(f"W_{k}", cells.texels(count, texels(columns)))
+        sums = draft.slot(f"W_{k}", cells.storage(count, texels(columns)))
         with draft.scope("pair", k):
             inputs = {"H": packed_, "Q": found.front}
             uniforms: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
@@ -81,14 +81,14 @@ def reflectors(shape: Shape, limits: Limits) -> Plan:
     """Plan of the reflectors, two columns a step: operand ``A``, result ``H``. 3 ceil(min(m, n) / 2) passes."""
     draft = Draft("qr/reflectors")
     source = draft.operand("A", matrix(shape))
-    return draft.plan({"H": add_reflectors(draft, source, shape, limits, Cells())})
+    return draft.plan({"H": add_reflectors(draft, source, shape, limits, SINGLE)})
 
 
 @cached_plan
 def pairs(shape: Shape) -> Plan:
     """Plan of T of each pair of reflectors: operand ``H``, result ``T``, a row of texels. One pass."""
     draft = Draft("qr/pairs")
-    return draft.plan({"T": add_pairs(draft, draft.operand("H", matrix(shape)), shape, Cells())})
+    return draft.plan({"T": add_pairs(draft, draft.operand("H", matrix(shape)), shape, SINGLE)})
 
 
 @cached_plan
@@ -107,7 +107,7 @@ def applied(shape: Shape, columns: int, limits: Limits) -> Plan:
     draft = Draft("qr/applied")
     h, t = draft.operand("H", matrix(shape)), draft.operand("T", Storage(1, texels(min(shape))))
     start = draft.operand("B", matrix((shape[0], columns)))
-    return draft.plan({"B": add_applied(draft, h, t, start, shape, columns, limits, Cells())})
+    return draft.plan({"B": add_applied(draft, h, t, start, shape, columns, limits, SINGLE)})
 
 
 @cached_plan

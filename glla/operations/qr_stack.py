@@ -15,8 +15,8 @@ import numpy as np
 
 from glla.operations.qr_pairs import add_applied, add_pairs, add_reflectors
 from glla.operations.record import Batch
-from glla.operations.stack import LARGEST, Cells, Stack, capacity
-from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Uniform
+from glla.operations.stack import LARGEST, Passes, Stack, capacity
+from glla.passes import PLAIN, Forms, Limits, Plan, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
@@ -81,44 +81,33 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced") -> P
     """
     (m, n), count, both = forms[0].matrix, forms[0].count, record(forms, mode)
     tile = max(texels(both[0]), texels(m)), max(texels(both[1]), texels(n))
-    cells = Cells(Stack.of(count, tile, limits.texture_size))
-    stack = cells.stack
-    assert stack is not None
-    draft = Draft("stack[qr]")
-    raw = draft.operand("raw", stack.raw(m * n))
-    common: dict[str, Uniform] = {"left": 0, "count": count, **stack.grid}
-    given = draft.slot("A", cells.matrix((m, n)))
-    draft.draw("stack/pack", {"raw": raw}, given, {**common, "shape": (m, n), "start": 0}, {"IDENTITY": 0, "SCALED": 0})
-    exponents, scaled = (
-        draft.slot("column_exponents", cells.texels(texels(n), 1)),
-        draft.slot("scaled", cells.matrix((m, n))),
-    )
-    sizes: dict[str, Uniform] = {"height": texels(m), **stack.grid}
+    passes = Passes("stack[qr]", Stack.of(count, tile, limits.texture_size), m * n)
+    cells, draft = passes.stack, passes.draft
+    given = passes.matrices("A", (m, n))
+    passes.pack(given, (m, n))
+    exponents, scaled = passes.column("column_exponents", texels(n)), passes.matrices("scaled", (m, n))
+    sizes: dict[str, Uniform] = {"height": texels(m), **cells.grid}
     draft.draw("equilibrate/column_exponents", {"A": given}, exponents, sizes, {"MEAN": 0, "ROWS": 0, "STACK": 1})
-    signs: dict[str, Uniform] = {"signs": (0, -1), "shape": (m, n), **stack.grid}
+    signs: dict[str, Uniform] = {"signs": (0, -1), "shape": (m, n), **cells.grid}
     inputs = {"A": given, "column_exponents": exponents}
     draft.draw("equilibrate/scale", inputs, scaled, signs, {"ROWS": 0, "COLUMNS": 1, "STACK": 1})
     one_piece = Limits(software=True)  # there are fragments enough
     inputs = {"H": add_reflectors(draft, scaled, (m, n), one_piece, cells), "column_exponents": exponents}
-    joined = draft.slot("record", cells.matrix(both))
-    uniforms: dict[str, Uniform] = {"shape": both, **stack.grid}
+    joined = passes.matrices("record", both)
+    uniforms: dict[str, Uniform] = {"shape": both, **cells.grid}
     if mode != "r":
         inputs["T"] = add_pairs(draft, inputs["H"], (m, n), cells)
     if mode == "raw":
         uniforms["factors"] = texels(min(m, n))
     elif mode != "r":
         columns = both[1]
-        start, uniforms["split"] = draft.slot("I", cells.matrix((m, columns))), m
-        draft.draw("stack/pack", {}, start, {**common, "shape": (m, columns)}, {"IDENTITY": 1, "SCALED": 0})
+        start, uniforms["split"] = passes.matrices("I", (m, columns)), m
+        passes.pack(start, (m, columns), identity=True)
         t = inputs.pop("T")
         inputs["Q"] = add_applied(draft, inputs["H"], t, start, (m, n), columns, one_piece, cells)
     kind = {"ALONE": int(mode == "r"), "RAW": int(mode == "raw")}
     draft.draw("qr/both", inputs, joined, uniforms, {"STACK": 1, **kind})
-    storage = stack.raw(both[0] * both[1])
-    records = draft.slot("records", storage)
-    out: dict[str, Uniform] = {"record": (*both, both[0] * both[1]), "count": count, "width": storage.width}
-    none = dict.fromkeys(("FIGURES", "PIVOTS", "EXPONENTS", "PROBES", "SCALED"), 0)
-    draft.draw("stack/unpack", {"M": joined}, records, {**out, **stack.grid}, {"MATRIX": 1, **none})
+    records = passes.unpack(joined, both)
     k = min(m, n)
     third = 2 * k**3 // 3
     of_q = 2 * m * both[1] * k - third if mode in ("reduced", "complete") else 0

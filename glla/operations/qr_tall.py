@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from glla.operations import packing
 from glla.operations.qr_pairs import add_applied, add_pairs, add_reflectors, applied, pairs, reflectors
-from glla.operations.stack import Cells, Stack
+from glla.operations.stack import Stack
 from glla.passes import Draft, Limits, Plan, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -76,8 +76,8 @@ def _above(shape: Shape, block: int) -> Shape:
     return -(-shape[0] // block) * 2 * texels(shape[1]), shape[1]
 
 
-def _cells(shape: Shape, block: int, limits: Limits) -> Cells:
-    return Cells(Stack.of(-(-shape[0] // block), (block // 2, texels(shape[1])), limits.texture_size))
+def _cells(shape: Shape, block: int, limits: Limits) -> Stack:
+    return Stack.of(-(-shape[0] // block), (block // 2, texels(shape[1])), limits.texture_size)
 
 
 @cached_plan

@@ -2,14 +2,15 @@
 
     T, B wrapped --> packed factors --> two substitutions --> X wrapped, and figures of each member that are read back
 
-The substitutions are those of a batch from the host, see `glla.operations.stack.substitute`. From the diagnostics the
-host finds the matrices that failed at float32's limits. Diagnostics of large batches stay on the device, which finds
-the matrices that may have failed: see `glla.operations.stack_doubts`.
+The substitutions are those of a batch from the host, see `glla.operations.elimination.plu_batches.substitute`. From the
+diagnostics the host finds the matrices that failed at float32's limits. Diagnostics of large batches stay on the
+device, which finds the matrices that may have failed: see `glla.operations.stack_doubts`.
 """
 
 from __future__ import annotations
 
-from glla.operations import residents, stack, stack_doubts
+from glla.operations import residents, stack_doubts
+from glla.operations.elimination import plu_batches
 from glla.operations.residents import extremes_of, read_figures, taken
 from glla.operations.wrapped import create, elementwise, fold, move
 from glla.operations.wrapped.view import View
@@ -151,6 +152,6 @@ def _solved(draft: Draft, lu: tuple[View, str], b: tuple[View, str], transposed:
     size, (n, columns) = limits.texture_size, b[0].shape[-2:]
     count = b[0].count // (n * columns)
     raw = draft.call("records in", move.to_raw((lu[0], b[0]), size), A=lu[1], B=b[1])["raw"]
-    inner = stack.substitute((Form((count, n, n)), Form((count, n, columns))), limits, transposed=transposed)
+    inner = plu_batches.substitute((Form((count, n, n)), Form((count, n, columns))), limits, transposed=transposed)
     records = draft.call("substitute", inner, raw=raw)["records"]
     return taken(draft, "matrices out", records, (count, n, columns), n * columns, 0, size)

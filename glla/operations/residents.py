@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glla.operations import again, stack_doubts, stack_small
+from glla.operations import again, stack, stack_doubts
 from glla.operations.record import Array, Batch
 from glla.operations.wrapped import elementwise, fold, move
 from glla.operations.wrapped.create import draw_full
@@ -116,7 +116,7 @@ def taken(
     if texture(draft.slots[records]).channels == 1:
         plan = move.from_raw((rows, columns), length, texture_size, start, count)
         return draft.call(name, plan, raw=records)["result"]
-    stride = stack_small.stride(length)
+    stride = stack.stride(length)
     part = View(shape, (stride, columns, 1), start, count * stride)
     return draft.call(name, move.copy(part, texture_size), A=records)["result"]
 

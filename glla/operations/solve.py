@@ -10,10 +10,10 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import care, factors, packing, stack, stack_small, streams, trust
+from glla.operations import care, factors, packing, stack, streams, trust
 from glla.operations.alignment import aligned
 from glla.operations.crossing import bring_in, bring_in_watched, read_back, watch
-from glla.operations.elimination import counts
+from glla.operations.elimination import counts, plu_batches
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.host import scaling
 from glla.operations.record import Array, Batch, Operation, Way
@@ -101,15 +101,15 @@ def streamed(
 
 def most_together(forms: Forms, limits: Limits) -> int:
     """Systems, or inverses, that one plan may find at once; 0: they go one by one."""
-    if stack_small.is_small(forms):
-        return stack_small.most_systems(forms, limits)
-    return stack.most_systems(forms, limits)
+    if stack.is_small(forms):
+        return plu_batches.most_small_systems(forms, limits)
+    return plu_batches.most_systems(forms, limits)
 
 
 @cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> Plan:
     """Plan of a batch of systems, or of inverses, with transitions for single matrices."""
-    way = stack_small.solve if stack_small.is_small(forms) else stack.solve
+    way = plu_batches.solve_small if stack.is_small(forms) else plu_batches.solve
     made = way(forms, limits, equilibrate=equilibrate)
     careful = care.of_systems(tuple(form.member for form in forms), limits, equilibrate)[0]
     return replace(made, after=(replace(careful, when=f"{care.GREW}; or {care.SMALL}"),))
@@ -118,7 +118,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -
 def are_regular(operands: Sequence[Array], figures: Array, equilibrate: bool = True) -> NDArray[np.bool_]:
     """Which doubtful members are well away from singular, by singular values in float64: their solutions stand.
 
-    Only of order `stack_small.LARGEST` or less, where that takes microseconds and a closer look on the device a
+    Only of order `stack.IN_REGISTERS` or less, where that takes microseconds and a closer look on the device a
     millisecond. Growth and numbers near float32's limits still need that look.
 
     >>> ones = np.ones((2, 3, 3), dtype=np.float32)
@@ -126,7 +126,7 @@ def are_regular(operands: Sequence[Array], figures: Array, equilibrate: bool = T
     [True, False]
     """
     a = operands[0]
-    if a.shape[-1] > stack_small.LARGEST or a.shape[-2] != a.shape[-1]:  # a stand-in has no singular values
+    if a.shape[-1] > stack.IN_REGISTERS or a.shape[-2] != a.shape[-1]:  # a stand-in has no singular values
         return np.zeros(len(a), dtype=bool)
     sound = a.any(axis=(1, 2)) & np.isfinite(figures).all(axis=(1, 2))
     sound &= np.logical_and.reduce([trust.each_near_one(one) for one in operands])

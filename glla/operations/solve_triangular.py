@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
-from glla.operations import blocks, reduce, resident_triangles, stack, triangular
+from glla.operations import blocks, reduce, resident_triangles, triangular
 from glla.operations.alignment import aligned
 from glla.operations.crossing import (
     at_home,
@@ -28,6 +28,7 @@ from glla.operations.crossing import (
     upload,
     write_texels,
 )
+from glla.operations.elimination import plu_batches
 from glla.operations.record import Array, Batch, Operation, Way, kept
 from glla.operations.shapes import system
 from glla.operations.streams import needed
@@ -152,7 +153,7 @@ def batched(
     So what solves stacks with factors solves these.
     """
     flipped = lower != unit_diagonal
-    inner = stack.substitute(forms, limits, transposed=transposed != flipped)
+    inner = plu_batches.substitute(forms, limits, transposed=transposed != flipped)
     (n, columns), count = forms[1].matrix, forms[0].count
     triangles, sides = (count, n, n), (count, n, columns)
     storage = texture(inner.slots["raw"])
@@ -208,7 +209,7 @@ def not_accepted(numbers: Mapping[str, Array], *, unit_diagonal: bool = False, *
 
 def most(forms: Forms, limits: Limits) -> int:
     """Systems of a stack that may go at once. One alone takes fewer passes as a whole."""
-    return 0 if forms[0].count == 1 else stack.most_systems(forms, limits)
+    return 0 if forms[0].count == 1 else plu_batches.most_systems(forms, limits)
 
 
 # -- more right-hand sides than fit at once ---------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from scipy.linalg.lapack import sgetrf
 import glla
 from glla import testing
 from glla.errors import LimitError
-from glla.operations import OPERATIONS, residents, stack, stack_small, trust
-from glla.operations.elimination import stack_definite
+from glla.operations import OPERATIONS, matmul, residents, stack, trust
+from glla.operations.elimination import plu_batches, stack_definite
 from glla.operations.host.scaling import both
 from glla.passes import PLAIN, Form, Limits, resident
 from tests.matrix import every_place
@@ -66,7 +66,7 @@ def test_every_stack_that_has_room_fits(tile, texture_size, share):
 
 def test_a_stack_that_has_no_room_is_refused():
     with pytest.raises(LimitError, match=r"^stack\[matmul\]: a texture may have 4 texels a side on this device"):
-        stack.matmul((Form((1, 20, 20)),) * 2, Limits(texture_size=4)).check(Limits(texture_size=4))
+        matmul.batched((Form((1, 20, 20)),) * 2, Limits(texture_size=4)).check(Limits(texture_size=4))
 
 
 def test_a_huge_stack_is_cut():
@@ -106,7 +106,7 @@ def test_pivots_are_lapacks(records, rng, shape):
     (m, n), order = shape, min(shape)
     a = matrices(testing.normal, 6, *shape, rng)
     a[5] = 1  # of equal entries the first is the pivot
-    result = records(stack.factor(forms(a)), m * n + 3 * order, a)
+    result = records(plu_batches.factor(forms(a)), m * n + 3 * order, a)
     for one, record in zip(a, result, strict=True):
         packed, figures = record[: m * n].reshape(m, n), record[m * n :].reshape(3, order)
         np.testing.assert_array_equal(figures[2].astype(int), sgetrf(one)[1])
@@ -118,7 +118,7 @@ def test_pivots_of_what_is_scaled_to_ones_are_ones(records, rng):
     n = 9
     a = matrices(lambda: np.eye(n)[rng.permutation(n)] * 2.0 ** rng.integers(-9, 9), 5).astype(np.float32)
     b = matrices(testing.integers, 5, n, 2, rng)
-    result = records(stack.solve(forms(a, b)), 5 * n, a, b)
+    result = records(plu_batches.solve(forms(a, b)), 5 * n, a, b)
     testing.assert_exact(result[:, 2 * n : 4 * n], np.ones((5, 2 * n)))
     squares = result[:, 4 * n :].sum(axis=1)  # of the probes in another order
     np.testing.assert_allclose(squares, np.full(5, squares[0]), rtol=1e-5)
@@ -129,7 +129,7 @@ def test_pivots_of_what_is_scaled_to_ones_are_ones(records, rng):
 def test_probes_tell_the_size_of_the_inverse(records, rng, equilibrate, n, columns):
     """The mean of the sums of squares is near the square of the inverse's Frobenius norm."""
     a, b = matrices(testing.conditioned, 3, n, n, rng), matrices(testing.normal, 3, n, columns, rng)
-    result = records(stack.solve(forms(a, b), equilibrate=equilibrate), n * (columns + 3), a, b)
+    result = records(plu_batches.solve(forms(a, b), equilibrate=equilibrate), n * (columns + 3), a, b)
     squares = result[:, n * (columns + 2) :].sum(axis=1) / stack.PROBES
     for one, square in zip(a.astype(np.float64), squares, strict=True):
         rows, shares = both(one) if equilibrate else (0, 0)
@@ -141,9 +141,9 @@ def test_probes_tell_the_size_of_the_inverse(records, rng, equilibrate, n, colum
 def test_a_single_system_searches_the_same_pivots(records, rng, n):
     """In the vertex stage, where those of a batch have a pass."""
     a, b = matrices(testing.normal, 1, n, n, rng), matrices(testing.normal, 1, n, 1, rng)
-    alone = records(stack.solve(forms(a, b)), 4 * n, a, b)
+    alone = records(plu_batches.solve(forms(a, b)), 4 * n, a, b)
     two = np.concatenate([a, a]), np.concatenate([b, b])
-    beside = records(stack.solve(forms(*two)), 4 * n, *two)
+    beside = records(plu_batches.solve(forms(*two)), 4 * n, *two)
     np.testing.assert_allclose(alone[0, n:], beside[0, n:], rtol=1e-4)
     testing.assert_solve(a[0], alone[0, :n].reshape(n, 1), b[0])
 
@@ -194,9 +194,9 @@ def hard(n, rng):
 
 
 LONGER_WAY = {
-    "solve": (stack_small.solve, stack.solve),
-    "inv": (stack_small.solve, stack.solve),
-    "slogdet": (stack_small.determinant, stack.determinant),
+    "solve": (plu_batches.solve_small, plu_batches.solve),
+    "inv": (plu_batches.solve_small, plu_batches.solve),
+    "slogdet": (plu_batches.determinant_small, plu_batches.determinant),
     "cholesky": (OPERATIONS["cholesky"].batch.plan, stack_definite.factor),
     "solve_pos": (OPERATIONS["solve_pos"].batch.plan, stack_definite.solve),
     "cho_solve": (OPERATIONS["cho_solve"].batch.plan, stack_definite.substitute),
@@ -252,7 +252,7 @@ def test_hard_matrices_keep_their_bounds(n, place, rng):
 def test_right_hand_sides_may_be_many(rng, device, software):
     given = Form((9, 3, 3)), Form((9, 3, 3000))
     assert OPERATIONS["solve"].batch.most(given, Limits(software=software)) > 9
-    far = Form((9, 3, 3)), Form((9, 3, 2 * stack_small.LONGEST // 3))
+    far = Form((9, 3, 3)), Form((9, 3, 2 * stack.LONGEST // 3))
     assert OPERATIONS["solve"].batch.most(far, Limits(software=software)) == 0
     a, b = matrices(testing.spd, 5, 3, rng), rng.standard_normal((5, 3, 700)).astype(np.float32)
     for assumed, shader in (("gen", "stack/pivoted_small"), ("pos", "stack/definite_small")):
@@ -261,4 +261,4 @@ def test_right_hand_sides_may_be_many(rng, device, software):
         assert [one.draw.shader for one in trace.passes if one.draw] == [shader]
         for one in zip(a, x, b, strict=True):
             testing.assert_solve(*one)
-    assert not stack_small.is_small(resident((5, 5)))
+    assert not stack.is_small(resident((5, 5)))

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from glla.operations.elimination.cholesky_blocks import SIDE
-from glla.operations.stack import Cells
+from glla.operations.stack import SINGLE, Cells
 from glla.passes import Draft, PingPong, Uniform, matrix
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, texels
 
 SIXTEEN, BLOCK16 = "sixteen", "block16"
 """Variants of the factorisation, see `glla.operations.elimination.definite_band.VARIANTS`."""
-
-SINGLE = Cells()
-"""One band."""
 
 
 class Band:
@@ -38,7 +35,7 @@ class Band:
         rows, self.n = shape
         self.reach = -(-(min(rows, self.n) - 1) // (2 * SIDE))  # blocks below the one on the diagonal
         self.height, self.width = SIDE * (self.reach + 1), texels(self.n)
-        self.storage = cells.texels(self.height, self.width)
+        self.storage = cells.storage(self.height, self.width)
 
     def lay(self, source: str, target: str, upper: bool) -> None:
         """Lay the band by columns of blocks."""
@@ -89,7 +86,7 @@ class Band:
 
     def _block16(self, rest: PingPong) -> str:
         draft, shape = self.draft, (2 * self.height, self.n)
-        block, result = draft.slot("D", self.cells.texels(SIDE, SIDE)), draft.slot("L by columns", self.storage)
+        block, result = draft.slot("D", self.cells.storage(SIDE, SIDE)), draft.slot("L by columns", self.storage)
         for number, (first, count, after) in enumerate(self._steps()):
             corner: dict[str, Uniform] = {"corner": (first, 0), **self.cells.grid}
             place, square = self.cells.region(first, 0, count, self.height), self.cells.region(0, 0, count, SIDE)

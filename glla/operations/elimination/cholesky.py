@@ -13,16 +13,15 @@ from glla.errors import NotPositiveDefiniteError
 from glla.operations import blocks, residents
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import stack_definite
-from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels, block16, sixteen
+from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels, block16, rank2, sixteen
 from glla.operations.host import scaling
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.shapes import square
 from glla.operations.trust import near_one
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.operations.wrapped.view import View
-from glla.passes import Draft, Forms, HostArray, Next, PingPong, Plan, Region, Variant, matrix, resident
+from glla.passes import Draft, Forms, HostArray, Next, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
-from glla.passes.layout import texels
 from glla.passes.limits import PLAIN, Limits
 
 SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2'
@@ -110,7 +109,7 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     draft = Draft("cholesky[blocked, fused]" if fused else chosen.title)
     source = draft.operand("A", matrix((n, n)))
     if variant == "rank2":
-        result = _rank2(draft, source, n)
+        result = rank2(draft, source, n)
     elif fused:
         result = sixteen(draft, source, n)
     elif variant == "blocked":
@@ -119,24 +118,6 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     else:
         result = block16(draft, source, n, by_rows=variant == "block16_rows")
     return draft.plan({"L": result}, flops(forms))
-
-
-def _rank2(draft: Draft, source: str, n: int) -> str:
-    """Add a pass for every two columns; give the slot of L."""
-    side = texels(n)
-    factor = PingPong(draft, "L", matrix((n, n)), source)
-    for k in range(side):
-        first = max(k - 1, 0)  # rows and columns are final one step after their own, when both textures hold them
-        with draft.scope("step", k):
-            draft.draw(
-                "cholesky/rank2",
-                {"A": factor.front},
-                factor.back,
-                {"k": k, "shape": (n, n)},
-                region=Region(first, first, side - first, side - first),
-            )
-        factor.swap()
-    return factor.front
 
 
 # -- plans of calls ---------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from glla.operations.stack import SINGLE, Cells
 from glla.passes import Block, Buffer, Draft, PingPong, Region, Storage, Uniform, matrix
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
@@ -26,6 +27,25 @@ ROWS, COLUMNS = 4, 2
 
 GROUP = 16
 """Rows of the matrix that one fragment of a trailing update in panels computes."""
+
+
+def rank2(draft: Draft, source: str, n: int, cells: Cells = SINGLE) -> str:
+    """Add a pass for every two columns, of one matrix or of a batch; give the slot of L."""
+    side, shape = texels(n), (n, n)
+    factor = PingPong(draft, "L", cells.matrix(shape), source)
+    for k in range(side):
+        first = max(k - 1, 0)  # rows and columns are final one step after their own, when both textures hold them
+        with draft.scope("step", k):
+            draft.draw(
+                "cholesky/rank2",
+                {"A": factor.front},
+                factor.back,
+                {"k": k, "shape": shape, **cells.grid},
+                cells.defines,
+                cells.region(first, first, side - first, side - first),
+            )
+        factor.swap()
+    return factor.front
 
 
 def block16(draft: Draft, source: str, n: int, by_rows: bool) -> str:

@@ -19,13 +19,15 @@ as the column pair has pivots (`EchelonSearch`), so each of its steps needs the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from math import isqrt
 
 from glla.errors import one_of
-from glla.passes import Draft, Region, Storage, Uniform
-from glla.passes.layout import Shape, texels
+from glla.operations.stack import SINGLE, Cells, Stack
+from glla.passes import Draft, PingPong, Region, Storage, Uniform
+from glla.passes.layout import Shape, packed, texels
 
 NORMS = {"partial": "pivot/first_column", "harmonic": "pivot/block_norm", "geometric": "pivot/block_norm"}
 """Shader of the search, by pivoting strategy; in that of ``partial`` `SECOND` follows."""
@@ -57,7 +59,7 @@ def searched_by(height: int, wide: bool = False) -> int:
 
 
 class FactorSearch:
-    """Adds the pivot searches of a factorisation to a draft.
+    """Adds the pivot searches of a factorisation to a draft, see `rank2`.
 
     Parameters
     ----------
@@ -72,6 +74,8 @@ class FactorSearch:
     wide : bool
         Search with more fragments, each of fewer rows: for a GPU.
     """
+
+    eliminates = "plu/rank2/eliminate"
 
     def __init__(self, draft: Draft, shape: Shape, pivoting: str, name: str = "", wide: bool = False) -> None:
         known(pivoting)
@@ -170,6 +174,89 @@ class FactorSearch:
             {**defines, "GEOMETRIC": int(self.pivoting == "geometric")},
             Region(first, 0, steps, 1),
         )
+
+
+class BatchSearch:
+    """Adds the pivot searches of a batch: a fragment for each matrix.
+
+    Parameters
+    ----------
+    draft : Draft
+        Where the passes go.
+    shape : tuple of int
+        Rows and columns of a matrix, with the right-hand sides beside it.
+    steps : int
+        Column pairs.
+    stack : Stack
+        How the matrices share textures.
+    """
+
+    eliminates = "plu/rank2/eliminate"
+
+    def __init__(self, draft: Draft, shape: Shape, steps: int, stack: Stack) -> None:
+        self.draft, self.shape, self.stack = draft, shape, stack
+        self.inputs = {name: draft.slot(name, stack.storage(steps, 1)) for name in ("pivots", "blocks")}
+        self.defines = stack.defines
+
+    def step(self, k: int, matrix: str) -> None:
+        """Search column pair k."""
+        uniforms: dict[str, Uniform] = {"rows": self.shape[0], **self.stack.grid}
+        self.draft.draw(
+            "stack/search", {"A": matrix}, (*self.inputs.values(),), uniforms, {}, self.stack.region(0, k, 1, 1)
+        )
+
+    def uniforms(self) -> dict[str, Uniform]:
+        """Uniforms of the elimination."""
+        return {"top": 0, "shape": self.shape, **self.stack.grid}
+
+
+class NoSearch:
+    """A small matrix: the vertex stage of its elimination searches the pivots."""
+
+    eliminates = "plu/rank2/search_and_eliminate"
+    inputs: Mapping[str, str] = {}
+    defines: Mapping[str, int] = {}
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+
+    def step(self, k: int, matrix: str) -> None:
+        """Add nothing."""
+
+    def uniforms(self) -> dict[str, Uniform]:
+        """Uniforms of the elimination."""
+        return {"top": 0, "shape": self.shape}
+
+
+def rank2(
+    draft: Draft,
+    source: str,
+    shape: Shape,
+    steps: int,
+    search: FactorSearch | BatchSearch | NoSearch,
+    cells: Cells = SINGLE,
+) -> str:
+    """Add an elimination pass for every two columns, after the search of its pivots; give the slot of the factors.
+
+    A row of texels is final one step after its own, when both textures hold it.
+    """
+    height, width = packed(shape)
+    front = PingPong(draft, "LU", cells.matrix(shape), source)
+    for k in range(steps):
+        y = max(k - 1, 0)
+        with draft.scope("step", k):
+            search.step(k, front.front)
+            draft.draw(
+                search.eliminates,
+                {"A": front.front, **search.inputs},
+                front.back,
+                search.uniforms(),
+                search.defines,
+                cells.region(0, y, width, height - y),
+                step=k,
+            )
+        front.swap()
+    return front.front
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import GrowthWarning, NonFiniteError, OptionError, ShapeError, SingularMatrixError
-from glla.operations import stack, trust
+from glla.operations import trust
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels, upload
+from glla.operations.elimination import plu_batches
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
 from glla.operations.elimination.counts import flops, steps
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.elimination.panels import BlockedFactors
-from glla.operations.elimination.pivot import NORMS, FactorSearch, known
+from glla.operations.elimination.pivot import NORMS, FactorSearch, known, rank2
 from glla.operations.host.scaling import exponents
 from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
 from glla.operations.reduce import max_magnitude
 from glla.operations.trust import PROMISED, overflow, size_near_one
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, PingPong, Plan, Region, resident
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Plan, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.storage import HostArray, Storage, matrix
@@ -153,25 +154,12 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, pivoting: str | None = No
         return draft.plan({"LU": factors.result, "pivots": pivots, "health": health}, flops(shape))
     count = steps(shape) if stop is None else min(stop, steps(shape))
     draft = Draft(f"plu[rank2, {pivoting}]")
-    storage = matrix(shape)
-    front = PingPong(draft, "LU", storage, draft.operand("A", storage))
+    source = draft.operand("A", matrix(shape))
     search = FactorSearch(draft, shape, pivoting)
-    for k in range(count):
-        with draft.scope("step", k):
-            search.step(k, front.front)
-            draft.draw(
-                "plu/rank2/eliminate",
-                {"A": front.front, **search.inputs},
-                front.back,
-                search.uniforms(),
-                search.defines,
-                _from_row(max(k - 1, 0), storage),
-                step=k,
-            )
-        front.swap()
+    lu = rank2(draft, source, shape, count, search)
     pivots, health = (draft.slot(name, Storage(1, count)) for name in ("pivots", "health"))
     search.records(count, (pivots, health))
-    return draft.plan({"LU": front.front, "pivots": pivots, "health": health}, flops(shape))
+    return draft.plan({"LU": lu, "pivots": pivots, "health": health}, flops(shape))
 
 
 def _pivoting(variant: str, pivoting: str | None) -> str:
@@ -187,11 +175,6 @@ def _pivoting(variant: str, pivoting: str | None) -> str:
             f"got {pivoting!r}; block norms are for rank2 and blocked"
         )
     return pivoting
-
-
-def _from_row(y: int, storage: Storage) -> Region:
-    """All texels from row y down: a row of texels is final one step after its own, when both textures hold it."""
-    return Region(0, y, storage.width, storage.height - y)
 
 
 @cached_plan
@@ -598,7 +581,7 @@ PLU = Operation(
 def _batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of a batch of factorisations, with transitions for single matrices."""
     again = partial(whole, tuple(form.member for form in forms), limits, packed=True)
-    return replace(stack.factor(forms, limits), after=(Next(GREW, ALONE, again),))
+    return replace(plu_batches.factor(forms, limits), after=(Next(GREW, ALONE, again),))
 
 
 def exchanges_of(figures: Array) -> NDArray[np.int32]:
@@ -630,7 +613,7 @@ LU_FACTOR = replace(
     whole=partial(whole, packed=True),
     values=_packed,
     batch=Batch(
-        stack.most_factors,
+        plu_batches.most_factors,
         _batched,
         lambda forms: forms[0].matrix,
         3,

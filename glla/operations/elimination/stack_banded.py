@@ -22,7 +22,7 @@ from glla.operations.elimination.band_columns import BLOCK16, Band
 from glla.operations.elimination.cholesky_blocks import SIDE
 from glla.operations.elimination.stack_definite import FAR, doubtful
 from glla.operations.record import Array, Batch
-from glla.operations.stack import Cells, Passes, Stack, capacity
+from glla.operations.stack import Passes, Stack, capacity
 from glla.passes import PLAIN, Form, Forms, Limits, Next, Plan
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -56,7 +56,7 @@ def _begin(name: str, forms: Forms, limits: Limits) -> tuple[Passes, Band, str]:
     passes = Passes(f"stack[{name}]", own, _elements(forms))
     ab = passes.matrices("ab", shape)
     passes.pack(ab, shape)
-    return passes, Band(passes.draft, shape, Cells(own)), ab
+    return passes, Band(passes.draft, shape, own), ab
 
 
 @cached_plan

@@ -6,7 +6,7 @@ As `glla.operations.stack` has it; the step is that of a single matrix (``choles
 and so are the bits of a factor. The lower half of A is read: for the upper one the caller passes the transpose. A
 record ends in two lines of diagnostics, of which the first is the diagonal of L. A matrix whose diagonal or right-hand
 sides are far from 1 is solved alone, scaled. Matrices of order 4 at most take a single pass, see
-`stack_definite_small`.
+`small`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import stack, trust
-from glla.operations.elimination import stack_definite_small as small
+from glla.operations.elimination.cholesky_blocks import rank2
 from glla.operations.host import scaling
 from glla.operations.record import Array, Batch
 from glla.operations.stack import Passes, Stack
-from glla.passes import PLAIN, Form, Forms, Limits, Next, PingPong, Plan, Uniform
+from glla.passes import PLAIN, Form, Forms, Limits, Next, Plan, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
 
@@ -36,33 +36,19 @@ def most_together(forms: Forms, limits: Limits) -> int:
     """Members of a stack that one plan may do at once; 0: they go one by one, as a single matrix does."""
     (n, columns), own = forms[-1].matrix, forms[0]
     widest = max(n, columns)
-    if own.stack and small.is_small(forms):
-        return small.most_together(forms, limits)
+    if own.stack and stack.is_small(forms):
+        return stack.most_small(n * (columns + 2), n * n + (0 if len(forms) == 1 else n * columns), limits)
     if not own.stack or widest > (LARGEST_IN_SOFTWARE if limits.software else LARGEST):
         return 0
     elements = n * n + (0 if len(forms) == 1 else n * columns)
     return stack.capacity((texels(n), texels(widest)), max(elements, n * (columns + 2)), limits.texture_size)
 
 
-def _factor(passes: Passes, n: int, count: int) -> str:
-    """Add the way in, and a step for every two columns; give the slot of L."""
+def _factor(passes: Passes, n: int) -> str:
+    """Add the way in, and the factorisation; give the slot of L."""
     start = passes.matrices("A", (n, n))
     passes.pack(start, (n, n))
-    side = texels(n)
-    factor = PingPong(passes.draft, "L", passes.stack.storage(side, side), start)
-    for k in range(side):
-        first = max(k - 1, 0)  # rows and columns are final one step after their own, when both textures hold them
-        with passes.draft.scope("step", k):
-            passes.draft.draw(
-                "cholesky/rank2",
-                {"A": factor.front},
-                factor.back,
-                {"k": k, "shape": (n, n), **passes.stack.grid},
-                {"STACK": 1},
-                passes.stack.region(first, first, side - first, side - first),
-            )
-        factor.swap()
-    return factor.front
+    return rank2(passes.draft, start, n, passes.stack)
 
 
 def _passes(name: str, forms: Forms, limits: Limits) -> tuple[Passes, int, int, int]:
@@ -80,7 +66,7 @@ def factor(forms: Forms, limits: Limits = PLAIN) -> Plan:
     elements. ceil(n / 2) + 2 passes.
     """
     passes, n, _, count = _passes("cholesky", forms, limits)
-    made = _factor(passes, n, count)
+    made = _factor(passes, n)
     return passes.draft.plan({"records": passes.unpack(made, (n, n), n, made)}, count * (n**3 // 3))
 
 
@@ -92,7 +78,7 @@ def solve(forms: Forms, limits: Limits = PLAIN) -> Plan:
     ceil(n / 2) + 2 ceil(n / 8) + 3 passes.
     """
     passes, n, columns, count = _passes("solve_pos", forms, limits)
-    made = _factor(passes, n, count)
+    made = _factor(passes, n)
     x = _substituted(passes, made, n, columns, count)
     result = passes.unpack(x, (n, columns), n, made)
     return passes.draft.plan({"records": result}, count * (n**3 // 3 + 2 * n * n * columns))
@@ -128,7 +114,7 @@ def invert(forms: Forms, limits: Limits = PLAIN) -> Plan:
     ceil(n / 2) + ceil(n / 8) + 4.
     """
     passes, n, _, count = _passes("inv_pos", forms, limits)
-    made = _factor(passes, n, count)
+    made = _factor(passes, n)
     start, x = passes.matrices("I", (n, n)), passes.matrices("X", (n, n))
     passes.pack(start, (n, n), identity=True)
     upper = passes.substitute(made, start, (n, n), upper=True, transposed=True)
@@ -136,6 +122,43 @@ def invert(forms: Forms, limits: Limits = PLAIN) -> Plan:
     defines = {"CONTINUE": 0, "STACK": 1, "TRANSPOSE_B": 1}
     passes.draft.draw("matmul/inner_product", {"A": upper, "B": upper}, x, uniforms, dict(defines))
     return passes.draft.plan({"records": passes.unpack(x, (n, n), n, made, mirrored=True)}, count * n**3)
+
+
+# -- matrices of order 4 at most: one pass, in which a fragment factors a whole matrix ---------------------------------
+
+FACTOR, SOLUTION, INVERSE = range(3)
+"""Requested results, by the shader's numbers."""
+
+
+@cached_plan
+def small(forms: Forms, limits: Limits = PLAIN, *, result: int, given: bool = False) -> Plan:
+    """Plan of a stack of small matrices. One pass.
+
+    Operand ``raw``: the matrices, of which the lower half is read, then all B. Result ``records``: for each matrix L or
+    X, the diagonal of L, and once more that or the diagonal of the inverse. They have four elements to a texel and
+    begin with one.
+
+    Parameters
+    ----------
+    result : int
+        `FACTOR`, `SOLUTION` or `INVERSE`.
+    given : bool
+        The stack holds factors, not matrices.
+    """
+    (n, columns), count = forms[-1].matrix, forms[0].count
+    own: dict[str, Uniform] = {"start": count * n * n} if result == SOLUTION else {}
+    work = {FACTOR: 0, SOLUTION: 2 * n * n * columns, INVERSE: 2 * n**3 // 3}[result]
+    return stack.one_pass(
+        "stack/definite_small",
+        f"stack[{'cholesky' if not given else 'cho_solve'}, {('factor', 'solution', 'inverse')[result]}, small]",
+        count,
+        n * n + (n * columns if result == SOLUTION else 0),
+        (columns, n * (columns + 2)),
+        own,
+        {"ORDER": n, "GIVEN": int(given), "RESULT": result},
+        (0 if given else n**3 // 3) + work,
+        limits,
+    )
 
 
 # -- what an operation says of its stacks -----------------------------------------------------------------------------
@@ -179,10 +202,10 @@ def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Next) 
 
 def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
     """That plan, or the one pass of small members in its place."""
-    if not small.is_small(forms):
+    if not stack.is_small(forms):
         return made
-    result = small.FACTOR if made is factor else small.INVERSE if made is invert else small.SOLUTION
-    return partial(small.plan, result=result, given=made is substitute)
+    result = FACTOR if made is factor else INVERSE if made is invert else SOLUTION
+    return partial(small, result=result, given=made is substitute)
 
 
 def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object) -> NDArray[np.intp]:
