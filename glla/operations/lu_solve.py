@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +26,11 @@ from glla.operations.crossing import (
 )
 from glla.operations.elimination import plu_batches
 from glla.operations.elimination.counts import steps
-from glla.operations.record import Array, Batch, Operation, Way
+from glla.operations.record import Array, Batch, Operation
 from glla.operations.shapes import by_factors
 from glla.operations.trust import each_near_one, member_of_stack, near_one, of_diagonal
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Plan, Storage, texture
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, Storage, texture
 from glla.passes.cache import cached_plan
 
 SINGULAR = "SingularMatrixError: names the place"
@@ -48,7 +47,13 @@ def flops(forms: Forms) -> int:
 
 @cached_plan
 def core(
-    forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, equilibrated: bool = False, **way: Unpack[Way]
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    transposed: bool = False,
+    equilibrated: bool = False,
+    variant: None = None,
+    parameters: Parameters = (),
 ) -> Plan:
     """Plan of the solution on the device: operands ``LU``, ``pivots`` (records), ``B``."""
     n, columns = forms[1].matrix
@@ -56,7 +61,9 @@ def core(
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, **way: Unpack[Way]) -> Plan:
+def whole(
+    forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, variant: None = None, parameters: Parameters = ()
+) -> Plan:
     """Plan of a call: upload, U's diagonal, substitution, read-back."""
     lu_form, b_form = forms
     n, columns = b_form.matrix

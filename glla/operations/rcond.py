@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,10 @@ from glla.operations.elimination.counts import flops as elimination_flops
 from glla.operations.elimination.plu import SCALED, scaled_by_one
 from glla.operations.host.scaling import Float64
 from glla.operations.inverse import core, example
-from glla.operations.record import Operation, Way
+from glla.operations.record import Operation
 from glla.operations.shapes import square
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Plan
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan
 from glla.passes.cache import cached_plan
 
 STEP, TRANSPOSED, LAST = "step of Hager's method", "with the transpose", "alternating signs"
@@ -45,7 +45,7 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
+def whole(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, parameters: Parameters = ()) -> Plan:
     """Plan of the factors of a matrix, and of its norm; then come the steps of Hager's method.
 
     A matrix of the host is scaled by a power of two first. One on the device stays there: only if its entries are near

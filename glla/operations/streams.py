@@ -10,7 +10,7 @@ from glla.operations.crossing import read_back, upload
 from glla.operations.elimination.counts import steps
 from glla.operations.record import Way
 from glla.operations.tiles import between_plans, columns_at_once, starts
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Plan, Storage, matrix
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
 
@@ -41,7 +41,13 @@ def system(
 
 @cached_plan
 def substitution(
-    forms: Forms, limits: Limits = PLAIN, room: int | None = None, *, transposed: bool = False, **way: Unpack[Way]
+    forms: Forms,
+    limits: Limits = PLAIN,
+    room: int | None = None,
+    *,
+    transposed: bool = False,
+    variant: None = None,
+    parameters: Parameters = (),
 ) -> Plan | None:
     """Plan of the solution with factors of the host, block by block; None if it goes as a whole."""
     (n, _), (_, columns) = forms[0].matrix, forms[1].matrix

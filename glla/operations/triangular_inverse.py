@@ -23,7 +23,7 @@ from glla.operations.substitution import in_rounded_rows
 from glla.operations.triangular import Triangle
 from glla.operations.trust import TINY
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, PingPong, Plan, Region, Variant, resident
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.storage import HostArray, matrix
@@ -204,7 +204,8 @@ def tiles(
     *,
     lower: bool = False,
     unit_diagonal: bool = False,
-    **way: Unpack[Way],
+    variant: None = None,
+    parameters: Parameters = (),
 ) -> Plan | None:
     """Plan of the solutions of T X = I block by block, where there is a cap on memory; else None."""
     both = (*forms, Form(forms[0].matrix))

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from glla.errors import NotPositiveDefiniteError
-from glla.operations import blocks, residents
+from glla.operations import blocks
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import stack_definite
 from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels, block16, rank2, sixteen
@@ -19,7 +19,6 @@ from glla.operations.record import Array, Choice, Chosen, Operation, Way, builde
 from glla.operations.shapes import square
 from glla.operations.trust import near_one
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.operations.wrapped.view import View
 from glla.passes import Draft, Forms, HostArray, Next, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.limits import PLAIN, Limits
@@ -317,14 +316,6 @@ def whole_factor(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, *
     return whole(DENSE, (given,), limits, **way)
 
 
-def _of_halves(forms: Forms, limits: Limits, *, lower: bool = False, **options: object) -> Plan:
-    """Plan of a stack on the device whose upper halves are read, unless `lower`."""
-    (form,) = forms
-    view = form.view if isinstance(form.view, View) else View.of(form.shape)
-    given = form if lower else replace(form, view=view.moved(-2, -1))
-    return residents.plan(STACKS, (given,), limits, **options)
-
-
 def factor_on_host(a: Array) -> tuple[Array, bool]:
     """Factor on the CPU, as `cho_factor` does by default: the upper factor of the upper half.
 
@@ -341,7 +332,6 @@ CHO_FACTOR = replace(
     name="cho_factor",
     check=partial(square, "cho_factor"),
     whole=whole_factor,
-    batch=replace(STACKS, stacked=_of_halves),
     results=("c", "lower"),
     values=lambda forms, results: (results["L"], True),
     host="glla.operations.elimination.cholesky:factor_on_host",

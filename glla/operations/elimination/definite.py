@@ -24,7 +24,7 @@ from glla.operations.host.scaling import Float64, Integers, scaled_back
 from glla.operations.record import Array, Operation, Way
 from glla.operations.shapes import by_factors, system
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Plan, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -60,7 +60,9 @@ def flops_of_solve(forms: Forms) -> int:
 
 
 @cached_plan
-def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **way: Unpack[Way]) -> Plan:
+def solution(
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, variant: None = None, parameters: Parameters = ()
+) -> Plan:
     """Plan of the solution on the device: operands ``C``, of which one triangle is read, and ``B``."""
     n, columns = forms[1].matrix
     draft = Draft("cho_solve")
@@ -70,7 +72,13 @@ def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **way:
 
 @cached_plan
 def whole_solution(
-    kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]
+    kind: Kind,
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = False,
+    variant: None = None,
+    parameters: Parameters = (),
 ) -> Plan:
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
     c_form, b_form = forms

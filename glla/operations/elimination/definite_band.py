@@ -32,6 +32,7 @@ from glla.passes import (
     Draft,
     Forms,
     Limits,
+    Parameters,
     Plan,
     Uniform,
     Variant,
@@ -276,7 +277,9 @@ def flops_of_substitution(forms: Forms) -> int:
 
 
 @cached_plan
-def substitution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
+def substitution(
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, variant: None = None, parameters: Parameters = ()
+) -> Plan:
     """Plan of the solution of L L^T X = B on the device.
 
     Operands ``C`` and ``B``. Results ``X``, and ``diagonal``, that of L, 1 x n. Passes: 2 ceil(n / 16) + 4.
