@@ -74,12 +74,18 @@ def test_arrays_of_any_kind_go_up_as_float32(device, dtype, order):
     np.testing.assert_array_equal(results["less"], expected - 1)
 
 
-def test_a_stack_goes_up_as_one_block(device, rng):
+def test_stacks_and_transposed_arrays_go_up(device, rng):
     draft = Draft("stack")
     a = draft.operand("A", HostArray((2, 3, 4)))
     back = read_back(draft, "B", upload(draft, "A", a, (6, 4)), (6, 4))
     array = rng.standard_normal((2, 3, 4), dtype=np.float32)
     np.testing.assert_array_equal(device.run(draft.plan({"B": back}), A=array)["B"], array.reshape(6, 4))
+    draft = Draft("transposed")
+    a, raw = draft.operand("A", HostArray((2, 3))), draft.slot("raw", Storage(3, 2, 1))
+    draft.transfer(a, raw, transposed=True)
+    plan = draft.plan({"packed": draft.call("pack", packing.pack((2, 3), transposed=True), raw=raw)["packed"]})
+    array = np.asfortranarray(A[:2])
+    np.testing.assert_array_equal(device.download(device.run(plan, A=array)["packed"], (2, 3)), array)
 
 
 def test_a_plan_of_plans_of_plans(device):
@@ -130,29 +136,17 @@ def test_each_slot_goes_with_its_last_use(device):
     assert device.stats().textures == before
 
 
-def test_what_the_caller_does_not_name_is_given_back(device):
+def test_last_uses_are_named_and_nameless_results_given_back(device):
+    stages = schedule(squares())
+    assert [stage.last for stage in stages] == [
+        (), ("A_raw",), ("pack A.packed",), (), ("unpack C.raw",), ("C",),
+    ]  # fmt: skip
     plan = squares()
     call = next(step for step in plan.steps if getattr(step, "name", "") == "product")
     before = device.stats().textures
     nameless = replace(plan, steps=(*plan.steps[:2], replace(call, results={})), results={})
     assert device.run(nameless, A=A) == {}
     assert device.stats().textures == before
-
-
-def test_the_schedule_names_last_uses():
-    stages = schedule(squares())
-    assert [stage.last for stage in stages] == [
-        (), ("A_raw",), ("pack A.packed",), (), ("unpack C.raw",), ("C",),
-    ]  # fmt: skip
-
-
-def test_what_lies_transposed_goes_up_transposed(device):
-    draft = Draft("transposed")
-    a, raw = draft.operand("A", HostArray((2, 3))), draft.slot("raw", Storage(3, 2, 1))
-    draft.transfer(a, raw, transposed=True)
-    plan = draft.plan({"packed": draft.call("pack", packing.pack((2, 3), transposed=True), raw=raw)["packed"]})
-    array = np.asfortranarray(A[:2])
-    np.testing.assert_array_equal(device.download(device.run(plan, A=array)["packed"], (2, 3)), array)
 
 
 # ---- failures --------------------------------------------------------------------------------

@@ -114,28 +114,22 @@ def test_inexact_division_is_a_note(device):
     assert passed(list(findings.values()))
 
 
-def test_contraction():
+def test_findings_about_rounding():
+    exact = np.array([1.0, 3.0])
+    assert ulps(np.array([1, 3], np.float32), exact) == 0
+    assert ulps(np.array([1 + 2.0**-23, 3], np.float32), exact) == 1
+    assert ulps(np.array([1, np.nan], np.float32), exact) == np.inf
+    assert ulps(np.array([np.inf, 3], np.float32), exact) == np.inf
     assert selftest._contraction(fused=False, separate=True).ok
     fused = selftest._contraction(fused=True, separate=False)
     assert (fused.verdict, fused.detail) == ("note", "one rounding (fused)")
     assert "neither" in selftest._contraction(fused=False, separate=False).detail
-
-
-def test_folding():
     texels = np.zeros((2, 2, 4), np.float32)
     assert selftest._folding(texels).ok
     texels[..., 1] = 1
     assert selftest._folding(texels).detail.endswith("not behind a uniform factor of 1")
     texels[..., 2] = 1
     assert selftest._folding(texels).figures == {"folded": True, "folded_behind_uniform": True}
-
-
-def test_ulps():
-    exact = np.array([1.0, 3.0])
-    assert ulps(np.array([1, 3], np.float32), exact) == 0
-    assert ulps(np.array([1 + 2.0**-23, 3], np.float32), exact) == 1
-    assert ulps(np.array([1, np.nan], np.float32), exact) == np.inf
-    assert ulps(np.array([np.inf, 3], np.float32), exact) == np.inf
 
 
 def test_operands_have_normal_quotients():

@@ -50,16 +50,14 @@ def test_two_buffers_serve_many_arrays(device, rng):
         assert_exact(download.result(), array)
 
 
-def test_the_host_may_write_to_the_array_at_once(device, rng):
+def test_arrays_and_textures_are_free_at_once(device, rng):
+    """The host may write to an array, and passes to a texture, that is on its way."""
     sent = normal(30, 20, rng)
     before = sent.copy()
     with device.uploads(600) as uploads:
         texture = uploads.upload(sent)
         sent[:] = 0
         assert_exact(device.download(texture, (30, 20)), before)
-
-
-def test_the_texture_may_be_drawn_to_while_it_is_read_back(device, rng):
     a = glla.asarray(normal(8, 8, rng), device)
     expected = a.numpy()
     download = device.download_later(a.texture, (8, 8))
@@ -118,6 +116,10 @@ def test_buffers_count_as_memory():
                 small.lend(staging(100))
         assert small.room == 4 * 301
     assert glla.default_device().room is None
+    with glla.Device(max_bytes=4 * 150) as small:
+        with pytest.raises(OutOfMemoryError), small.uploads(100):
+            pass
+        assert small.stats().textures == 0
 
 
 def test_staging_buffers_lie_where_the_host_reaches_them(monkeypatch):
@@ -131,13 +133,6 @@ def test_staging_buffers_lie_where_the_host_reaches_them(monkeypatch):
         assert specified == [(buffer.gl.glo, 28)]
         plain.release()
         assert small.lend(staging(7)).gl.glo != plain.gl.glo  # they do not serve for each other
-
-
-def test_no_room_for_the_second_buffer_leaves_nothing():
-    with glla.Device(max_bytes=4 * 150) as small:
-        with pytest.raises(OutOfMemoryError), small.uploads(100):
-            pass
-        assert small.stats().textures == 0
 
 
 def test_a_fence_is_waited_for_before_a_buffer_is_used_again(fresh, monkeypatch, rng):

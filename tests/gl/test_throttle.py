@@ -7,7 +7,6 @@ import glla
 from glla.errors import AbandonedError
 from glla.gl import runner, throttle
 from glla.gl.throttle import Throttle
-from glla.passes import Cost
 from glla.testing import assert_exact, integers
 
 PLAN = glla.plan("plu", (4, 4))
@@ -30,11 +29,6 @@ class Fences:
         return self.slow < 0
 
 
-def test_work_counts_bytes_and_flops():
-    cost = Cost(passes=1, flops=512, texels=1, nbytes=16)
-    assert throttle.work(cost) == 18
-
-
 def test_each_portion_waits_for_the_one_before(monkeypatch):
     fences = Fences(monkeypatch)
     queue = Throttle(None, lambda plan: None)
@@ -42,12 +36,6 @@ def test_each_portion_waits_for_the_one_before(monkeypatch):
         queue.add(throttle.PORTION * 0.75, PLAN)
         queue.add(throttle.PORTION * 0.5, PLAN)
     assert fences.log == ["fence", "wait", "fence", "wait", "fence"]
-
-
-def test_a_pass_of_two_portions_is_waited_for_itself(monkeypatch):
-    fences = Fences(monkeypatch)
-    Throttle(None, lambda plan: None).add(throttle.PORTION * 2, PLAN)
-    assert fences.log == ["fence", "wait"]
 
 
 def test_while_it_waits_it_may_be_ended(monkeypatch):

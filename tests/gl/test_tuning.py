@@ -245,15 +245,13 @@ def test_what_may_be_tuned():
 
 
 def test_the_nearest_size_by_its_ratio():
+    """Unequal sides and large ones are not tuned."""
     tuned = limits(("matmul", 64, "rank_one"), ("matmul", 1024, "multi_pass"), ("plu", 256, "blocked"))
     found = {n: tuned.tuning("matmul", n, n, n) for n in (31, 32, 64, 255, 257, 1024, 2048, 2049)}
     assert {n: one and one.size for n, one in found.items()} == {
         31: None, 32: 64, 64: 64, 255: 64, 257: 1024, 1024: 1024, 2048: 1024, 2049: None,
     }  # fmt: skip
     assert tuned.tuning("rref", 256, 256) is None
-
-
-def test_unequal_sides_and_large_ones_are_not_tuned():
     tuned = limits(("matmul", 64, "rank_one"), texture_size=128)
     for sides, found in (
         ((32, 64, 128), True), ((31, 64, 125), False), ((128, 128, 128), True), ((128, 128, 129), False),

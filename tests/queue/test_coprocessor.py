@@ -173,21 +173,19 @@ def test_tuples_can_be_taken_apart(gpu, name):
     del parts, part
 
 
-def test_factors_are_used_again(gpu):
+def test_factors_are_used_again_and_refinement_sees_float64(gpu):
     factors, b = gpu.lu_factor(SQUARE), np.arange(5)
     for trans in (0, 1):
         expected = glla.lu_solve(glla.lu_factor(SQUARE), b, trans)
         same(gpu.lu_solve(factors, b, trans).result(PATIENCE), expected)
     del factors
-
-
-def test_refinement_sees_float64(gpu):
     a = SQUARE.astype(np.float64) + 1e-12
     x = gpu.solve(a, np.arange(5.0), refine=True).result(PATIENCE)
     assert x.dtype == np.float64 and x.backward_error < 1e-14
 
 
-def test_what_overflows_is_an_error_unless_asked_for(gpu):
+def test_overflows_and_foreign_matrices_are_errors(gpu):
+    """What overflows unless it is asked for; a matrix of another device."""
     big = np.full((2, 2), 1e30)
     p = gpu.asarray(big)
     q = gpu.matmul(p, p)
@@ -195,9 +193,6 @@ def test_what_overflows_is_an_error_unless_asked_for(gpu):
         q.result(PATIENCE)
     assert np.isinf(gpu.matmul(p, p, check_finite=False).result(PATIENCE)).all()
     del p, q
-
-
-def test_a_matrix_of_another_device_is_refused(gpu):
     foreign = glla.asarray(SQUARE)
     assert isinstance(gpu.matmul(foreign, SQUARE).exception(PATIENCE), DeviceMismatchError)
     assert isinstance(gpu.inv(foreign).exception(PATIENCE), DeviceMismatchError)
