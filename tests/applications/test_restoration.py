@@ -128,7 +128,7 @@ def test_the_border_is_where_fourier_fails(device, camera):
 
 
 def test_pictures_of_many_pixels_and_of_few(device, camera):
-    """Sharpening is undone; by cg where a PSF of rank 2 has more pixels than rows of a texture; rank 1 goes by sides."""
+    """Sharpening is undone; rank 1 goes by sides."""
     f = camera.reshape(32, 2, 32, 2).mean(axis=(1, 3))
     g = blurred(f, SHARPEN)
     assert error(restore(g, SHARPEN, device=device), f) < 1.0408e-11 * 10  # the source's figure, at its order

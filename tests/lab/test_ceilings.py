@@ -67,8 +67,8 @@ def test_command(capsys, monkeypatch, outcome, json_asked):
         assert output.out == ceilings.table(outcome) + "\n"
 
 
-def test_bare_draws_are_those_of_the_plans(device):
-    """They run, and leave a device behind that still works."""
+def test_draws_on_the_device(device, rng):
+    """Bare draws run, and leave a device behind that still works; packing on the host is that of the device."""
     with ceilings.bare_draws(device) as bare:
         assert set(bare) == {"draw", "draw_uniform", "ping_pong"}
         for draw in bare.values():
@@ -76,11 +76,18 @@ def test_bare_draws_are_those_of_the_plans(device):
     device.finish()
     dot = device.run(kernels.draws(2))["dot"]
     assert device.read(dot)[0, 0].tolist() == [1] * 4
-
-
-def test_packing_on_the_host_is_that_of_the_device(device, rng):
     a = rng.random((6, 8)).astype(np.float32)
     assert np.array_equal(ceilings.pack(a), device.read(device.upload(a)))
+    apart, together = (device.read(device.run(kernels.branches((4, 8), 2, 3, shift))["result"]) for shift in (0, 2))
+    first, second = together[:, :4], together[:, 4:]
+    assert np.array_equal(apart[:, ::2], np.hstack([first, first])[:, ::2])
+    assert np.array_equal(apart[:, 1::2], np.hstack([second, second])[:, 1::2])
+    assert not np.array_equal(first, second)
+    found = ceilings.in_place(device, 8, 3)
+    assert found.shape == (8, 8, 4) and np.isin(found, (1, 2, 3)).all()
+    start = device.write_texels(np.zeros((2, 2, 4), dtype=np.float32))
+    after = device.read(device.run(kernels.ping_pong(3), start=start)["count"])  # the device's state is what it was
+    assert (after[0, 0] == 3).all()
 
 
 def test_the_work_grows_to_the_time_wanted(device):
@@ -90,19 +97,3 @@ def test_the_work_grows_to_the_time_wanted(device):
     timed = ceilings._Meter(device, effort).time(lambda: calls.append(0))
     assert len(calls) * timed.seconds > 0.005
     assert timed.seconds < 0.01
-
-
-def test_each_fragment_takes_its_own_branch(device):
-    apart, together = (device.read(device.run(kernels.branches((4, 8), 2, 3, shift))["result"]) for shift in (0, 2))
-    first, second = together[:, :4], together[:, 4:]
-    assert np.array_equal(apart[:, ::2], np.hstack([first, first])[:, ::2])
-    assert np.array_equal(apart[:, 1::2], np.hstack([second, second])[:, 1::2])
-    assert not np.array_equal(first, second)
-
-
-def test_drawing_in_place_counts_no_draw_twice(device):
-    found = ceilings.in_place(device, 8, 3)
-    assert found.shape == (8, 8, 4) and np.isin(found, (1, 2, 3)).all()
-    start = device.write_texels(np.zeros((2, 2, 4), dtype=np.float32))
-    after = device.read(device.run(kernels.ping_pong(3), start=start)["count"])  # the device's state is what it was
-    assert (after[0, 0] == 3).all()

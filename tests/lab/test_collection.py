@@ -85,14 +85,11 @@ def test_plans_need_no_device(monkeypatch, capsys):
     assert "33554432" in capsys.readouterr().out
 
 
-def test_a_shader_that_says_nothing_is_a_dash(shader_files):
+def test_headers_that_say_nothing_and_that_cannot_be_calculated(shader_files):
     shader_files({"a.frag": "// Nothing.\nuniform sampler2D A;\nlayout(location = 0) out vec4 r;\nvoid main() {}"})
     draft = Draft("silent")
     draft.draw("a", {"A": draft.operand("A", Storage(2, 2))}, draft.slot("R", Storage(2, 2)))
     assert fetches.estimate(draft.plan({"R": "R"})) is None
-
-
-def test_a_header_that_cannot_be_calculated(shader_files):
     text = "// A.\n// Fetches: 1 / (count - 1).\nuniform int count;\nlayout(location = 0) out vec4 r;\nvoid main() {}"
     shader_files({"a.frag": text})
     draft = Draft("wrong")

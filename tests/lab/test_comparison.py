@@ -20,12 +20,10 @@ from glla.passes import Plan, resident
 from glla.passes.glsl.find import Stage
 
 
-def test_importing_the_laboratory_is_light():
+def test_names_and_imports_of_the_laboratory():
+    """Importing it is light."""
     code = "import sys, glla.lab; assert not {'glla.lab.comparison', 'scipy', 'rich', 'matplotlib'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
-
-
-def test_public_names():
     assert glla.lab.compare is comparison.compare
     assert {"compare", "Comparison", "Measurement"} <= set(dir(glla.lab))
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
@@ -91,6 +89,7 @@ def test_a_data_frame_in_one_line(measured):
 
 
 def test_sources_are_what_the_compiler_got(measured):
+    """Cut where lines do not follow each other: an include that was there before leaves a gap."""
     shaders = [(source.variant, source.shader) for source in measured.sources]
     assert shaders == [
         ("inner_product", "matmul/inner_product.frag"),
@@ -105,10 +104,7 @@ def test_sources_are_what_the_compiler_got(measured):
     lines = path.read_text(encoding="utf-8").splitlines()
     for first, texts in own:
         assert texts[: len(lines) - first + 1] == lines[first - 1 : first - 1 + len(texts)]
-
-
-def test_a_source_is_cut_where_lines_do_not_follow_each_other():
-    """An include that was there before leaves a gap in the file that includes it again."""
+    # An include that was there before leaves a gap in the file that includes it again.
     lines = (("a", 1), ("a", 2), ("b", 1), ("a", 4), ("a", 5), ("a", 7))
     parts = comparison._parts(Stage("p\nq\nr\ns\nt\nu\n", lines))
     assert parts == (("a", 1, "p\nq"), ("b", 1, "r"), ("a", 4, "s\nt"), ("a", 7, "u"))
@@ -302,7 +298,8 @@ def synthetic():
     return Comparison("matmul", records=fast + slow + lost)
 
 
-def test_summaries():
+def test_summaries_and_rough_lines():
+    """Lines that miss a measurement are called rough."""
     fast, slow, lost, base = synthetic().summaries()
     none = pytest.approx(0, abs=1e-12)
     assert fast.fit == Fit(pytest.approx(1e-3), pytest.approx(0.5e-9), 100, 400, none, none)
@@ -313,9 +310,6 @@ def test_summaries():
     assert (lost.fit, lost.speedup, lost.crossover) == (None, None, None)
     assert base.variant == "CPU"
     assert base.fit.b == pytest.approx(1e-9)
-
-
-def test_lines_that_miss_a_measurement_are_called_rough():
     report = synthetic()
     fast, *_ = report.summaries()
     assert not fast.rough

@@ -84,13 +84,20 @@ def test_the_interface_names_what_glla_s_own_shader_declares(operation):
     assert set(varying) == set(interface.varyings)
 
 
-def test_a_shader_needs_not_declare_all_that_is_given(device):
+def test_a_shader_needs_not_declare_all_that_is_given(device, write, tmp_path):
+    """Nor is commented text declared; what its own file includes lies beside it."""
     contender = custom.contender("matmul", PRODUCT, "mine")
     assert contender.summary == "Mine"
     assert all(verdict.ok for verdict in verdicts(device, contender, "matmul"))
     whole = PRODUCT.replace("first + count", "textureSize(A, 0).x").replace("= first", "= 0")
     whole = whole.replace("uniform int first;\nuniform int count;\n", "")
     assert all(verdict.ok for verdict in verdicts(device, custom.contender("matmul", whole, "whole"), "matmul"))
+    text = "/*\nuniform float a, b;\n*/\n// uniform float alpha;\n#if 0\nuniform float beta;\n#endif\n" + PRODUCT
+    assert custom.contender("matmul", text, "mine").text == text
+    head, body = PRODUCT.split("void main")
+    (tmp_path / "beside.glsl").write_text(head)
+    contender = custom.contender("matmul", write('#include "beside.glsl"\nvoid main' + body))
+    assert all(verdict.ok for verdict in verdicts(device, contender, "matmul"))
 
 
 SEE = "see `glla shader interface matmul`"
@@ -128,11 +135,6 @@ def test_a_departure_from_the_interface_is_explained(case):
     with pytest.raises(ShaderError) as caught:
         custom.contender("matmul", PRODUCT.replace(before, after, 1), "mine").build(TWENTY, PLAIN, ())
     assert str(caught.value) == outcome
-
-
-def test_what_is_commented_out_is_not_declared():
-    text = "/*\nuniform float a, b;\n*/\n// uniform float alpha;\n#if 0\nuniform float beta;\n#endif\n" + PRODUCT
-    assert custom.contender("matmul", text, "mine").text == text
 
 
 def test_names():
@@ -353,17 +355,7 @@ def test_the_picture_marks_the_place(tmp_path):
     assert np.abs(colour(3, 4) - colour(7, 10)).max() > 0.3
 
 
-def test_one_wrong_element_is_seen_in_a_large_matrix():
-    ratios = np.zeros((1001, 900))
-    ratios[1000, 899] = 7.0
-    cells, side = mistakes.pooled(ratios)
-    assert side == 3
-    assert cells.shape == (334, 300)
-    assert np.argwhere(cells > 1).tolist() == [[333, 299]]
-    assert mistakes.pooled(np.array([[np.nan, 1.0]]))[0][0, 0] == np.inf
-
-
-def test_mistakes_in_words():
+def test_mistakes_in_words_and_in_large_matrices():
     ratios = np.zeros((4, 4))
     assert mistakes.find("a", 4, "C", ratios).words == "a, n = 4: each element of C is within its bound"
     ratios[:, 1] = np.inf
@@ -371,6 +363,13 @@ def test_mistakes_in_words():
         "a, n = 4: 4 of 16 elements of L U are wrong; the worst is (L U)[0, 1], beyond any bound; "
         "all lie in channels g and a"
     )
+    ratios = np.zeros((1001, 900))
+    ratios[1000, 899] = 7.0
+    cells, side = mistakes.pooled(ratios)
+    assert side == 3
+    assert cells.shape == (334, 300)
+    assert np.argwhere(cells > 1).tolist() == [[333, 299]]
+    assert mistakes.pooled(np.array([[np.nan, 1.0]]))[0][0, 0] == np.inf
 
 
 @pytest.mark.parametrize(
@@ -444,10 +443,3 @@ def test_a_report_holds_no_file_of_others(write, tmp_path, capsys):
     error = capsys.readouterr().err
     assert error.startswith("glla: strange/mine.frag:1: an include stays below glla's shaders/ and the folder of your")
     assert "the secret" not in error
-
-
-def test_a_shader_includes_what_lies_beside_it(device, write, tmp_path):
-    head, body = PRODUCT.split("void main")
-    (tmp_path / "beside.glsl").write_text(head)
-    contender = custom.contender("matmul", write('#include "beside.glsl"\nvoid main' + body))
-    assert all(verdict.ok for verdict in verdicts(device, contender, "matmul"))

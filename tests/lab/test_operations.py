@@ -97,14 +97,11 @@ def test_every_variant_is_a_contender(name, monkeypatch):
     assert "new" in contenders(name)
 
 
-def test_shaders_of_a_plan():
+def test_shaders_of_a_plan_and_parameters_of_a_builder(device):
     names = [name for name, _ in operations.shaders(matmul.plan(NINE, variant="register_blocked"))]
     assert names == ["matmul/register_blocked", "matmul/interleave"]
     ((_, defines),) = operations.shaders(matmul.plan(NINE, variant="inner_product"))
     assert defines == {"CONTINUE": 0}
-
-
-def test_parameters_reach_the_builder(device):
     seen = []
 
     def build(forms, limits, parameters):

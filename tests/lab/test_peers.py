@@ -192,7 +192,7 @@ def test_how_often_a_way_is_called():
     assert len(samples.times) <= 4 and len(calls) > 20
 
 
-def test_threads_are_limited_in_the_block_alone():
+def test_threads_are_limited_in_the_block_alone(monkeypatch):
     threadpoolctl = pytest.importorskip("threadpoolctl")
 
     def counts():
@@ -204,9 +204,6 @@ def test_threads_are_limited_in_the_block_alone():
     assert counts() == before
     with peers.with_threads(None):
         assert counts() == before
-
-
-def test_numbers_of_threads(monkeypatch):
     pytest.importorskip("threadpoolctl")
     monkeypatch.setattr(peers.machine, "cores", lambda: 16)
     monkeypatch.setattr(peers.machine, "physical_cores", lambda: 8)

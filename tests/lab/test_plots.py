@@ -65,14 +65,12 @@ def drawn(which, comparison):
 
 
 def test_times_are_marks_and_fits_are_lines(measured):
+    """Bars reach from quartile to quartile."""
     _, lines = drawn("times", measured)
     for variant in measured.names:
         assert lines[variant] == [(record.size, record.seconds) for record in measured.of(variant)]
     assert lines["BLAS gemm (CPU), fastest way"] == measured.baseline_times()
     assert lines["usual call: a @ b"] == measured.usual_times()
-
-
-def test_bars_reach_from_quartile_to_quartile(measured):
     from matplotlib.collections import LineCollection
 
     ax, _ = drawn("times", measured)
@@ -95,7 +93,7 @@ def test_a_fit_is_drawn_where_it_is_positive():
     assert max(fitted.get_xdata()) == pytest.approx(1200)
 
 
-def test_errors_and_bounds(measured):
+def test_errors_bounds_and_rooflines(measured):
     _, lines = drawn("errors", measured)
     (label,) = (label for label in lines if label.startswith("inner_product"))
     assert lines[label] == [(record.size, record.mean_error) for record in measured.of("inner_product")]
@@ -105,9 +103,6 @@ def test_errors_and_bounds(measured):
     assert (power, off) == (pytest.approx(2.0), pytest.approx(0.0, abs=1e-9))
     assert plots._power((10, 100, 1000, 10000), (2.0, 200.0, 20000.0, 4e6))[1] > 0.2
     assert plots._power((10, 100, 1000), (2.0, 200.0, 20000.0)) is None
-
-
-def test_roofline_lies_below_its_roofs(measured):
     _, lines = drawn("roofline", measured)
     last = measured.of("inner_product")[-1]
     assert lines["inner_product"] == [(last.intensity, last.gflops)]

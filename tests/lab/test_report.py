@@ -79,6 +79,7 @@ def html(measured):
 
 
 def test_the_page_holds_everything(html, measured, device):
+    """And loads nothing from elsewhere."""
     page = Page(html)
     assert page.tags.count("svg") == 4
     assert page.tags.count("table") == 5
@@ -91,18 +92,12 @@ def test_the_page_holds_everything(html, measured, device):
         assert text in page.text
     for record in measured:
         assert report.show.milliseconds(record.seconds) in page.text
-
-
-def test_nothing_is_loaded_from_elsewhere(html):
     page = Page(html)
     assert all(link.startswith("#") for link in page.links)
     assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
     styles = "".join(re.findall(r"<style.*?</style>", html, re.DOTALL))
     assert "@import" not in styles
     assert not re.search(r"url\((?!#)", html)
-
-
-def test_styles(html):
     for part in ("prefers-color-scheme: dark", "@media print", "color-scheme: light dark"):
         assert part in html
     assert '<span class="kt">vec4</span>' in html  # sources are highlighted
