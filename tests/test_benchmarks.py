@@ -101,14 +101,14 @@ def run(ask, *arguments, busy=True):
     return ask(operations, "--quick", "--size", "6,16", *(["--tolerate-busy"] if busy else []), *arguments)
 
 
-def test_every_study_is_listed_and_parsed(capsys):
-    assert listing.main([]) == 0
+def test_every_study_is_listed_and_parsed(capsys, monkeypatch):
+    monkeypatch.setattr(listing, "environment", lambda name: {})
+    assert (listing.main([]), listing.main(["paint"])) == (0, 2)
     text = capsys.readouterr().out
-    assert all(f"  {name} " in text for name in listing.STUDIES)
-    assert listing.main(["paint"]) == 2
-    for name in listing.STUDIES:
+    assert all(text.count(f"\n  {name} ") == 2 for name in listing.STUDIES)
+    for name in listing.STUDIES.keys() - {"page"}:  # which has no options
         with pytest.raises(SystemExit) as stop:
-            listing.main([name, "--help"]) if name != "page" else exit(0)
+            listing.main([name, "--help"])
         assert stop.value.code == 0
 
 
@@ -272,27 +272,21 @@ class FakeClock:
 
 
 def check_record(one):
-    assert set(one) == UNTIMED | TIMED
-    assert one["ok"] is True
-    assert one["verdict"]["error"] <= one["verdict"]["bound"]
-    assert one["passes"] > 0
-    resident = one["resident"]
+    assert set(one) == UNTIMED | TIMED and one["ok"] is True
+    assert one["verdict"]["error"] <= one["verdict"]["bound"] and one["passes"] > 0 and one["cold_start"] > 0
+    resident, whole = one["resident"], one["end_to_end"]
     assert (resident is None) is one["operation"].startswith(("small", "stack"))
-    if glla.default_device().info.software:
-        assert one["gpu"] is None  # it has no clock of its own
-    seconds = (resident or one["end_to_end"])["seconds"]
-    assert 0 < one["end_to_end"]["fastest"] <= one["end_to_end"]["seconds"] <= one["end_to_end"]["slowest"]
-    assert one["cold_start"] > 0
+    assert one["gpu"] is None or not glla.default_device().info.software  # which has no clock of its own
+    seconds = (resident or whole)["seconds"]
+    assert 0 < whole["fastest"] <= whole["lower"] <= whole["seconds"] <= whole["upper"] <= whole["slowest"]
+    assert len(whole["samples"]) == whole["repeats"]
     assert one["gflops"] == pytest.approx(one["flops"] / seconds / 1e9)
     assert one["fraction_of_fma"] == pytest.approx(one["gflops"] / 10)
-    assert one["ratio_to_peer"] == pytest.approx(one["peer"]["seconds"] / seconds)
-    assert one["ratio_to_usual"] == pytest.approx(one["usual"]["seconds"] / seconds)
-    assert one["end_to_end"]["lower"] <= one["end_to_end"]["seconds"] <= one["end_to_end"]["upper"]
-    assert len(one["end_to_end"]["samples"]) == one["end_to_end"]["repeats"]
+    for name in ("peer", "usual"):
+        assert one[f"ratio_to_{name}"] == pytest.approx(one[name]["seconds"] / seconds)
     thesis = OPERATIONS[one["operation"]].thesis
     assert (one["ratio_to_thesis"] is None) is (thesis == "")
-    if thesis and one["variant"] == thesis:
-        assert one["ratio_to_thesis"] == 1
+    assert one["ratio_to_thesis"] == 1 or not thesis or one["variant"] != thesis
 
 
 @pytest.mark.parametrize("operation", ["matmul", "plu", "rref", "inv"])
@@ -334,23 +328,6 @@ def test_a_case_that_cannot_run_is_a_failure(ask, monkeypatch):
     assert first["verdict"]["detail"] == "PlanError: plu: broken"
     assert set(first) == UNTIMED
     check_record(second)
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_judges_refuse_an_altered_result(device, name):
-    operation = OPERATIONS[name]
-    arrays = operation.operands(12)
-    result = operation.prepare(device, arrays, next(iter(operation.contenders), "")).end_to_end()
-    assert operation.judge(arrays, result).ok
-    first = result["LU"] if isinstance(result, dict) else result[0] if isinstance(result, tuple) else result
-    if isinstance(result, np.floating):
-        assert not operation.judge(arrays, np.float32(100 * result)).ok
-    elif np.ndim(first) == 0:  # a sign
-        assert not operation.judge(arrays, (-first, *result[1:])).ok
-        assert not operation.judge(arrays, (first, result[1] + np.float32(1.0))).ok
-    else:
-        first[-1, -1] += 1 + abs(first[-1, -1])
-        assert not operation.judge(arrays, result).ok
 
 
 # ---- the table of cases ----------------------------------------------------------------------
@@ -581,27 +558,31 @@ def test_wrong_results_are_not_plotted():
     assert panel.series[0].points == ((256, pytest.approx(16.777216)),)
 
 
-def test_a_section_has_both_peers():
-    text = readme.section(made_up())
-    assert "| plu | - | 256 | 3 | 2 | - | 2.56 | 50.0% | 0.5 | 2 | - |" in text
-    assert "| LAPACK | n = 256 | `sget(a), 2 threads` | 1 | 0.9-1.2 | `numpy.get(a)` | 4 | 3.6-4.8 |" in text
-    assert "A CPU, 2 cores (1 physical)" in text
+BUSY = {"load_average": {}, "others_cores": {"start": 0.0, "during": 3.0, "end": None}, "of_cores": 4}
+H200 = {"renderer": "NVIDIA H200/PCIe/SSE2", "software": False}
 
 
-def test_a_busy_load_is_reported():
-    load = {"load_average": {}, "others_cores": {"start": 0.0, "during": 3.0, "end": None}, "of_cores": 4}
-    text = readme.section(made_up(load=load))
-    assert "Mind: the machine was busy: other processes used 3 of its 4 cores during the run." in text
-
-
-def test_a_compute_shader_has_a_footnote(monkeypatch):
+@pytest.mark.parametrize(
+    ("changes", "there", "absent"),
+    [
+        ({}, [
+            "| plu | - | 256 | 3 | 2 | - | 2.56 | 50.0% | 0.5 | 2 | - |", "A CPU, 2 cores (1 physical)",
+            "| LAPACK | n = 256 | `sget(a), 2 threads` | 1 | 0.9-1.2 | `numpy.get(a)` | 4 | 3.6-4.8 |",
+        ], ["% (a)", "Mind:"]),
+        ({"load": BUSY}, [
+            "Mind: the machine was busy: other processes used 3 of its 4 cores during the run.",
+        ], []),
+        (H200, [
+            "| matmul | v | 256 | 3 | 2 | - | 2.56 | 50.0% (a) |", "(a) A compute shader", "4 of this GPU's 132",
+        ], []),
+        ({"software": False}, ["(a) A compute shader"], ["132"]),
+    ],
+    ids=["peers", "busy", "compute shader", "another GPU"],
+)  # fmt: skip
+def test_a_section(monkeypatch, changes, there, absent):
     monkeypatch.setattr(plots, "BEYOND", {"v"})
-    outcome = made_up(renderer="NVIDIA H200/PCIe/SSE2", software=False)
-    text = readme.section(outcome)
-    assert "| matmul | v | 256 | 3 | 2 | - | 2.56 | 50.0% (a) |" in text
-    assert "(a) A compute shader" in text and "4 of this GPU's 132" in text
-    assert "132" not in readme.section(made_up(software=False))
-    assert "% (a)" not in readme.section(made_up(software=True))
+    text = readme.section(made_up(**changes))
+    assert [word for word in there if word not in text] == [word for word in absent if word in text] == []
 
 
 def test_repeats_that_do_not_agree_are_reported():
@@ -645,6 +626,9 @@ def test_a_plot_is_the_same_each_time_and_current_until_a_figure_changes():
 # ---- GPU and CPU side by side ----------------------------------------------------------------
 
 
+GAINS = {"gain": 1.6, "gain_over_best": 1.2}
+
+
 def test_the_newest_complete_runs_are_reported_side_by_side(tmp_path):
     def keep(kind, name, **outcome):
         path = tmp_path / "device" / kind / f"{name}.json"
@@ -660,15 +644,7 @@ def test_the_newest_complete_runs_are_reported_side_by_side(tmp_path):
 
     def record(n, ok=True):
         seconds = {"cpu": 3.0, "cpu_usual": 2.0, "cpu_best": 1.5, "gpu": 4.0, "pair": 1.25}
-        return {
-            "operation": "inv",
-            "n": n,
-            "count": 5,
-            "ok": ok,
-            "seconds": seconds,
-            "gain": 1.6,
-            "gain_over_best": 1.2,
-        }
+        return {"operation": "inv", "n": n, "count": 5, "ok": ok, "seconds": seconds} | GAINS
 
     keep("overlap", "1", switch_interval=1e-5, pairs=pairs(0.5, *tables.WORK))
     keep("overlap", "2", switch_interval=1e-5, pairs=pairs(0.9, "product", "systems", "transfers"))

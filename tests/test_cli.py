@@ -139,6 +139,15 @@ def test_the_overview_fits_a_screen(capsys, arguments):
     assert all(any(f" {name} " in line for line in lines) for name in COMMANDS)
 
 
+@pytest.mark.parametrize("word", ["--help", "--version", "gallery"])
+def test_the_overview_is_light(word):
+    asked = [sys.executable, "-X", "importtime", "-m", "glla", word]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=60)
+    assert done.returncode == (2 if word == "gallery" else 0)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "glla.cli" in imported and not imported & {"numpy", "moderngl", "glfw", "glla.gl", "glla.lab"}
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_fits_a_screen(capsys, name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
