@@ -5,6 +5,7 @@ import operator
 import pickle
 import warnings
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from glla import array_api as xp
 from glla import testing
 from glla.errors import DTypeError, IndexingError, LimitError, NonFiniteError, OptionError, ShapeError
 
-few = settings(max_examples=50, deadline=None, derandomize=True)
+few = settings(max_examples=60, deadline=None, derandomize=True)
 many = settings(max_examples=1500, deadline=None)
 
 DTYPES = ("float32", "int32", "bool")
@@ -33,27 +34,45 @@ def array(rng, shape, dtype):
     return rng.choice(VALUES[dtype], shape)
 
 
+@cache
+def narrow():
+    """A device of small textures, where the elements of an Array take several lines of texels."""
+    return glla.Device(max_texture_size=32)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def narrow_goes():
+    yield
+    narrow().release()
+    narrow.cache_clear()
+
+
+DEVICES = st.sampled_from([glla.default_device, narrow])
+
+
 @st.composite
-def an_array(draw, shapes=SHAPES, dtypes=DTYPES):
-    """An array of the host, and the same as an Array: as it is, or a view that lies otherwise."""
+def an_array(draw, shapes=SHAPES, dtypes=DTYPES, devices=DEVICES):
+    """An array of the host, and the same as an Array: as it is, or a view of another layout."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     a = array(rng, draw(shapes), draw(st.sampled_from(dtypes)))
-    return a, lying(a, draw(st.integers(0, 4)), rng)
+    return a, lying(a, draw(st.integers(0, 4)), draw(devices)())
 
 
-def lying(a, how, rng):
+def lying(a, how, device=None):
     """The same elements in a texture in C order, transposed, reversed, cut out of more, or spread from fewer."""
-    A = glla.asarray(a, dtype=a.dtype, check_finite=False)
+    A = glla.asarray(a, device, dtype=a.dtype, check_finite=False)
     if how == 1:
-        A = glla.asarray(a.T.copy(), dtype=a.dtype, check_finite=False).T
+        A = glla.asarray(a.T.copy(), device, dtype=a.dtype, check_finite=False).T
     elif how == 2 and a.ndim:
-        A = glla.asarray(np.flip(a).copy(), dtype=a.dtype, check_finite=False)[(slice(None, None, -1),) * a.ndim]
+        A = glla.asarray(np.flip(a).copy(), device, dtype=a.dtype, check_finite=False)[
+            (slice(None, None, -1),) * a.ndim
+        ]
     elif how == 3 and a.ndim:
         more = np.repeat(a, 2, axis=0)
-        A = glla.asarray(more, dtype=a.dtype, check_finite=False)[::2]
+        A = glla.asarray(more, device, dtype=a.dtype, check_finite=False)[::2]
     elif how == 4 and a.ndim and a.shape[0] > 1:
         a[...] = a[:1]
-        A = glla.asarray(a[:1].copy(), dtype=a.dtype, check_finite=False)
+        A = glla.asarray(a[:1].copy(), device, dtype=a.dtype, check_finite=False)
         A = np.broadcast_to(A, a.shape)
     return A
 
@@ -138,7 +157,7 @@ def check_assignment(case):
     if len({*np.ravel(np.arange(a.size).reshape(a.shape)[index])}) == np.size(block):  # else the order decides
         expected = a.copy()
         expected[index] = value
-        A[index] = lying(value.copy(), int(rng.integers(4)), rng) if kind == "array" else value
+        A[index] = lying(value.copy(), int(rng.integers(4)), A.device) if kind == "array" else value
         same(A, expected)
     same(before, kept)
     same(turned, kept.T)
@@ -178,7 +197,8 @@ def common(*dtypes):
 def two(draw):
     """Two arrays that broadcast, of any types."""
     shapes = draw(hnp.mutually_broadcastable_shapes(num_shapes=2, min_dims=0, max_dims=4, min_side=0, max_side=4))
-    return [draw(an_array(st.just(shape))) for shape in shapes.input_shapes]
+    device = st.just(draw(DEVICES))
+    return [draw(an_array(st.just(shape), devices=device)) for shape in shapes.input_shapes]
 
 
 def check_two(case):
@@ -562,7 +582,7 @@ def test_reductions_are_numpys(case):
 def test_moments_keep_their_bounds(seed, shape, data):
     rng = np.random.default_rng(seed)
     a = rng.standard_normal(shape).astype(np.float32)
-    A = lying(a, int(rng.integers(4)), rng)
+    A = lying(a, int(rng.integers(4)), data.draw(DEVICES)())
     axis = data.draw(st.none() | st.integers(-a.ndim, a.ndim - 1) if a.ndim else st.none())
     wide = a.astype(np.float64)
     with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -618,7 +638,7 @@ def test_orders_are_numpys(case):
 @st.composite
 def factors(draw):
     """Vectors, matrices and stacks that multiply; small whole numbers, of two types, transposed or not."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rng, device = np.random.default_rng(draw(st.integers(0, 2**32))), draw(DEVICES)()
     m, k, n = (draw(st.integers(0, 6)) for _ in range(3))
     stacks = draw(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=2, min_side=0, max_side=3)).input_shapes
     left, right = (*stacks[0], m, k), (*stacks[1], k, n)
@@ -627,7 +647,7 @@ def factors(draw):
     made = []
     for shape in (left, right):
         a = rng.integers(-4, 5, shape).astype(draw(st.sampled_from(["float32", "int32"])))
-        made.append((a, lying(a, draw(st.integers(0, 4)), rng)))
+        made.append((a, lying(a, draw(st.integers(0, 4)), device)))
     return made
 
 

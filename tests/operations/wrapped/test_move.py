@@ -10,44 +10,6 @@ from glla.passes.layout import packed
 
 SIZE = 8
 LARGE = 64
-KEYS = [
-    (1,),
-    (slice(None), 2),
-    (slice(1, 4, 2), slice(None), slice(None, None, -1)),
-    (Ellipsis, slice(4, 0, -2)),
-    (slice(None),),
-    (2, 1, 3),
-    (slice(3, 3),),
-    (None, slice(2), None, 1),
-    (slice(None), slice(None), slice(1, 5, 3)),
-]
-
-
-def test_copies(run, view, rng):
-    a = rng.integers(-99, 99, (4, 3, 5)).astype(np.int32)
-    for one in (a[::-1], a.transpose(2, 0, 1), a[1:3, ::2, 3], a[:, 1], a[2, 1, 4], a[:0]):
-        np.testing.assert_array_equal(run(move.copy(view(one), SIZE), one.shape, "int32", A=one), one)
-
-
-@pytest.mark.parametrize("dtype", ["float32", pytest.param("int32", marks=pytest.mark.sweep)])
-def test_assigns(run, view, rng, dtype):
-    a = (rng.normal(size=(4, 3, 6)) * 99).astype(dtype)
-    for key in KEYS:
-        shape = a[key].shape
-        values = [np.array(7, dtype), (rng.normal(size=shape) * 99).astype(dtype)]
-        if shape:
-            values.append((rng.normal(size=(1, *shape[:-1], 1)) * 99).astype(dtype))
-        for value in values:
-            expected = a.copy()
-            expected[key] = value
-            got = run(move.assign(view(a), key, view(value), SIZE), a.shape, dtype, A=a, B=value)
-            np.testing.assert_array_equal(got, expected, err_msg=str(key))
-    b = a.transpose(2, 0, 1)
-    value = a[0, 0, :4]
-    expected = b.copy()
-    expected[1:, :, 2] = value
-    got = run(move.assign(view(b), (slice(1, None), slice(None), 2), view(value), SIZE), b.shape, dtype, A=b, B=value)
-    np.testing.assert_array_equal(got, expected)
 
 
 def test_a_value_has_the_type_of_the_array():
@@ -55,23 +17,6 @@ def test_a_value_has_the_type_of_the_array():
         PlanError, match=r"^assign: the value has the array's dtype, float32, got int32; cast it first$"
     ):
         move.assign(View.of((3,)), 0, View.of((), "int32"), SIZE)
-
-
-def test_joins(run, view, rng):
-    lengths = [1, 3, 0, 2, 5, 1, 1, 2, 4, 1, 2, 1, 1, 1, 2, 1, 3]
-    for axis, counts in ((0, (1, 2)), (1, (2, 4, 17)), (-1, (3, 11))):
-        arrays = []
-        for length in lengths:
-            shape = [3, 4, 2]
-            shape[axis] = length
-            arrays.append(rng.normal(size=shape).astype(np.float32))
-        arrays[1] = np.ascontiguousarray(arrays[1].transpose(2, 1, 0)).transpose(2, 1, 0)
-        for count in counts:
-            parts = arrays[:count]
-            expected = np.concatenate(parts, axis=axis)
-            plan = move.concat(tuple(view(part) for part in parts), axis, SIZE * 2)
-            given = {f"A{number}": part for number, part in enumerate(parts)}
-            np.testing.assert_array_equal(run(plan, expected.shape, "float32", **given), expected)
 
 
 def test_arrays_that_do_not_agree_are_not_joined():
