@@ -169,7 +169,7 @@ COUNTS = [
     room("cli", 1227, 1200),
     Count("lines of the package's own files", top_files, 1012, 1500),
     Count("lines of glla", partial(lines, PACKAGE), 72950, 61000),
-    Count("lines of tests", partial(lines, TESTS), 44328, 33000),
+    Count("lines of tests", partial(lines, TESTS), 43587, 33000),
     Count("lines of benchmarks", partial(lines, ROOT / "benchmarks"), 6034, 4500),
     Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13344, 12500),
     Count("lines of README", partial(lines, ROOT / "README.md"), 163, 400),
