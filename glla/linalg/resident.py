@@ -192,7 +192,7 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     matrices = None
     if "matrices" in results:
         matrices = Resident.wrapped(device, results.pop("matrices"), (count, *batch.matrix(forms)), "float32")
-    watched = [results.pop("largest")] if batch.watched else []
+    watched = [results.pop("largest")] if batch.unjudged else []
     largest = tuple(Resident.wrapped(device, one, (count,), "float32") for one in watched)
     places = np.arange(count)
     if "doubts" in results:

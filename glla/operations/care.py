@@ -35,12 +35,11 @@ from glla.operations.elimination.complete import complete_order
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.host.refinement import Refinement, rescaled_residual, turned
 from glla.operations.host.scaling import Float64, of_system, right_sides
+from glla.operations.record import Array
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import Draft, Forms, HostArray, Limits, Next, Plan, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
-
-Array = NDArray[np.float32]
 
 SCALE, ORDER, ERRORS, SCALE_RESIDUAL, RESIDUAL = (
     "scale rows and columns by powers of two",

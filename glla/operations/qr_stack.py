@@ -120,7 +120,6 @@ def batch(mode: str, **options: Any) -> Batch:
         partial(most_together, mode=mode),
         partial(batched, mode=mode),
         partial(record, mode=mode),
-        watched=True,
         unjudged=True,
         results=partial(_results, mode=mode),
         **options,

@@ -232,10 +232,9 @@ class Batch:
         (forms of stacks on the device, limits, **options) -> plan of a piece of them, where it has figures of its own.
     order : callable
         (forms) -> length of a line of figures; that of U's diagonal, if it is not said.
-    watched : bool
-        Of stacks on the device the largest magnitude of each member's record is made, which says whether it is finite.
     unjudged : bool
-        Every member stands, whatever its figures would be: stacks on the device go together without any.
+        Every matrix is accepted without diagnostics. Of batches on the device the largest magnitude of each record is
+        made, which says whether it is finite.
     kept : tuple of int
         Lines of figures that are results: of stacks on the device they are read of all members, and no others unless
         the device doubts the member.
@@ -268,7 +267,6 @@ class Batch:
     least: bool = True
     stacked: Callable[..., Plan] | None = None
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
-    watched: bool = False
     unjudged: bool = False
     kept: tuple[int, ...] = ()
     judged: str = ""

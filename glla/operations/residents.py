@@ -61,7 +61,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     if shape != (0, 0):
         matrices = taken(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
-    if batch.watched:
+    if batch.unjudged:
         largest = draft.call("largest of the records", _most(View.of((count, *shape)), size), A=matrices)
         results["largest"] = largest["most"]
     if batch.lines:

@@ -6,7 +6,7 @@ were lost, the system is substituted again there, in float64.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -354,17 +354,19 @@ def _sizes(t: Array, lower: bool, unit_diagonal: bool) -> tuple[Array, Array, Ar
 # -- what comes after -------------------------------------------------------------------------------------------------
 
 
-def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+def settle(
+    forms: Forms, stage: str, values: Values, was_lost: Callable[[Values], bool] | None = None, function: str = ""
+) -> Verdict:
     """Decide: an error for a zero on the diagonal; `care` where numbers were lost; or done.
 
-    Before anything runs, `values` has no ``X``.
+    Before anything runs, `values` has no ``X``. An inverse has its own `was_lost`, and its `function` for the message.
     """
     if stage not in ("", BATCHED):
         return Done()
-    singular = zero_on_diagonal(values)
+    singular = zero_on_diagonal({**values, "function": function} if function else values)
     if singular is not None:
         return singular
-    return Go("care") if stage or ("X" in values and _was_lost(values)) else Done()
+    return Go("care") if stage or ("X" in values and (was_lost or _was_lost)(values)) else Done()
 
 
 def zero_on_diagonal(values: Values) -> SingularMatrixError | None:

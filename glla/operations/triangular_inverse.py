@@ -22,7 +22,7 @@ from glla.operations.solve_triangular import CARE, lost
 from glla.operations.substitution import in_rounded_rows
 from glla.operations.triangular import Triangle
 from glla.operations.trust import TINY
-from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.operations.verdict import Values
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -167,19 +167,6 @@ def care(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diag
     return draft.plan({"X": x}, flops(forms))
 
 
-def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide: an error for a zero on the diagonal; `care` where numbers were lost; or done.
-
-    Before anything runs, `values` has no ``X``.
-    """
-    if stage:
-        return Done()
-    singular = solve_triangular.zero_on_diagonal({**values, "function": "inv"})
-    if singular is not None:
-        return singular
-    return Go("care") if "X" in values and _was_lost(values) else Done()
-
-
 def _was_lost(values: Values) -> bool:
     """`lost`; of a matrix on the device by its largest entries."""
     if "largest_X" in values:
@@ -225,7 +212,7 @@ TRIANGULAR_INVERSE = Operation(
     whole=whole,
     example=example,
     values=lambda forms, results: results["X"],
-    settle=settle,
+    settle=partial(solve_triangular.settle, was_lost=_was_lost, function="inv"),
     variants=VARIANTS,
     choose=choose,
     tiles=tiles,

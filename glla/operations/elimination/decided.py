@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from glla.operations.elimination.modular import is_small, pivot_columns
 from glla.operations.elimination.span import FLOAT32, FLOAT64, Echelon, echelon, is_exact
 from glla.operations.host.scaling import both
+from glla.operations.record import Array
 
-Array = NDArray[np.float32]
 Pivots = tuple[int, ...]
 
 SWEEPS = 6
