@@ -29,7 +29,7 @@ from glla.errors import (
 )
 from glla.hybrid.cores import one_thread, own_cores
 from glla.linalg import PLU, RefinedSolution
-from glla.operations import factors, trust
+from glla.operations import acceptance, factors
 from glla.operations.elimination.noise import rounding_errors
 from glla.operations.host.refinement import backward_errors
 from glla.operations.host.scaling import Integers, exponent_of, exponents
@@ -124,7 +124,7 @@ def lu_factor(a: DistributedMatrix, *, variant: str = "tournament") -> tuple[Dis
     one_of("lu_factor: variant", variant, VARIANTS)
     with a.grid.operation():
         lu, piv, growth = _factored(a, "lu_factor", variant)
-    most = trust.allowed_growth(max(a.shape))
+    most = acceptance.allowed_growth(max(a.shape))
     if growth > most:
         warnings.warn(
             f"lu_factor: entries grew {growth:.3g} times with variant {variant!r}, random matrices allow {most:.3g}; "
@@ -144,7 +144,7 @@ def _factored(a: DistributedMatrix, function: str, variant: str) -> tuple[Distri
     scale = _largest(grid, values)
     if not np.isfinite(scale):
         raise NonFiniteError("lu_factor: values must be finite")
-    exponent = 0 if trust.size_near_one(scale) else exponent_of(scale)
+    exponent = 0 if acceptance.size_near_one(scale) else exponent_of(scale)
     local = np.ldexp(values, -exponent) if exponent else values
     kind = ColumnFactoring if by_columns else Factoring
     actor = kind(at, local, grid.engine)
@@ -419,12 +419,12 @@ class _System:
                 )
             stored = x if refine else x.astype(np.float32).astype(np.float64)
             residual = self.residual(b, stored if np.isfinite(stored).all() else x)
-            if not refine and trust.keeps_promise(self.norm, x, b, residual):
+            if not refine and acceptance.keeps_promise(self.norm, x, b, residual):
                 return x, rounds, error
             error = self.backward_error(b, x, residual)
-            if refine and error < trust.REFINED:
+            if refine and error < acceptance.REFINED:
                 return x, rounds, error
-            if (error > 0.9 * before and rounds > 1) or rounds == trust.MOST_ROUNDS:
+            if (error > 0.9 * before and rounds > 1) or rounds == acceptance.MOST_ROUNDS:
                 raise ConvergenceError(
                     f"solve: refinement stopped after {rounds} rounds at a backward error of {error:.3g}; A is "
                     "too ill-conditioned for float32 factors, or entries grow too much: take variant='partial', or "
@@ -437,14 +437,16 @@ class _System:
 def _check_noise(system: _System, u: Double, largest: Double) -> None:
     """Raise for a matrix with a pivot that is mere rounding error: the rule of `glla.solve`."""
     solutions = system.substituted(factors.probes(len(u)).astype(np.float64))
-    if not trust.some_small(u, largest) and not trust.inverse_is_large(trust.norm_of_probes(solutions), largest):
+    if not acceptance.some_small(u, largest) and not acceptance.inverse_is_large(
+        acceptance.norm_of_probes(solutions), largest
+    ):
         return
-    places = trust.suspects(u, largest)
+    places = acceptance.suspects(u, largest)
     lu = system.lu.gathered(root=0)
     errors = system.grid.total(np.zeros(len(places)) if lu is None else rounding_errors(lu, places))
-    noise = trust.first_noise(u, largest, errors)
+    noise = acceptance.first_noise(u, largest, errors)
     if noise is not None:
-        raise trust.singular("solve", len(u), noise)
+        raise acceptance.singular("solve", len(u), noise)
 
 
 def _scaling(a: DistributedMatrix) -> tuple[Integers, Integers]:
@@ -472,9 +474,9 @@ def _check_pivots(function: str, lu: DistributedMatrix) -> tuple[Double, Double]
         strip, upper = lu.local[start : start + STRIP], rows[start : start + STRIP, None] <= columns
         largest[columns] = np.maximum(largest[columns], np.abs(strip).max(axis=0, initial=0, where=upper))
     u, largest = grid.total(u), grid.total(largest, largest=True)
-    zero = trust.zero_pivot(u)
+    zero = acceptance.zero_pivot(u)
     if zero is not None:
-        raise trust.singular(function, n, zero)
+        raise acceptance.singular(function, n, zero)
     return u, largest
 
 

@@ -1,7 +1,7 @@
 """The CPU side: the same functions by LAPACK, with the scaling and the error checks of those on the GPU.
 
 float32 throughout; badly scaled matrices are first equilibrated by powers of two, and pivots are checked by the rule of
-`glla.operations.trust`: both sides call the same matrices singular, except within rounding error of the limit.
+`glla.operations.acceptance`: both sides call the same matrices singular, except within rounding error of the limit.
 
 SciPy's LAPACK factors and substitutes (`sgetrf`, `sgetrs`) without the interpreter lock, so that the thread that drives
 the GPU goes on; its `lu`, `inv` and `sgetri` hold the lock all the time, and are not used: the inverse is the solution
@@ -26,7 +26,7 @@ from glla.errors import NonFiniteError, SingularMatrixError
 from glla.linalg import PLU, RREF
 from glla.linalg.factors import Factors
 from glla.linalg.walk import Perform, walk
-from glla.operations import OPERATIONS, care, trust
+from glla.operations import OPERATIONS, acceptance, care
 from glla.operations.det import sign_and_log
 from glla.operations.elimination import plu as factorisations
 from glla.operations.elimination import rref as echelon
@@ -141,7 +141,7 @@ class HostFactors(Factors):
 
     @property
     def diagonal_texels(self) -> Float32:
-        """`diagonal` in the format of a plan's read-back, see `glla.operations.trust.of_diagonal`."""
+        """`diagonal` in the format of a plan's read-back, see `glla.operations.acceptance.of_diagonal`."""
         texels = np.zeros((-(-min(self.shape) // 2), 4), dtype=np.float32)
         for part, figure in zip((texels[:, :2], texels[:, 2:]), self.diagonal, strict=True):
             part[...] = np.resize(np.append(figure, np.zeros(1, np.float32)), part.shape)
@@ -184,8 +184,8 @@ def _solve(function: str, a: Float32, b: Float32) -> Float32:
     scaled, rows, _ = _equilibrated(a)
     factors = HostFactors(scaled)
     columns = b.reshape(len(b), -1)
-    usual = rows is None and trust.largest_near_one(columns)
-    if not usual or not factors.growth(_largest(scaled)) <= trust.allowed_growth(len(a)):
+    usual = rows is None and acceptance.largest_near_one(columns)
+    if not usual or not factors.growth(_largest(scaled)) <= acceptance.allowed_growth(len(a)):
         values = {"A": a, "B": columns, "function": function, "member": ""}
         x: Float32 = walk(OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, care.CARE)["X"]
         return x.reshape(b.shape)
@@ -212,7 +212,7 @@ def lu_factor(a: Float32) -> tuple[Float32, NDArray[np.int32]]:
     if a.size == 0:
         return a.copy(), np.zeros(min(a.shape), dtype=np.int32)
     factors, scale = HostFactors(a), _largest(a)
-    if scale > 0 and not (trust.size_near_one(scale) and _grew_little(factors.packed, scale)):
+    if scale > 0 and not (acceptance.size_near_one(scale) and _grew_little(factors.packed, scale)):
         known = {"function": "lu_factor", "check_finite": True, "turns": ("partial",)}
         values = walk(OPERATIONS["lu_factor"], forms_of((a,)), _again, {"A": a, **known}, factorisations.CARE)
         return values["lu"], values["piv"]
@@ -247,7 +247,7 @@ def _in_place_of_plans() -> Perform:
         if stage == care.PROBE:
             return {"probe_solutions": factors.probe_solutions()}
         if stage == care.LOOK:
-            return {"errors": trust.errors_of_suspects(factors.packed, values["diagonal"])[0]}
+            return {"errors": acceptance.errors_of_suspects(factors.packed, values["diagonal"])[0]}
         if stage == care.SUBSTITUTE:
             return {"X": factors.solve_array(values["scaled B"].astype(np.float32))}
         residual, sizes = rescaled_residual(values["residual"], values["e"])
@@ -260,7 +260,7 @@ def _in_place_of_plans() -> Perform:
 
 def _grew_little(packed: Float32, scale: float) -> bool:
     """Tell whether U's entries are at most as many times `scale` as those of random matrices."""
-    most = trust.allowed_growth(min(packed.shape)) * scale
+    most = acceptance.allowed_growth(min(packed.shape)) * scale
     return _largest(packed) <= most or float(_largest_of_upper(packed).max()) <= most  # L's entries are 1 at most
 
 
@@ -281,7 +281,7 @@ def det(a: Float32) -> Any:
         return np.float32(1)
     scaled, rows, columns = _equilibrated(a)
     factors = HostFactors(scaled)
-    if factors.growth(_largest(scaled)) <= trust.allowed_growth(len(a)):
+    if factors.growth(_largest(scaled)) <= acceptance.allowed_growth(len(a)):
         exponents = sum(int(part.sum()) for part in (rows, columns) if part is not None)
         sign, logarithm = map(np.float64, sign_and_log(factors.diagonal[0], factors.exchanges, exponents))
     else:
@@ -316,7 +316,7 @@ def _in_place_of_elimination() -> Perform:
             r, pivots = by_float64(a)
             return {"R": r, "leading": pivots}
         if stage == echelon.LOOK:
-            return {"errors": trust.errors_of_suspects(leading.packed, leading.diagonal_texels)[0]}
+            return {"errors": acceptance.errors_of_suspects(leading.packed, leading.diagonal_texels)[0]}
         scaled, rows, columns = _equilibrated(a)
         if rows is None or columns is None:
             scaled = np.ldexp(a, 1 - exponent_of(_largest(a)))

@@ -31,7 +31,7 @@ from glla.lab.study import Report, Run, Study, option
 from glla.lab.table import aligned, digits
 from glla.linalg.echelon import eliminated
 from glla.linalg.factors import Factors, largest_magnitude
-from glla.operations import equilibrate, trust
+from glla.operations import acceptance, equilibrate
 from glla.operations.elimination import plu as plu_kernel
 from glla.operations.elimination import rref as rref_kernel
 from glla.operations.elimination.plu import permutation_of
@@ -359,7 +359,7 @@ def _plu(name: str, a: Float32, matrix: Array, pivoting: str) -> Record:
     ratio, largest = device.read(results["health"])[0, :, :2].T
     scale = largest_magnitude(matrix)
     judged = pivoting != "partial"
-    refused = judged and not trust.accepted(ratio.min(), largest.max(), scale, min(a.shape))
+    refused = judged and not acceptance.accepted(ratio.min(), largest.max(), scale, min(a.shape))
     returned = testing.judge_plu(a, *linalg.plu(a, pivoting, variant="rank2", device=device, check_finite=False))
     smallest = float(ratio.min()) if judged else math.nan
     growth = _over(np.abs(upper).max(), scale)
@@ -385,7 +385,7 @@ def _rref(name: str, a: Float32, device: Device, pivoting: str) -> Record:
     result, pivots, (ratio, largest, _) = eliminated(scaled, limits, pivoting, device)
     verdict = testing.judge_rref(scaled.numpy(), np.asarray(result), pivots)
     order = min(augmented.shape)
-    refused = judged and not (len(pivots) == order and trust.accepted(ratio, largest, 2.0, order))
+    refused = judged and not (len(pivots) == order and acceptance.accepted(ratio, largest, 2.0, order))
     R, found = linalg.rref(augmented, pivoting=pivoting, variant="rank2", device=device, check_finite=False)
     returned = testing.judge_rref(augmented, R, found)
     growth, smallest = (_over(largest, largest_magnitude(scaled)), ratio) if judged else (math.nan, math.nan)

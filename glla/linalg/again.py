@@ -13,7 +13,7 @@ from glla.errors import OutOfMemoryError
 from glla.gl import Device
 from glla.linalg.operands import run
 from glla.linalg.walk import following
-from glla.operations import Operation, again, trust
+from glla.operations import Operation, acceptance, again
 from glla.operations.host.scaling import Float64
 from glla.operations.routes import pieces
 from glla.passes import Form, Plan
@@ -105,7 +105,7 @@ def _piece(
         doubts = doubts[~run(device, following(plan, again.LOOK), found)["stands"][doubts]]
     stands[doubts] = False
     if matrices.size:
-        stands &= ~trust.lost_columns(matrices, rounded(matrices)).any(axis=1)
+        stands &= ~acceptance.lost_columns(matrices, rounded(matrices)).any(axis=1)
     stands = stands[:count]
     exponents = found["e"].sum(axis=(1, 2)) + found["f"].sum(axis=(1, 2))
     return Settled(

@@ -25,8 +25,8 @@ from glla.linalg.operands import device_of, known_variant, operand, square
 from glla.linalg.routes import batched, place
 from glla.operations import OPERATIONS, Operation
 from glla.operations import banded as kernel
+from glla.operations.acceptance import member_of_stack
 from glla.operations.banded import Given
-from glla.operations.trust import member_of_stack
 from glla.passes import Form, forms_of
 from glla.registry import public
 

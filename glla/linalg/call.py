@@ -33,8 +33,8 @@ from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import batched, explained, place, stacked
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, Operation
+from glla.operations.acceptance import member_of_stack
 from glla.operations.routes import SINGLE_ONLY, Route, batch_plan, must_fit_a_texture, route
-from glla.operations.trust import member_of_stack
 from glla.operations.verdict import BATCHED
 from glla.passes import Forms, Plan, forms_of
 

@@ -14,7 +14,7 @@ from glla.array.array import Array
 from glla.array.convert import Float32
 from glla.gl import Device, Texture
 from glla.gl.observers import host_step
-from glla.operations import care, lu_solve, trust
+from glla.operations import acceptance, care, lu_solve
 from glla.operations import factors as plans
 from glla.operations.elimination import counts, plu
 from glla.operations.elimination.noise import rounding_errors
@@ -84,7 +84,7 @@ class Factors:
     def diagonal(self) -> tuple[Float32, Float32]:
         """U's diagonal, and the largest magnitude in U's columns. Square matrices; synchronises once."""
         n = self.shape[0]
-        return trust.of_diagonal(self._figure("diagonal", lambda: self.run(_diagonal_plan(n))["diagonal"]), n)
+        return acceptance.of_diagonal(self._figure("diagonal", lambda: self.run(_diagonal_plan(n))["diagonal"]), n)
 
     @cached_property
     def exponents(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -93,7 +93,7 @@ class Factors:
         def read(name: str, texture: Texture | None, count: int) -> NDArray[np.int32]:
             if texture is None:
                 return np.zeros(count, dtype=np.int32)
-            return trust.pairs(self._figure(name, lambda: self.device.read(texture)), count).astype(np.int32)
+            return acceptance.pairs(self._figure(name, lambda: self.device.read(texture)), count).astype(np.int32)
 
         rows, columns = self.shape
         return (
@@ -107,7 +107,7 @@ class Factors:
 
         It is made of the solutions for `glla.operations.factors.probes`. Infinite where a solution is not finite.
         """
-        return trust.norm_of_probes(self.probe_solutions())
+        return acceptance.norm_of_probes(self.probe_solutions())
 
     def probe_solutions(self) -> Float32:
         """Solutions for `glla.operations.factors.probes`, of the factored matrix. Synchronises."""
@@ -147,13 +147,13 @@ class Factors:
             Names the first such pivot.
         """
         u, largest = self.diagonal
-        if not trust.some_small(u, largest) and not trust.inverse_is_large(self.inverse_norm, largest):
+        if not acceptance.some_small(u, largest) and not acceptance.inverse_is_large(self.inverse_norm, largest):
             return
-        found = trust.zero_pivot(u)
+        found = acceptance.zero_pivot(u)
         if found is None:
-            found = trust.first_noise(u, largest, _rounding_errors(self.packed, trust.suspects(u, largest)))
+            found = acceptance.first_noise(u, largest, _rounding_errors(self.packed, acceptance.suspects(u, largest)))
         if found is not None:
-            raise trust.singular(function, len(u), found, member)
+            raise acceptance.singular(function, len(u), found, member)
 
     def in_bounds(self, a: Float32) -> bool:
         """Tell whether the entries stayed in bounds, and so did the exponents of the scaling. Synchronises.
@@ -161,8 +161,8 @@ class Factors:
         `a` is the matrix; it is looked at only if it was not equilibrated.
         """
         size = float(np.max(np.abs(a))) if self.row_exponents is None else 1.0
-        near = all(np.max(np.abs(part)) <= trust.NEAR_ONE for part in self.exponents)
-        return near and trust.size_near_one(size) and not trust.grew(self.growth(size), self.shape[0])
+        near = all(np.max(np.abs(part)) <= acceptance.NEAR_ONE for part in self.exponents)
+        return near and acceptance.size_near_one(size) and not acceptance.grew(self.growth(size), self.shape[0])
 
     @property
     def packed(self) -> Float32:
@@ -171,7 +171,7 @@ class Factors:
 
     def growth(self, scale: float) -> float:
         """Largest entry of U beside `scale`, that of the matrix; infinite if the factors are not finite."""
-        return trust.growth(*self.diagonal, scale)
+        return acceptance.growth(*self.diagonal, scale)
 
     def solve(self, b: Array, transposed: bool = False) -> Array:
         """Solve A X = B, or with the transpose of A, on the device. Does not synchronise.
@@ -232,7 +232,7 @@ def factorise(
     )
     results: dict[str, Any] = device.run(plan, A=a.texture)
     scale = float(results["largest_A"].flat[0]) if pivoting != "partial" else 1.0
-    if pivoting != "partial" and not trust.stands(results["health_read"], scale, min(shape)):
+    if pivoting != "partial" and not acceptance.stands(results["health_read"], scale, min(shape)):
         return factorise(a, "partial", equilibrate_first, variant)
     return Factors.of(device, shape, results)
 

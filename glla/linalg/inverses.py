@@ -18,10 +18,10 @@ from glla.linalg.call import Call
 from glla.linalg.operands import device_of, operand, square
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
+from glla.operations.acceptance import member_of_stack
 from glla.operations.inv3 import BATCHES, most_together, settle, whole
 from glla.operations.routes import must_fit_a_texture, pieces
 from glla.operations.stack import IN_REGISTERS
-from glla.operations.trust import member_of_stack
 from glla.passes import forms_of
 
 TINY = np.finfo(np.float32).tiny

@@ -37,12 +37,12 @@ from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import explained
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
 from glla.linalg.walk import on_device, walk
-from glla.operations import OPERATIONS, care, trust
+from glla.operations import OPERATIONS, acceptance, care
 from glla.operations import factors as plans
 from glla.operations import lu_scaling as scaling
 from glla.operations import lu_solve as substitution
+from glla.operations.acceptance import member_of_stack
 from glla.operations.elimination.plu import permutation_of
-from glla.operations.trust import member_of_stack
 from glla.passes import forms_of
 from glla.registry import public
 
@@ -171,7 +171,7 @@ def _in_blocks(
         factors = factorise(upload(a, device), equilibrate_first=equilibrate)
     x = np.empty((order, columns), dtype=np.float32)
     blocks = tiling.columns_of_identity(order) if b is None else tiling.columns_of(b)
-    if factors.in_bounds(a) and (b is None or trust.largest_near_one(b)):
+    if factors.in_bounds(a) and (b is None or acceptance.largest_near_one(b)):
         factors.check_regular(function, member_of_stack(index))
         tiling.solve(factors, blocks, x)
     else:

@@ -22,7 +22,7 @@ from glla.linalg.routes import explained
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations import solve_triangular as kernel
-from glla.operations.trust import member_of_stack
+from glla.operations.acceptance import member_of_stack
 from glla.operations.verdict import Go
 from glla.passes import Form, Plan, forms_of
 from glla.passes import resident as on_the_device

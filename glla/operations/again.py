@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import trust
+from glla.operations import acceptance
 from glla.operations.crossing import read_texels, texels_of, write_texels
 from glla.operations.elimination import plu_batches
 from glla.operations.elimination.noise import rounding_errors
@@ -49,7 +49,7 @@ def _scaled(scale: Callable[[Array], Scaled], storage: Storage, *operands: Array
     for b in operands[1:]:
         rhs, sizes = right_sides(b, e)
         made.append(rhs.astype(np.float32))
-        lost = ((rhs != 0) & (np.abs(made[1]) < trust.NORMAL)).any(axis=(-2, -1))
+        lost = ((rhs != 0) & (np.abs(made[1]) < acceptance.NORMAL)).any(axis=(-2, -1))
     return (*_laid_out(storage, *made), *made, e, np.swapaxes(f, -1, -2), sizes, lost)
 
 
@@ -141,9 +141,9 @@ def _stand(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
         records[:, n * n :][:, :n],
         records[:, n * (n + 1) :][:, :n],
     )
-    stands = np.isfinite(u).all(axis=1) & (np.max(largest, axis=1) <= trust.allowed_growth(n)) & u.all(axis=1)
+    stands = np.isfinite(u).all(axis=1) & (np.max(largest, axis=1) <= acceptance.allowed_growth(n)) & u.all(axis=1)
     errors = rounding_errors(lu[stands], np.arange(n))
-    stands[stands] = (np.abs(u[stands]) > SURELY * trust.SINGULAR * errors).all(axis=1)
+    stands[stands] = (np.abs(u[stands]) > SURELY * acceptance.SINGULAR * errors).all(axis=1)
     return (stands,)
 
 

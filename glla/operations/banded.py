@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import GllaError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError
+from glla.operations.acceptance import in_float32
 from glla.operations.alignment import aligned
 from glla.operations.bands import pivoted
 from glla.operations.crossing import at_home, bring_in_watched, read_back, read_texels
@@ -24,7 +25,6 @@ from glla.operations.pentadiagonal import BlockSystems
 from glla.operations.record import Array, Batch, Choice, Operation, Way, resolved
 from glla.operations.stack import Stack, capacity, raw
 from glla.operations.tridiagonal import FIGURES, FOUR, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
-from glla.operations.trust import in_float32
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.operations.wrapped import move
 from glla.operations.wrapped.view import View
@@ -246,7 +246,7 @@ def rounded(function: str, wide: Float64, place: int, definite: bool, member: st
     SingularMatrixError, NotPositiveDefiniteError
         It has one.
     NonFiniteError
-        Too little is left, see `glla.operations.trust.underflow`.
+        Too little is left, see `glla.operations.acceptance.underflow`.
     """
     if place >= 0:
         raise flaw_at(function, place, definite, member)

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError
-from glla.operations import factors, trust
+from glla.operations import acceptance, factors
 from glla.operations.crossing import at_home, read_back, texels_of, upload
 from glla.operations.elimination.complete import complete_order
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
@@ -201,7 +201,7 @@ def add_look(draft: Draft, n: int, limits: Limits) -> str:
     diagonal = draft.operand("diagonal", texels_of(Storage(texels(n), 1)))
     array = read_back(draft, lu, (n, n), limits, "LU of the host")
     errors = draft.slot("errors", HostArray((n,)))
-    draft.host(ERRORS, trust.errors_of_suspects, (array, diagonal), (errors,), flops=4 * n**3)
+    draft.host(ERRORS, acceptance.errors_of_suspects, (array, diagonal), (errors,), flops=4 * n**3)
     return errors
 
 
@@ -304,25 +304,25 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         ``backward_error``.
     """
     if stage == BATCHED:
-        finite = all(trust.finite(values, name) for name, _ in zip("AB", forms, strict=False))
+        finite = all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False))
         return Go(CARE) if finite else Done()  # let through on purpose
     if not stage and not values.get("refine"):
         return _usual(forms, values)
     n = forms[0].shape[-1]
     decide = {PROBE: _probed, LOOK: _looked, SUBSTITUTE: _substituted, REFINE: _refined}.get(stage, _factored)
-    return decide(values, stage, *trust.of_diagonal(values["diagonal"], n))
+    return decide(values, stage, *acceptance.of_diagonal(values["diagonal"], n))
 
 
 def _usual(forms: Forms, values: Values) -> Verdict:
     """After the usual way: its solution stands, or it must not be trusted."""
     n = forms[0].shape[-1]
-    if trust.in_bounds(values, n) and (len(forms) == 1 or _right_near_one(values)):
-        u, largest = trust.of_diagonal(values["diagonal"], n)
-        small = trust.some_small(u, largest)
-        if small or trust.inverse_is_large(trust.norm_of_probes(values["probe_solutions"]), largest):
+    if acceptance.in_bounds(values, n) and (len(forms) == 1 or _right_near_one(values)):
+        u, largest = acceptance.of_diagonal(values["diagonal"], n)
+        small = acceptance.some_small(u, largest)
+        if small or acceptance.inverse_is_large(acceptance.norm_of_probes(values["probe_solutions"]), largest):
             return _watched(values, u, {})
         return Done()
-    if not all(trust.finite(values, name) for name, _ in zip("AB", forms, strict=False)):
+    if not all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False)):
         return Done()  # let through on purpose
     return Go(CARE)
 
@@ -331,45 +331,45 @@ def _right_near_one(values: Values) -> bool:
     """Tell whether right-hand sides need no scaling on the host."""
     b = values["B"]
     if isinstance(b, np.ndarray):
-        return trust.largest_near_one(b)
-    return trust.size_near_one(float(values["largest_B"].flat[0]))
+        return acceptance.largest_near_one(b)
+    return acceptance.size_near_one(float(values["largest_B"].flat[0]))
 
 
-def _watched(values: Values, u: trust.Floats, known: Values) -> Verdict:
+def _watched(values: Values, u: acceptance.Floats, known: Values) -> Verdict:
     """Look at doubtful pivots closely, unless one of them is zero."""
-    zero = trust.zero_pivot(u)
-    return Go(LOOK, known) if zero is None else trust.singular(values["function"], len(u), zero, values["member"])
+    zero = acceptance.zero_pivot(u)
+    return Go(LOOK, known) if zero is None else acceptance.singular(values["function"], len(u), zero, values["member"])
 
 
-def _factored(values: Values, stage: str, u: trust.Floats, largest: trust.Floats) -> Verdict:
+def _factored(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
     """After the factors of the scaled system, with partial or with complete pivoting."""
     last, refining = stage == COMPLETE, bool(values.get("refine"))
     if refining and not (np.isfinite(values["A"]).all() and np.isfinite(values["B"]).all()):
         return _begun({**values, "let": True})  # let through on purpose; it does not converge
-    growth = trust.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
-    grew = trust.grew(growth, len(u))
+    growth = acceptance.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
+    grew = acceptance.grew(growth, len(u))
     known = {"grew": grew, "last": last, "least": min(growth, values.get("least", np.inf))}
     if np.isinf(growth):
         if not last:
             return Go(COMPLETE, known)
-        return trust.overflow(values["function"]) if refining else _hopeless({**values, **known})
-    if not trust.some_small(u, largest):
+        return acceptance.overflow(values["function"]) if refining else _hopeless({**values, **known})
+    if not acceptance.some_small(u, largest):
         return Go(PROBE, known)
     if grew and not last:
         return Go(COMPLETE, known)
     return _watched(values, u, known)
 
 
-def _probed(values: Values, stage: str, u: trust.Floats, largest: trust.Floats) -> Verdict:
-    if not trust.inverse_is_large(trust.norm_of_probes(values["probe_solutions"]), largest):
+def _probed(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+    if not acceptance.inverse_is_large(acceptance.norm_of_probes(values["probe_solutions"]), largest):
         return _begin(values)
     return Go(COMPLETE) if values["grew"] and not values["last"] else Go(LOOK)
 
 
-def _looked(values: Values, stage: str, u: trust.Floats, largest: trust.Floats) -> Verdict:
-    found = trust.first_noise(u, largest, values["errors"])
+def _looked(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+    found = acceptance.first_noise(u, largest, values["errors"])
     if found is not None:
-        return trust.singular(values["function"], len(u), found, values["member"])
+        return acceptance.singular(values["function"], len(u), found, values["member"])
     return _begin(values) if "grew" in values else Done()
 
 
@@ -384,12 +384,14 @@ def _order(values: Values) -> NDArray[np.intp]:
     return order
 
 
-def _substituted(values: Values, stage: str, u: trust.Floats, largest: trust.Floats) -> Verdict:
+def _substituted(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
     a, b = values["scaled A"], values["scaled B"]
     x = np.empty(b.shape)
     x[_order(values)] = values["X"]
-    good = not values["grew"] or residual(a, x, b) <= trust.GOOD
-    lost = bool(((b != 0) & (np.abs(b.astype(np.float32)) < trust.NORMAL)).any())  # beside larger ones, in a column
+    good = not values["grew"] or residual(a, x, b) <= acceptance.GOOD
+    lost = bool(
+        ((b != 0) & (np.abs(b.astype(np.float32)) < acceptance.NORMAL)).any()
+    )  # beside larger ones, in a column
     if good and not lost:
         return scaled_back(values, x)
     return _begun({**values, "fallback": x if good else None})
@@ -411,7 +413,7 @@ def _begun(values: Values) -> Verdict:
     return _turn({**values, **given}, given, Refinement(), x, b - a @ x)
 
 
-def _refined(values: Values, stage: str, u: trust.Floats, largest: trust.Floats) -> Verdict:
+def _refined(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
     return _turn(values, {}, values["refinement"], values["corrected X"], values["residual left"])
 
 
@@ -456,7 +458,7 @@ def _not_converged(values: Values, now: Refinement) -> Verdict:
 def _hopeless(values: Values) -> Verdict:
     """Error after complete pivoting, the last fallback."""
     if np.isinf(values["least"]):
-        return trust.overflow(values["function"])
+        return acceptance.overflow(values["function"])
     return ConvergenceError(
         f"{values['function']}: entries grow {values['least']:.3g} times in the elimination{values['member']}, which "
         "costs more digits than float32 has; use numpy.linalg"
@@ -467,7 +469,7 @@ def scaled_back(values: Values, y: Float64) -> Verdict:
     """Give the solution of the system as it was; so small that float32 keeps not enough of it, it is an error."""
     wide = np.ldexp(y, values["sizes"] - np.reshape(values["column exponents"], (-1, 1)))
     x: Array = wide.astype(np.float32)
-    return trust.underflow(values["function"], wide, x, values["member"]) or Done({"X": x})
+    return acceptance.underflow(values["function"], wide, x, values["member"]) or Done({"X": x})
 
 
 def residual(a: NDArray[np.floating], x: Float64, b: NDArray[np.floating]) -> float:

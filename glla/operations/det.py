@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import care, factors, stack, trust
+from glla.operations import acceptance, care, factors, stack
 from glla.operations.crossing import bring_in_watched, read_texels
 from glla.operations.elimination import counts, plu, plu_batches
 from glla.operations.host import scaling
@@ -82,18 +82,18 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     Where not even complete pivoting keeps the entries in range, the logarithm is infinite.
     """
     if stage == BATCHED:
-        return Go(care.CARE) if trust.finite(values, "A") else Done()
+        return Go(care.CARE) if acceptance.finite(values, "A") else Done()
     n = forms[0].shape[-1]
-    u, largest = trust.of_diagonal(values["diagonal"], n)
+    u, largest = acceptance.of_diagonal(values["diagonal"], n)
     pivots = plu.exchanges(values["exchanges"], n)
     if not stage:
-        if not trust.in_bounds(values, n):
+        if not acceptance.in_bounds(values, n):
             let_through = {"sign": np.nan, "logarithm": np.nan}
-            return Go(care.CARE) if trust.finite(values, "A") else Done(let_through)
-        sums = [np.sum(trust.pairs(values[f"{line}_exponents_read"], n).astype(np.int32)) for line in LINES]
+            return Go(care.CARE) if acceptance.finite(values, "A") else Done(let_through)
+        sums = [np.sum(acceptance.pairs(values[f"{line}_exponents_read"], n).astype(np.int32)) for line in LINES]
         return _done(*sign_and_log(u, pivots, sum(sums)))
-    growth = trust.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
-    if stage == care.CARE and trust.grew(growth, n):
+    growth = acceptance.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
+    if stage == care.CARE and acceptance.grew(growth, n):
         return Go(care.COMPLETE)
     if np.isinf(growth):
         return _done(np.nan, np.inf)
@@ -155,8 +155,8 @@ def doubtful(operands: tuple[Array, ...], nothing: Array, figures: Array) -> NDA
     """Which determinants of a stack are made again, from U's diagonals and the largest entries of U's columns."""
     (a,) = operands
     u, largest, *_ = np.moveaxis(figures, 1, 0)
-    grew = ~(np.max(largest, axis=1) <= trust.allowed_growth(figures.shape[-1])) | ~np.isfinite(u).all(axis=1)
-    return np.flatnonzero(grew if trust.near_one(a) else grew | ~scaling.scales_near_one(a))
+    grew = ~(np.max(largest, axis=1) <= acceptance.allowed_growth(figures.shape[-1])) | ~np.isfinite(u).all(axis=1)
+    return np.flatnonzero(grew if acceptance.near_one(a) else grew | ~scaling.scales_near_one(a))
 
 
 def most_together(forms: Forms, limits: Limits) -> int:
@@ -195,8 +195,8 @@ def sign_and_log(
 def _sign_and_log(forms: Forms, results: Any) -> Any:
     """The parts of one determinant, as texels, put together."""
     n = forms[0].shape[-1]
-    u, pivots = (trust.pairs(results[name], n) for name in ("diagonal", "pivots"))
-    total = sum(np.sum(trust.pairs(results[f"{line}_exponents"], n)) for line in LINES)
+    u, pivots = (acceptance.pairs(results[name], n) for name in ("diagonal", "pivots"))
+    total = sum(np.sum(acceptance.pairs(results[f"{line}_exponents"], n)) for line in LINES)
     sign, logarithm = sign_and_log(u, pivots.astype(np.int32), total)
     return np.float32(sign), np.float32(logarithm)
 

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError, SingularMatrixError
 from glla.operations import residual
+from glla.operations.acceptance import PROMISED
 from glla.operations.crossing import at_home, bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.host.scaling import of_system
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.shapes import square
-from glla.operations.trust import PROMISED
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, PingPong, Plan, Variant, resident
 from glla.passes.cache import cached_plan

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from glla.errors import NonFiniteError, ShapeError
 from glla.operations import elementwise, matmul, qr, qr_rows
+from glla.operations.acceptance import in_float32, pairs
 from glla.operations.crossing import (
     bring_in_watched,
     read_back,
@@ -31,7 +32,6 @@ from glla.operations.host.scaling import right_sides, scaled_back
 from glla.operations.qr_blocks import beside, window
 from glla.operations.record import Array, Operation, Way
 from glla.operations.routes import must_fit_a_texture
-from glla.operations.trust import in_float32, pairs
 from glla.operations.wrapped import move
 from glla.operations.wrapped.view import View, laid
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, matrix, resident

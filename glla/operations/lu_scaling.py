@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from glla.operations.acceptance import each_near_one, largest_near_one, largest_of_columns, near_one
 from glla.operations.elimination.plu import exchanges, permutation_of
 from glla.operations.host import scaling
 from glla.operations.host.scaling import Integers
 from glla.operations.record import Array
 from glla.operations.substitution import in_rounded_rows, substituted
-from glla.operations.trust import each_near_one, largest_near_one, largest_of_columns, near_one
 from glla.passes import Draft, Forms, HostArray
 
 SCALE, BACK = "scale U and the columns of B by powers of two, where need be", "scale X back"

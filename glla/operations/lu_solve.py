@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from glla.errors import SingularMatrixError
 from glla.operations import factors, resident_triangles, streams
 from glla.operations import lu_scaling as scaling
+from glla.operations.acceptance import each_near_one, member_of_stack, near_one, of_diagonal
 from glla.operations.alignment import aligned
 from glla.operations.crossing import (
     at_home,
@@ -28,7 +29,6 @@ from glla.operations.elimination import plu_batches
 from glla.operations.elimination.counts import steps
 from glla.operations.record import Array, Batch, Operation
 from glla.operations.shapes import by_factors
-from glla.operations.trust import each_near_one, member_of_stack, near_one, of_diagonal
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, Storage, texture
 from glla.passes.cache import cached_plan

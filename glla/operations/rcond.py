@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import care, factors, residual, solve, trust
+from glla.operations import acceptance, care, factors, residual, solve
 from glla.operations.crossing import at_home, bring_in_watched
 from glla.operations.elimination.counts import flops as elimination_flops
 from glla.operations.elimination.plu import SCALED, scaled_by_one
@@ -148,7 +148,7 @@ def step(n: int, limits: Limits, name: str) -> Plan:
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Verdict on the factors, or on a step of Hager's method; `Done` has ``rcond``."""
-    if stage in ("", BATCHED) and not trust.finite(values, "A"):
+    if stage in ("", BATCHED) and not acceptance.finite(values, "A"):
         return Done({"rcond": np.nan})  # let through on purpose
     if stage == BATCHED:
         return Go(care.CARE) if values["A"].any() else Done({"rcond": 0.0})
@@ -176,19 +176,19 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
 
 def _factored(stage: str, values: Values, n: int) -> Verdict:
-    u, largest = trust.of_diagonal(values["diagonal"], n)
+    u, largest = acceptance.of_diagonal(values["diagonal"], n)
     if "scaled A" in values:
         scaled = values["scaled A"]
         # Columns that were exchanged are rows of the inverse: the norm is the same.
         size, norm = float(np.max(np.abs(scaled))), float(norms(scaled))
     else:
         size, norm = (float(values[name].flat[0]) for name in ("largest_A", "norm_read"))
-        if size == 0 or not trust.size_near_one(size):
+        if size == 0 or not acceptance.size_near_one(size):
             return Go(care.CARE)  # zeros may be denormals
     if size == 0:
         return Done({"rcond": 0.0})
-    growth = trust.growth(u, largest, size)
-    if stage != care.COMPLETE and trust.grew(growth, n):
+    growth = acceptance.growth(u, largest, size)
+    if stage != care.COMPLETE and acceptance.grew(growth, n):
         return Go(care.COMPLETE if "scaled A" in values else care.CARE)
     if np.isinf(growth) or not u.all():
         return Done({"rcond": 0.0})

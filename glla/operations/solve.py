@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import care, factors, packing, stack, streams, trust
+from glla.operations import acceptance, care, factors, packing, stack, streams
 from glla.operations.alignment import aligned
 from glla.operations.crossing import bring_in, bring_in_watched, read_back, watch
 from glla.operations.elimination import counts, plu_batches
@@ -23,7 +23,7 @@ from glla.passes.cache import cached_plan
 
 FAR_FROM_SINGULAR = 2.0**18
 """Condition of small matrices up to which a solution is accepted: none up to 10^6 has a pivot near its rounding error,
-see `glla.operations.trust.SINGULAR`."""
+see `glla.operations.acceptance.SINGULAR`."""
 
 
 def flops(forms: Forms) -> int:
@@ -129,8 +129,8 @@ def are_regular(operands: Sequence[Array], figures: Array, equilibrate: bool = T
     if a.shape[-1] > stack.IN_REGISTERS or a.shape[-2] != a.shape[-1]:  # a stand-in has no singular values
         return np.zeros(len(a), dtype=bool)
     sound = a.any(axis=(1, 2)) & np.isfinite(figures).all(axis=(1, 2))
-    sound &= np.logical_and.reduce([trust.each_near_one(one) for one in operands])
-    sound &= _growth(a, figures[:, 1], equilibrate) <= trust.allowed_growth(a.shape[-1])
+    sound &= np.logical_and.reduce([acceptance.each_near_one(one) for one in operands])
+    sound &= _growth(a, figures[:, 1], equilibrate) <= acceptance.allowed_growth(a.shape[-1])
     sizes = np.linalg.svd(a[sound].astype(np.float64), compute_uv=False)
     sound[sound] = sizes[:, -1] * FAR_FROM_SINGULAR > sizes[:, 0]
     regular: NDArray[np.bool_] = sound
@@ -146,17 +146,17 @@ def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
 def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate: bool = True) -> NDArray[np.intp]:
     """Members of a stack whose solutions must not be trusted."""
     a, n = operands[0], figures.shape[-1]
-    u, largest, squares = trust.side_by_side(figures).transpose(0, 2, 1)
+    u, largest, squares = acceptance.side_by_side(figures).transpose(0, 2, 1)
     growth = _growth(a, largest, equilibrate)
     norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.PROBES)
-    sound = np.isfinite(u).all(axis=1) & (growth <= trust.allowed_growth(n))
-    care_of = ~sound | trust.inverse_is_large(norms, largest, trust.DOUBTFUL_IN_STACKS)
-    care_of |= (np.abs(u) <= trust.SMALL * largest).any(axis=1)
-    for one in map(trust.largest_of_columns, operands[1:]):
-        if not trust.near_one(one):
-            care_of |= ~trust.each_near_one(one)
-    if not trust.near_one(a):
-        care_of |= ~(scaling.scales_near_one(a) if equilibrate else trust.each_near_one(a))
+    sound = np.isfinite(u).all(axis=1) & (growth <= acceptance.allowed_growth(n))
+    care_of = ~sound | acceptance.inverse_is_large(norms, largest, acceptance.DOUBTFUL_IN_STACKS)
+    care_of |= (np.abs(u) <= acceptance.SMALL * largest).any(axis=1)
+    for one in map(acceptance.largest_of_columns, operands[1:]):
+        if not acceptance.near_one(one):
+            care_of |= ~acceptance.each_near_one(one)
+    if not acceptance.near_one(a):
+        care_of |= ~(scaling.scales_near_one(a) if equilibrate else acceptance.each_near_one(a))
     places = np.flatnonzero(care_of)
     if not len(places):
         return places

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
 from glla.operations import blocks, reduce, resident_triangles, triangular
+from glla.operations.acceptance import NORMAL, TINY, largest_of_columns, member_of_stack
 from glla.operations.alignment import aligned
 from glla.operations.crossing import (
     at_home,
@@ -34,7 +35,6 @@ from glla.operations.shapes import system
 from glla.operations.streams import needed
 from glla.operations.substitution import ROWS, in_rounded_rows
 from glla.operations.tiles import between_plans, columns_at_once, starts
-from glla.operations.trust import NORMAL, TINY, largest_of_columns, member_of_stack
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Plan, matrix, resident, texture
 from glla.passes.cache import cached_plan

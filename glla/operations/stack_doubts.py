@@ -6,7 +6,7 @@ The host then judges the candidates by their diagnostics, as those of its own ba
 
 from __future__ import annotations
 
-from glla.operations import stack, trust
+from glla.operations import acceptance, stack
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.wrapped.view import Over, View, laid
 from glla.passes import Draft, Plan, Uniform
@@ -55,8 +55,8 @@ def plan(
         "RIGHT_SIDES": int(right_sides),
         "NORMS": int("N_A" in names),
     }
-    most = NARROWER * trust.DOUBTFUL_IN_STACKS * (stack.PROBES / order) ** 0.5 / UNIT_ROUNDOFF
-    limits = (NARROWER * trust.allowed_growth(order), trust.SMALL / NARROWER, most, 2.0**-trust.NEAR_ONE)
+    most = NARROWER * acceptance.DOUBTFUL_IN_STACKS * (stack.PROBES / order) ** 0.5 / UNIT_ROUNDOFF
+    limits = (NARROWER * acceptance.allowed_growth(order), acceptance.SMALL / NARROWER, most, 2.0**-acceptance.NEAR_ONE)
     over = Over((count,), texture_size)
     results = {
         name: draft.slot(name, laid((count,), "float32", texture_size)) for name in ("doubts", *["turns"] * turns)
@@ -90,10 +90,10 @@ def of_triangles(count: int, columns: int, factors: bool, unit_diagonal: bool, t
     names = ["whole", "least", *(["diagonal"] if not unit_diagonal else [])]
     if factors:
         names += ["most", "least_B", "most_B", "most_X"]
-        uniforms: dict[str, Uniform] = {"limits": (2.0**-trust.NEAR_ONE, 2.0**trust.NEAR_ONE)}
+        uniforms: dict[str, Uniform] = {"limits": (2.0**-acceptance.NEAR_ONE, 2.0**acceptance.NEAR_ONE)}
     else:
         names += [*(["row"] if not unit_diagonal else []), "columns_B", "columns_X"]
-        uniforms = {"limits": (trust.TINY, trust.NORMAL), "columns": columns}
+        uniforms = {"limits": (acceptance.TINY, acceptance.NORMAL), "columns": columns}
     operands = {
         name: draft.operand(name, (each if name.startswith("columns") else one).storage(texture_size)) for name in names
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations.trust import NORMAL, underflow
+from glla.operations.acceptance import NORMAL, underflow
 
 Float64 = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ def in_rounded_rows(
     Raises
     ------
     NonFiniteError
-        So little of a column is left that the bound of `solve` is missed, see `glla.operations.trust.underflow`.
+        So little of a column is left that the bound of `solve` is missed, see `glla.operations.acceptance.underflow`.
     """
     x = substituted(t, b, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed, rounded=True)
     short = x.astype(np.float32)

@@ -13,6 +13,7 @@ from typing import Unpack
 import numpy as np
 
 from glla.operations import solve_triangular, triangular
+from glla.operations.acceptance import TINY
 from glla.operations.blocks import gather
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
@@ -21,7 +22,6 @@ from glla.operations.shapes import square
 from glla.operations.solve_triangular import CARE, lost
 from glla.operations.substitution import in_rounded_rows
 from glla.operations.triangular import Triangle
-from glla.operations.trust import TINY
 from glla.operations.verdict import Values
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, Variant, resident
 from glla.passes.cache import cached_plan

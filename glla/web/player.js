@@ -14,7 +14,7 @@ const MOST_ENTRIES = 2000;  // of a timeline: a loop whose stop never comes ends
 
 class Lack extends Error {}  // what this browser does not have
 
-const THRESHOLDS = {};  // of results that stand, by the names of glla/operations/trust.py; a document brings them
+const THRESHOLDS = {};  // of results that stand, by the names of glla/operations/acceptance.py; a document brings them
 
 class Player {
   constructor(canvas, data) {

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from glla.operations.acceptance import SMALLEST_RATIO, accepted, allowed_growth
 from glla.operations.elimination import plu
 from glla.operations.elimination.pivot import NORMS, EchelonSearch, FactorSearch
-from glla.operations.trust import SMALLEST_RATIO, accepted, allowed_growth
 from glla.passes import Draft, Storage, matrix, resident
 from glla.testing import integers, normal
 

@@ -7,7 +7,7 @@ from scipy.linalg.lapack import sgetrf
 import glla
 from glla import testing
 from glla.errors import LimitError
-from glla.operations import OPERATIONS, matmul, residents, stack, trust
+from glla.operations import OPERATIONS, acceptance, matmul, residents, stack
 from glla.operations.elimination import plu_batches, stack_definite
 from glla.operations.host.scaling import both
 from glla.passes import PLAIN, Form, Limits, resident
@@ -156,10 +156,10 @@ def test_sizes_are_judged_batched_as_one_by_one(rng):
         a[i::9] = rng.choice([0, 1], (2, 3))
         a[i::9, 1, 1] = special
     with np.errstate(all="ignore"):
-        one_by_one = [trust.near_one(member) for member in a]
-        assert trust.each_near_one(a).tolist() == one_by_one and 50 < sum(one_by_one) < 350
-        columns = [trust.largest_near_one(member) for member in a]
-        assert trust.each_near_one(trust.largest_of_columns(a)).tolist() == columns
+        one_by_one = [acceptance.near_one(member) for member in a]
+        assert acceptance.each_near_one(a).tolist() == one_by_one and 50 < sum(one_by_one) < 350
+        columns = [acceptance.largest_near_one(member) for member in a]
+        assert acceptance.each_near_one(acceptance.largest_of_columns(a)).tolist() == columns
 
 
 @pytest.mark.parametrize("name", ["inv", "solve", "det"])

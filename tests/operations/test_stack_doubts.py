@@ -9,9 +9,9 @@ import pytest
 import glla
 from glla.errors import GllaError
 from glla.linalg import resident
-from glla.operations import OPERATIONS, residents, solve_triangular, stack, stack_doubts, trust
+from glla.operations import OPERATIONS, acceptance, residents, solve_triangular, stack, stack_doubts
 from glla.operations import resident_triangles as stack_triangles
-from glla.operations.trust import allowed_growth
+from glla.operations.acceptance import allowed_growth
 
 COUNT = 300
 
@@ -156,7 +156,7 @@ def test_each_limit_of_given_factors_by_itself(device, rng):
     names = ("whole", "least", "most", "diagonal", "least_B", "most_B", "most_X")
     figures = {name: np.ones((count, 1), np.float32) for name in names}
     spoil(figures, rng)
-    far = ~trust.each_near_one(np.hstack([figures[name] for name in names if name not in ("whole", "most_X")]))
+    far = ~acceptance.each_near_one(np.hstack([figures[name] for name in names if name not in ("whole", "most_X")]))
     far |= figures["diagonal"][:, 0] == 0
     far |= ~np.isfinite(np.hstack([figures[name] for name in ("whole", "most_B", "most_X")])).all(axis=1)
     plan = stack_doubts.of_triangles(count, 2, True, False, device.limits.texture_size)

@@ -11,13 +11,13 @@ import numpy as np
 
 from glla.errors import NotPositiveDefiniteError
 from glla.operations import blocks
+from glla.operations.acceptance import near_one
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import stack_definite
 from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels, block16, rank2, sixteen
 from glla.operations.host import scaling
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.shapes import square
-from glla.operations.trust import near_one
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import Draft, Forms, HostArray, Next, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan

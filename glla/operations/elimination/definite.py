@@ -13,7 +13,7 @@ from typing import Unpack
 import numpy as np
 
 from glla.errors import SingularMatrixError
-from glla.operations import care, triangular, trust
+from glla.operations import acceptance, care, triangular
 from glla.operations.alignment import aligned
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import cholesky, stack_definite
@@ -138,7 +138,7 @@ def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
     """
     if stage == BATCHED:
         return Go(CARE)
-    bad = np.flatnonzero(np.abs(values["diagonal"]) < trust.NORMAL)
+    bad = np.flatnonzero(np.abs(values["diagonal"]) < acceptance.NORMAL)
     if not len(bad):
         unscaled_ = not stage and "largest_X" in values
         return Go(CARE) if unscaled_ and _comes_near_limits(values) else Done()
@@ -152,9 +152,9 @@ def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
 def _comes_near_limits(values: Values) -> bool:
     """Whether a solution on the device may have lost numbers near float32's limits."""
     sizes = [values["diagonal"], *(values[name] for name in ("largest_B",) if name in values)]
-    near = all(trust.near_one(size) for size in sizes)
+    near = all(acceptance.near_one(size) for size in sizes)
     if "largest_B" not in values:
-        near = near and trust.largest_near_one(values["B"])
+        near = near and acceptance.largest_near_one(values["B"])
     return not near or not np.isfinite(values["largest_X"]).all()
 
 
@@ -242,7 +242,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if stage == REFINE:
         return _turn(values, {}, values["refinement"], values["corrected X"], values["residual left"])
     b = values["largest_B"] if forms[1].resident else values["B"]
-    if not stage and not refine and (cholesky.is_far(values["diagonal"]) or not trust.largest_near_one(b)):
+    if not stage and not refine and (cholesky.is_far(values["diagonal"]) or not acceptance.largest_near_one(b)):
         return Go(CARE)
     exponents = values.get("exponents", values.get("column exponents", 0))
     flaw = cholesky.flaw(values["function"], values["diagonal"].reshape(-1), values["member"], exponents)
@@ -254,7 +254,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         return _turn({**values, **given}, given, Refinement(), np.zeros_like(b), b)
     if stage == CARE:
         return care.scaled_back(values, values["X"].astype(np.float64))
-    return Done() if trust.finite(values, "X") else Go(CARE)
+    return Done() if acceptance.finite(values, "X") else Go(CARE)
 
 
 def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from glla.errors import ConvergenceError
 from glla.operations import care, matmul, triangular_inverse
 from glla.operations import residual as residuals
+from glla.operations.acceptance import PROMISED
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky, stack_definite
 from glla.operations.elimination.cholesky import CARE
@@ -30,7 +31,6 @@ from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.host.scaling import Integers, equilibrated
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.shapes import square
-from glla.operations.trust import PROMISED
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Plan, Variant, resident
 from glla.passes.cache import cached_plan

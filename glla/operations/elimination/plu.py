@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import GrowthWarning, NonFiniteError, OptionError, ShapeError, SingularMatrixError
-from glla.operations import trust
+from glla.operations import acceptance
+from glla.operations.acceptance import PROMISED, overflow, size_near_one
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels, upload
 from glla.operations.elimination import plu_batches
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
@@ -23,7 +24,6 @@ from glla.operations.elimination.pivot import NORMS, FactorSearch, known, rank2
 from glla.operations.host.scaling import exponents
 from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
 from glla.operations.reduce import max_magnitude
-from glla.operations.trust import PROMISED, overflow, size_near_one
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Plan, resident
 from glla.passes.cache import cached_plan
@@ -448,7 +448,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     `values` has ``pivoting``, the one asked for, if it is not the usual; ``check_finite``; ``function`` for messages.
     """
     if stage == BATCHED:
-        return Go(ALONE) if trust.finite(values, "A") else Done()  # let through on purpose
+        return Go(ALONE) if acceptance.finite(values, "A") else Done()  # let through on purpose
     k = min(forms[0].matrix)
     pivots = exchanges(values["exchanges"], k)
     unpivoted = values.get("pivoting") == "none"
@@ -475,7 +475,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if np.isfinite(lost).all() and np.max(lost) > PROMISED * max(lu.shape) * UNIT_ROUNDOFF * norm:
         return NonFiniteError(
             f"{values['function']}: U must fit float32, its largest entry is {np.max(np.abs(wide[upper])):.4g}, "
-            f"{trust.FEW_DIGITS}; scale A up, and U down"
+            f"{acceptance.FEW_DIGITS}; scale A up, and U down"
         )
     warning = None if unpivoted else _warning(values["function"], best)
     return Done({"lu": lu, "piv": best.pivots}, warning)
@@ -486,7 +486,7 @@ def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) 
     if not stage and values["pivoting"] != "partial" and not _accepted(forms, values):
         return Go(PARTIAL)
     scale, a = float(values["largest_A"].flat[0]), values["A"]
-    allowed = trust.allowed_growth(min(forms[0].matrix))
+    allowed = acceptance.allowed_growth(min(forms[0].matrix))
     if size_near_one(scale) and scale > 0 and float(values["largest_U"].flat[0]) / scale <= allowed:
         return Done({"piv": pivots})
     there = bool(np.isfinite(a).all() and a.any()) if isinstance(a, np.ndarray) else np.isfinite(scale) and scale > 0
@@ -495,7 +495,7 @@ def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) 
 
 def _accepted(forms: Forms, values: Values) -> bool:
     """Whether factors with a block norm stand."""
-    return trust.stands(values["health_read"], float(values["largest_A"].flat[0]), min(forms[0].matrix))
+    return acceptance.stands(values["health_read"], float(values["largest_A"].flat[0]), min(forms[0].matrix))
 
 
 def _no_pivot(function: str, found: Packed) -> SingularMatrixError:
@@ -600,8 +600,8 @@ def _doubtful(operands: tuple[Array, ...], lu: Array, figures: Array) -> NDArray
     (a,), k = operands, figures.shape[-1]
     scales = np.max(np.abs(a), axis=(1, 2)).astype(np.float64)
     grown = np.max(np.abs(np.triu(lu[:, :k])), axis=(1, 2))
-    near = (scales >= 2.0**-trust.NEAR_ONE) & (scales <= 2.0**trust.NEAR_ONE)
-    return np.flatnonzero(~((grown <= trust.allowed_growth(k) * scales) & near) & (scales > 0))
+    near = (scales >= 2.0**-acceptance.NEAR_ONE) & (scales <= 2.0**acceptance.NEAR_ONE)
+    return np.flatnonzero(~((grown <= acceptance.allowed_growth(k) * scales) & near) & (scales > 0))
 
 
 LU_FACTOR = replace(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ShapeError
-from glla.operations import blocks, equilibrate, factors, triangular, trust
+from glla.operations import acceptance, blocks, equilibrate, factors, triangular
 from glla.operations.care import add_look
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels, texels_of, watch, write_texels
 from glla.operations.elimination import known, plu
@@ -356,28 +356,28 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if "coordinates" in values:
         stand = _in_range(values) and _pairs_found(shape, values, 2.0) and known.recovered(shape, values["coordinates"])
     else:
-        u, largest = trust.of_diagonal(values["diagonal"], order)
+        u, largest = acceptance.of_diagonal(values["diagonal"], order)
         if stage == LOOK:
-            stand = trust.first_noise(u, largest, values["errors"], MARGIN) is None
+            stand = acceptance.first_noise(u, largest, values["errors"], MARGIN) is None
         else:
             stand = _stands(shape, values, u, largest)
-            if stand and (trust.some_small(u, largest) or _inverse_is_large(values, largest)):
-                if trust.zero_pivot(u) is None:
+            if stand and (acceptance.some_small(u, largest) or _inverse_is_large(values, largest)):
+                if acceptance.zero_pivot(u) is None:
                     return Go(LOOK)
                 stand = False
     if stand:
         return Done({"leading": tuple(range(order))})
-    if not trust.finite(values, "A"):  # let through on purpose: nothing can be decided
+    if not acceptance.finite(values, "A"):  # let through on purpose: nothing can be decided
         tolerances = (0.0, EPSILON) if tol is None else (float(tol[0]), 0.0)
         return Go(THROUGH, {"tolerances": np.array([tolerances], dtype=np.float32)})
     return Go(DECIDED)
 
 
-def _inverse_is_large(values: Values, largest: trust.Floats) -> bool:
-    return bool(trust.inverse_is_large(trust.norm_of_probes(values["probe_solutions"]), largest))
+def _inverse_is_large(values: Values, largest: acceptance.Floats) -> bool:
+    return bool(acceptance.inverse_is_large(acceptance.norm_of_probes(values["probe_solutions"]), largest))
 
 
-def _stands(shape: Shape, values: Values, u: trust.Floats, largest: trust.Floats) -> bool:
+def _stands(shape: Shape, values: Values, u: acceptance.Floats, largest: acceptance.Floats) -> bool:
     """Decide from the figures of an elimination whether all leading columns have pivots, which may be small.
 
     Without a tolerance the matrix was equilibrated: its largest entries are below 2, and so is `scale`.
@@ -385,25 +385,25 @@ def _stands(shape: Shape, values: Values, u: trust.Floats, largest: trust.Floats
     scale, tol = 2.0, 0.0
     if values["tol"] is not None:
         scale, tol = float(values["largest_A"].flat[0]), float(values["tol"][0])
-        if not 2.0**-trust.NEAR_ONE <= scale <= 2.0**trust.NEAR_ONE:
+        if not 2.0**-acceptance.NEAR_ONE <= scale <= 2.0**acceptance.NEAR_ONE:
             return False
     elif not _in_range(values):
         return False
     sound = _pairs_sound if "pivots_even" in values else _blocks_sound
     if not sound(shape, values, scale):
         return False
-    return not trust.grew(trust.growth(u, largest, scale), min(shape)) and bool((np.abs(u) > tol).all())
+    return not acceptance.grew(acceptance.growth(u, largest, scale), min(shape)) and bool((np.abs(u) > tol).all())
 
 
 def _in_range(values: Values) -> bool:
     """Whether the matrix was scaled by moderate powers of two."""
     largest = max(np.max(np.abs(values[f"{line}_exponents"])) for line in ("row", "column"))
-    return bool(largest <= trust.NEAR_ONE)
+    return bool(largest <= acceptance.NEAR_ONE)
 
 
 def _blocks_sound(shape: Shape, values: Values, scale: float) -> bool:
     """Whether blocked factors with a block norm stand; partial pivoting is judged by its growth alone, later."""
-    return values["pivoting"] == "partial" or trust.stands(values["health"], scale, min(shape))
+    return values["pivoting"] == "partial" or acceptance.stands(values["health"], scale, min(shape))
 
 
 def _pairs_sound(shape: Shape, values: Values, scale: float) -> bool:
@@ -419,8 +419,8 @@ def _pairs_found(shape: Shape, values: Values, scale: float) -> bool:
     if pivots != tuple(range(order)):
         return False
     if values["pivoting"] == "partial":
-        return bool(largest <= trust.allowed_growth(order))  # a sum of magnitudes in a column of R
-    return trust.accepted(float(ratio), float(largest), scale, order)
+        return bool(largest <= acceptance.allowed_growth(order))  # a sum of magnitudes in a column of R
+    return acceptance.accepted(float(ratio), float(largest), scale, order)
 
 
 def records(results: Mapping[str, Any], shape: Shape, pivoting: str) -> tuple[tuple[int, ...], Array]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import trust
+from glla.operations import acceptance
 from glla.operations.elimination.band_columns import BLOCK16, Band
 from glla.operations.elimination.cholesky_blocks import SIDE
 from glla.operations.elimination.stack_definite import FAR, doubtful
@@ -151,6 +151,6 @@ def _doubtful_with_factors(
     operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object
 ) -> NDArray[np.intp]:
     """As `doubtful`, of factors that are given: all of their entries must be near 1."""
-    far = ~trust.each_near_one(operands[0])
+    far = ~acceptance.each_near_one(operands[0])
     far[doubtful(operands, matrices, figures)] = True
     return np.flatnonzero(far)

@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import stack, trust
+from glla.operations import acceptance, stack
 from glla.operations.elimination.cholesky_blocks import rank2
 from glla.operations.host import scaling
 from glla.operations.record import Array, Batch
@@ -210,13 +210,13 @@ def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
 
 def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object) -> NDArray[np.intp]:
     """Matrices that are not accepted: a pivot is not above zero, a pivot or B is far from 1, or a number not finite."""
-    far = ~trust.each_near_one(figures[:, 0]) | ~np.isfinite(figures[:, 1:]).all(axis=(1, 2))
+    far = ~acceptance.each_near_one(figures[:, 0]) | ~np.isfinite(figures[:, 1:]).all(axis=(1, 2))
     if len(matrices) == len(figures):  # of a stack on the device the norms tell
         far |= ~np.isfinite(matrices).all(axis=(1, 2))
     far |= ~(figures[:, 0] > 0).all(axis=1)  # a GPU may take denormals for zero
     for b in operands[1:]:
-        sizes = b if b.shape[1] == 1 else trust.largest_of_columns(b)  # a stand-in has a line of extremes
-        far |= ~trust.each_near_one(sizes)
+        sizes = b if b.shape[1] == 1 else acceptance.largest_of_columns(b)  # a stand-in has a line of extremes
+        far |= ~acceptance.each_near_one(sizes)
     return np.flatnonzero(far)
 
 
@@ -227,6 +227,6 @@ def doubtful_with_factors(
     sizes = operands[0]
     if sizes.shape[-2] == sizes.shape[-1]:  # of a stand-in no rows are known
         sizes = np.max(np.abs(np.tril(sizes)), axis=-1)
-    far = ~trust.each_near_one(sizes)
+    far = ~acceptance.each_near_one(sizes)
     far[doubtful(operands, matrices, np.abs(figures))] = True
     return np.flatnonzero(far)

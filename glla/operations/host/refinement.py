@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError
+from glla.operations.acceptance import MOST_ROUNDS, REFINED, TARGET
 from glla.operations.host.scaling import Float64, Integers
-from glla.operations.trust import MOST_ROUNDS, REFINED, TARGET
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import trust
+from glla.operations import acceptance
 from glla.operations.record import Array
 
 Floats = NDArray[np.floating]
@@ -60,7 +60,7 @@ def both(a: Floats, sweeps: int = 0) -> tuple[Integers, Integers]:
     array([[1. , 0. ],
            [0. , 1.5]])
     """
-    stack = trust.side_by_side(a.reshape(-1, *a.shape[-2:]))
+    stack = acceptance.side_by_side(a.reshape(-1, *a.shape[-2:]))
     counts = np.isfinite(stack) & (stack != 0)
     zero = np.iinfo(np.int32).min // 2  # stands below every exponent
     powers: Integers = np.where(counts, np.frexp(stack)[1] - 1, zero)
@@ -102,10 +102,10 @@ def scales_near_one(stack: Floats) -> NDArray[np.bool_]:
     >>> scales_near_one(np.array([[[1, 1e-30], [0, 1]], [[1, 1e-30], [0, 1e-30]]])).tolist()
     [True, False]
     """
-    near = trust.each_near_one(stack)
+    near = acceptance.each_near_one(stack)
     if not near.all() and stack.shape[-2] == stack.shape[-1]:
         far = np.flatnonzero(~near)
-        near[far] = np.all([(np.abs(e) <= trust.NEAR_ONE).all(axis=(1, 2)) for e in both(stack[far])], axis=0)
+        near[far] = np.all([(np.abs(e) <= acceptance.NEAR_ONE).all(axis=(1, 2)) for e in both(stack[far])], axis=0)
     return near
 
 
@@ -177,7 +177,7 @@ def definite_system(scale: Callable[..., Scaled], a: Array, b: Array) -> System:
 @np.errstate(all="ignore")
 def factor_system(largest: Array, scale: Callable[[Integers], Floats], c: Array, b: Array) -> System:
     """Scale a factor by its `largest` entry of each row, where not all sizes are near 1; `scale` multiplies rows."""
-    if trust.near_one(largest) and trust.largest_near_one(b):
+    if acceptance.near_one(largest) and acceptance.largest_near_one(b):
         return c, b, np.zeros(largest.shape, dtype=np.int32), np.zeros(b.shape[1], dtype=np.int32)
     e = exponents(largest)
     rhs, sizes = right_sides(b, e)
@@ -186,6 +186,6 @@ def factor_system(largest: Array, scale: Callable[[Integers], Floats], c: Array,
 
 @np.errstate(all="ignore")
 def scaled_back(function: str, x: Array, sizes: Any, e: Any = 0, member: str = "") -> tuple[Array]:
-    """Give x 2^(sizes - e) in float32; raise as `glla.operations.trust.in_float32`."""
+    """Give x 2^(sizes - e) in float32; raise as `glla.operations.acceptance.in_float32`."""
     by = np.asarray(sizes - e)
-    return (trust.in_float32(function, np.ldexp(x.astype(np.float64), by), member) if by.any() else x,)
+    return (acceptance.in_float32(function, np.ldexp(x.astype(np.float64), by), member) if by.any() else x,)

@@ -1,5 +1,5 @@
 "use strict";
-// Which factors stand: growth, small pivots, rounding errors, float32's limits. See glla/operations/trust.py.
+// Which factors stand: growth, small pivots, rounding errors, float32's limits. See glla/operations/acceptance.py.
 
 const allowedGrowth = (order) => THRESHOLDS.GROWTH[0] + THRESHOLDS.GROWTH[1] * Math.sqrt(order);
 const sizeNearOne = (size) => size === 0 || Math.abs(Math.log2(size)) <= THRESHOLDS.NEAR_ONE;
