@@ -7,7 +7,9 @@ import glla
 from glla import array_api as xp
 from glla import testing
 from glla.errors import ConvergenceError, NonFiniteError, SingularMatrixError, UnsupportedError
-from glla.operations import residual, stack
+from glla.linalg.merged import merged
+from glla.operations import OPERATIONS, residual, stack
+from glla.passes import Call
 
 COUNT, ORDER = 6, 40
 
@@ -435,3 +437,21 @@ def test_condition_numbers_differ_from_the_hosts_by_the_rounding_of_their_norms(
     assert (off <= 2 * n * 2.0**-24 * expected).all()
     alone = np.abs(glla.rcond(glla.asarray(a[1], device)) - np.float64(glla.rcond(a[1])))
     assert alone <= 2 * n * 2.0**-24 * expected[1]
+
+
+@pytest.mark.parametrize("n", [4, 40])
+@pytest.mark.parametrize("name", ["solve", "inv", "lu_factor", "cholesky", "qr"])
+def test_a_small_call_reads_back_behind_its_passes(name, n, device):
+    """The passes are the same, and so is the result; under a trace the plans run of which it is made."""
+    operands = [glla.asarray(one, device) for one in OPERATIONS[name].example(n, np.random.default_rng(n))]
+    plan = glla.plan(name, *operands)
+    made = merged(device, plan)
+    passes, expected = ([getattr(step, "shader", "") for step in one.passes] for one in (made, plan))
+    assert passes == expected
+    calls = sum(isinstance(step, Call) for step in made.steps)
+    assert calls == (2 if name in ("solve", "inv") else 1)  # these upload the right-hand sides of a probe
+    found = getattr(glla, name)(*operands)
+    with glla.trace():
+        expected = getattr(glla, name)(*operands)
+    for one, other in zip(*(part if isinstance(part, tuple) else (part,) for part in (found, expected)), strict=True):
+        assert np.asarray(one).tobytes() == np.asarray(other).tobytes()

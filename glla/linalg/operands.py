@@ -13,6 +13,7 @@ from glla.array.convert import Float32, as_float32, as_real, checked_device, fin
 from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, NonFiniteError, ShapeError, one_of
 from glla.gl import Device, DeviceLike, default_device
+from glla.linalg.merged import merged
 from glla.operations import Operation
 from glla.passes import Plan
 
@@ -42,7 +43,8 @@ def stored(value: Any) -> Any:
 
 def run(device: Device, plan: Plan, values: Mapping[str, Any]) -> dict[str, Any]:
     """Run a plan on arrays of the host, Arrays and textures; results that are arrays on the device are Arrays."""
-    found: dict[str, Any] = device.run(plan, **{name: stored(values[name]) for name in plan.operands})
+    given = {name: stored(values[name]) for name in plan.operands}
+    found: dict[str, Any] = device.run(merged(device, plan), **given)
     for name, layout in plan.layouts.items():
         found[name] = Array._of(Resident.of_texture(device, found[name], layout))
     return found

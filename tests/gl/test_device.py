@@ -443,7 +443,7 @@ def test_draws_of_a_burst_are_one_call(quiet, half, rng):
         assert_exact(glla.matmul(a, b, device=quiet, variant="panel_broadcast"), a @ b)
     groups, chunks = -(-200 // 16), -(-100 // 96)
     assert draws.count > 2 * groups * chunks
-    assert max(map(len, counted)) < 60
+    assert max(map(len, counted)) < 80  # with those of the conversions, which are merged with it
     assert quiet._runner.passes >= draws.count  # each counts, and so do copies to buffers
     assert max(len(prepared.folded) for prepared in quiet._runner._prepared.values()) < groups
     with glla.trace() as trace:  # which sees each draw by itself
