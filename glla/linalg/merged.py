@@ -1,4 +1,4 @@
-"""Small plans of plans with fewer plans: what comes one after the other on the device is one plan, and is read last.
+"""Small plans of plans with fewer plans: those that run one after the other are one plan, which is read back last.
 
 A call of a small matrix is a plan of some twenty plans. Each costs the host more than its passes, and each read-back
 between them waits for the device. Neither the passes nor their order change.
@@ -57,7 +57,7 @@ def _is_on_device(step: Part) -> bool:
 
 
 def _written_once(calls: list[Part]) -> bool:
-    """Whether there are several calls, none of which writes what another has read or written."""
+    """Whether there are several calls, none of which writes a slot that another has read or written."""
     seen = set[str]()
     for step in calls:
         if not seen.isdisjoint(written(step)):
@@ -67,7 +67,7 @@ def _written_once(calls: list[Part]) -> bool:
 
 
 def _read_late(plan: Plan) -> Iterator[Part]:
-    """Put off read-backs until the host needs one of them, or what they read is drawn anew."""
+    """Put off read-backs until the host needs one of them, or their source is drawn anew."""
     waiting = list[Part]()
     for step in plan.steps:
         assert isinstance(step, Part)

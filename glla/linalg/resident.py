@@ -306,12 +306,6 @@ def joined_results(parts: list[Any]) -> Any:
     return shaping.stack("stack", [layouts.wrapped(one.value) for one in parts], 0)
 
 
-def members(a: Array) -> list[Array]:
-    """The matrices of a stack, in order."""
-    stack = flat(spread(a, a.shape[:-2]))
-    return [Array._of(member(stack, index)) for index in range(stack.shape[0])]
-
-
 def solutions(
     function: str,
     a: Host | Array,
