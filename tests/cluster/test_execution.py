@@ -386,11 +386,17 @@ def test_a_second_factorisation_makes_nothing_ready_anew(monkeypatch):
     assert all((one == other).all() for one, other in zip(before[:2], after[:2], strict=True))
 
 
-def test_refinement_takes_matrices_beyond_float32(on_grid, rng):
+def test_matrices_beyond_float32_and_ill_conditioned_ones(on_grid, rng):
+    """Refinement takes the former; condition 10^6: beside rounding errors their pivots stand."""
     scales = 10.0 ** rng.integers(-60, 60, (20, 1)), 10.0 ** rng.integers(-60, 60, (1, 20))
     a, b = rng.uniform(-1, 1, (20, 20)) * scales[0] * scales[1], rng.uniform(-1, 1, 20) * scales[0][:, 0]
     for x in on_grid((2, 2), solved, a, b, True, "tournament", 4):
         assert (np.abs(a @ x - b) <= 1e-14 * (np.abs(a) @ np.abs(x) + np.abs(b))).all()
+    # Condition 10^6: beside rounding errors their pivots stand.
+    a = testing.conditioned(40, 40, rng, 1e6).astype(np.float32)
+    expected = glla.solve(a, np.ones(40))
+    for x in on_grid((2, 2), lambda grid: solved(grid, a, np.ones(40))):
+        assert hpl(a, x, np.ones(40)) < 30 and hpl(a, expected, np.ones(40)) < 30
 
 
 @pytest.mark.parametrize("size", [1e-38, 1e30, 3e37])
@@ -510,12 +516,20 @@ def test_systems_without_unknowns(refine, on_grid):
 
 
 def test_solve_makes_a_grid_of_all_ranks_for_an_array():
+    """One rank needs no launcher."""
     assert cluster.solve([[2, 1], [0, 2]], [4, 2]).tolist() == [1.5, 1]
     with cluster.grid(engine="numpy") as one, cluster.grid(engine="numpy") as other:
         dealt = DistributedMatrix.load(one, np.eye(2))
         assert cluster.solve(dealt, [1, 2], grid=one).tolist() == [1, 2]
         with pytest.raises(DeviceMismatchError, match="grid must be that of A"):
             cluster.solve(dealt, [1, 2], grid=other)
+    with cluster.grid(engine="numpy") as grid:
+        a = uniform(30, 30, 1)
+        x = cluster.solve(DistributedMatrix.load(grid, a), a.sum(axis=1))
+        assert hpl(a, x, a.sum(axis=1)) < 16
+        assert grid.sent == (0, 0)
+        with pytest.raises(SingularMatrixError, match=r"^solve: "):
+            solved(grid, np.zeros((3, 3)), np.ones(3))
 
 
 @pytest.mark.parametrize("grid", [(1, 3), (3, 1), (2, 2)])
@@ -636,14 +650,6 @@ def test_nearly_singular_systems_are_refused(on_grid, rng):
             assert {one and one[0] for one in found} == {SingularMatrixError}
 
 
-def test_ill_conditioned_systems_are_solved_as_on_one_device(on_grid, rng):
-    """Condition 10^6: beside rounding errors their pivots stand."""
-    a = testing.conditioned(40, 40, rng, 1e6).astype(np.float32)
-    expected = glla.solve(a, np.ones(40))
-    for x in on_grid((2, 2), lambda grid: solved(grid, a, np.ones(40))):
-        assert hpl(a, x, np.ones(40)) < 30 and hpl(a, expected, np.ones(40)) < 30
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -748,16 +754,6 @@ def test_a_rank_that_hangs_is_named_in_time(on_grid, monkeypatch):
         assert "rank 1 did not answer within 0.8 s" in first
         assert "this grid can do no more" in second
         assert seconds < 5 or rank == 1
-
-
-def test_one_rank_needs_no_launcher():
-    with cluster.grid(engine="numpy") as grid:
-        a = uniform(30, 30, 1)
-        x = cluster.solve(DistributedMatrix.load(grid, a), a.sum(axis=1))
-        assert hpl(a, x, a.sum(axis=1)) < 16
-        assert grid.sent == (0, 0)
-        with pytest.raises(SingularMatrixError, match=r"^solve: "):
-            solved(grid, np.zeros((3, 3)), np.ones(3))
 
 
 @pytest.fixture

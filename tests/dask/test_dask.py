@@ -230,9 +230,6 @@ def test_the_example_of_the_guide():
     guide = Path(__file__).parents[2] / "docs" / "guide" / "dask.md"
     (example,) = re.findall(r"```python\n(import dask\.array.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
     exec(example, {})
-
-
-def test_the_coprocessor_is_made_anew_after_its_end():
     a = da.from_array(np.eye(4), chunks=2)
     for _ in range(2):
         assert (glla.dask.matmul(a, a).compute() == np.eye(4)).all()

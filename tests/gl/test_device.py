@@ -56,7 +56,7 @@ def test_results_are_on_loan_and_temporaries_are_not(fresh):
     assert (after.plans - before.plans, after.passes - before.passes) == (3, 7)  # two uploads, one product of 5
 
 
-def test_programs_are_kept(fresh):
+def test_programs_are_kept_and_plans_made_ready_once(fresh, monkeypatch):
     for side in (3, 5):
         fresh.run(packing.identity((side, side)))
         assert fresh.stats().programs == 1
@@ -67,9 +67,6 @@ def test_programs_are_kept(fresh):
     assert fresh.stats().programs == 1
     fresh.upload(np.eye(3, dtype=np.float32)).release()  # the same plan as before, made ready anew
     assert fresh.stats().programs == 2
-
-
-def test_a_plan_is_made_ready_once(fresh, monkeypatch):
     prepared = []
     prepare = runner.prepare
     monkeypatch.setattr(runner, "prepare", lambda plan, *others: prepared.append(plan) or prepare(plan, *others))
@@ -339,9 +336,6 @@ def test_free_between_runs(either, rng):
         others = [either.write_texels(np.full((turn + 1, 3, 4), 5, np.float32)) for _ in range(turn)]
         a, b = b, a
         del others
-
-
-def test_free_while_results_are_kept(either, rng):
     plan, a = matmul.plan(resident((7, 7), (7, 7))), integers(7, 7, rng)
     left, kept = either.upload(a), []
     for _ in range(4):
@@ -594,7 +588,7 @@ def test_a_released_device_is_refused(use):
     assert texture.released
 
 
-def test_release_twice():
+def test_released_and_dropped_devices(monkeypatch):
     device = glla.Device()
     assert not device.released and device.info.renderer in repr(device)
     device.release()
@@ -603,9 +597,6 @@ def test_release_twice():
     with pytest.raises(KeyError), glla.Device() as device:
         raise KeyError
     assert device.released
-
-
-def test_a_dropped_device_releases_its_context(monkeypatch):
     device = glla.Device()
     device.run(packing.identity((3, 3)))
     loader, gone = device._loader, weakref.ref(device)
@@ -739,9 +730,6 @@ def test_a_fence_is_passed(fresh, monkeypatch):
         assert not fence.wait(0.5)  # not in time
     assert fence.wait(0.5)
     assert isinstance(in_thread(fresh.fence().wait), ThreadError)
-
-
-def test_a_fence_of_a_lost_context(fresh, monkeypatch):
     fence = fresh.fence()
     monkeypatch.setattr(fresh.calls, "client_wait_sync", lambda sync, flags, nanoseconds: 0x911D)
     with pytest.raises(DeviceError, match="fence: the driver cannot wait for it; the context is lost, make another"):

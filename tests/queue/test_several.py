@@ -54,12 +54,19 @@ def test_tiles_within_a_band():
 
 
 def test_every_device_takes_part(several, rng):
+    """A stream measures, and keeps the order of errors."""
     a = rng.integers(-3, 4, (60, 20))
     before = [member.stats().textures for member in several]
     several.matmul(a, a.T).result()
     assert len(several) == 3
     assert [member.stats().textures for member in several] == before
     assert all(member.stats().programs > 0 for member in several)
+    systems = [np.eye(3), np.zeros((3, 3)), 2 * np.eye(3)]
+    stream = glla.hybrid.map("inv", systems, gpu=several, ratio=0)
+    assert (next(stream) == np.eye(3)).all()
+    with pytest.raises(SingularMatrixError):
+        next(stream)
+    assert (next(stream) == np.eye(3) / 2).all()
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -74,15 +81,6 @@ def test_streams_of_systems_go_to_all_devices(count, rng):
             if ratio == 0:
                 assert stream.report.gpu_systems == 20
         assert not several.closed
-
-
-def test_a_stream_measures_and_keeps_the_order_of_errors(several):
-    systems = [np.eye(3), np.zeros((3, 3)), 2 * np.eye(3)]
-    stream = glla.hybrid.map("inv", systems, gpu=several, ratio=0)
-    assert (next(stream) == np.eye(3)).all()
-    with pytest.raises(SingularMatrixError):
-        next(stream)
-    assert (next(stream) == np.eye(3) / 2).all()
 
 
 def test_wrong_calls_say_what_is_right(several):

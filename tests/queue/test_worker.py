@@ -75,7 +75,7 @@ def test_numpys_functions_are_queued(host, gate):
         np.add(1, p, out=np.zeros((2, 2)))
 
 
-def test_arrays_out_of_results(host, gate):
+def test_arrays_and_nested_values_out_of_results(host, gate):
     gate.open()
     gpu = host()
     p = gpu.submit(np.array, [[1, 2]])
@@ -90,9 +90,6 @@ def test_arrays_out_of_results(host, gate):
     assert pair[1].result(PATIENCE) == 1
     with pytest.raises(TypeError, match="cannot be taken apart before it is there; iterate over its result"):
         list(pair)
-
-
-def test_values_stand_for_results_inside_of_tuples_and_lists(host, gate):
     gate.open()
     gpu = host()
     p = gpu.submit(int, 4)
