@@ -16,24 +16,6 @@ pytest.importorskip("rich")
 ndimage = pytest.importorskip("scipy.ndimage")
 
 
-@pytest.fixture
-def short(monkeypatch):
-    """Leave the timings out that the order of a picture decides: methods of the source at order 512."""
-    report = {"Cholesky alone": {"author's": 1.25, "fast": 0.5}}
-    monkeypatch.setattr(restoration, "methods", lambda device, order, say: report)
-
-
-def test_restoration(tmp_path, capsys, short):
-    output = tmp_path / "a.png"
-    assert main(["demo", "restoration", "--size", "16", "--out", str(output)]) == 0
-    report, errors = capsys.readouterr()
-    assert errors == ""
-    for word in ("6.61e-05", "0.247", "1.04e-11", "blurred, Gaussian noise", "FFT (NumPy)", "not published", "C1060",
-                 "1.25", "Gauss-Jordan", "19.66", "solveh_banded", "glla inverse (the author)"):  # fmt: skip
-        assert word in report, word
-    assert image.imread(output).std() > 0.1
-
-
 def test_methods_of_the_source_stand_beside_the_fast_ones(device, monkeypatch):
     """All but Gauss-Seidel; Gauss-Jordan up to an order, beyond which it takes minutes."""
     theirs = {name for name, *_ in restoration.THEIR_METHODS}
@@ -42,29 +24,6 @@ def test_methods_of_the_source_stand_beside_the_fast_ones(device, monkeypatch):
     assert all(set(both) == {"author's", "fast"} and min(both.values()) > 0 for both in ours.values())
     monkeypatch.setattr(restoration, "MOST_COLUMNS", 11)
     assert set(ours) - set(restoration.methods(device, 12)) == {"Gauss-Jordan"}
-
-
-def test_windows(tmp_path, capsys):
-    output = tmp_path / "a.png"
-    assert main(["demo", "windows", "--size", "16", "--out", str(output)]) == 0
-    report, errors = capsys.readouterr()
-    assert errors == ""
-    for word in ("5.558", "8.492", "theirs, global memory", "ours, frames", "not published", "RTX 2060", "cumsum"):
-        assert word in report, word
-    assert "every element is that of the definition" in report
-    assert image.imread(output).std() > 0.1
-
-
-def test_a_wrong_sum_is_noticed(device, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(windows, "on_host", lambda a: kernel.on_host(a) + 1)
-    assert main(["demo", "windows", "--size", "16", "--out", str(tmp_path / "a.png")]) == 1
-    assert "NOT that of the definition" in capsys.readouterr().out
-
-
-def test_a_restoration_that_is_worse_than_nothing_is_noticed(device, tmp_path, short, monkeypatch):
-    monkeypatch.setattr(restoration, "restore", lambda image, *rest, **options: image + 0.5)
-    monkeypatch.setattr(restoration, "timings", lambda *arguments: [])
-    assert main(["demo", "restoration", "--size", "16", "--out", str(tmp_path / "a.png")]) == 1
 
 
 def test_pictures_of_the_users_own(tmp_path, capsys):

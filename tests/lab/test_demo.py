@@ -9,7 +9,7 @@ import pytest
 import glla
 from glla import testing
 from glla.cli import main
-from glla.lab import demo, elimination, photograph, picture
+from glla.lab import demo, photograph, picture
 from glla.testing import Verdict
 
 pytest.importorskip("matplotlib")
@@ -96,16 +96,6 @@ def test_measure_counts_passes(device, made):
     outcome = demo.measure(device, case)
     assert outcome.passes == SIZE // 2 and outcome.milliseconds > 0
     assert outcome.usual_milliseconds is None and not outcome.verdict.ok
-
-
-def test_an_elimination_is_drawn(tmp_path, capsys, monkeypatch):
-    path = tmp_path / "elimination.svg"
-    assert main(["demo", "elimination", "--size", "6", "--out", str(path)]) == 0
-    assert "x is 1, 2, ..., 6" in capsys.readouterr().out
-    assert "after 3 steps" in path.read_text() and path.stat().st_size > 10_000
-    monkeypatch.setattr(elimination, "matrix", lambda n, seed: np.eye(n, n + 1, dtype=np.float32))
-    assert main(["demo", "elimination", "--size", "6", "--out", str(path)]) == 1
-    assert "NOT" in capsys.readouterr().out
 
 
 # ---- photograph ------------------------------------------------------------------------------

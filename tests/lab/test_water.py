@@ -37,21 +37,6 @@ def test_every_way_gives_the_same_fields(device):
     assert exact.z.dtype == np.float64 and ways[0].z.dtype == ways[0].u.dtype == np.float32
 
 
-def test_the_demo(device, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(water, "STEPS", 2)
-    monkeypatch.setattr(water.film, "__defaults__", (3,))
-    output = tmp_path / "a.gif"
-    assert main(["demo", "water", "--size", "16", "--out", str(output)]) == 0
-    report, errors = capsys.readouterr()
-    assert errors == ""
-    for word in ("1.47e-07", "4.48e-08", "table 5.1", "CPU and GPU against CPU", "ShallowWater, adi", "every field is"):
-        assert word in report, word
-    with image.open(output) as film:
-        assert (film.n_frames, film.size) == (3, (32, 32))
-    with image.open(tmp_path / "a_figure_5_4.png") as figure:
-        assert np.asarray(figure).std() > 10
-
-
 def test_the_demo_in_json(device, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(water, "STEPS", 1)
     output = tmp_path / "a.png"
@@ -62,13 +47,8 @@ def test_the_demo_in_json(device, tmp_path, capsys, monkeypatch):
     assert all(milliseconds > 0 for milliseconds in report["milliseconds_a_step"].values())
     with image.open(output) as picture:
         assert picture.size == (32, 32) and np.asarray(picture).std() > 5
-
-
-def test_wrong_fields_are_noticed(device, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(water, "STEPS", 1)
-    monkeypatch.setattr(water, "on_cpu", lambda bands: 1.5 * water.tridiagonal(bands))
-    assert main(["demo", "water", "--size", "8", "--out", str(tmp_path / "a.json")]) == 1
-    assert "NOT those of the CPU" in capsys.readouterr().out
+    with image.open(tmp_path / "a_figure_5_4.png") as figure:
+        assert np.asarray(figure).std() > 10
 
 
 def test_a_device_without_a_window_has_none_to_show(device):
