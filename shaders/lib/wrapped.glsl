@@ -16,7 +16,7 @@
 #include "lib/wrapped_element.glsl"
 
 #ifndef RANK
-#define RANK 0  // dimensions of the shape (0 for whole texels, 2, 4, 8, 32)
+#define RANK 2  // dimensions of the shape (0 for whole texels, 2, 4, 8, 32)
 #endif
 #if RANK
 #define VIEW (RANK + 1)

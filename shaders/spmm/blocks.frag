@@ -16,17 +16,11 @@
 #ifndef X_VECTOR
 #define X_VECTOR 1  // texels in a row of a vector with an element for each column
 #endif
-#ifndef CONTINUE
-#define CONTINUE 0  // go on from `before` (0, 1)
-#endif
 
 uniform sampler2D A;
 uniform isampler2D columns;
 uniform isampler2D pointers;
 uniform sampler2D X;
-#if CONTINUE
-uniform sampler2D before;
-#endif
 uniform ivec2 trips;  // first block of a block row in this pass, and the one behind its last
 
 layout(location = 0) out vec4 Y;
@@ -37,9 +31,7 @@ void main() {
     Own own = own_row();
     Y = vec4(0.0);
     if (own.row >= ROWS) return;
-#if CONTINUE
-    Y = texelFetch(before, ivec2(gl_FragCoord.xy), 0);
-#endif
+    Y = begun();
     ivec4 pair = texelFetch(pointers, place_of(own.row >> 2, POINTERS_WIDTH), 0);
     ivec2 lies = (own.row & 2) == 0 ? pair.rg : pair.ba;
     int end = min(trips.y, lies.g);

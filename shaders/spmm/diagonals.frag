@@ -17,9 +17,6 @@
 #ifndef AROUND
 #define AROUND 0  // offsets lead around (0, 1)
 #endif
-#ifndef CONTINUE
-#define CONTINUE 0  // go on from `before` (0, 1)
-#endif
 #ifndef GRID
 #define GRID 1  // diagonals side by side
 #endif
@@ -35,9 +32,6 @@
 
 uniform sampler2D A;
 uniform sampler2D X;
-#if CONTINUE
-uniform sampler2D before;
-#endif
 
 layout(location = 0) out vec4 Y;
 
@@ -55,9 +49,7 @@ void main() {
     Own own = own_row();
     Y = vec4(0.0);
     if (own.row >= ROWS) return;
-#if CONTINUE
-    Y = texelFetch(before, ivec2(gl_FragCoord.xy), 0);
-#endif
+    Y = begun();
     ivec2 at = place_of(own.row >> 2, VECTOR_WIDTH);
     int lane = own.row & 3;
 #if BESIDE

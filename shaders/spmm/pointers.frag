@@ -14,16 +14,10 @@
 #ifndef A_WIDTH
 #define A_WIDTH 1  // texels in a row of A
 #endif
-#ifndef CONTINUE
-#define CONTINUE 0  // go on from `before` (0, 1)
-#endif
 
 uniform sampler2D A;
 uniform isampler2D pointers;
 uniform sampler2D X;
-#if CONTINUE
-uniform sampler2D before;
-#endif
 uniform ivec2 trips;  // first entry of a row in this pass, and the one behind its last
 
 layout(location = 0) out vec4 Y;
@@ -34,9 +28,7 @@ void main() {
     Own own = own_row();
     Y = vec4(0.0);
     if (own.row >= ROWS) return;
-#if CONTINUE
-    Y = texelFetch(before, ivec2(gl_FragCoord.xy), 0);
-#endif
+    Y = begun();
     ivec2 lies = texelFetch(pointers, place_of(own.row, POINTERS_WIDTH), 0).rg;
     int end = min(trips.y, lies.g);
     for (int j = trips.x; j < end; ++j) {

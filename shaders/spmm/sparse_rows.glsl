@@ -15,6 +15,9 @@
 #ifndef COLUMNS
 #define COLUMNS 1  // columns of the matrix, rows of X
 #endif
+#ifndef CONTINUE
+#define CONTINUE 0  // go on from `before` (0, 1)
+#endif
 #ifndef WIDTH
 #define WIDTH 1  // texels in a row of Y's texture
 #endif
@@ -32,6 +35,13 @@ Own own_row() {
     int row = t / QUADS;
     return Own(row, t - row * QUADS);
 }
+
+#if CONTINUE
+uniform sampler2D before;
+#define begun() texelFetch(before, ivec2(gl_FragCoord.xy), 0)
+#else
+#define begun() vec4(0.0)
+#endif
 
 // a times four elements of row j of X. A zero is no entry of a sparse matrix: what X has there does not count.
 vec4 scaled_row(float a, int j, int quad) {

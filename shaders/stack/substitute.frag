@@ -13,15 +13,6 @@
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.3, equation 4.34; Golub and Van Loan, "Matrix
 // Computations", section 3.1 (blocks).
 
-#ifndef UPPER
-#define UPPER 0  // T is upper triangular: substitute backward (0, 1)
-#endif
-#ifndef UNIT
-#define UNIT 0  // T has ones on its diagonal, not stored (0, 1)
-#endif
-#ifndef TRANSPOSED
-#define TRANSPOSED 0  // T is the transpose of what is stored (0, 1)
-#endif
 #ifndef STEPS
 #define STEPS 4  // texel rows that a pass solves (1 to 8)
 #endif
@@ -30,11 +21,9 @@
 #endif
 #define STACK 1
 
-#include "lib/packed.glsl"
-#include "lib/divide.glsl"
 #include "lib/block_product.glsl"
+#include "triangular/triangle.glsl"
 
-uniform sampler2D T;
 uniform sampler2D B;
 uniform int left;     // texel column of B that the right-hand sides begin in
 uniform int t;        // texel row that is solved first
@@ -42,33 +31,6 @@ uniform int steps;    // texel rows to solve: STEPS, or what is left
 uniform ivec2 shape;  // rows and columns of X
 
 layout(location = 0) out vec4 result;
-
-vec4 block_of_T(int y, int x) {
-#if TRANSPOSED
-    return texelFetch(T, at(ivec2(y, x)), 0).rbga;
-#else
-    return texelFetch(T, at(ivec2(x, y)), 0);
-#endif
-}
-
-vec2 divided(vec2 row, float diagonal) {
-#if UNIT
-    return row;
-#else
-    return vec2(multiplier(row.x, diagonal), multiplier(row.y, diagonal));
-#endif
-}
-
-vec4 solved(vec4 rhs, vec4 D) {
-#if UPPER
-    vec2 low = divided(rhs.ba, D.a);
-    vec2 top = divided(rhs.rg - D.g * low, D.r);
-#else
-    vec2 top = divided(rhs.rg, D.r);
-    vec2 low = divided(rhs.ba - D.b * top, D.a);
-#endif
-    return vec4(top, low);
-}
 
 int row_of(int step) {
 #if UPPER

@@ -12,15 +12,16 @@
 #define TRANSPOSED 0  // T is the transpose of what is stored (0, 1)
 #endif
 
+#include "lib/packed.glsl"
 #include "lib/divide.glsl"
 
 uniform sampler2D T;
 
 vec4 block_of_T(int y, int x) {
 #if TRANSPOSED
-    return texelFetch(T, ivec2(y, x), 0).rbga;
+    return texelFetch(T, at(ivec2(y, x)), 0).rbga;
 #else
-    return texelFetch(T, ivec2(x, y), 0);
+    return texelFetch(T, at(ivec2(x, y)), 0);
 #endif
 }
 

@@ -12,57 +12,29 @@
 // Cost per fragment: 4 fetches, 8 flop, 2 or no divisions.
 // "Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.3.
 
-#ifndef UPPER
-#define UPPER 0  // T is upper triangular, and so is X (0, 1)
-#endif
-#ifndef UNIT
-#define UNIT 0  // T has ones on its diagonal, not stored (0, 1)
-#endif
-#ifndef TRANSPOSED
-#define TRANSPOSED 0  // T is the transpose of what is stored (0, 1)
-#endif
+#include "triangular/triangle.glsl"
 
-#include "lib/packed.glsl"
-#include "lib/divide.glsl"
-
-uniform sampler2D T;
 uniform sampler2D X;
 uniform int k;
 uniform ivec2 shape;  // rows and columns of T
 
 layout(location = 0) out vec4 result;
 
-// A block of a lower triangle: of the transpose, if the matrix is upper triangular.
-vec4 block_of(sampler2D M, int y, int x) {
+// Blocks of lower triangles: of the transposes, if the matrices are upper triangular.
 #if UPPER
-    return texelFetch(M, ivec2(y, x), 0).rbga;
+#define LOWER_OF_X(y, x) texelFetch(X, ivec2(y, x), 0).rbga
+#define LOWER_OF_T(y, x) block_of_T(x, y).rbga
 #else
-    return texelFetch(M, ivec2(x, y), 0);
+#define LOWER_OF_X(y, x) texelFetch(X, ivec2(x, y), 0)
+#define LOWER_OF_T(y, x) block_of_T(y, x)
 #endif
-}
-
-vec4 block_of_T(int y, int x) {
-#if TRANSPOSED
-    return block_of(T, x, y).rbga;
-#else
-    return block_of(T, y, x);
-#endif
-}
 
 vec4 before(int y, int x) {  // a block of X after k steps
-    vec4 block = block_of(X, y, x);
+    vec4 block = LOWER_OF_X(y, x);
     vec4 one = y == x ? vec4(1.0, 0.0, 0.0, 1.0) : vec4(0.0);
     if (2 * x >= k) block.rb = one.rb;
     if (2 * x + 1 >= k) block.ga = one.ga;
     return block;
-}
-
-vec2 divided(vec2 row, float diagonal) {
-#if UNIT
-    return row;
-#else
-    return vec2(multiplier(row.x, diagonal), multiplier(row.y, diagonal));
-#endif
 }
 
 // A row of the block, i its number, l the entry of column k in it.
@@ -76,9 +48,9 @@ void main() {
     texel = texel.yx;
 #endif
     vec4 own = before(texel.y, texel.x);
-    vec4 of_T = block_of_T(texel.y, k >> 1);
+    vec4 of_T = LOWER_OF_T(texel.y, k >> 1);
     vec2 l = (k & 1) == 0 ? of_T.rb : of_T.ga;
-    vec4 corner = block_of_T(k >> 1, k >> 1);
+    vec4 corner = LOWER_OF_T(k >> 1, k >> 1);
     vec2 solved = divided(half_of(before(k >> 1, texel.x), k), (k & 1) == 0 ? corner.r : corner.a);
     vec2 top = after(own.rg, 2 * texel.y, l.x, solved);
     vec2 low = after(own.ba, 2 * texel.y + 1, l.y, solved);

@@ -4,10 +4,6 @@
 // A, B    wrapped; B is seen over the box      result   wrapped
 // Cost per fragment: 4 fetches, 8 at most.
 
-#ifndef RANK
-#define RANK 2
-#endif
-
 #include "lib/wrapped.glsl"
 #include "wrapped/types.glsl"
 

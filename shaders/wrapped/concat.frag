@@ -8,9 +8,6 @@
 #ifndef PARTS
 #define PARTS 4  // operands (2, 4); those behind the last have no elements
 #endif
-#ifndef RANK
-#define RANK 2
-#endif
 
 #include "lib/wrapped.glsl"
 #include "wrapped/types.glsl"

@@ -31,9 +31,6 @@
 #if CHUNK % 4
 #error CHUNK must be a multiple of 4
 #endif
-#ifndef RANK
-#define RANK 2
-#endif
 
 #include "lib/wrapped.glsl"
 #include "wrapped/types.glsl"

@@ -20,30 +20,35 @@ float log1p_of(float a) {
     return log_of(1.0 + a);
 }
 
-// Error of both: 8 units roundoff; log2 is exact for powers of two.
-float log2_of(float a) {
-    if (is_nan(a)) return a;
-    int e = exponent_of(a);
-    if (e == NO_EXPONENT || is_negative(a)) return log_of(a);
+// log(a / 2^e), with a / 2^e from sqrt(1 / 2) to sqrt(2); log(a), with e = NO_EXPONENT, where that has no sense.
+float log_and_exponent(float a, out int e) {
+    e = exponent_of(a);
+    if (e == NO_EXPONENT || is_negative(a)) {
+        e = NO_EXPONENT;
+        return log_of(a);
+    }
     float m = scaled(a, -e);
     if (m > 1.41421356) {
         m *= 0.5;
         ++e;
     }
-    return float(e) + reduced_log(m - 1.0) * 1.44269504;
+    return reduced_log(m - 1.0);
+}
+
+// Error of both: 8 units roundoff; log2 is exact for powers of two.
+float log2_of(float a) {
+    if (is_nan(a)) return a;
+    int e;
+    float rest = log_and_exponent(a, e);
+    return e == NO_EXPONENT ? rest : float(e) + rest * 1.44269504;
 }
 
 float log10_of(float a) {
     if (is_nan(a)) return a;
-    int e = exponent_of(a);
-    if (e == NO_EXPONENT || is_negative(a)) return log_of(a);
-    float m = scaled(a, -e);
-    if (m > 1.41421356) {
-        m *= 0.5;
-        ++e;
-    }
+    int e;
+    float rest = log_and_exponent(a, e);
     float high = 0.30078125;  // log10(2) in two parts: e times the first is exact
-    return float(e) * high + (float(e) * 2.48745663e-4 + reduced_log(m - 1.0) * 0.434294482);
+    return e == NO_EXPONENT ? rest : float(e) * high + (float(e) * 2.48745663e-4 + rest * 0.434294482);
 }
 
 // log(e^a + e^b). Error: 8 units roundoff of the larger of |a|, |b| and 1.

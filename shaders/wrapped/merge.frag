@@ -11,9 +11,6 @@
 #ifndef PLACES
 #define PLACES 0  // sort elements (0), their places for the first time (1), their places (2)
 #endif
-#ifndef RANK
-#define RANK 2
-#endif
 
 #include "lib/wrapped.glsl"
 #include "wrapped/types.glsl"

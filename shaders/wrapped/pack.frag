@@ -4,7 +4,6 @@
 // A   wrapped, (stride of rows, stride of columns, offset); integers become floats      packed   rows x columns
 // Cost per fragment: 4 fetches.
 
-
 #include "lib/packed.glsl"
 #include "lib/wrapped_element.glsl"
 #include "wrapped/types.glsl"

@@ -16,9 +16,6 @@
 #ifndef CHUNK
 #define CHUNK 64  // candidates that are compared at once
 #endif
-#ifndef RANK
-#define RANK 2
-#endif
 
 #include "lib/wrapped.glsl"
 #include "wrapped/types.glsl"

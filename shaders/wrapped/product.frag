@@ -8,9 +8,6 @@
 #ifndef FIRST
 #define FIRST 1  // it is the first slice (0, 1)
 #endif
-#ifndef RANK
-#define RANK 2
-#endif
 
 #include "lib/wrapped.glsl"
 #include "wrapped/types.glsl"

@@ -5,10 +5,6 @@
 // result  wrapped
 // Cost per fragment: 8 fetches.
 
-#ifndef RANK
-#define RANK 2
-#endif
-
 #include "lib/wrapped.glsl"
 #include "wrapped/types.glsl"
 

@@ -7,9 +7,6 @@
 #ifndef UPPER
 #define UPPER 0  // keep what lies below the diagonal (0), or above (1); the diagonal is kept
 #endif
-#ifndef RANK
-#define RANK 2
-#endif
 
 #include "lib/wrapped.glsl"
 #include "wrapped/types.glsl"

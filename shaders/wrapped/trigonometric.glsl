@@ -9,15 +9,8 @@ const float HALF_PI_LOW = -4.37113883e-8;  // pi / 2 - HALF_PI
 const float PI_LOW = -8.74227766e-8;       // pi - PI
 
 // Bits of 2 / pi, 32 a word; the first word is zero.
-uint two_over_pi(int word) {
-    if (word == 0) return 0u;
-    if (word == 1) return 0x28be60dbu;
-    if (word == 2) return 0x9391054au;
-    if (word == 3) return 0x7f09d5f4u;
-    if (word == 4) return 0x7d4d3770u;
-    if (word == 5) return 0x36d8a566u;
-    return word == 6 ? 0x4f10e410u : 0u;
-}
+const uint TWO_OVER_PI[8] = uint[8](
+    0u, 0x28be60dbu, 0x9391054au, 0x7f09d5f4u, 0x7d4d3770u, 0x36d8a566u, 0x4f10e410u, 0u);
 
 // Upper half of a product of 32 bits by 32: GLSL 3.30 has none.
 uint upper_product(uint a, uint b) {
@@ -43,13 +36,13 @@ float reduced(float a, out int quadrant) {
     int bits = floatBitsToInt(a);
     uint digits = (uint(bits & 0x007fffff) << 8) | 0x80000000u;
     int e = ((bits >> 23) & 0xff) - 126;
-    int word = e >> 5;
+    int word = max(e >> 5, 0);  // below 0 only where a branch is computed and dropped
     int shift = e & 31;
-    uint high = two_over_pi(word);
-    uint middle = two_over_pi(word + 1);
-    uint low = two_over_pi(word + 2);
+    uint high = TWO_OVER_PI[word];
+    uint middle = TWO_OVER_PI[word + 1];
+    uint low = TWO_OVER_PI[word + 2];
     if (shift > 0) {
-        uint next = two_over_pi(word + 3);
+        uint next = TWO_OVER_PI[word + 3];
         high = (high << shift) | (middle >> (32 - shift));
         middle = (middle << shift) | (low >> (32 - shift));
         low = (low << shift) | (next >> (32 - shift));
@@ -96,22 +89,19 @@ float cos_polynomial(float r) {
     return 1.0 - (0.5 * z - z * z * tail);
 }
 
-// Error of sine and cosine: 4 units roundoff.
-float sin_of(float a) {
+// sin(a + turns pi / 2)
+float sine(float a, int turns) {
     if (is_nan(a) || is_infinite(a)) return NOT_A_NUMBER;
     int quadrant;
     float r = reduced(a, quadrant);
+    quadrant += turns;
     float result = (quadrant & 1) == 1 ? cos_polynomial(r) : sin_polynomial(r);
     return (quadrant & 2) == 2 ? -result : result;
 }
 
-float cos_of(float a) {
-    if (is_nan(a) || is_infinite(a)) return NOT_A_NUMBER;
-    int quadrant;
-    float r = reduced(a, quadrant);
-    float result = (quadrant & 1) == 1 ? sin_polynomial(r) : cos_polynomial(r);
-    return ((quadrant + 1) & 2) == 2 ? -result : result;
-}
+// Error of both: 4 units roundoff.
+float sin_of(float a) { return sine(a, 0); }
+float cos_of(float a) { return sine(a, 1); }
 
 // Error: 8 units roundoff.
 float tan_of(float a) {
