@@ -254,7 +254,6 @@ INV3 = Operation(
     core=core,
     whole=whole,
     example=example,
-    values=lambda forms, results: results["X"],
     settle=settle,
     variants=VARIANTS,
     choose=choose,

@@ -49,7 +49,6 @@ INV = Operation(
     core=core,
     whole=partial(solve.whole, inverse=True),
     example=example,
-    values=lambda forms, results: results["X"],
     variants=SOLVERS,
     thesis="rank2",
     settle=care.settle,

@@ -620,7 +620,6 @@ MATMUL = Operation(
     core=plan,
     whole=whole,
     example=_example,
-    values=lambda forms, results: results["C"],
     variants=VARIANTS,
     choose=choose,
     noticed=noticed,

@@ -290,6 +290,11 @@ class Batch:
         )
 
 
+def first_result(forms: Forms, results: Mapping[str, Array]) -> Any:
+    """Value of an operation whose device plan has one result of note, the first."""
+    return next(iter(results.values()))
+
+
 @dataclass(frozen=True, eq=False)
 class Operation:
     """Record of an operation.
@@ -316,8 +321,8 @@ class Operation:
         (n, random numbers) -> operands of order n, arrays of float32.
     values : callable or None
         (forms, results of `core` as arrays) -> the value of the public function, or what its judge takes instead. A
-        result that is a packed matrix comes as a matrix, any other as texels. None where `core` is not all of it: then
-        the public function is what can be compared.
+        result that is a packed matrix comes as a matrix, any other as texels; by default its first result. None where
+        `core` is not all of it: then the public function is what can be compared.
     settle : callable or None
         (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next, see
         `glla.operations.verdict`. None where nothing comes after `whole`.
@@ -373,7 +378,7 @@ class Operation:
     core: Callable[..., Plan]
     whole: Callable[..., Plan]
     example: Callable[[int, np.random.Generator], tuple[Array, ...]]
-    values: Callable[[Forms, Mapping[str, Array]], Any] | None
+    values: Callable[[Forms, Mapping[str, Array]], Any] | None = first_result
     settle: Settle | None = None
     variants: Mapping[str, Variant] = field(default_factory=dict)
     choose: Callable[[Forms, Limits], Choice] = lambda forms, limits: ("", ())

@@ -190,7 +190,6 @@ SOLVE = Operation(
     core=core,
     whole=whole,
     example=example,
-    values=lambda forms, results: results["X"],
     variants=SOLVERS,
     thesis="rank2",
     aligned=aligned,

@@ -429,7 +429,6 @@ SOLVE_TRIANGULAR = Operation(
     core=core,
     whole=whole,
     example=example,
-    values=lambda forms, results: results["X"],
     settle=settle,
     variants=triangular.VARIANTS,
     choose=triangular.choose,

@@ -282,7 +282,6 @@ SYRK = Operation(
     core=plan,
     whole=whole,
     example=example,
-    values=lambda forms, results: results["C"],
     variants=VARIANTS,
     choose=choose,
     fits=True,

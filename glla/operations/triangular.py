@@ -383,7 +383,6 @@ TRIANGULAR = Operation(
     core=plan,
     whole=whole,
     example=_example,
-    values=lambda forms, results: results["X"],
     variants=VARIANTS,
     choose=choose,
     thesis="rank2",

@@ -167,7 +167,6 @@ WINDOW_SQUARES = Operation(
     core=plan,
     whole=whole,
     example=example,
-    values=lambda forms, results: results["C"],
     variants=VARIANTS,
     choose=choose,
     host="glla.operations.window_squares:on_host",

@@ -296,7 +296,6 @@ CHOLESKY = Operation(
     core=plan,
     whole=partial(whole, DENSE),
     example=example,
-    values=lambda forms, results: results["L"],
     settle=settle,
     batch=STACKS,
     fits=True,

@@ -229,7 +229,6 @@ INV_POS = Operation(
     core=plan,
     whole=whole,
     example=cholesky.example,
-    values=lambda forms, results: results["X"],
     settle=settle,
     batch=stack_definite.batch(stack_definite.invert, careful, cholesky.NOT_DEFINITE),
     variants=VARIANTS,

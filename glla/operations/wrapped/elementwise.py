@@ -9,33 +9,27 @@ standard; denormals may count as zero.
 from __future__ import annotations
 
 from glla.errors import PlanError
+from glla.operations import elementwise
 from glla.operations.wrapped.view import Over, View, broadcast_shapes, integer, laid, operands
 from glla.passes import Draft, Plan
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
 
-SINGLE = {
-    "positive": 0, "negative": 0, "absolute": 0, "square": 1, "sign": 0, "floor": 0, "ceil": 0, "trunc": 0, "rint": 0,
-    "sqrt": 1, "reciprocal": 1, "exp": 1, "expm1": 1, "log": 1, "log1p": 1, "log2": 1, "log10": 1,
-    "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1,
-    "sinh": 1, "cosh": 1, "tanh": 1, "asinh": 1, "acosh": 1, "atanh": 1,
-    "isnan": 0, "isinf": 0, "isfinite": 0, "signbit": 0, "logical_not": 0, "bitwise_invert": 0,
+SINGLE = elementwise.UNARY | {
+    "reciprocal": 1, "expm1": 1, "log1p": 1, "log2": 1, "log10": 1, "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1,
+    "atan": 1, "sinh": 1, "cosh": 1, "tanh": 1, "asinh": 1, "acosh": 1, "atanh": 1, "signbit": 0, "logical_not": 0,
+    "bitwise_invert": 0,
 }  # fmt: skip
 """Functions of one operand, each with its cost in flops per element."""
 
-PAIR = {
-    "add": 1, "subtract": 1, "multiply": 1, "divide": 1, "power": 1, "floor_divide": 1, "remainder": 1, "hypot": 1,
-    "atan2": 1, "logaddexp": 1, "copysign": 0, "nextafter": 0, "scaled_root": 1, "maximum": 0, "minimum": 0,
-    "less": 0, "less_equal": 0, "greater": 0, "greater_equal": 0, "equal": 0, "not_equal": 0,
-    "logical_and": 0, "logical_or": 0, "logical_xor": 0, "bitwise_and": 0, "bitwise_or": 0, "bitwise_xor": 0,
-    "bitwise_left_shift": 0, "bitwise_right_shift": 0,
+PAIR = elementwise.BINARY | {
+    "floor_divide": 1, "remainder": 1, "hypot": 1, "atan2": 1, "logaddexp": 1, "copysign": 0, "nextafter": 0,
+    "scaled_root": 1, "logical_and": 0, "logical_or": 0, "logical_xor": 0, "bitwise_and": 0, "bitwise_or": 0,
+    "bitwise_xor": 0, "bitwise_left_shift": 0, "bitwise_right_shift": 0,
 }  # fmt: skip
 """Functions of two operands, each with its cost in flops per element."""
 
-TRUTHS = frozenset(
-    ("isnan", "isinf", "isfinite", "signbit", "logical_not", "less", "less_equal", "greater", "greater_equal", "equal",
-     "not_equal", "logical_and", "logical_or", "logical_xor")
-)  # fmt: skip
+TRUTHS = elementwise.TRUTHS | {"signbit", "logical_not", "logical_and", "logical_or", "logical_xor"}
 """Functions whose results are bool."""
 
 FLOATS = frozenset(
