@@ -32,24 +32,6 @@ def toy(monkeypatch):
     monkeypatch.setitem(JUDGES, "toy", JUDGES["triangular"])
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["compare", "toy", "--size", "5", "--repeats", "1"],
-        ["variants", "--size", "5"],
-        ["trace", "toy", "--size", "5"],
-        ["explain", "toy", "--size", "5"],
-        ["tune", "toy", "--size", "5"],
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_the_command_knows_it(toy, quick, capsys, monkeypatch, tmp_path, arguments):
-    monkeypatch.setenv("GLLA_TUNING", str(tmp_path))
-    assert main(arguments) == 0
-    output = capsys.readouterr().out
-    assert "toy" in output or "triangular/" in output
-
-
 @pytest.mark.parametrize("command", ["compare", "tune"])
 def test_without_a_judge_it_is_not_measured(toy, quick, capsys, monkeypatch, tmp_path, command):
     monkeypatch.setenv("GLLA_TUNING", str(tmp_path))
@@ -66,8 +48,10 @@ def test_it_stands_beside_its_counterpart(toy, quick, tmp_path):
     assert all(record["usual"] == "numpy.linalg.solve" and record["status"] == "ok" for record in records)
 
 
-def test_it_is_tuned_and_benchmarked(toy, monkeypatch):
-    assert "toy" in files.operations()
+def test_it_is_tuned_and_benchmarked(toy, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("GLLA_TUNING", str(tmp_path))
+    assert main(["tune", "toy", "--size", "5"]) == 0
+    assert "toy" in files.operations() and "toy" in capsys.readouterr().out
     monkeypatch.setattr(cases, "ASKED", {})
     found = cases.subjects()
     assert "toy" in found or TRIANGULAR.core in {subject.about.core for subject in found.values()}

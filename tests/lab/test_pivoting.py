@@ -105,41 +105,29 @@ def test_bad_pairs_are_refused_and_good_ones_are_not(records, operation, norm):
         assert find(records, name, operation, norm).refused == refused, name
 
 
-def test_near_singular_blocks_cost_accuracy(records):
-    """Multipliers of about 256; with partial pivoting they are at most 1."""
-    block, partial = (find(records, "near-singular blocks", "plu", norm) for norm in ("harmonic", "partial"))
-    assert block.growth > 1.5 * partial.growth
-    assert block.error > 3 * partial.error
-
-
-def test_the_block_norms_disagree_on_uneven_pairs(device):
+def test_norms_on_uneven_pairs_and_wilkinsons_matrix(device, records):
     a = pivoting.uneven_pairs(SIZE, np.random.default_rng(1))
     first = {}
     for norm in ("harmonic", "geometric"):
         plan = plu.plan(resident(a.shape), variant="rank2", pivoting=norm)
         first[norm] = int(device.read(device.run(plan, A=device.upload(a))["pivots"])[0, 0, 0])
     assert first["geometric"] < SIZE // 2 <= first["harmonic"]
-
-
-def test_wilkinsons_matrix_grows_but_with_complete_pivoting(records):
     assert find(records, "Wilkinson", "plu", "partial").growth == 2.0 ** (SIZE - 1)
     assert find(records, "Wilkinson", "plu", "complete").growth == 2
     assert find(records, "Wilkinson", "plu", "harmonic").refused
-
-
-def test_block_norms_take_fewer_passes(records):
     for operation in STRATEGIES:
         passes = {r.pivoting: r.passes for r in records if r.operation == operation and r.matrix == "normal"}
         assert passes["harmonic"] == passes["geometric"] < passes["partial"]
+    # Multipliers of about 256; with partial pivoting they are at most 1.
+    block, partial = (find(records, "near-singular blocks", "plu", norm) for norm in ("harmonic", "partial"))
+    assert block.growth > 1.5 * partial.growth
+    assert block.error > 3 * partial.error
 
 
-def test_growth_is_that_of_the_factors(rng):
+def test_growth_and_given_matrices(rng):
     a = testing.normal(9, 9, rng)
     record = find(pivoting_study(given={"a": a}), "a", "plu", "partial")
     assert record.growth == pytest.approx(np.abs(glla.plu(a).U).max() / np.abs(a).max(), rel=1e-6)
-
-
-def test_given_matrices_of_any_shape():
     given = {"tall": np.eye(5, 2), "wide": [[1, 2, 3]], "zeros": np.zeros((3, 3))}
     records = pivoting_study(given=given)
     assert [(r.matrix, r.rows, r.columns) for r in records[::7]] == [("tall", 5, 2), ("wide", 1, 3), ("zeros", 3, 3)]

@@ -125,7 +125,7 @@ def test_json_has_the_gpus_times_on_a_thread_of_their_own(traced):
     assert "GPU time" in document["metadata"]["timing"]
 
 
-def test_html_asks_for_nothing(tmp_path, traced):
+def test_html_asks_for_nothing_and_does_without_pygments(tmp_path, traced, monkeypatch):
     class Links(HTMLParser):
         found = ()
 
@@ -141,6 +141,12 @@ def test_html_asks_for_nothing(tmp_path, traced):
     data = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
     assert len(data["pictures"]) == len(data["passes"]) == len(traced)
     assert all(picture.startswith("data:image/png;base64,") for picture in data["pictures"])
+    monkeypatch.setattr(page, "find_spec", lambda name: None)
+    monkeypatch.setattr(frames, "pictures", lambda trace: [b""] * len(trace))
+    assert "texelFetch" in page.document(traced)
+    assert "&lt;" in page.highlighted("a < b")
+    assert "<" not in page._in_script({"x": "</script>"})  # nothing breaks out of it
+    assert json.loads(page._in_script({"x": "</script>"})) == {"x": "</script>"}
 
 
 @pytest.mark.browser
@@ -186,15 +192,6 @@ def test_html_can_be_stepped_through(tmp_path, traced, browser):
     assert [play for _, play in seen] == ["play"] * (len(STEPS) - 1) + ["pause"]
     assert (shown(dom, "count"), shown(dom, "title")) == ("7 / 7", frames.title(traced.passes[6]))
     assert re.search(r'<button id="play"[^>]*>play<', dom)
-
-
-def test_html_without_pygments(traced, monkeypatch):
-    monkeypatch.setattr(page, "find_spec", lambda name: None)
-    monkeypatch.setattr(frames, "pictures", lambda trace: [b""] * len(trace))
-    assert "texelFetch" in page.document(traced)
-    assert "&lt;" in page.highlighted("a < b")
-    assert "<" not in page._in_script({"x": "</script>"})  # nothing breaks out of it
-    assert json.loads(page._in_script({"x": "</script>"})) == {"x": "</script>"}
 
 
 def test_seeds_make_the_matrices(device, monkeypatch):

@@ -90,13 +90,10 @@ def test_repeats_are_reported_once(device):
     assert place.repeats() == []
 
 
-def test_too_few_sizes_are_no_verdict():
+def test_verdicts_of_claims():
     values = {"growth": {"exponent": 1.5, "fit": "no fit: fewer than 4 sizes"}}
     found = sections._growth(Section("product", "", "", values=values))
     assert found.holds is None and found.ours == "n^1.5; no fit: fewer than 4 sizes"
-
-
-def test_the_sentence_goes_with_the_verdict():
     words = WORDS["ways"]["rank2"]
     command = words["command"].format(n=8)
     report = [faster("ways.rank2", ratio, n=8).row[3:] for ratio in (1.2, 1.04, 0.5)]
@@ -109,10 +106,17 @@ def test_the_sentence_goes_with_the_verdict():
     assert claim("machine.multiply_adds", None, each=3).row[2:5] == ("8", "3", "measured")
 
 
-def test_what_is_repacked_comes_back(device, rng):
+def test_products_and_copies_are_right(device, rng):
     a = rng.integers(-9, 10, (10, 10)).astype(np.float32)
     result = device.run(ways._repacking(10), M=device.upload(a))["back"]
     assert np.array_equal(device.download(result, (10, 10)), a)
+    a, b = (rng.integers(-9, 10, (6, 6)).astype(np.float32) for _ in range(2))
+    quarters = [np.asarray(part) for part in tuning.strassen(*(asarray(m, device) for m in (a, b)))]
+    assert np.array_equal(np.block([quarters[:2], quarters[2:]]), a @ b)
+    wide = np.arange(3 * 130).reshape(3, 130)
+    found = np.array(coarse(wide))
+    assert found.shape == (1, 44)
+    assert found[0, 0] == wide[:, :3].mean() and found[0, -1] == wide[:, 129:].mean()
 
 
 def test_storage_of_fewer_bits_is_worse_by_as_much(device):
@@ -132,12 +136,6 @@ def test_counts_are_those_of_the_shaders(device):
     assert cube.ours.startswith(f"{2 + 11 / 12:.2g} n and 1 n; 2 n and one") and cube.holds
     assert 3 <= float(floats.ours.split()[0]) < 6 and floats.holds
     assert texture.ours.startswith("2.62 KiB with the pivots, 6.75 for P, L and U") and texture.holds
-
-
-def test_seven_products_are_eight(device, rng):
-    a, b = (rng.integers(-9, 10, (6, 6)).astype(np.float32) for _ in range(2))
-    quarters = [np.asarray(part) for part in tuning.strassen(*(asarray(m, device) for m in (a, b)))]
-    assert np.array_equal(np.block([quarters[:2], quarters[2:]]), a @ b)
 
 
 def test_without_pivoting_a_small_pivot_is_reported(device):
@@ -256,13 +254,6 @@ def test_what_is_asked_for(device, capsys):
     assert "figure 4.5" in printed and "table B.1" not in printed
     with pytest.raises(OptionError, match=r"thesis: section must be one of product, .*, got dance"):
         command.evaluate(Place(device, quick=True), ["dance"])
-
-
-def test_a_picture_of_a_matrix_is_its_average_over_blocks():
-    wide = np.arange(3 * 130).reshape(3, 130)
-    found = np.array(coarse(wide))
-    assert found.shape == (1, 44)
-    assert found[0, 0] == wide[:, :3].mean() and found[0, -1] == wide[:, 129:].mean()
 
 
 def test_published_figures_agree_with_each_other():
