@@ -295,6 +295,7 @@ def _turned(result: Any) -> Any:
 
 SPELLINGS: dict[str, dict[str, Spelling]] = {
     "matmul": {"@": lambda place, a, b, **_: place(a) @ place(b)},
+    "solve": {"refined": lambda place, a, b, **o: np.float32(glla.solve(place(a), place(b), refine=True, **o))},
     "cholesky": {"upper": lambda place, a, **o: _turned(glla.cholesky(place(a.mT.copy()), upper=True, **o))},
     "cho_factor": {
         "upper": lambda place, a, **o: (_turned(glla.cho_factor(place(a.mT.copy()), False, **o)[0]), True),

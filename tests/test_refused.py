@@ -1,5 +1,7 @@
 """What every call refuses, and how: the function is named, the operand, the matrix of a stack, and the place in it."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from glla.errors import (
     ShapeError,
     SingularMatrixError,
 )
+from glla.operations import OPERATIONS
 from tests.matrix import (
     CALLS,
     FAMILIES,
@@ -56,10 +59,12 @@ def spoilt(name, n, rng):
 @pytest.mark.parametrize("name", INDEFINITE)
 @every_place
 def test_what_is_not_definite_is_refused_by_its_leading_minor(name, place, rng):
+    """By every variant, if there are some to choose from."""
+    variants = OPERATIONS[name].variants if name in ("cholesky", "cholesky_banded", "inv_pos") else ()
     for n in (1, 2, 5, 17, 70):
         operands, at = spoilt(name, n, rng)
         message = rf"^{CALLS[name].function}: .*its leading minor of order {at + 1} is not"
-        for call in spelled(name):
+        for call in [*spelled(name), *(partial(spelled(name)[0], variant=variant) for variant in variants)]:
             with pytest.raises(NotPositiveDefiniteError, match=message):
                 call(place, *operands)
 

@@ -145,24 +145,6 @@ def test_products_broadcast_as_numpys(a_shape, b_shape, rng):
 # Members that are special ------------------------------------------------------------------------------------------
 
 
-def test_a_singular_member_is_named(rng):
-    a = stack_of(testing.conditioned, (3, 2), 4, 4, rng)
-    a[2, 1] = testing.singular(4, 4, rng, 2)
-    message = r" Singular matrix at index \(2, 1\) of the stack: pivot \d of 4 is .*; remove dependent rows or columns"
-    with pytest.raises(SingularMatrixError, match="^solve:" + message):
-        glla.solve(a, np.ones(4))
-    with pytest.raises(SingularMatrixError, match="^inv:" + message):
-        glla.inv(a)
-    with pytest.raises(SingularMatrixError, match="^solve:" + message):
-        glla.solve(a, np.ones(4), refine=True)
-    with pytest.raises(SingularMatrixError) as caught:
-        glla.lu_solve((np.stack([np.eye(2), np.diag([1, 0])]), [[0, 1], [0, 1]]), np.ones(2))
-    assert str(caught.value) == (
-        "lu_solve: Singular matrix at index (1) of the stack: U is zero at place 1 of its diagonal; "
-        "the system has no unique solution"
-    )
-
-
 @pytest.mark.parametrize("resident", [False, True])
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_doubtful_small_members_stand_or_are_refused(order, resident, device, rng):

@@ -171,8 +171,8 @@ def table(record: Operation) -> Iterator[str]:
             yield from on_both(title, partial(of_core, record, variant, options))
     if record.choose is not Operation.choose:
         yield from on_both(f"{name}, chosen", partial(chosen, record))
-    if record.batch is not None:
-        yield from on_both(f"{name} of a stack", partial(of_stack, record))
+    for mode in () if record.batch is None else ("", *record.batch.modes):
+        yield from on_both(f"{name} {mode} of a stack".replace("  ", " "), partial(of_stack, record, mode))
 
 
 def tables() -> dict[str, list[str]]:
@@ -203,9 +203,10 @@ def of_core(record: Operation, variant: str | None, options: dict[str, str], lim
     )
 
 
-def of_stack(record: Operation, limits: Limits) -> str:
+def of_stack(record: Operation, mode: str, limits: Limits) -> str:
+    batch = record.batch_of({"mode": mode})
     return described(
-        lambda n: record.batch.plan(tuple(Form((7, *shape)) for shape in shapes_of(record, n)), limits),
+        lambda n: batch.plan(tuple(Form((7, *shape)) for shape in shapes_of(record, n)), limits),
         (1, 3, 4, 5, 8, 9, 17, 33),
         20,
     )
