@@ -163,6 +163,8 @@ def launched(part: Part, options: Namespace, limit: float, say: Say) -> dict[str
         ]  # fmt: skip
         if options.plu:
             asked.append("--plu")
+        if part.kind == "ranks" and options.engine == "glla":
+            asked += ["--shape", f"1x{part.ranks}"]  # whole columns, which stay on the devices
         if part.cells:
             asked += ["--cells", ",".join(f"{n}x{nb}" for n, nb in part.cells)]
         if part.kind != "several":
