@@ -246,7 +246,7 @@ def choose(
     >>> from glla.operations.matmul import KERNEL
     >>> tiling = choose(KERNEL, 40000, 8192, 40000, Limits(texture_size=32768), 4 * 10**9)
     >>> tiling.rows, tiling.inner, tiling.columns, tiling.variant
-    (5728, 8192, 5728, 'panel_broadcast')
+    (8000, 8192, 8000, 'panel_broadcast')
     >>> tiling.nbytes < 4e9
     True
     """
