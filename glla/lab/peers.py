@@ -107,27 +107,56 @@ class Peer:
 # -- ways to call them ----------------------------------------------------------------------------------------------
 
 
-def _numpy(label: str, order: Callable[..., Arrays], call: Callable[..., Any]) -> Way:
-    """A call of NumPy's."""
-    return Way(label, "numpy", order, lambda: call)
-
-
-def _scipy(label: str, order: Callable[..., Arrays], call: Callable[..., Any], *names: str) -> Way:
-    """A call of functions in `scipy.linalg`, which are imported when it is bound: ``call(*functions, *operands)``."""
-
-    def bind() -> Callable[..., Any]:
-        linalg = import_module("scipy.linalg")
-        return partial(call, *(operator.attrgetter(name)(linalg) for name in names))
-
-    return Way(label, "scipy", order, bind)
-
-
 def _as_given(*arrays: Array) -> Arrays:
     return tuple(np.ascontiguousarray(array) for array in arrays)
 
 
 def _fortran(*arrays: Array) -> Arrays:
     return tuple(np.asfortranarray(array) for array in arrays)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Orders of memory of operands, and words about them in a label."""
+
+    order: Callable[..., Arrays]
+    words: str
+
+
+C, F = Layout(_as_given, ""), Layout(_fortran, "Fortran order")
+IN_C, IN_F = Layout(_as_given, "C order"), Layout(_fortran, "in place, Fortran order")
+
+
+def _way(operands: str, text: str, layout: Layout = C, part: str = "") -> Way:
+    """Way of a call, written as a user would, with names of operands; `part` of its result counts."""
+    package = "numpy" if text.startswith(("numpy.", "a @", "1 / numpy.")) else "scipy"
+
+    def bind() -> Callable[..., Any]:
+        names: dict[str, Any] = {"numpy": np}
+        if package == "scipy":
+            linalg = import_module("scipy.linalg")
+            names |= {"scipy": import_module("scipy"), "lapack": linalg.lapack, "blas": linalg.blas}
+        call: Callable[..., Any] = eval(f"lambda {operands}: {text}{part}", names)  # the label is what runs
+        return call
+
+    return Way(", ".join(filter(None, (text, layout.words))), package, layout.order, bind)
+
+
+def _peer(name: str, operands: str, usual: tuple[Any, ...], *others: tuple[Any, ...] | Way) -> Peer:
+    """Peer by its calls: text, layout, part of the result; a way that is no single call is one as it is."""
+    made = (one if isinstance(one, Way) else _way(operands, *one) for one in (usual, *others))
+    first, *rest = made
+    return Peer(name, first, tuple(rest))
+
+
+def _scipy(label: str, order: Callable[..., Arrays], call: Callable[..., Any], *names: str) -> Way:
+    """Several calls of `scipy.linalg`, imported when bound: ``call(*functions, *operands)``."""
+
+    def bind() -> Callable[..., Any]:
+        linalg = import_module("scipy.linalg")
+        return partial(call, *(operator.attrgetter(name)(linalg) for name in names))
+
+    return Way(label, "scipy", order, bind)
 
 
 def _with_result(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
@@ -139,25 +168,14 @@ def _with_result(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
     return operands
 
 
-def _into(a: Array, b: Array, c: Array) -> Any:
-    return np.matmul(a, b, out=c)
-
-
-PRODUCT = Peer(
-    "BLAS gemm",
-    _numpy("a @ b", _as_given, operator.matmul),
-    (
-        _numpy("numpy.matmul(a, b, out=c)", _with_result(_as_given), _into),
-        _numpy("numpy.matmul(a, b, out=c), Fortran order", _with_result(_fortran), _into),
-        _scipy(
-            "blas.sgemm(1, a, b, c=c, overwrite_c=1), Fortran order", _with_result(_fortran),
-            lambda sgemm, a, b, c: sgemm(1.0, a, b, c=c, overwrite_c=1), "blas.sgemm",
-        ),
-        _scipy(  # (A B)^T = B^T A^T: no conversion
-            "blas.sgemm(1, b.T, a.T, c=c.T, overwrite_c=1), C order", _with_result(_as_given),
-            lambda sgemm, a, b, c: sgemm(1.0, b.T, a.T, c=c.T, overwrite_c=1).T, "blas.sgemm",
-        ),
-    ),
+OUT_C, OUT_F = Layout(_with_result(_as_given), "C order"), Layout(_with_result(_fortran), "Fortran order")
+PRODUCT = _peer(
+    "BLAS gemm", "a, b, c=None",
+    ("a @ b",),
+    ("numpy.matmul(a, b, out=c)", OUT_C),
+    ("numpy.matmul(a, b, out=c)", OUT_F),
+    ("blas.sgemm(1, a, b, c=c, overwrite_c=1)", OUT_F),
+    ("blas.sgemm(1, b.T, a.T, c=c.T, overwrite_c=1)", OUT_C, ".T"),  # (A B)^T = B^T A^T: no conversion
 )  # fmt: skip
 
 
@@ -170,35 +188,23 @@ def _half(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
     return operands
 
 
-SYMMETRIC_PRODUCT = Peer(
-    "BLAS syrk",
-    _numpy("a @ a.T", _as_given, lambda a: a @ a.T),
-    (
-        _numpy("a @ a.T, Fortran order", _fortran, lambda a: a @ a.T),
-        _scipy(
-            "blas.ssyrk(1, a, c=c, overwrite_c=1), Fortran order, half of it", _half(_fortran),
-            lambda ssyrk, a, c: ssyrk(1.0, a, c=c, overwrite_c=1), "blas.ssyrk",
-        ),
-        _scipy(  # A lies in C order, and BLAS is given its transpose, which needs no conversion
-            "blas.ssyrk(1, a.T, c=c, trans=1, overwrite_c=1), C order, half of it", _half(_as_given),
-            lambda ssyrk, a, c: ssyrk(1.0, a.T, c=c, trans=1, overwrite_c=1), "blas.ssyrk",
-        ),
-    ),
+SYMMETRIC_PRODUCT = _peer(
+    "BLAS syrk", "a, c=None",
+    ("a @ a.T",),
+    ("a @ a.T", F),
+    ("blas.ssyrk(1, a, c=c, overwrite_c=1)", Layout(_half(_fortran), "Fortran order, half of it")),
+    # A is in C order, and BLAS is given its transpose, which needs no conversion
+    ("blas.ssyrk(1, a.T, c=c, trans=1, overwrite_c=1)", Layout(_half(_as_given), "C order, half of it")),
 )  # fmt: skip
 
-IN_PLACE = "lapack.sgetrf(a, overwrite_a=1), Fortran order"
-FACTORS = Peer(
-    "LAPACK getrf",
-    _scipy("scipy.linalg.lu_factor(a)", _as_given, lambda lu_factor, a: lu_factor(a), "lu_factor"),
-    (
-        _scipy(
-            "scipy.linalg.lu_factor(a, overwrite_a=True, check_finite=False), Fortran order", _fortran,
-            lambda lu_factor, a: lu_factor(a, overwrite_a=True, check_finite=False), "lu_factor",
-        ),
-        _scipy("lapack.sgetrf(a), C order", _as_given, lambda sgetrf, a: sgetrf(a)[:2], "lapack.sgetrf"),
-        _scipy("lapack.sgetrf(a), Fortran order", _fortran, lambda sgetrf, a: sgetrf(a)[:2], "lapack.sgetrf"),
-        _scipy(IN_PLACE, _fortran, lambda sgetrf, a: sgetrf(a, overwrite_a=1)[:2], "lapack.sgetrf"),
-    ),
+IN_PLACE = "lapack.sgetrf(a, overwrite_a=1), in place, Fortran order"
+FACTORS = _peer(
+    "LAPACK getrf", "a",
+    ("scipy.linalg.lu_factor(a)",),
+    ("scipy.linalg.lu_factor(a, overwrite_a=True, check_finite=False)", F),
+    ("lapack.sgetrf(a)", IN_C, "[:2]"),
+    ("lapack.sgetrf(a)", F, "[:2]"),
+    ("lapack.sgetrf(a, overwrite_a=1)", IN_F, "[:2]"),
 )  # fmt: skip
 
 
@@ -207,24 +213,16 @@ def _getrf_and_getrs(sgetrf: Any, sgetrs: Any, a: Array, b: Array) -> Any:
     return sgetrs(lu, piv, b, overwrite_b=1)[0]
 
 
-SYSTEM = Peer(
-    "LAPACK gesv",
-    _numpy("numpy.linalg.solve(a, b)", _as_given, np.linalg.solve),
-    (
-        _numpy("numpy.linalg.solve(a, b), Fortran order", _fortran, np.linalg.solve),
-        _scipy(
-            "scipy.linalg.solve(a, b, overwrite_a=True, overwrite_b=True, check_finite=False), Fortran order", _fortran,
-            lambda solve, a, b: solve(a, b, overwrite_a=True, overwrite_b=True, check_finite=False), "solve",
-        ),
-        _scipy("lapack.sgesv(a, b), C order", _as_given, lambda sgesv, a, b: sgesv(a, b)[2], "lapack.sgesv"),
-        _scipy(
-            "lapack.sgesv(a, b, overwrite_a=1, overwrite_b=1), Fortran order", _fortran,
-            lambda sgesv, a, b: sgesv(a, b, overwrite_a=1, overwrite_b=1)[2], "lapack.sgesv",
-        ),
-        _scipy(
-            "lapack.sgetrf and sgetrs, in place, Fortran order", _fortran,
-            _getrf_and_getrs, "lapack.sgetrf", "lapack.sgetrs",
-        ),
+SYSTEM = _peer(
+    "LAPACK gesv", "a, b",
+    ("numpy.linalg.solve(a, b)",),
+    ("numpy.linalg.solve(a, b)", F),
+    ("scipy.linalg.solve(a, b, overwrite_a=True, overwrite_b=True, check_finite=False)", F),
+    ("lapack.sgesv(a, b)", IN_C, "[2]"),
+    ("lapack.sgesv(a, b, overwrite_a=1, overwrite_b=1)", IN_F, "[2]"),
+    _scipy(
+        "lapack.sgetrf and sgetrs, in place, Fortran order", _fortran, _getrf_and_getrs, "lapack.sgetrf",
+        "lapack.sgetrs",
     ),
 )  # fmt: skip
 
@@ -238,23 +236,18 @@ def _with_identity(a: Array) -> Arrays:
     return _fortran(a, np.eye(len(a), dtype=np.float32))
 
 
-INVERSE = Peer(
-    "LAPACK getri",
-    _numpy("numpy.linalg.inv(a)", _as_given, np.linalg.inv),
-    (
-        _numpy("numpy.linalg.inv(a), Fortran order", _fortran, np.linalg.inv),
-        _scipy(
-            "scipy.linalg.inv(a, overwrite_a=True, check_finite=False), Fortran order", _fortran,
-            lambda inv, a: inv(a, overwrite_a=True, check_finite=False), "inv",
-        ),
-        _scipy(
-            "lapack.sgetrf and sgetri, in place, Fortran order", _fortran,
-            _getrf_and_getri, "lapack.sgetrf", "lapack.sgetri", "lapack.sgetri_lwork",
-        ),
-        _scipy(
-            "lapack.sgetrf and sgetrs of the identity, in place, Fortran order", _with_identity,
-            _getrf_and_getrs, "lapack.sgetrf", "lapack.sgetrs",
-        ),
+INVERSE = _peer(
+    "LAPACK getri", "a",
+    ("numpy.linalg.inv(a)",),
+    ("numpy.linalg.inv(a)", F),
+    ("scipy.linalg.inv(a, overwrite_a=True, check_finite=False)", F),
+    _scipy(
+        "lapack.sgetrf and sgetri, in place, Fortran order", _fortran, _getrf_and_getri, "lapack.sgetrf",
+        "lapack.sgetri", "lapack.sgetri_lwork",
+    ),
+    _scipy(
+        "lapack.sgetrf and sgetrs of the identity, in place, Fortran order", _with_identity, _getrf_and_getrs,
+        "lapack.sgetrf", "lapack.sgetrs",
     ),
 )  # fmt: skip
 
@@ -268,13 +261,10 @@ def _adjugate_by_hand(a: Array) -> Array:
     return x.reshape(-1, 9)
 
 
-INVERSES3 = Peer(
-    "LAPACK gesv of each, order 3, in float64",
-    _numpy(
-        "numpy.linalg.inv(a), a stack of order 3", _as_given,
-        lambda a: np.linalg.inv(a.reshape(-1, 3, 3)).reshape(-1, 9),
-    ),
-    (_numpy("adjugate by hand with numpy.cross", _as_given, _adjugate_by_hand),),
+INVERSES3 = _peer(
+    "LAPACK gesv of each, order 3, in float64", "a",
+    ("numpy.linalg.inv(a.reshape(-1, 3, 3))", C, ".reshape(-1, 9)"),
+    Way("adjugate by hand with numpy.cross", "numpy", _as_given, lambda: _adjugate_by_hand),
 )  # fmt: skip
 """NumPy computes stacks of float32 in float64."""
 
@@ -286,14 +276,15 @@ def _logarithm(sgetrf: Any, a: Array) -> Any:
     return np.prod(np.sign(u)) * (-1) ** exchanges, np.log(np.abs(u)).sum()
 
 
-DETERMINANT = Peer(
-    "LAPACK getrf, diagonal",
-    _numpy("numpy.linalg.slogdet(a)", _as_given, np.linalg.slogdet),
-    (
-        _numpy("numpy.linalg.slogdet(a), Fortran order", _fortran, np.linalg.slogdet),
-        _scipy("lapack.sgetrf in place and its diagonal, Fortran order", _fortran, _logarithm, "lapack.sgetrf"),
-    ),
-)
+DETERMINANT = _peer(
+    "LAPACK getrf, diagonal", "a",
+    ("numpy.linalg.slogdet(a)",),
+    ("numpy.linalg.slogdet(a)", F),
+    _scipy("lapack.sgetrf in place and its diagonal, Fortran order", _fortran, _logarithm, "lapack.sgetrf"),
+)  # fmt: skip
+DET = _peer(
+    "LAPACK getrf, product of the diagonal", "a", ("numpy.linalg.det(a)",), ("numpy.linalg.det(a)", F)
+)  # fmt: skip
 
 
 def _geqrf_and_orgqr(sgeqrf: Any, sgeqrf_lwork: Any, sorgqr: Any, a: Array) -> Any:
@@ -303,42 +294,24 @@ def _geqrf_and_orgqr(sgeqrf: Any, sgeqrf_lwork: Any, sorgqr: Any, a: Array) -> A
     return sorgqr(packed[:, :k], tau, lwork=64 * k, overwrite_a=1)[0], r
 
 
-ORTHOGONAL = Peer(
-    "LAPACK geqrf and orgqr",
-    _numpy("numpy.linalg.qr(a)", _as_given, np.linalg.qr),
-    (
-        _numpy("numpy.linalg.qr(a), Fortran order", _fortran, np.linalg.qr),
-        _scipy(
-            'scipy.linalg.qr(a, mode="economic", overwrite_a=True, check_finite=False), Fortran order', _fortran,
-            lambda qr, a: qr(a, overwrite_a=True, mode="economic", check_finite=False), "qr",
-        ),
-        _scipy(
-            "lapack.sgeqrf and sorgqr, in place, Fortran order", _fortran,
-            _geqrf_and_orgqr, "lapack.sgeqrf", "lapack.sgeqrf_lwork", "lapack.sorgqr",
-        ),
+ORTHOGONAL = _peer(
+    "LAPACK geqrf and orgqr", "a",
+    ("numpy.linalg.qr(a)",),
+    ("numpy.linalg.qr(a)", F),
+    ('scipy.linalg.qr(a, mode="economic", overwrite_a=True, check_finite=False)', F),
+    _scipy(
+        "lapack.sgeqrf and sorgqr, in place, Fortran order", _fortran, _geqrf_and_orgqr, "lapack.sgeqrf",
+        "lapack.sgeqrf_lwork", "lapack.sorgqr",
     ),
 )  # fmt: skip
-
-
-def _lstsq_by(driver: str) -> Way:
-    options = {"lapack_driver": driver, "overwrite_a": True, "overwrite_b": True, "check_finite": False}
-    return _scipy(
-        f'scipy.linalg.lstsq(a, b, lapack_driver="{driver}", overwrite_a=True, overwrite_b=True, check_finite=False), '
-        "Fortran order",
-        _fortran, lambda lstsq, a, b: lstsq(a, b, **options)[:3], "lstsq",
-    )  # fmt: skip
-
-
-LEAST_SQUARES = Peer(
-    "LAPACK gelsd",
-    _numpy("numpy.linalg.lstsq(a, b)", _as_given, np.linalg.lstsq),
-    (
-        _lstsq_by("gelsd"),
-        _lstsq_by("gelsy"),
-        _scipy(
-            "lapack.sgels (full rank), in place, Fortran order", _fortran,
-            lambda sgels, a, b: (sgels(a, b, overwrite_a=1, overwrite_b=1)[1][: a.shape[1]],), "lapack.sgels",
-        ),
+OVERWRITTEN = "overwrite_a=True, overwrite_b=True, check_finite=False"
+LEAST_SQUARES = _peer(
+    "LAPACK gelsd", "a, b",
+    ("numpy.linalg.lstsq(a, b)",),
+    *((f'scipy.linalg.lstsq(a, b, lapack_driver="{one}", {OVERWRITTEN})', F, "[:3]") for one in ("gelsd", "gelsy")),
+    _scipy(
+        "lapack.sgels (full rank), in place, Fortran order", _fortran,
+        lambda sgels, a, b: (sgels(a, b, overwrite_a=1, overwrite_b=1)[1][: a.shape[1]],), "lapack.sgels",
     ),
 )  # fmt: skip
 
@@ -371,7 +344,7 @@ def _shared_solve() -> Callable[..., Any]:
 
 STACK = Peer(
     "LAPACK gesv, each of a stack",
-    _numpy("numpy.linalg.solve(a, b)", _as_given, np.linalg.solve),
+    _way("a, b", "numpy.linalg.solve(a, b)"),
     (
         Way("numpy.linalg.solve(a, b), the stack cut into a part for each core", "numpy", _as_given, _shared_solve),
         _scipy("lapack.sgesv of each, in place, Fortran order", _turned, _each_gesv, "lapack.sgesv"),
@@ -383,94 +356,38 @@ def _right_side_turned(t: Array, b: Array) -> Arrays:
     return np.ascontiguousarray(t), np.asfortranarray(b)
 
 
-TRIANGULAR = Peer(
-    "LAPACK trtrs",
-    _scipy(
-        "scipy.linalg.solve_triangular(t, b, lower=True)", _as_given,
-        lambda solve_triangular, t, b: solve_triangular(t, b, lower=True), "solve_triangular",
-    ),
-    (
-        _scipy(
-            "scipy.linalg.solve_triangular(t, b, lower=True, overwrite_b=True, check_finite=False), Fortran order",
-            _fortran, lambda solve_triangular, t, b: solve_triangular(
-                t, b, lower=True, overwrite_b=True, check_finite=False
-            ), "solve_triangular",
-        ),
-        _scipy(
-            "lapack.strtrs(t, b, lower=1, overwrite_b=1), Fortran order", _fortran,
-            lambda strtrs, t, b: strtrs(t, b, lower=1, overwrite_b=1)[0], "lapack.strtrs",
-        ),
-        _scipy(
-            "lapack.strtrs(t.T, b, trans=1, overwrite_b=1), t in C order", _right_side_turned,
-            lambda strtrs, t, b: strtrs(t.T, b, lower=0, trans=1, overwrite_b=1)[0], "lapack.strtrs",
-        ),
-        _scipy(
-            "blas.strsm(1, t, b, lower=1, overwrite_b=1), Fortran order", _fortran,
-            lambda strsm, t, b: strsm(1.0, t, b, lower=1, overwrite_b=1), "blas.strsm",
-        ),
-    ),
+RIGHT = Layout(_right_side_turned, "right sides in Fortran order")
+TRIANGULAR = _peer(
+    "LAPACK trtrs", "t, b",
+    ("scipy.linalg.solve_triangular(t, b, lower=True)",),
+    ("scipy.linalg.solve_triangular(t, b, lower=True, overwrite_b=True, check_finite=False)", F),
+    ("lapack.strtrs(t, b, lower=1, overwrite_b=1)", F, "[0]"),
+    ("lapack.strtrs(t.T, b, lower=0, trans=1, overwrite_b=1)", RIGHT, "[0]"),
+    ("blas.strsm(1, t, b, lower=1, overwrite_b=1)", F),
 )  # fmt: skip
-
-UPPER = Peer(
-    "LAPACK trtrs, upper",
-    _scipy(
-        "scipy.linalg.solve_triangular(t, b)", _as_given,
-        lambda solve_triangular, t, b: solve_triangular(t, b), "solve_triangular",
-    ),
-    (
-        _scipy(
-            "scipy.linalg.solve_triangular(t, b, overwrite_b=True, check_finite=False), Fortran order", _fortran,
-            lambda solve_triangular, t, b: solve_triangular(t, b, overwrite_b=True, check_finite=False),
-            "solve_triangular",
-        ),
-    ),
+UPPER = _peer(
+    "LAPACK trtrs, upper", "t, b",
+    ("scipy.linalg.solve_triangular(t, b)",),
+    ("scipy.linalg.solve_triangular(t, b, overwrite_b=True, check_finite=False)", F),
 )  # fmt: skip
-
-INVERSE_TRIANGLE = Peer(
-    "LAPACK trtri",
-    _scipy("scipy.linalg.lapack.strtri(t)", _as_given, lambda strtri, t: strtri(t)[0], "lapack.strtri"),
-    (
-        _scipy(
-            "lapack.strtri(t, overwrite_c=1), Fortran order", _fortran,
-            lambda strtri, t: strtri(t, overwrite_c=1)[0], "lapack.strtri",
-        ),
-    ),
+INVERSE_TRIANGLE = _peer(
+    "LAPACK trtri", "t",
+    ("scipy.linalg.lapack.strtri(t)", C, "[0]"),
+    ("lapack.strtri(t, overwrite_c=1)", F, "[0]"),
 )  # fmt: skip
-
-
-def _lu_solve(lu_solve: Any, lu: Array, b: Array) -> Any:
-    return lu_solve((lu, np.arange(len(lu), dtype=np.int32)), b, check_finite=False)
-
-
-SUBSTITUTION = Peer(
-    "LAPACK getrs",
-    _scipy("scipy.linalg.lu_solve((lu, piv), b)", _as_given, _lu_solve, "lu_solve"),
-    (_scipy("scipy.linalg.lu_solve((lu, piv), b), Fortran order", _fortran, _lu_solve, "lu_solve"),),
-)
-
-
-def _cho_solve(cho_solve: Any, c: Array, b: Array) -> Any:
-    return cho_solve((c, True), b, check_finite=False)
-
-
-SUBSTITUTION_POS = Peer(
-    "LAPACK potrs",
-    _scipy("scipy.linalg.cho_solve((c, lower), b)", _as_given, _cho_solve, "cho_solve"),
-    (_scipy("scipy.linalg.cho_solve((c, lower), b), Fortran order", _fortran, _cho_solve, "cho_solve"),),
-)
-
-SYSTEM_POS = Peer(
-    "LAPACK posv",
-    _scipy(
-        'scipy.linalg.solve(a, b, assume_a="pos")', _as_given,
-        lambda solve, a, b: solve(a, b, assume_a="pos"), "solve",
-    ),
-    (
-        _scipy(
-            "lapack.sposv(a, b, overwrite_a=1, overwrite_b=1), in place, Fortran order", _fortran,
-            lambda sposv, a, b: sposv(a, b, lower=1, overwrite_a=1, overwrite_b=1)[1], "lapack.sposv",
-        ),
-    ),
+PIV = "numpy.arange(len(lu), dtype=numpy.int32)"
+SUBSTITUTION = _peer(
+    "LAPACK getrs", "lu, b",
+    *((f"scipy.linalg.lu_solve((lu, {PIV}), b, check_finite=False)", layout) for layout in (C, F)),
+)  # fmt: skip
+SUBSTITUTION_POS = _peer(
+    "LAPACK potrs", "c, b",
+    *(("scipy.linalg.cho_solve((c, True), b, check_finite=False)", layout) for layout in (C, F)),
+)  # fmt: skip
+SYSTEM_POS = _peer(
+    "LAPACK posv", "a, b",
+    ('scipy.linalg.solve(a, b, assume_a="pos")',),
+    ("lapack.sposv(a, b, lower=1, overwrite_a=1, overwrite_b=1)", IN_F, "[1]"),
 )  # fmt: skip
 
 
@@ -481,32 +398,17 @@ def _band_with_room(ab: Array, b: Array) -> tuple[Array, ...]:
     return roomy, np.array(b, order="F")
 
 
-PENTADIAGONAL = Peer(
-    "LAPACK gbsv",
-    _scipy(
-        "scipy.linalg.solve_banded((2, 2), ab, b)", _as_given,
-        lambda solve_banded, ab, b: solve_banded((2, 2), ab, b, check_finite=False), "solve_banded",
-    ),
-    (
-        _scipy(
-            "lapack.sgbsv, in place, in Fortran order", _band_with_room,
-            lambda sgbsv, ab, b: sgbsv(2, 2, ab, b, overwrite_ab=1, overwrite_b=1)[2], "lapack.sgbsv",
-        ),
-    ),
+PENTADIAGONAL = _peer(
+    "LAPACK gbsv", "ab, b",
+    ("scipy.linalg.solve_banded((2, 2), ab, b, check_finite=False)",),
+    ("lapack.sgbsv(2, 2, ab, b, overwrite_ab=1, overwrite_b=1)",
+     Layout(_band_with_room, "in place, Fortran order"), "[2]"),
 )  # fmt: skip
-
-
-def _gtsv(sgtsv: Any, ab: Array, b: Array) -> Any:
-    return sgtsv(ab[2, :-1], ab[1], ab[0, 1:], b, overwrite_dl=1, overwrite_d=1, overwrite_du=1, overwrite_b=1)[3]
-
-
-TRIDIAGONAL = Peer(
-    "LAPACK gtsv",
-    _scipy(
-        "scipy.linalg.solve_banded((1, 1), ab, b)", _as_given,
-        lambda solve_banded, ab, b: solve_banded((1, 1), ab, b), "solve_banded",
-    ),
-    (_scipy("lapack.sgtsv, in place, right sides in Fortran order", _right_side_turned, _gtsv, "lapack.sgtsv"),),
+OVER = "overwrite_dl=1, overwrite_d=1, overwrite_du=1, overwrite_b=1"
+TRIDIAGONAL = _peer(
+    "LAPACK gtsv", "ab, b",
+    ("scipy.linalg.solve_banded((1, 1), ab, b)",),
+    (f"lapack.sgtsv(ab[2, :-1], ab[1], ab[0, 1:], b, {OVER})", RIGHT, "[3]"),
 )  # fmt: skip
 
 
@@ -514,75 +416,34 @@ def _potrf_and_potri(spotrf: Any, spotri: Any, a: Array) -> Any:
     return spotri(spotrf(a, lower=1, overwrite_a=1, clean=0)[0], lower=1, overwrite_c=1)[0]
 
 
-INVERSE_POS = Peer(
-    "LAPACK potri",
-    _scipy('scipy.linalg.inv(a, assume_a="pos")', _as_given, lambda inv, a: inv(a, assume_a="pos"), "inv"),
-    (
-        _scipy(
-            "lapack.spotrf and spotri, in place, Fortran order, one half", _fortran,
-            _potrf_and_potri, "lapack.spotrf", "lapack.spotri",
-        ),
-    ),
-)  # fmt: skip
-
-CHOLESKY = Peer(
-    "LAPACK potrf",
-    _numpy("numpy.linalg.cholesky(a)", _as_given, np.linalg.cholesky),
-    (
-        _scipy(
-            "scipy.linalg.cholesky(a, lower=True, overwrite_a=True, check_finite=False), Fortran order", _fortran,
-            lambda cholesky, a: cholesky(a, lower=True, overwrite_a=True, check_finite=False), "cholesky",
-        ),
-        _scipy(
-            "lapack.spotrf(a, lower=1, overwrite_a=1, clean=0), in place, Fortran order, one half", _fortran,
-            lambda spotrf, a: spotrf(a, lower=1, overwrite_a=1, clean=0)[0], "lapack.spotrf",
-        ),
-    ),
-)  # fmt: skip
-
-FACTOR_BANDED = Peer(
-    "LAPACK pbtrf",
+INVERSE_POS = _peer(
+    "LAPACK potri", "a",
+    ('scipy.linalg.inv(a, assume_a="pos")',),
     _scipy(
-        "scipy.linalg.cholesky_banded(ab)", _as_given,
-        lambda cholesky_banded, ab: cholesky_banded(ab, check_finite=False), "cholesky_banded",
-    ),
-    (
-        _scipy(
-            "lapack.spbtrf(ab, overwrite_ab=1), in place, Fortran order", _fortran,
-            lambda spbtrf, ab: spbtrf(ab, overwrite_ab=1)[0], "lapack.spbtrf",
-        ),
+        "lapack.spotrf and spotri, in place, Fortran order, one half", _fortran, _potrf_and_potri, "lapack.spotrf",
+        "lapack.spotri",
     ),
 )  # fmt: skip
-
-
-def _cho_solve_banded(cho_solve_banded: Any, cb: Array, b: Array) -> Any:
-    return cho_solve_banded((cb, False), b, check_finite=False)
-
-
-SUBSTITUTION_BANDED = Peer(
-    "LAPACK pbtrs",
-    _scipy("scipy.linalg.cho_solve_banded((cb, lower), b)", _as_given, _cho_solve_banded, "cho_solve_banded"),
-    (
-        _scipy(
-            "lapack.spbtrs(cb, b, overwrite_b=1), in place, Fortran order", _fortran,
-            lambda spbtrs, cb, b: spbtrs(cb, b, overwrite_b=1)[0], "lapack.spbtrs",
-        ),
-    ),
+CHOLESKY = _peer(
+    "LAPACK potrf", "a",
+    ("numpy.linalg.cholesky(a)",),
+    ("scipy.linalg.cholesky(a, lower=True, overwrite_a=True, check_finite=False)", F),
+    ("lapack.spotrf(a, lower=1, overwrite_a=1, clean=0)", IN_F, "[0]"),
 )  # fmt: skip
-
-
-SYSTEM_BANDED = Peer(
-    "LAPACK pbsv",
-    _scipy(
-        "scipy.linalg.solveh_banded(ab, b)", _as_given,
-        lambda solveh_banded, ab, b: solveh_banded(ab, b, check_finite=False), "solveh_banded",
-    ),
-    (
-        _scipy(
-            "lapack.spbsv(ab, b, overwrite_ab=1, overwrite_b=1), in place, Fortran order", _fortran,
-            lambda spbsv, ab, b: spbsv(ab, b, overwrite_ab=1, overwrite_b=1)[1], "lapack.spbsv",
-        ),
-    ),
+FACTOR_BANDED = _peer(
+    "LAPACK pbtrf", "ab",
+    ("scipy.linalg.cholesky_banded(ab, check_finite=False)",),
+    ("lapack.spbtrf(ab, overwrite_ab=1)", IN_F, "[0]"),
+)  # fmt: skip
+SUBSTITUTION_BANDED = _peer(
+    "LAPACK pbtrs", "cb, b",
+    ("scipy.linalg.cho_solve_banded((cb, False), b, check_finite=False)",),
+    ("lapack.spbtrs(cb, b, overwrite_b=1)", IN_F, "[0]"),
+)  # fmt: skip
+SYSTEM_BANDED = _peer(
+    "LAPACK pbsv", "ab, b",
+    ("scipy.linalg.solveh_banded(ab, b, check_finite=False)",),
+    ("lapack.spbsv(ab, b, overwrite_ab=1, overwrite_b=1)", IN_F, "[1]"),
 )  # fmt: skip
 
 
@@ -591,22 +452,14 @@ def _getrf_and_gecon(sgetrf: Any, sgecon: Any, a: Array) -> Any:
     return sgecon(sgetrf(a, overwrite_a=1)[0], norm)[0]
 
 
-CONDITION = Peer(
-    "LAPACK gecon",
-    _numpy("1 / numpy.linalg.cond(a, 1)", _as_given, lambda a: 1 / np.linalg.cond(a, 1)),
-    (
-        _scipy(
-            "lapack.sgetrf and sgecon, in place, Fortran order", _fortran,
-            _getrf_and_gecon, "lapack.sgetrf", "lapack.sgecon",
-        ),
+CONDITION = _peer(
+    "LAPACK gecon", "a",
+    ("1 / numpy.linalg.cond(a, 1)",),
+    _scipy(
+        "lapack.sgetrf and sgecon, in place, Fortran order", _fortran, _getrf_and_gecon, "lapack.sgetrf",
+        "lapack.sgecon",
     ),
 )  # fmt: skip
-
-DET = Peer(
-    "LAPACK getrf, product of the diagonal",
-    _numpy("numpy.linalg.det(a)", _as_given, np.linalg.det),
-    (_numpy("numpy.linalg.det(a), Fortran order", _fortran, np.linalg.det),),
-)
 
 
 def _ranges(count: int, w: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -628,8 +481,8 @@ def _by_prefix_sums(a: Array, w: int = 5, limit: float = 65535.0) -> Any:
 
 WINDOWS = Peer(
     "NumPy, squares of windows",
-    _numpy("windows @ windows, and 25 shifted sums", _as_given, window_squares.on_host),
-    (_numpy("differences of numpy.cumsum, and 5 products", _as_given, _by_prefix_sums),),
+    Way("windows @ windows, and 25 shifted sums", "numpy", _as_given, lambda: window_squares.on_host),
+    (Way("differences of numpy.cumsum, and 5 products", "numpy", _as_given, lambda: _by_prefix_sums),),
 )
 
 
