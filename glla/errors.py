@@ -107,15 +107,7 @@ class ContextError(DeviceError):
 
 
 class LimitError(DeviceError):
-    """A request exceeds a limit of the device.
-
-    Parameters
-    ----------
-    message : str
-        The request, as a sentence.
-    asked, allowed : int
-        The two numbers, in the unit of the message.
-    """
+    """A request exceeds a limit of the device: `asked` and `allowed`, in the unit of the message."""
 
     def __init__(self, message: str, asked: int, allowed: int) -> None:
         super().__init__(message)
@@ -181,8 +173,22 @@ def one_of(what: str, value: T, allowed: Iterable[object]) -> T:
     """
     allowed = tuple(allowed)
     if not isinstance(value, Hashable) or value not in allowed:
-        raise OptionError(f"{what} must be one of {', '.join(map(str, allowed))}, got {value!r}")
+        raise OptionError(f"{what} must be one of {among(allowed, value)}")
     return value
+
+
+def among(allowed: Iterable[object], value: object) -> str:
+    """List valid names, at most eight, an invalid one, and the name that it resembles.
+
+    >>> among(("matmul", "plu"), "matmull")
+    "matmul, plu, got 'matmull'; did you mean 'matmul'?"
+    """
+    from difflib import get_close_matches
+
+    names = list(map(str, allowed))
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    near = get_close_matches(str(value), names, 1)
+    return f"{', '.join(names[:8])}{more}, got {value!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def integer(function: str, name: str, value: Any) -> int:

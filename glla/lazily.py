@@ -36,7 +36,7 @@ def attach(module: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any]
 
     def find(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            raise AttributeError(f"module {module!r} has no attribute {name!r}{_elsewhere(module, name)}")
         file, _, member = places[name].partition(":")
         found = import_module(file)
         value = getattr(found, member) if member else found
@@ -47,6 +47,20 @@ def attach(module: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any]
         return sorted(getattr(sys.modules[module], "__all__", places))
 
     return find, names
+
+
+def _elsewhere(module: str, name: str) -> str:
+    """Name the function of NumPy's that does what glla has no function for, or the name that resembles one."""
+    if name.startswith("_"):
+        return ""
+    from difflib import get_close_matches
+
+    import numpy as np
+
+    if module == "glla" and hasattr(np.linalg, name):
+        return f"; use numpy.linalg.{name}(A), for an Array numpy.linalg.{name}(A.numpy())"
+    near = get_close_matches(name, dir(sys.modules[module]), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 class Later:

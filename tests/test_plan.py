@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import GllaError, LimitError, OptionError, OutOfMemoryError, ShapeError
+from glla.errors import GllaError, LimitError, OptionError, OutOfMemoryError, ShapeError, among
 from glla.operations import OPERATIONS, matmul, tiles
 from glla.operations.elimination import pivot, plu, plu_batches
 from glla.operations.matmul import KERNEL
@@ -256,7 +256,7 @@ SQUARES = (LARGE, LARGE), (LARGE, LARGE)
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        (("svd", (2, 2)), {}, OptionError, f"plan: operation must be one of {', '.join(OPERATIONS)}, got 'svd'"),
+        (("svd", (2, 2)), {}, OptionError, f"plan: operation must be one of {among(OPERATIONS, 'svd')}"),
         (("plu", 8, 8), {}, ShapeError, "plan: plu takes 1 shape(s) (A), got 2"),
         (("plu",), {}, ShapeError, "plan: plu takes 1 shape(s) (A), got 0"),
         (("plu", 8), {}, ShapeError, "plan: an operand must be a matrix, a stack of them, or a shape, got 8"),
@@ -286,7 +286,7 @@ SQUARES = (LARGE, LARGE), (LARGE, LARGE)
             ("matmul", (2, 3), (3, 5)),
             {"variant": "fast"},
             OptionError,
-            f"matmul: variant must be one of {', '.join(matmul.VARIANTS)}, got 'fast'",
+            f"matmul: variant must be one of {among(matmul.VARIANTS, 'fast')}",
         ),
         (
             ("matmul", *SQUARES),
@@ -298,7 +298,7 @@ SQUARES = (LARGE, LARGE), (LARGE, LARGE)
             ("plu", (2, 2)),
             {"variant": "recursive"},
             OptionError,
-            f"plu: variant must be one of {', '.join(plu.VARIANTS)}, got 'recursive'",
+            f"plu: variant must be one of {among(plu.VARIANTS, 'recursive')}",
         ),
         (
             ("plu", (2, 2)),

@@ -17,7 +17,7 @@ from typing import Any
 
 from glla import registry
 from glla._version import __version__
-from glla.errors import GllaError, LimitError, OptionError
+from glla.errors import GllaError, LimitError, OptionError, among
 from glla.gl import Device, DeviceLike, named_device
 from glla.lab import ceilings, conduct, machine, mistakes, operations, peers, roofline
 from glla.lab.bench import EFFORTS, Bench, Beside
@@ -572,8 +572,7 @@ def _entry(operation: Operation, known: Mapping[str, Contender], one: Chosen) ->
     which, values = one if isinstance(one, tuple) else (one, {})
     if isinstance(which, str):
         if which not in known:
-            names = ", ".join(known)
-            raise OptionError(f"compare: variants of {operation.name} are {names} (or all), got {which!r}")
+            raise OptionError(f"compare: variants of {operation.name} are all, {among(known, which)}")
         which = known[which]
     unknown = [name for name in values if name not in which.parameters]
     if unknown:

@@ -9,7 +9,7 @@ import numpy as np
 from glla.array import shaping
 from glla.array.array import Array
 from glla.array.convert import Float32, refuse_nonfinite
-from glla.errors import OptionError
+from glla.errors import OptionError, among
 from glla.gl import DeviceLike
 from glla.linalg.call import Call
 from glla.linalg.operands import (
@@ -59,13 +59,12 @@ def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> str:
         short = LONG.get(assume_a, assume_a)
         if short in of:
             return short
-    known = ", ".join(of)
     if isinstance(assume_a, str) and LONG.get(assume_a, assume_a) in ASSUMED:
         raise OptionError(
-            f"{function}: assume_a must be one of {known}, got {assume_a!r}, which `solve` alone takes; 'gen' inverts "
-            "such matrices as well"
+            f"{function}: assume_a must be one of {', '.join(of)}, got {assume_a!r}, which `solve` alone takes; 'gen' "
+            "inverts such matrices as well"
         )
-    raise OptionError(f"{function}: assume_a must be one of {known}, got {assume_a!r}")
+    raise OptionError(f"{function}: assume_a must be one of {among(of, assume_a)}")
 
 
 def by_half(function: str, a: Any, lower: bool, check_finite: bool, wide: bool = False) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
 from glla.array.convert import Float32, finite_result
-from glla.errors import GllaError, NonFiniteError, OptionError
+from glla.errors import GllaError, NonFiniteError, OptionError, among
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
 from glla.linalg.call import Call
@@ -43,10 +43,8 @@ def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_fi
         return inverse_by_formula(a, variant, device, check_finite)
     if variant == "gauss_jordan":
         return inverse_by_gauss_jordan(a, device, check_finite)
-    known = ", ".join((*FORMULAS, "pivoted_small", "gauss_jordan"))
-    raise OptionError(
-        f"inv: variant must be one of {known}, got {variant!r}; other ones are for assume_a='pos' and triangles"
-    )
+    known = among((*FORMULAS, "pivoted_small", "gauss_jordan"), variant)
+    raise OptionError(f"inv: variant must be one of {known}; other ones are for assume_a='pos' and triangles")
 
 
 def must_be_small(value: Float32 | Array) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import glla
 from glla import testing
-from glla.errors import OptionError, TuningWarning
+from glla.errors import OptionError, TuningWarning, among
 from glla.gl import tuning
 from glla.operations import matmul, triangular
 from glla.operations.elimination import plu, rref
@@ -103,7 +103,7 @@ def spoilt(file, **changes):
         ({"tuned": [ENTRY | {"variant": "compute_tiled", "parameters": {}}]}, "got 'compute_tiled'"),
         (
             {"tuned": [ENTRY | {"operation": "svd"}]},
-            f"operation must be one of {', '.join(tuning.operations())}, got 'svd'",
+            f"operation must be one of {among(tuning.operations(), 'svd')}",
         ),
         ({"tuned": [ENTRY | {"operation": "plu", "variant": "row_vectors"}]}, "must be one of rank2, blocked, got"),
         ({"tuned": [ENTRY | {"size": 0}]}, "size must be a whole number from 1, got 0"),
@@ -235,9 +235,7 @@ def test_what_may_be_tuned():
             assert not variant.needs
             for parameters in parameter_space(variant):
                 tuning.tuned({"operation": operation, "size": 1, "variant": name, "parameters": dict(parameters)})
-    with pytest.raises(
-        OptionError, match=f"tune: operation must be one of {', '.join(tuning.operations())}, got 'svd'"
-    ):
+    with pytest.raises(OptionError, match=f"tune: operation must be one of {among(tuning.operations(), 'svd')}"):
         tuning.variants("svd")
 
 

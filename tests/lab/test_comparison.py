@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import glla.lab
-from glla.errors import OptionError
+from glla.errors import OptionError, among
 from glla.lab import bench, comparison, extra, machine, operations, peers, show
 from glla.lab.comparison import Comparison, Experiment, Source
 from glla.lab.fits import Fit
@@ -243,8 +243,8 @@ def test_parameters_make_an_entry_of_their_own(quick):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("svd",), {}, f"operation must be one of {', '.join(operations.OPERATIONS)}, got 'svd'"),
-        (("plu", ["fast"]), {}, r"variants of plu are rank2, blocked.*\(or all\), got 'fast'"),
+        (("svd",), {}, f"operation must be one of {among(operations.OPERATIONS, 'svd')}"),
+        (("plu", ["fast"]), {}, r"variants of plu are all, rank2, blocked.*, got 'fast'"),
         (("plu", []), {}, "variants must name at least one variant, got none"),
         (("plu", None, []), {}, "sizes must hold at least one size, got none"),
         (("plu", None, [4, 0]), {}, "sizes must be at least 1, got 0"),

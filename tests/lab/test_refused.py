@@ -5,6 +5,7 @@ import importlib.util
 import pytest
 
 from glla.cli import main
+from glla.errors import among
 from glla.lab import comparison, demo, extra, pivoting, trace
 from glla.operations import OPERATIONS, matmul
 from glla.operations.elimination import plu
@@ -14,8 +15,6 @@ from .shaders import PRODUCT
 pytest.importorskip("matplotlib")
 pytest.importorskip("rich")
 pytest.importorskip("scipy")
-
-KNOWN = ", ".join(OPERATIONS)
 
 
 @pytest.fixture
@@ -35,7 +34,7 @@ def no_work(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("compare plu --variants rank2,fast", "compare: variants of plu are rank2, blocked, row_operations"),
+        ("compare plu --variants rank2,fast", "compare: variants of plu are all, rank2, blocked, row_operations"),
         ("compare matmul --out no/c.json", "no/c.json: No such file or directory\n"),
         ("compare matmul --out no/c.csv", "no/c.csv: No such file or directory\n"),
         ("compare matmul --out no/c.png", "no/c.png: No such file or directory\n"),
@@ -58,14 +57,14 @@ def no_work(tmp_path, monkeypatch):
             "compare: UNROLL must be one of 1, 2, 4, 8, got 3\n",
         ),
         ("shader show mine", "gallery: the shader must be one of naive_product, unrolled_product"),
-        ("trace lu", f"trace: operation must be one of {KNOWN}, got 'lu'\n"),
+        ("trace lu", f"trace: operation must be one of {among(OPERATIONS, 'lu')}\n"),
         ("trace plu --out film.mp4", "trace: a file must end in .gif, .html, .json, got 'film.mp4'\n"),
         ("trace plu --out film", "trace: a file must end in .gif, .html, .json, got 'film'\n"),
         ("trace plu --out no/film.gif", "no/film.gif: No such file or directory\n"),
         ("trace plu --out no/film.json", "no/film.json: No such file or directory\n"),
-        ("explain svd", f"plan: operation must be one of {KNOWN}, got 'svd'\n"),
-        ("explain matmul --variant x", f"matmul: variant must be one of {', '.join(matmul.VARIANTS)}, got 'x'\n"),
-        ("variants svd", f"variants: operation must be one of {KNOWN}, got 'svd'\n"),
+        ("explain svd", f"plan: operation must be one of {among(OPERATIONS, 'svd')}\n"),
+        ("explain matmul --variant x", f"matmul: variant must be one of {among(matmul.VARIANTS, 'x')}\n"),
+        ("variants svd", f"variants: operation must be one of {among(OPERATIONS, 'svd')}\n"),
         ("tune svd", "tune: operation must be one of cholesky, "),
         (
             "tune plu",

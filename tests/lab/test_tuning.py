@@ -8,7 +8,7 @@ import pytest
 import glla
 from glla import testing
 from glla.cli import main
-from glla.errors import OptionError, PlanError
+from glla.errors import OptionError, PlanError, among
 from glla.gl import tuning as files
 from glla.lab import operations, tuning
 from glla.lab.tuning import Outcome, tune
@@ -122,7 +122,7 @@ def test_a_variant_that_fails_is_reported(clock, rasteriser, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((["svd"],), f"operation must be one of {', '.join(files.operations())}, got 'svd'"),
+        ((["svd"],), f"operation must be one of {among(files.operations(), 'svd')}"),
         ((["plu"], [0]), r"tune: sizes must be 1 or more, at least one of them, got \(0,\)"),
         ((["plu"], []), r"got \(\)"),
     ],

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import OptionError, ShapeError
+from glla.errors import OptionError, ShapeError, among
 from glla.operations import OPERATIONS, Operation
 from glla.operations.qr import MODES
 from glla.passes import COMPUTE, PLAIN, Form, Limits, Plan, Storage, forms_of, resident
@@ -273,7 +273,7 @@ def test_unknown_parameters_are_refused(record):
 @with_variants
 def test_an_unknown_variant_is_refused(record, rng):
     forms = resident(*(array.shape for array in record.example(4, rng)))
-    message = f"variant must be one of {', '.join(record.variants)}, got 'none of them'$"
+    message = f"variant must be one of {among(record.variants, 'none of them')}$"
     with pytest.raises(OptionError, match=message):
         record.core(forms, PLAIN, variant="none of them")
     with pytest.raises(OptionError, match=message):

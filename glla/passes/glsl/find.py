@@ -19,6 +19,7 @@ import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
@@ -107,6 +108,11 @@ def read(path: Path) -> str:
     """
     try:
         return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        own = [one.relative_to(root()).with_suffix("").as_posix() for one in root().rglob("*.frag")]
+        near = get_close_matches("/".join(path.with_suffix("").parts[-2:]), own, 1)
+        hint = f"; did you mean glla's own {near[0]!r}?" if near else ""
+        raise FileNotFoundError(error.errno, f"{error.strerror}{hint}", str(path)) from None
     except UnicodeDecodeError:
         raise ShaderError(f"{path}: a shader is UTF-8 text, this file is not") from None
     except ValueError:
