@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -25,6 +26,8 @@ from typing import Any
 
 import glla
 from glla import linalg
+from glla.linalg.definite import LONG
+from glla.operations import OPERATIONS
 from glla.registry import PUBLIC
 
 METHODS = Path(__file__).parent / "queue" / "methods.pyi"
@@ -164,7 +167,9 @@ def stub() -> str:
             used = set().union(*map(_names, _annotations(function, one)))
             known = {"Given", "Overriding", "Literal", *dir(builtins)}
             lines |= {_origin(inspect.unwrap(function), word) for word in used - known}
-            text += f"@overload\ndef {name}({', '.join(declared)}) -> {one.returns}: ...\n"
+            # editors show the docstring of the first
+            told = "" if f"\ndef {name}(" in text else f'\n    r"""{function.__doc__}"""'
+            text += f"@overload\ndef {name}({', '.join(declared)}) -> {one.returns}:{told or ' ...'}\n"
     head = f'"""The public functions, for each kind of operands. {NOTE}"""\n\n'
     own = '\nGiven = TypeVar("Given")\nPLACES: dict[str, str]\n'
     return head + _sorted_imports(lines) + own + _listed() + f"\n{text}"
@@ -190,7 +195,21 @@ def _listed() -> str:
 
 def _annotations(function: Callable[..., Any], one: Overload) -> list[str]:
     parameters = inspect.signature(function).parameters.values()
-    return [one.types.get(each.name, each.annotation) for each in parameters] + [one.returns]
+    return [one.types.get(each.name) or _kind(function, each) for each in parameters] + [one.returns]
+
+
+def _kind(function: Callable[..., Any], each: inspect.Parameter) -> str:
+    """Annotation of a parameter: of an option the values that its docstring lists, of `variant` those of glla too."""
+    listed = re.search(rf"^ *{each.name} : (\{{\".*\}})$", function.__doc__ or "", re.MULTILINE)
+    known: tuple[str, ...] = ast.literal_eval(listed[1].replace("{", "(").replace("}", ",)")) if listed else ()
+    if each.name == "variant" and function.__name__ in OPERATIONS:
+        known = tuple(OPERATIONS[function.__name__].variants)
+    kind = str(each.annotation)
+    if not known:
+        return kind
+    longer = tuple(LONG) if each.name == "assume_a" else ()
+    values = f"Literal[{', '.join(map(_literal, known + longer))}]"
+    return f"{values} | {kind}" if each.name == "variant" else kind.replace("str", values)
 
 
 def _declared(function: Callable[..., Any], one: Overload) -> list[str]:
@@ -199,7 +218,7 @@ def _declared(function: Callable[..., Any], one: Overload) -> list[str]:
     for each in inspect.signature(function).parameters.values():
         if each.kind is each.KEYWORD_ONLY and "*" not in declared:
             declared.append("*")
-        text = f"{each.name}: {one.types.get(each.name, each.annotation)}"
+        text = f"{each.name}: {one.types.get(each.name) or _kind(function, each)}"
         bare = each.default is each.empty or each.name == one.flag
         declared.append(text if bare else f"{text} = {_literal(each.default)}")
     return declared

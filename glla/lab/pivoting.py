@@ -346,7 +346,7 @@ def _plan(kernel: Any, shape: Shape, variant: str = "rank2", **options: Any) -> 
     return plan
 
 
-def _plu(name: str, a: Float32, matrix: Array, pivoting: str) -> Record:
+def _plu(name: str, a: Float32, matrix: Array, pivoting: Any) -> Record:
     """Factor with one norm, then as the library does."""
     if pivoting == COMPLETE:
         return _pluq(name, a, matrix)
@@ -374,7 +374,7 @@ def _pluq(name: str, a: Float32, matrix: Array) -> Record:
     return _record(name, a, "plu", COMPLETE, growth, math.nan, verdict, False, verdict, passes)
 
 
-def _rref(name: str, a: Float32, device: Device, pivoting: str) -> Record:
+def _rref(name: str, a: Float32, device: Device, pivoting: Any) -> Record:
     """Reduce the equilibrated [A | b] with one norm, then [A | b] as the library does."""
     augmented = np.column_stack([a, a.sum(axis=1, dtype=np.float64).astype(np.float32)])
     upload = asarray(augmented, device)

@@ -38,13 +38,94 @@ __all__ = [
 ]
 
 @overload
-def cho_factor(a: Overriding[Given], lower: bool = False, overwrite_a: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Given: ...
+def cho_factor(a: Overriding[Given], lower: bool = False, overwrite_a: bool = False, check_finite: bool = True, *, variant: Literal["rank2", "blocked", "block16", "block16_rows"] | str | None = None, device: DeviceLike | None = None) -> Given:
+    r"""Cholesky factor for `cho_solve`, with the semantics of `scipy.linalg.cho_factor`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> c, lower = glla.cho_factor([[4, 2], [2, 5]])
+    >>> c
+    array([[2., 1.],
+           [0., 2.]], dtype=float32)
+    >>> glla.cho_solve((c, lower), [8, 12])
+    array([1., 2.], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers, symmetric and positive definite. Only the upper half is read, with `lower` only the lower one.
+    lower : bool
+        Give L of A = L L^T; otherwise U of A = U^T U. SciPy's default is the upper factor, NumPy's the lower one.
+    overwrite_a : bool
+        Is taken as SciPy takes it, and changes nothing: operands are never written to.
+    variant, device, check_finite
+        As in `cholesky`.
+
+    Returns
+    -------
+    c : ndarray of float32 or Array, shape (..., n, n)
+        The factor. Its other half holds zeros; SciPy's holds what A had there. Synchronises.
+    lower : bool
+        As it was given.
+
+    Raises
+    ------
+    NotPositiveDefiniteError, ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
+        As `cholesky`.
+
+    Notes
+    -----
+    Error and cost are those of `cholesky`. Source: LAPACK potrf.
+    """
 @overload
-def cho_factor(a: Array, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> tuple[Array, bool]: ...
+def cho_factor(a: Array, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True, *, variant: Literal["rank2", "blocked", "block16", "block16_rows"] | str | None = None, device: DeviceLike | None = None) -> tuple[Array, bool]: ...
 @overload
-def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> tuple[Float32, bool]: ...
+def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True, *, variant: Literal["rank2", "blocked", "block16", "block16_rows"] | str | None = None, device: DeviceLike | None = None) -> tuple[Float32, bool]: ...
 @overload
-def cho_solve(c_and_lower: Overriding[Given], b: Any, overwrite_b: bool = False, check_finite: bool = True, *, device: DeviceLike | None = None) -> Given: ...
+def cho_solve(c_and_lower: Overriding[Given], b: Any, overwrite_b: bool = False, check_finite: bool = True, *, device: DeviceLike | None = None) -> Given:
+    r"""Solve A x = b from the Cholesky factor of A, as `scipy.linalg.cho_solve`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.cho_solve(glla.cho_factor([[4, 2], [2, 5]]), [8, 12])
+    array([1., 2.], dtype=float32)
+
+    Parameters
+    ----------
+    c_and_lower : (c, lower)
+        Of a matrix or a stack of them, shape (..., n, n), from `cho_factor` or from `scipy.linalg.cho_factor`: the
+        lower or the upper factor. The other triangle of `c` is not used.
+    b : array_like or Array, shape (n,) or (..., n, k)
+        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector.
+    overwrite_b : bool
+        Is taken as SciPy takes it, and changes nothing: operands are never written to.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array
+        As `solve`; a 1-D `b` gives a 1-D array, beside an Array too. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError
+        The factor has a zero on its diagonal.
+    ShapeError
+        The factor is not square, or its order is not the length of `b`; or the first argument is no pair.
+    DTypeError, NonFiniteError
+        As elsewhere; both triangles of `c` are looked at.
+    LimitError, OutOfMemoryError
+        `c` is larger than a texture, or the operands do not fit the device's memory.
+
+    Notes
+    -----
+    Error: norm(b - A x) / ((norm(abs(L) abs(L^T)) norm(x) + norm(b)) n u) stays below 30, u = 2^-24. Cost: 2 n^2 k
+    flop; passes as `lu_solve`; small matrices of a stack go together, by n / 4 + 3 passes. Source: LAPACK
+    potrs.
+    """
 @overload
 def cho_solve(c_and_lower: tuple[Overriding[Given], bool], b: Any, overwrite_b: bool = False, check_finite: bool = True, *, device: DeviceLike | None = None) -> Given: ...
 @overload
@@ -56,7 +137,49 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Array, overwrite_b: bool = False
 @overload
 def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True, *, device: DeviceLike | None = None) -> Float32: ...
 @overload
-def cho_solve_banded(cb_and_lower: Overriding[Given], b: Any, overwrite_b: bool = False, check_finite: bool = True, *, device: DeviceLike | None = None) -> Given: ...
+def cho_solve_banded(cb_and_lower: Overriding[Given], b: Any, overwrite_b: bool = False, check_finite: bool = True, *, device: DeviceLike | None = None) -> Given:
+    r"""Solve A x = b from the Cholesky factor of a band, as `scipy.linalg.cho_solve_banded`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> cb = glla.cholesky_banded([[4, 5, 10], [2, 2, 0]], lower=True)
+    >>> glla.cho_solve_banded((cb, True), [6, 9, 12])
+    array([1., 1., 1.], dtype=float32)
+
+    Parameters
+    ----------
+    cb_and_lower : (cb, lower)
+        The factor of a matrix or of a stack of them, shape (..., w + 1, n), from `cholesky_banded` or SciPy's, and
+        which diagonals it holds: L's (True), or those of U = L^T. Corners that belong to no element are not used.
+    b : array_like or Array, shape (n,) or (..., n, k)
+        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector.
+    overwrite_b : bool
+        Is taken as SciPy takes it, and changes nothing: operands are never written to.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array
+        Of the shape of `b`, or of all the stack; beside an Array an Array. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError
+        The factor has a zero on its diagonal; names the matrix of a stack.
+    ShapeError
+        Shapes do not fit together, or the first argument is no pair.
+    DTypeError, NonFiniteError
+        Not real; not finite, or the solution is too large for float32, or so small that it would be rounded to zero.
+    LimitError, OutOfMemoryError
+        `cb` is larger than a texture, or the operands do not fit the device's memory.
+
+    Notes
+    -----
+    Error: norm(b - A x) / ((norm(abs(L) abs(L^T)) norm(x) + norm(b)) n u) stays below 30, u = 2^-24. Cost: 4 n w k
+    flop, and n / 8 passes, for a stack too. Source: LAPACK pbtrs.
+    """
 @overload
 def cho_solve_banded(cb_and_lower: tuple[Overriding[Given], bool], b: Any, overwrite_b: bool = False, check_finite: bool = True, *, device: DeviceLike | None = None) -> Given: ...
 @overload
@@ -68,31 +191,242 @@ def cho_solve_banded(cb_and_lower: tuple[Any, bool], b: Array, overwrite_b: bool
 @overload
 def cho_solve_banded(cb_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True, *, device: DeviceLike | None = None) -> Float32: ...
 @overload
-def cholesky(a: Overriding[Given], *, upper: bool = False, lower: None = None, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def cholesky(a: Overriding[Given], *, upper: bool = False, lower: None = None, variant: Literal["rank2", "blocked", "block16", "block16_rows"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Cholesky factor with the semantics of `numpy.linalg.cholesky`: A = L L^T.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.cholesky([[4, 2], [2, 5]])
+    array([[2., 0.],
+           [1., 2.]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers, symmetric and positive definite. Only the lower half is read, with `upper` only the upper one.
+    upper : bool
+        Give U = L^T, with A = U^T U. NumPy's default is the lower factor; SciPy's is the upper one.
+    lower : None
+        SciPy's option, whose default is the other way round: refused, so that nobody gets the wrong half.
+    variant : str, optional
+        A key of `glla.operations.elimination.cholesky.VARIANTS`.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array, shape (..., n, n)
+        The factor, with zeros in its other half. Synchronises.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        A pivot is not above zero, as LAPACK has it: names the leading minor, and the matrix of a stack.
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `a` is not square, not real, not finite; unknown variant; `lower` is given.
+    LimitError, OutOfMemoryError
+        `a` is larger than a texture, or does not fit the device's memory.
+
+    Notes
+    -----
+    Error: norm(A - L L^T) / (n norm(A) u) stays below 30, u = 2^-24. Cost: n^3 / 3 flop; ceil(n / 2)
+    passes, n / 16 from order 64 on and about 3 n / 8 + n^2 / 3072 from 129 on (on a GPU). Small matrices of a stack go
+    together, by ceil(n / 2) + 2 passes for all of them, or by one up to order 4. Sources: "Linear algebra on GPUs:
+    applications in image restoration" (2012), section 5.2.2; LAPACK potrf.
+    """
 @overload
-def cholesky(a: Array, *, upper: bool = False, lower: None = None, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+def cholesky(a: Array, *, upper: bool = False, lower: None = None, variant: Literal["rank2", "blocked", "block16", "block16_rows"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
 @overload
-def cholesky(a: Any, *, upper: bool = False, lower: None = None, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
+def cholesky(a: Any, *, upper: bool = False, lower: None = None, variant: Literal["rank2", "blocked", "block16", "block16_rows"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
 @overload
-def cholesky_banded(ab: Overriding[Given], overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Given: ...
+def cholesky_banded(ab: Overriding[Given], overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True, *, variant: Literal["block16", "sixteen"] | str | None = None, device: DeviceLike | None = None) -> Given:
+    r"""Cholesky factor of a banded matrix in LAPACK's storage, with the semantics of `scipy.linalg.cholesky_banded`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.cholesky_banded([[4, 5, 10], [2, 2, 0]], lower=True)
+    array([[2., 2., 3.],
+           [1., 1., 0.]], dtype=float32)
+
+    Parameters
+    ----------
+    ab : array_like or Array, shape (..., w + 1, n)
+        The main diagonal of a symmetric positive definite matrix and w beside it: those above it, a_ij at
+        [w + i - j, j], or with `lower` those below it, a_ij at [i - j, j]. Corners that belong to no element are not
+        used.
+    overwrite_ab : bool
+        Is taken as SciPy takes it, and changes nothing: operands are never written to.
+    lower : bool
+        Which diagonals `ab` holds, and whether the factor is L of A = L L^T, or U of A = U^T U.
+    variant : str, optional
+        A key of `glla.operations.elimination.definite_band.VARIANTS`.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array, shape (..., w + 1, n)
+        The factor in the same storage, zero in the corners. Synchronises.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        A pivot is not above zero: names the leading minor, and the matrix of a stack.
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `ab` has fewer than two dimensions, not real, not finite; unknown variant.
+    LimitError, OutOfMemoryError
+        `ab` is larger than a texture, or does not fit the device's memory.
+
+    Notes
+    -----
+    Error: norm(A - L L^T) / (n norm(A) u) stays below 30, u = 2^-24. Cost: n w^2 flop; 3 n / 16 passes, n / 16 for a
+    narrow band on a GPU. Bands of a stack go together, by as many passes as one. Source: LAPACK pbtrf.
+    """
 @overload
-def cholesky_banded(ab: Array, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Array: ...
+def cholesky_banded(ab: Array, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True, *, variant: Literal["block16", "sixteen"] | str | None = None, device: DeviceLike | None = None) -> Array: ...
 @overload
-def cholesky_banded(ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Float32: ...
+def cholesky_banded(ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True, *, variant: Literal["block16", "sixteen"] | str | None = None, device: DeviceLike | None = None) -> Float32: ...
 @overload
-def det(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def det(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Determinant, as `numpy.linalg.det`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.det([[2, 1], [4, 4]])
+    np.float32(4.0)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    float32, or an array of them for a stack, an Array for a stack on a device
+        Synchronises: reads 16 n bytes for each matrix, of a large stack on a device 4 n + 8.
+
+    Raises
+    ------
+    NonFiniteError
+        The determinant does not fit float32, being too large, or so small that it would be rounded to zero: use
+        `slogdet`.
+    ShapeError, DTypeError
+        As elsewhere.
+
+    Notes
+    -----
+    The product of U's diagonal, multiplied in float64. Cost: 2/3 n^3 flop; for a whole stack
+    one pass up to order 4, n + 5 up to order 256, else about 1.5 n for each.
+    """
 @overload
 def det(a: Array, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array: ...
 @overload
 def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Float32: ...
 @overload
-def inv(a: Overriding[Given], *, assume_a: str | None = "gen", lower: bool = False, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def inv(a: Overriding[Given], *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, variant: Literal["rank2", "blocked"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Inverse with the semantics of `numpy.linalg.inv`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.inv([[2, 0], [0, 4]])
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers, regular.
+    assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular"}
+        What `a` is, as in `solve`. The other half of a triangle is never read, and zero in the inverse. "pos" takes
+        Cholesky factors, 3/8 of the work; the inverse is symmetric bit by bit.
+    lower : bool
+        Of "pos", "sym" and "her" the lower half of `a` is used, otherwise the upper one.
+    variant : str, optional
+        With "pos" a key of `glla.operations.elimination.definite_inverse.VARIANTS`, with a triangle one of
+        `glla.operations.triangular_inverse.VARIANTS`. Otherwise ``adjugate`` or ``adjugate_fused`` for matrices of
+        order 3, with an error bound of its own, see `glla.operations.inv3`; ``pivoted_small``, the usual way up to
+        order 4; or ``gauss_jordan``, which exchanges rows only where a pivot is exactly zero.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array
+        Of the shape of `a`. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError
+        A pivot is zero, or nothing but rounding error.
+    NotPositiveDefiniteError
+        ``assume_a="pos"``, and a pivot is not above zero: names the leading minor, and the matrix of a stack.
+    ConvergenceError
+        ``gauss_jordan``, and the residual is beyond the bound: names the column of the worst pivot.
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        As elsewhere; unknown `assume_a` or `variant`, or one that is for other matrices.
+    LimitError, OutOfMemoryError
+        As `solve`.
+    """
 @overload
-def inv(a: Array, *, assume_a: str | None = "gen", lower: bool = False, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+def inv(a: Array, *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, variant: Literal["rank2", "blocked"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
 @overload
-def inv(a: Any, *, assume_a: str | None = "gen", lower: bool = False, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
+def inv(a: Any, *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, variant: Literal["rank2", "blocked"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
 @overload
-def lstsq(a: Overriding[Given], b: Any, rcond: float | None = None, *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def lstsq(a: Overriding[Given], b: Any, rcond: float | None = None, *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Least-squares solution of A x = b, of least norm, with the semantics of `numpy.linalg.lstsq`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> x, residuals, rank, s = glla.lstsq([[0, 1], [1, 1], [2, 1], [3, 1]], [-1, 0.2, 0.9, 2.1])
+    >>> x.round(4), rank
+    (array([ 1.  , -0.95], dtype=float32), 2)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (m, n)
+        Real numbers; any shape and rank.
+    b : array_like or Array, shape (m,) or (m, k)
+        Right-hand sides.
+    rcond : float, optional
+        Singular values up to `rcond` times the largest one count as zero. By default max(m, n) 2^-23: the spacing of
+        float32, in which A is factored. NumPy's default is that of float64, for float32 matrices too. A negative one
+        stands for 2^-23.
+    variant : str, optional
+        A key of `glla.operations.qr.VARIANTS`.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    x : ndarray of float32 or Array, shape (n,) or (n, k)
+        The solution; where the rank is below n, the one of least norm. Synchronises.
+    residuals : shape (k,), or (1,) for a 1-D `b`, or (0,)
+        Squared norms of b - A x; none where the rank is below n, or m <= n, as in NumPy. Those below u^2 norm(b)^2 are
+        rounding errors.
+    rank : int
+        Of A, as `rcond` has it.
+    s : shape (min(m, n),)
+        Singular values of A, the largest first.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        Shapes do not fit; not real, not finite; x, squared residuals or singular values are too large for float32, or x
+        so small that it would be rounded to zero; unknown variant.
+    LimitError, OutOfMemoryError
+        A, beside b, is wider than a texture, or does not fit the device's memory.
+    """
 @overload
 def lstsq(a: Any, b: Overriding[Given], rcond: float | None = None, *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
 @overload
@@ -102,13 +436,93 @@ def lstsq(a: Any, b: Array, rcond: float | None = None, *, variant: str | None =
 @overload
 def lstsq(a: Any, b: Any, rcond: float | None = None, *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> tuple[Float32, Float32, int, Float32]: ...
 @overload
-def lu_factor(a: Overriding[Given], pivoting: str = "partial", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def lu_factor(a: Overriding[Given], pivoting: str = "partial", *, variant: Literal["rank2", "blocked", "row_operations", "row_operations_full", "row_vectors", "column_vectors", "extra_column"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Packed PLU factors and LAPACK's pivots, as `scipy.linalg.lu_factor`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> lu, piv = glla.lu_factor([[1, 2], [4, 4]])
+    >>> lu
+    array([[4.  , 4.  ],
+           [0.25, 1.  ]], dtype=float32)
+    >>> piv
+    array([1, 1], dtype=int32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., m, n)
+        Real numbers; one plan serves a whole stack of small matrices, see `glla.operations.stack`.
+    pivoting, variant, device, check_finite
+        As in `plu`.
+
+    Returns
+    -------
+    lu : ndarray of float32 or Array, shape (..., m, n)
+        L below the diagonal (its ones are not stored), U on and above it.
+    piv : ndarray of int32, shape (..., min(m, n))
+        Row i was exchanged with row ``piv[i]``. Synchronises.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        As `plu`, `a` being at least two-dimensional. A singular matrix is no error: U has a zero on its diagonal.
+    SingularMatrixError
+        As `plu`.
+
+    Warns
+    -----
+    GrowthWarning
+        As `plu`.
+    """
 @overload
-def lu_factor(a: Array, pivoting: str = "partial", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> tuple[Array, NDArray[np.int32]]: ...
+def lu_factor(a: Array, pivoting: str = "partial", *, variant: Literal["rank2", "blocked", "row_operations", "row_operations_full", "row_vectors", "column_vectors", "extra_column"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> tuple[Array, NDArray[np.int32]]: ...
 @overload
-def lu_factor(a: Any, pivoting: str = "partial", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> tuple[Float32, NDArray[np.int32]]: ...
+def lu_factor(a: Any, pivoting: str = "partial", *, variant: Literal["rank2", "blocked", "row_operations", "row_operations_full", "row_vectors", "column_vectors", "extra_column"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> tuple[Float32, NDArray[np.int32]]: ...
 @overload
-def lu_solve(lu_and_piv: Overriding[Given], b: Any, trans: int = 0, *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def lu_solve(lu_and_piv: Overriding[Given], b: Any, trans: int = 0, *, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Solve A x = b from the factors of A, as `scipy.linalg.lu_solve`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.lu_solve(glla.lu_factor([[1, 2], [4, 4]]), [3, 8])
+    array([1., 1.], dtype=float32)
+
+    Parameters
+    ----------
+    lu_and_piv : (lu, piv)
+        Of a square matrix or a stack of them, from `lu_factor` or from `scipy.linalg.lu_factor`.
+    b : array_like or Array, shape (n,) or (..., n, k)
+        Right-hand sides. Leading dimensions broadcast. Many columns stream through the device, as in `solve`.
+    trans : {0, 1, 2}
+        0: A x = b; 1 and 2: with the transpose of A.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array
+        As `solve`; a 1-D `b` gives a 1-D array, beside an Array too. Synchronises.
+
+    Raises
+    ------
+    ShapeError
+        The factors are not square, or their order is not the length of `b`.
+    SingularMatrixError
+        U has a zero on its diagonal.
+    DTypeError, NonFiniteError, OptionError
+        As elsewhere; `trans` is none of 0, 1, 2; `piv` holds no valid row.
+    LimitError, OutOfMemoryError
+        As `solve`.
+
+    Notes
+    -----
+    Cost: 2 n^2 k flop. Passes: n / 4 for a stack of small systems (see `glla.operations.stack`); otherwise for each
+    system about n / 16 on a GPU, n^2 / 1024 with many right-hand sides there, n / 4 in software, see
+    `glla.operations.triangular`. Where the diagonal of U, or right-hand sides, come near float32's limits, the
+    substitution is done again in float64 on the CPU. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
+    """
 @overload
 def lu_solve(lu_and_piv: tuple[Overriding[Given], Any], b: Any, trans: int = 0, *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
 @overload
@@ -120,61 +534,399 @@ def lu_solve(lu_and_piv: tuple[Any, Any], b: Array, trans: int = 0, *, device: D
 @overload
 def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, *, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
 @overload
-def matmul(a: Overriding[Given], b: Any, *, out: Any = None, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def matmul(a: Overriding[Given], b: Any, *, out: Any = None, variant: Literal["inner_product", "virtual_cube", "virtual_cube_ping_pong", "virtual_cube_interpolated", "register_blocked", "panel_broadcast", "rank_one", "single_component", "packed_4x1", "packed_1x4", "multi_pass", "blocked_output", "compute_tiled"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Matrix product with the semantics of `numpy.matmul`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.matmul([[1, 2], [3, 4]], [[5], [6]])
+    array([[17.],
+           [39.]], dtype=float32)
+
+    Parameters
+    ----------
+    a, b : array_like or Array, shapes (..., m, k) and (..., k, n)
+        Real numbers. A 1-D `a` counts as a row, a 1-D `b` as a column, and that dimension is dropped from the result.
+        Leading dimensions broadcast. Arrays of the host may be larger than the device's memory, and mapped from files
+        (`numpy.memmap`): they are cut into tiles, see `glla.linalg.tiling`. Other types are converted to float32 first.
+    out : ndarray of float32, optional
+        Where the result goes, of its shape; it may be mapped from a file. Not beside an Array.
+    variant : str, optional
+        For example ``inner_product``; `glla variants matmul` lists them. The products of a stack are then made one by
+        one. By default `glla.operations.matmul.choose` decides.
+    device : Device, str or int, optional
+        A device, or its name (see `glla.gl.named_device`). By default that of an Array among the operands, or the
+        default device.
+    check_finite : bool
+        Refuse NaN and infinity, in the operands and in the result.
+
+    Returns
+    -------
+    ndarray of float32, shape (..., m, n), or Array
+        An array synchronises, an Array does not.
+
+    Raises
+    ------
+    ShapeError
+        Inner dimensions differ, leading ones do not broadcast, or an operand is a scalar; `out` has another shape.
+    DTypeError, NonFiniteError
+        Complex or object operands; NaN, infinity, or an overflow of float32 (`out`, if given, holds it then). `out` is
+        not float32.
+    OptionError
+        No such variant; `out` is no array that can be written, or stands beside an Array.
+    LimitError, OutOfMemoryError
+        The variant needs more than this device has; an Array is larger than a texture; no tile fits the memory.
+    """
 @overload
-def matmul(a: Any, b: Overriding[Given], *, out: Any = None, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def matmul(a: Any, b: Overriding[Given], *, out: Any = None, variant: Literal["inner_product", "virtual_cube", "virtual_cube_ping_pong", "virtual_cube_interpolated", "register_blocked", "panel_broadcast", "rank_one", "single_component", "packed_4x1", "packed_1x4", "multi_pass", "blocked_output", "compute_tiled"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
 @overload
-def matmul(a: Array, b: Any, *, out: Any = None, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+def matmul(a: Array, b: Any, *, out: Any = None, variant: Literal["inner_product", "virtual_cube", "virtual_cube_ping_pong", "virtual_cube_interpolated", "register_blocked", "panel_broadcast", "rank_one", "single_component", "packed_4x1", "packed_1x4", "multi_pass", "blocked_output", "compute_tiled"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
 @overload
-def matmul(a: Any, b: Array, *, out: Any = None, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+def matmul(a: Any, b: Array, *, out: Any = None, variant: Literal["inner_product", "virtual_cube", "virtual_cube_ping_pong", "virtual_cube_interpolated", "register_blocked", "panel_broadcast", "rank_one", "single_component", "packed_4x1", "packed_1x4", "multi_pass", "blocked_output", "compute_tiled"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
 @overload
-def matmul(a: Any, b: Any, *, out: Any = None, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
+def matmul(a: Any, b: Any, *, out: Any = None, variant: Literal["inner_product", "virtual_cube", "virtual_cube_ping_pong", "virtual_cube_interpolated", "register_blocked", "panel_broadcast", "rank_one", "single_component", "packed_4x1", "packed_1x4", "multi_pass", "blocked_output", "compute_tiled"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
 @overload
-def plu(a: Overriding[Given], pivoting: str = "partial", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def plu(a: Overriding[Given], pivoting: Literal["partial", "harmonic", "geometric", "none"] = "partial", *, variant: Literal["rank2", "blocked", "row_operations", "row_operations_full", "row_vectors", "column_vectors", "extra_column"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""PLU factorisation A = P @ L @ U, as `scipy.linalg.lu`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> P, L, U = glla.plu([[1, 2], [4, 4]])
+    >>> U
+    array([[4., 4.],
+           [0., 1.]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (m, n)
+        Real numbers; any shape and rank.
+    pivoting : {"partial", "harmonic", "geometric", "none"}
+        ``partial`` is LAPACK's: multipliers of magnitude 1 at most. The block norms of the thesis need fewer passes;
+        where they do badly (see `rref`) they give way to ``partial``. ``none`` exchanges nothing, for matrices that
+        need no exchange, such as diagonally dominant ones: its factors are judged by their residual, in float64 on
+        the host, and refused where that is too large.
+    variant : str, optional
+        A key of ``glla.operations.elimination.plu.VARIANTS``, for comparisons; by default the fastest. The block norms
+        are for ``rank2`` and ``blocked``. ``row_operations_full`` is refused: it exchanges columns too, A = P L U Q,
+        and there is no Q here; see `glla.lab.pivoting.pluq`.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    PLU
+        P (m x m), L (m x k), U (k x n), k = min(m, n). Synchronises (P is made from the pivots).
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `a` is not two-dimensional, not real, not finite, or its factors are not; unknown pivoting or variant, or two
+        that do not go together.
+    SingularMatrixError
+        ``pivoting="none"``, and a pivot is zero, or too small beside its column.
+
+    Warns
+    -----
+    GrowthWarning
+        Entries grow so much that no row pivoting keeps the error below its bound.
+    """
 @overload
-def plu(a: Array, pivoting: str = "partial", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> PLU[Array]: ...
+def plu(a: Array, pivoting: Literal["partial", "harmonic", "geometric", "none"] = "partial", *, variant: Literal["rank2", "blocked", "row_operations", "row_operations_full", "row_vectors", "column_vectors", "extra_column"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> PLU[Array]: ...
 @overload
-def plu(a: Any, pivoting: str = "partial", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> PLU[Float32]: ...
+def plu(a: Any, pivoting: Literal["partial", "harmonic", "geometric", "none"] = "partial", *, variant: Literal["rank2", "blocked", "row_operations", "row_operations_full", "row_vectors", "column_vectors", "extra_column"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> PLU[Float32]: ...
 @overload
-def qr(a: Overriding[Given], mode: str = "reduced", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def qr(a: Overriding[Given], mode: Literal["reduced", "complete", "r", "raw"] = "reduced", *, variant: Literal["householder", "blocked", "tsqr"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""QR factorisation A = Q R with the semantics of `numpy.linalg.qr`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> Q, R = glla.qr([[3, 1], [4, 2]])
+    >>> R.round(3)
+    array([[-5. , -2.2],
+           [ 0. ,  0.4]], dtype=float32)
+    >>> (Q @ R).round(3)
+    array([[3., 1.],
+           [4., 2.]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., m, n)
+        Real numbers; any shape and rank.
+    mode : {"reduced", "complete", "r", "raw"}
+        What is given, see below; k = min(m, n).
+    variant : str, optional
+        A key of `glla.operations.qr.VARIANTS`, for comparisons. ``tsqr`` has modes "reduced" and "r" alone.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    QRResult
+        Of modes "reduced" and "complete": Q, (..., m, k) or (..., m, m), with orthonormal columns, and R, (..., k, n)
+        or (..., m, n), upper triangular. R's diagonal has LAPACK's signs, mostly negative, except with `tsqr`.
+    R : ndarray of float32 or Array, shape (..., k, n)
+        Of mode "r".
+    (h, tau) : tuple
+        Of mode "raw": the transpose of R with the reflectors below its diagonal, (..., n, m), and their factors,
+        (..., k), as LAPACK's geqrf has them.
+
+    Of an Array all of them are Array. Synchronises, unless ``check_finite=False``.
+
+    Raises
+    ------
+    OptionError, ShapeError, DTypeError, NonFiniteError
+        Unknown mode or variant; `a` is not at least 2-D, not real, not finite; R does not fit float32.
+    LimitError, OutOfMemoryError
+        `a` is wider than a texture, or, except in modes "reduced" and "r", taller; or does not fit the memory.
+    """
 @overload
-def qr(a: Array, mode: str = "reduced", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> QRResult[Array] | Array | tuple[Array, Array]: ...
+def qr(a: Array, mode: Literal["reduced", "complete", "r", "raw"] = "reduced", *, variant: Literal["householder", "blocked", "tsqr"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> QRResult[Array] | Array | tuple[Array, Array]: ...
 @overload
-def qr(a: Any, mode: str = "reduced", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> QRResult[Float32] | Float32 | tuple[Float32, Float32]: ...
+def qr(a: Any, mode: Literal["reduced", "complete", "r", "raw"] = "reduced", *, variant: Literal["householder", "blocked", "tsqr"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> QRResult[Float32] | Float32 | tuple[Float32, Float32]: ...
 @overload
-def rcond(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def rcond(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Reciprocal condition number in the 1-norm, as LAPACK's `getrf` and `gecon` estimate it.
+
+    Near 1 for a matrix whose systems lose no digits, below 6e-8 for one that float32 cannot tell from a singular one;
+    1 / rcond is about ``numpy.linalg.cond(a, 1)``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.rcond([[1, 0], [0, 0.25]])
+    np.float32(0.25)
+    >>> glla.rcond([[1, 2], [2, 4]])
+    np.float32(0.0)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    float32, or an array of them for a stack, an Array for a stack on a device
+        0 for a pivot of zero, infinity for an empty matrix. Synchronises: reads figures of each matrix.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError
+        As elsewhere.
+    LimitError, OutOfMemoryError
+        As `solve`.
+
+    Notes
+    -----
+    An estimate, never below the true value by more than rounding, seldom above three times it; below 1e-7 it tells no
+    more than that. Cost: 2/3 n^3 + 8 n^2 flop: passes of `lu_factor`, and up to 11 times those of `lu_solve`. Matrices
+    of a stack up to order 256 are inverted together, 8/3 n^3 flop for each, in the passes of `inv`. What is on the
+    device stays there, unless entries grow or are near float32's limits. Norms are summed in float32 there, on the host
+    in float64: the two results differ by at most 2 n u of themselves, u = 2^-24. Sources: Hager 1984; Higham 1988;
+    LAPACK gecon.
+    """
 @overload
 def rcond(a: Array, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array: ...
 @overload
 def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Float32: ...
 @overload
-def rref(a: Overriding[Given], tol: float | None = None, pivoting: str = "harmonic", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def rref(a: Overriding[Given], tol: float | None = None, pivoting: Literal["harmonic", "geometric", "partial"] = "harmonic", *, variant: Literal["rank2", "blocked"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Reduced row echelon form and pivot columns.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> R, pivots = glla.rref([[1, 2, 3], [2, 4, 7]])
+    >>> R
+    array([[1., 2., 0.],
+           [0., 0., 1.]], dtype=float32)
+    >>> pivots
+    (0, 2)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (m, n)
+        Real numbers.
+    tol : float, optional
+        A pivot of at most this magnitude counts as zero, which decides the rank. By default each column is judged by
+        itself, with rows and columns scaled by powers of two (largest entry of each near 1; if a leading column has no
+        pivot then, also by geometric means, and the better one counts). Column j depends on the r pivot columns before
+        it if its distance from their span is at most ``2**-23 (4 + sqrt(r)) sqrt((m - r) / m) w``,
+        ``w = sqrt(norm(a_j)**2 + sum_c (R[c, j] norm(a_c))**2)``, in the 2-norm: what entries are worth that were
+        rounded to float32. Integers below 2^23 are exact, and so is their rank. See `glla.operations.elimination.span`.
+    pivoting : {"harmonic", "geometric", "partial"}
+        How a step chooses its two pivot rows; see `glla.operations.elimination.pivot`.
+    variant : str, optional
+        A key of ``glla.operations.elimination.rref.VARIANTS``, ``rank2`` or ``blocked``; by default the shape decides.
+    device : Device, str or int, optional
+        Where to compute: a device, or its name (see `glla.gl.named_device`).
+    check_finite : bool
+        Refuse NaN and infinity, in `a` and in the result.
+
+    Returns
+    -------
+    RREF
+        ``matrix`` (float32, or Array) and ``pivots``. Synchronises.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `a` is not two-dimensional, not real, not finite; unknown pivoting or variant, negative tol.
+    """
 @overload
-def rref(a: Array, tol: float | None = None, pivoting: str = "harmonic", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> RREF[Array]: ...
+def rref(a: Array, tol: float | None = None, pivoting: Literal["harmonic", "geometric", "partial"] = "harmonic", *, variant: Literal["rank2", "blocked"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> RREF[Array]: ...
 @overload
-def rref(a: Any, tol: float | None = None, pivoting: str = "harmonic", *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> RREF[Float32]: ...
+def rref(a: Any, tol: float | None = None, pivoting: Literal["harmonic", "geometric", "partial"] = "harmonic", *, variant: Literal["rank2", "blocked"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> RREF[Float32]: ...
 @overload
-def slogdet(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def slogdet(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Sign and logarithm of the determinant, as `numpy.linalg.slogdet`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.slogdet([[0, 2], [2, 0]]).sign
+    np.float32(-1.0)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    SlogdetResult
+        ``sign`` (-1, 0 or 1) and ``logabsdet`` (-inf for a zero determinant), float32: numbers, or arrays for a stack,
+        which are an Array each for a stack on a device. Synchronises, as `det`.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError
+        As elsewhere.
+    """
 @overload
 def slogdet(a: Array, *, device: DeviceLike | None = None, check_finite: bool = True) -> SlogdetResult[Array]: ...
 @overload
 def slogdet(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> SlogdetResult[Float32]: ...
 @overload
-def solve(a: Overriding[Given], b: Any, refine: bool = False, equilibrate: bool = True, *, assume_a: str | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def solve(a: Overriding[Given], b: Any, refine: bool = False, equilibrate: bool = True, *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Solve A x = b with the semantics of `numpy.linalg.solve`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.solve([[3, 1], [1, 2]], [9, 8])
+    array([2., 3.], dtype=float32)
+    >>> A, B = glla.asarray([[4, 2], [0, 2]]), glla.asarray([[4, 6]])
+    >>> glla.solve(A.T, B.T).T  # X A = B
+    Array([[1., 2.]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers, regular.
+    b : array_like or Array, shape (n,) or (..., n, k)
+        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector. More columns than the device can hold
+        are solved block by block, see `glla.linalg.tiling`; `a` must fit, with its factors.
+    refine : bool
+        Correct the solution to float64 by residuals on the CPU; `a` may leave float32's range.
+    equilibrate : bool
+        Scale rows and columns by powers of two before factoring, which rounds nothing.
+    assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded"}
+        The structure of `a`, by SciPy's names, also the longer ones. "pos" takes Cholesky factors, half the work; of
+        "pos", "sym" and "her" one half of `a` is read, of a triangle its own, then the band. None is "gen".
+    lower : bool
+        Of "pos", "sym" and "her" the lower half of `a` is read, otherwise the upper one.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32, or Array, or `RefinedSolution`
+        With `refine` an array of float64 with ``iterations`` and ``backward_error``. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError, NotPositiveDefiniteError
+        A pivot is zero, or nothing but rounding error; with ``assume_a="pos"``, not above zero.
+    ConvergenceError
+        The matrix is too ill-conditioned for float32 factors.
+    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
+        As `matmul`; the solution does not fit float32, or would be rounded to zero.
+    """
 @overload
-def solve(a: Any, b: Overriding[Given], refine: bool = False, equilibrate: bool = True, *, assume_a: str | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def solve(a: Any, b: Overriding[Given], refine: bool = False, equilibrate: bool = True, *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
 @overload
-def solve(a: Any, b: Any, refine: Literal[True], equilibrate: bool = True, *, assume_a: str | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> RefinedSolution: ...
+def solve(a: Any, b: Any, refine: Literal[True], equilibrate: bool = True, *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> RefinedSolution: ...
 @overload
-def solve(a: Array, b: Any, refine: Literal[False] = False, equilibrate: bool = True, *, assume_a: str | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+def solve(a: Array, b: Any, refine: Literal[False] = False, equilibrate: bool = True, *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
 @overload
-def solve(a: Any, b: Array, refine: Literal[False] = False, equilibrate: bool = True, *, assume_a: str | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+def solve(a: Any, b: Array, refine: Literal[False] = False, equilibrate: bool = True, *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
 @overload
-def solve(a: Any, b: Any, refine: Literal[False] = False, equilibrate: bool = True, *, assume_a: str | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
+def solve(a: Any, b: Any, refine: Literal[False] = False, equilibrate: bool = True, *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
 @overload
-def solve(a: Any, b: Any, refine: bool = False, equilibrate: bool = True, *, assume_a: str | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Array | Float32 | RefinedSolution: ...
+def solve(a: Any, b: Any, refine: bool = False, equilibrate: bool = True, *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True) -> Array | Float32 | RefinedSolution: ...
 @overload
-def solve_banded(l_and_u: tuple[int, int], ab: Overriding[Given], b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Given: ...
+def solve_banded(l_and_u: tuple[int, int], ab: Overriding[Given], b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Given:
+    r"""Solve A x = b for a matrix in bands, as `scipy.linalg.solve_banded`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.solve_banded((1, 1), [[0, 1, 1], [2, 3, 2], [2, 2, 0]], [4, 11, 10])
+    array([1., 2., 3.], dtype=float32)
+
+    Parameters
+    ----------
+    l_and_u : (int, int)
+        Diagonals below and above the main one: 0 to 2 each.
+    ab : array_like or Array, shape (..., l + u + 1, n)
+        The diagonals: ``ab[u + i - j, j] == a[i, j]``. The corners that belong to no entry are not used.
+    b : array_like or Array, shape (n,) or (..., n, k)
+        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector, a stack of single right-hand sides is
+        (..., n, 1), as SciPy has it. Large stacks stream through the device in pieces.
+    overwrite_ab, overwrite_b : bool
+        Are taken as SciPy takes them, and change nothing: operands are never written to.
+    check_finite : bool
+        Refuse NaN and infinity, wherever they are. Without it the unused corners may hold anything.
+    variant : str, optional
+        A key of `glla.operations.tridiagonal.VARIANTS`, for three diagonals: then members of a stack go one by one.
+    device
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array
+        Of the shape of `b`, or of all the stack; beside an Array an Array. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError
+        A pivot is zero, or nothing but rounding error in float64; names the matrix of a stack.
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        Shapes do not fit together; not real; not finite, or the solution is too large for float32; unknown variant.
+    UnsupportedError
+        More diagonals; `scipy.linalg.solve_banded` solves those.
+    LimitError
+        n is larger than a texture is high.
+    """
 @overload
 def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Overriding[Given], overwrite_ab: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Given: ...
 @overload
@@ -184,17 +936,101 @@ def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Array, overwrite_ab: bool
 @overload
 def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Float32: ...
 @overload
-def solve_triangular(a: Overriding[Given], b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Given: ...
+def solve_triangular(a: Overriding[Given], b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: Literal["rank2", "blocked", "panel_broadcast"] | str | None = None, device: DeviceLike | None = None) -> Given:
+    r"""Solve a x = b for a triangular matrix, as `scipy.linalg.solve_triangular`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.solve_triangular([[2, 0], [1, 4]], [2, 9], lower=True)
+    array([1., 2.], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers. Only the upper triangle is read, with `lower` only the lower one.
+    b : array_like or Array, shape (n,) or (..., n, k)
+        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector. Many columns stream through the device,
+        as in `solve`.
+    trans : {0, 1, 2, "N", "T", "C"}
+        0 and "N": a x = b; the others: with the transpose of the triangle.
+    lower : bool
+        Take the lower triangle of `a`.
+    unit_diagonal : bool
+        Take ones for the diagonal, which is not read then.
+    overwrite_b : bool
+        Is taken as SciPy takes it, and changes nothing: `b` is never written to.
+    check_finite : bool
+        Refuse NaN and infinity anywhere. Without it the other triangle may hold anything.
+    variant : str, optional
+        A key of `glla.operations.triangular.VARIANTS`: then members of a stack go one by one.
+    device
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array
+        Of the shape of `b`, or of all the stack; a 1-D `b` gives a 1-D array, beside an Array too. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError
+        The diagonal has a zero; names its place, as LAPACK's trtrs.
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        As elsewhere; the solution does not fit float32, or would be rounded to zero.
+    LimitError, OutOfMemoryError
+        As `solve`.
+    """
 @overload
-def solve_triangular(a: Any, b: Overriding[Given], trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Given: ...
+def solve_triangular(a: Any, b: Overriding[Given], trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: Literal["rank2", "blocked", "panel_broadcast"] | str | None = None, device: DeviceLike | None = None) -> Given: ...
 @overload
-def solve_triangular(a: Array, b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Array: ...
+def solve_triangular(a: Array, b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: Literal["rank2", "blocked", "panel_broadcast"] | str | None = None, device: DeviceLike | None = None) -> Array: ...
 @overload
-def solve_triangular(a: Any, b: Array, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Array: ...
+def solve_triangular(a: Any, b: Array, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: Literal["rank2", "blocked", "panel_broadcast"] | str | None = None, device: DeviceLike | None = None) -> Array: ...
 @overload
-def solve_triangular(a: Any, b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Float32: ...
+def solve_triangular(a: Any, b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False, check_finite: bool = True, *, variant: Literal["rank2", "blocked", "panel_broadcast"] | str | None = None, device: DeviceLike | None = None) -> Float32: ...
 @overload
-def solveh_banded(ab: Overriding[Given], b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Given: ...
+def solveh_banded(ab: Overriding[Given], b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Given:
+    r"""Solve A x = b for a symmetric positive definite matrix in bands, as `scipy.linalg.solveh_banded`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.solveh_banded([[4, 3, 4], [2, 2, 0]], [8, 14, 16], lower=True)
+    array([1., 2., 3.], dtype=float32)
+
+    Parameters
+    ----------
+    ab : array_like or Array, shape (..., u + 1, n)
+        The diagonals of the upper half, ``ab[u + i - j, j] == a[i, j]``; with `lower` those of the lower half,
+        ``ab[i - j, j] == a[i, j]``. More than one diagonal takes Cholesky factors.
+    b : array_like or Array, shape (n,) or (..., n, k)
+        Right-hand sides, as in `solve_banded`.
+    lower : bool
+        Which half is given.
+    overwrite_ab, overwrite_b, check_finite, variant, device
+        As in `solve_banded`.
+
+    Returns
+    -------
+    ndarray of float32 or Array
+        As `solve_banded`.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        A pivot is not above zero, or nothing but rounding error in float64: names the leading minor.
+    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError
+        As `solve_banded`; `variant` with more than one diagonal.
+
+    Notes
+    -----
+    Error and cost are those of `solve_banded`; with more than one diagonal those of `cholesky_banded`: the normalised
+    residual stays below 30. Cyclic reduction is Gaussian elimination in another order of the
+    unknowns, so it is backward stable for these matrices. Sources: Hockney 1965; LAPACK ptsv.
+    """
 @overload
 def solveh_banded(ab: Any, b: Overriding[Given], overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Given: ...
 @overload

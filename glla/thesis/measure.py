@@ -203,7 +203,7 @@ def dominant(place: Place, n: int) -> Array:
     return a
 
 
-def restored(place: Place, a: Array, pivoting: str, **options: Any) -> NDArray[np.float64]:
+def restored(place: Place, a: Array, pivoting: Any, **options: Any) -> NDArray[np.float64]:
     """P L U of a factorisation on the device."""
     P, L, U = (np.asarray(part, np.float64) for part in linalg.plu(a, pivoting, device=place.device, **options))
     product: NDArray[np.float64] = P @ L @ U

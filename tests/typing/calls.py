@@ -59,6 +59,8 @@ def refinement(x: NDArray[np.float64], A: Array, exact: bool) -> None:
     assert_type(glla.solve(A, x, True), RefinedSolution)
     assert_type(glla.solve(x, x, refine=False), Float32)
     assert_type(glla.solve(x, x, refine=exact), Array | Float32 | RefinedSolution)
+    assert (lambda: glla.plu(x, pivoting="parial"),)[0]  # type: ignore[call-overload, truthy-function]
+    assert (lambda: glla.solve(x, x, assume_a="posdef"),)[0]  # type: ignore[call-overload, truthy-function]
 
 
 def matrices(A: Array, x: NDArray[np.float64]) -> None:
