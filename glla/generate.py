@@ -60,17 +60,7 @@ def public() -> dict[str, Callable[..., Any]]:
 
 @dataclass(frozen=True)
 class Overload:
-    """One signature of a function: the types of its parameters, and of its result.
-
-    Attributes
-    ----------
-    types : dict of str to str
-        Types of the parameters that differ from the function's own.
-    returns : str
-        Type of the result.
-    flag : str
-        An option that has no default here.
-    """
+    """One signature: parameters' types that differ from the function's, the result's, an option without default."""
 
     types: dict[str, str]
     returns: str

@@ -50,7 +50,7 @@ def attach(module: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any]
 
 
 def _elsewhere(module: str, name: str) -> str:
-    """Name the function of NumPy's that does what glla has no function for, or the name that resembles one."""
+    """Name the function of NumPy's in place of one that glla lacks, or the name that resembles one."""
     if name.startswith("_"):
         return ""
     from difflib import get_close_matches

@@ -101,13 +101,9 @@ def overrides(operand: object) -> Callable[..., Any] | None:
 def delegating(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Wrap a public function: its call is passed to the first operand that overrides it.
 
-    A class above `glla.linalg`, such as a pending result, has a static or class method ``__glla_function__(name,
-    function, args, kwargs)``. A public function of glla that finds such an operand among its arguments calls that
-    method instead of itself, and the operators of a `glla.Array` return NotImplemented, so that the operand's
-    reflected operator runs. It corresponds to NumPy's ``__array_function__``.
-
-    Operands are the arguments, and the members of an argument that is a tuple (such as ``(lu, piv)``). The override
-    gets the function's name, the function itself without this decoration, and the original arguments.
+    As NumPy's ``__array_function__``: a class above `glla.linalg`, such as a pending result, has a static method
+    ``__glla_function__(name, function, args, kwargs)``, which is called with the undecorated function. Operands are the
+    arguments, and the members of a tuple such as ``(lu, piv)``. Operators of a `glla.Array` return NotImplemented.
 
     Examples
     --------
@@ -179,29 +175,15 @@ def public(
     Parameters
     ----------
     numpy : str, optional
-        NumPy's function that it implements, below ``numpy``: ``"linalg.inv"`` makes ``numpy.linalg.inv(A)`` of a
-        `glla.Array` call it, with the same arguments. Options of NumPy's that it lacks are accepted with their
-        defaults. An implementation in `glla.interop.numpy` takes precedence.
+        NumPy's function that it implements: ``"linalg.inv"`` makes ``numpy.linalg.inv(A)`` of an Array call it. Options
+        of NumPy's that it lacks are accepted with their defaults.
     namespace : str, optional
-        Its name in the extension ``linalg`` of the array API, where its operands (parameters without a default) become
-        positional-only ``x``, or ``x1, x2``, and numbers become arrays without dimensions. A function in
-        `glla.interop.namespace.linalg` takes precedence.
+        Its name in the extension ``linalg`` of the array API, where operands become positional-only ``x``, or ``x1,
+        x2``, and numbers arrays. A function in `glla.interop.namespace.linalg` takes precedence.
     options : tuple of str
-        Names of its options (parameters with a default) that the array API's function has too; they become keyword-only
-        there. Options of glla's own, such as ``device``, are not available there.
+        Its options that the array API's function has too; keyword-only there.
     coprocessor : bool
         `glla.Coprocessor` has a method of its name.
-
-    Returns
-    -------
-    callable
-        A decorator. It returns the function as `delegating`, with the name, the signature and the docstring of the
-        decorated one, and adds it to `PUBLIC`.
-
-    Raises
-    ------
-    AttributeError
-        NumPy has no function of that name.
 
     Examples
     --------
