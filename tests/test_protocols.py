@@ -125,7 +125,7 @@ def test_reduce_of_universal_functions(rng):
             "numpy.add: out must be an Array where an operand is one; use A.numpy() for an array",
         ),
         (lambda A: np.linalg.eig(A), "numpy.linalg.eig: does not run on the device; use A.numpy()"),
-        (lambda A: np.median(A), "numpy.median: does not run on the device; use A.numpy()"),
+        (lambda A: np.percentile(A, 5), "numpy.percentile: does not run on the device; use A.numpy()"),
         (
             lambda A: np.mean(A, dtype=np.float64),
             "numpy.mean: takes (a: 'Array', axis: 'Any' = None, *, keepdims: 'bool' = False) -> 'Array' on an Array, "
@@ -164,6 +164,30 @@ def test_an_array_is_not_changed_by_a_matrix():
     testing.assert_exact(a, np.ones((2, 2)))
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a, b: np.linalg.multi_dot([a, b, b[:, :2]]), lambda a, b: np.kron(a, b), lambda a, b: np.kron(a[0], b),
+        lambda a, b: np.linalg.cond(b, 1), lambda a, b: np.linalg.cond(b[np.newaxis], np.inf),
+        lambda a, b: np.einsum("ij,kj->ki", a, b), lambda a, b: np.einsum("ij,j", a, b[0]),
+        lambda a, b: np.median(a), lambda a, b: np.median(a, axis=0), lambda a, b: np.quantile(a, [0.1, 1], axis=-1),
+        lambda a, b: np.cov(a), lambda a, b: np.cov(a[0], a[1], ddof=0), lambda a, b: np.cov(a, rowvar=False),
+        lambda a, b: np.corrcoef(a), lambda a, b: np.corrcoef(a[0]),
+    ],
+)  # fmt: skip
+def test_functions_that_combine_others(call, rng):
+    a, b = rng.normal(size=(3, 4)), rng.normal(size=(4, 4))
+    found = call(glla.asarray(a), glla.asarray(b))
+    assert isinstance(found, glla.Array) and found.shape == np.shape(call(a, b))
+    np.testing.assert_allclose(found.numpy(), call(a, b), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["ij,ij->ij", "ii,ij->j", "ij,jk->i"])
+def test_sums_that_are_no_product_of_two_operands_are_refused(text):
+    with pytest.raises(UnsupportedError, match="einsum: an index is summed"):
+        np.einsum(text, glla.asarray(np.eye(2)), np.eye(2))
+
+
 # Other functions ---------------------------------------------------------------------------------------------------
 
 
@@ -181,6 +205,13 @@ def saved(A, save=np.save, name=None):
 
 
 CALLS = {
+    np.linalg.multi_dot: lambda a, A: (np.linalg.multi_dot([a, a]), np.linalg.multi_dot([A, a])),
+    np.linalg.cond: lambda a, A: (np.linalg.cond(a, 1), np.linalg.cond(A, 1)),
+    np.einsum: lambda a, A: (np.einsum("ij,jk->ik", a, a), np.einsum("ij,jk->ik", A, a)),
+    **{
+        one: lambda a, A, one=one, more=more: (one(a, *more), one(A, *more))
+        for one, more in {np.kron: [2], np.quantile: [0.3], np.median: [], np.cov: [], np.corrcoef: []}.items()
+    },
     np.linalg.solve: lambda a, A: (np.linalg.solve(a, a @ a), np.linalg.solve(A, a @ a)),
     np.linalg.inv: lambda a, A: (np.linalg.inv(a), np.linalg.inv(A)),
     np.linalg.det: lambda a, A: (np.linalg.det(a), np.linalg.det(A)),

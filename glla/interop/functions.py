@@ -26,24 +26,12 @@ from glla.passes import Plan
 
 
 def values(function: str, *operands: Any) -> list[Resident]:
-    """Return operands as values on the device of the first Array among them.
-
-    Raises
-    ------
-    DTypeError
-        None of them is an Array.
-    """
+    """Return operands as values on the device of the first Array among them."""
     return operators.beside_each_other(function, *with_an_array(function, *operands))
 
 
 def with_an_array(function: str, *operands: Any) -> list[Any]:
-    """Replace Arrays by their values; at least one operand must be an Array.
-
-    Raises
-    ------
-    DTypeError
-        None of them is an Array.
-    """
+    """Replace Arrays by their values; at least one operand must be an Array."""
     if not any(isinstance(one, Array) for one in operands):
         kinds = ", ".join(type(one).__name__ for one in operands) or "nothing"
         raise DTypeError(f"{function}: needs an Array among its operands, got {kinds}; make one with asarray")
@@ -242,13 +230,7 @@ def _lengths(function: str, shape: Any) -> tuple[int, ...]:
 
 
 def checked_dtype(function: str, dtype: Any) -> str | None:
-    """Name of an Array's dtype for a given one; None for none. int64 becomes int32.
-
-    Raises
-    ------
-    UnsupportedError
-        Another dtype.
-    """
+    """Name of an Array's dtype for a given one; None for none. int64 becomes int32."""
     if dtype is None:
         return None
     name: str = np.dtype(dtype).name

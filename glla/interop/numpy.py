@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,8 +20,7 @@ import numpy as np
 from glla import lazily, linalg, registry
 from glla.array import arithmetic, comparisons, operators, reductions, shaping
 from glla.array.array import Array, value_of
-from glla.errors import OptionError, ShapeError, integer
-from glla.gl import DeviceLike
+from glla.errors import OptionError, ShapeError, UnsupportedError, integer
 from glla.interop import functions
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
@@ -438,16 +438,8 @@ def _on_host(value: Any) -> Any:
     return value.numpy() if isinstance(value, Array) else value
 
 
-@implements(np.iscomplexobj)
-def iscomplexobj(x: Array) -> bool:
-    """False."""
-    return False
-
-
-@implements(np.isrealobj)
-def isrealobj(x: Array) -> bool:
-    """True."""
-    return True
+implements(np.iscomplexobj)(lambda x: False)
+implements(np.isrealobj)(lambda x: True)
 
 
 @implements(np.may_share_memory, np.shares_memory)
@@ -474,12 +466,73 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     return np.result_type(*(one.dtype if isinstance(one, Array) else one for one in arrays_and_dtypes))
 
 
-def filled(shape: Any, number: float, device: DeviceLike | None = None) -> Array:
-    """Make a float32 array of equal elements.
+# -- from functions above ---------------------------------------------------------------------------------------------
 
-    Examples
-    --------
-    >>> float(filled((2, 3), 7).sum())
-    42.0
-    """
-    return functions.full(shape, number, "float32", device)
+
+@implements(np.linalg.multi_dot)
+def multi_dot(arrays: Any) -> Any:
+    """Product of several matrices, from the left."""
+    return reduce(np.matmul, arrays)
+
+
+@implements(np.linalg.cond)
+def cond(x: Any, p: Any = None) -> Any:
+    """Condition number in a norm that needs no singular values."""
+    if p in (None, 2, -2):
+        raise UnsupportedError("cond: the 2-norm needs singular values; pass p=1, or use numpy.linalg.cond(A.numpy())")
+    return np.linalg.norm(x, p, axis=(-2, -1)) * np.linalg.norm(linalg.inv(x), p, axis=(-2, -1))
+
+
+@implements(np.einsum)
+def einsum(subscripts: str, a: Any, b: Any) -> Any:
+    """Product of two operands: an index of both is summed, any other is kept, as in ``ij,jk->ki``."""
+    inputs, arrow, kept = subscripts.replace(" ", "").partition("->")
+    left, _, right = inputs.partition(",")
+    summed = [index for index in left if index in right]
+    free = [index for index in left + right if index not in summed]
+    if sorted(kept if arrow else free) != sorted(free) or len({*left}) < len(left) or len({*right}) < len(right):
+        raise UnsupportedError(f"einsum: an index is summed in both or kept, got {subscripts!r}; use A.numpy()")
+    product = functions.tensordot(a, b, axes=([left.index(i) for i in summed], [right.index(i) for i in summed]))
+    return product.transpose([free.index(index) for index in (kept if arrow else sorted(free))])
+
+
+@implements(np.kron)
+def kron(a: Any, b: Any) -> Any:
+    """Kronecker product."""
+    left, right = functions.raised((a, b), max(np.ndim(a), np.ndim(b)))
+    places = np.arange(left.ndim)
+    product = np.expand_dims(left, tuple(2 * places + 1)) * np.expand_dims(right, tuple(2 * places))
+    return product.reshape([m * n for m, n in zip(left.shape, right.shape, strict=True)])
+
+
+@implements(np.quantile)
+def quantile(a: Any, q: Any, axis: int | None = None) -> Any:
+    """Quantiles of all elements or along a dimension, between two neighbours by linear interpolation."""
+    ordered = np.sort(a.reshape(-1) if axis is None else np.moveaxis(a, axis, -1))
+    places = np.atleast_1d(q) * (ordered.shape[-1] - 1)
+    below, above = (ordered.take(rounded(places).astype(int), axis=-1) for rounded in (np.floor, np.ceil))
+    found = np.moveaxis(below + (above - below) * (places % 1), -1, 0)
+    return found if np.ndim(q) else found[0]
+
+
+@implements(np.median)
+def median(a: Any, axis: int | None = None) -> Any:
+    """Medians, see `quantile`."""
+    return quantile(a, 0.5, axis)
+
+
+@implements(np.cov)
+def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Any:
+    """Covariances of rows, or of columns."""
+    parts = functions.raised([one for one in (m, y) if one is not None], 2)
+    x = functions.concat([one if rowvar or np.ndim(m) < 2 else one.T for one in parts], axis=0)
+    x = x - x.mean(axis=1, keepdims=True)
+    return (x @ x.T / (x.shape[1] - (1 - bias if ddof is None else ddof))).squeeze()
+
+
+@implements(np.corrcoef)
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+    """Correlations of rows, or of columns."""
+    c = np.atleast_2d(cov(x, y, rowvar))
+    spread = np.sqrt(c.diagonal())
+    return (c / spread / spread[:, np.newaxis]).squeeze()

@@ -3,29 +3,7 @@
 ``A.__array_namespace__()`` returns this module, so that a library written for the standard finds its functions here.
 Names and signatures are the standard's, version 2025.12. Every function returns Arrays, which every function takes.
 
-Differences from the standard:
-
-* The default types are float32 and int32; results of sums, indices and counts are int32, too.
-* A transpose or a slice is no view: changing one does not change the other.
-* `from_dlpack` and `asarray` copy what is on the host to the device; ``__dlpack__`` exports a copy on the host.
-* Denormals may count as zero, and numbers are rounded as described in `glla.Array`.
-* `nonzero`, the ``unique_*``, `isin` and indexing by a mask have a shape that depends on values: NumPy computes them on
-  the host, which synchronises.
-
-What is not there: ``hasattr`` finds nothing, and the AttributeError says why:
-
-* Types other than float32, int32 and bool, because a fragment shader of OpenGL 3.3 draws no others: ``int8 int16 uint8
-  uint16 uint32 uint64 complex64 complex128``. Without complex numbers there is no ``imag``.
-* ``int64 float64`` are names only, because libraries use them without asking: where int64 is requested, to count or to
-  index, the result is int32, which wraps around from 2^31 on; where float64 is requested, UnsupportedError.
-* ``fft``: glla has no Fourier transforms.
-* ``linalg.svd linalg.svdvals linalg.pinv linalg.matrix_rank``, which need singular values, as
-  `linalg.matrix_norm` does for the orders 2, -2 and 'nuc', and ``linalg.eigh linalg.eigvalsh``, which need eigenvalues:
-  none of them is here yet. ``linalg.eig linalg.eigvals`` give complex numbers.
-
-In the standard's own suite (for the command and its result see tests/test_array_api.py) tests of these names fail, and
-so do `test_matrix_norm`; `test_getitem_masking`, `test_unique_inverse` and `test_unique_values`, which count in uint8;
-and `test_conj`, `test_real` and `test_vecdot_conj`, of complex numbers.
+Differences from the standard, and what is not there: docs/guide/interop.md.
 
 Examples
 --------
