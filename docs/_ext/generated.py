@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import cache
+from io import StringIO
 from pathlib import Path
 
 from docutils import nodes
@@ -55,7 +56,7 @@ MEMBERS = {
 """Public names of modules, each with a page."""
 
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "NO_COLOR": "1"}
+os.environ |= {"COLUMNS": "100", "NO_COLOR": "1"}
 
 
 def write_functions() -> None:
@@ -128,20 +129,29 @@ def player(file: str, up: str) -> str:
 def write_command() -> None:
     """Write what ``glla --help`` says, and that of each command."""
     whole = helped()
-    names = dict.fromkeys(re.findall(r"^ {2,6}([a-z]+)(?: |$)", whole, re.MULTILINE))
-    inside = re.findall(r"[{,]([a-z]+)(?=[,}])", whole)
     parts = [f"```text\n{whole}```"]
-    for name in dict.fromkeys([*inside, *names]):
+    for name in named(whole):
         text = helped(name)
-        if text.startswith(f"usage: glla {name}"):
-            parts.append(f"## glla {name}\n\n```text\n{text}```")
+        parts.append(f"## glla {name}\n\n```text\n{text}```")
+        parts += [f"### glla {name} {one}\n\n```text\n{helped(name, one)}```" for one in named(text, name)]
     keep(DOCS / "reference" / "commands.md", "# Options of each command\n\n" + "\n\n".join(parts) + "\n")
 
 
+def named(text: str, *command: str) -> list[str]:
+    """Find the commands that a text lists: words at the start of a line that have a help of their own."""
+    words = [word for line in text.splitlines() if line.startswith("  ") for word in line.split()[:2]]
+    known = dict.fromkeys(word for word in words if re.fullmatch(r"[a-z]+", word))
+    return [word for word in known if helped(*command, word).startswith(f"usage: glla {' '.join((*command, word))} ")]
+
+
+@cache
 def helped(*command: str) -> str:
-    """Run a command with --help."""
-    run = [sys.executable, "-m", "glla", *command, "--help"]
-    return subprocess.run(run, capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT, check=False).stdout
+    """Give the text of --help."""
+    from glla.cli import main
+
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()), suppress(SystemExit):
+        main([*command, "--help"])
+    return out.getvalue()
 
 
 def keep(path: Path, text: str) -> None:
