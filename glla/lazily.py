@@ -12,17 +12,8 @@ from typing import Any
 def attach(module: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a module (PEP 562) that import names when they are first used.
 
-    Parameters
-    ----------
-    module : str
-        Its ``__name__``.
-    places : mapping of str to str
-        Location of each name: ``"module:name"``, or ``"module"`` for a module.
-
-    Returns
-    -------
-    tuple
-        ``__getattr__``, ``__dir__``. A name that was found is stored in the module: the second use costs nothing more.
+    `places` has the location of each name, ``"module:name"``, or ``"module"`` for a module. A name that was found is
+    stored in the module.
 
     Examples
     --------
