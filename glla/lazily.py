@@ -12,17 +12,16 @@ from typing import Any
 def attach(module: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a module (PEP 562) that import names when they are first used.
 
-    `places` has the location of each name, ``"module:name"``, or ``"module"`` for a module. A name that was found is
-    stored in the module.
+    `places` has the location of each name: ``"module:name"``, or ``"module"``. A name that was found is stored.
 
     Examples
     --------
     >>> find, names = attach(__name__, {"sha256": "hashlib:sha256", "digests": "hashlib"})
     >>> find("sha256") is find("digests").sha256, "digests" in names()
     (True, True)
-    >>> find("sha512")
+    >>> find("nothing")
     Traceback (most recent call last):
-    AttributeError: module 'glla.lazily' has no attribute 'sha512'
+    AttributeError: module 'glla.lazily' has no attribute 'nothing'
     """
 
     def find(name: str) -> Any:

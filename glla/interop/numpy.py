@@ -31,19 +31,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def implements(*numpys: Any) -> Callable[[Function], Function]:
-    """Register an implementation of functions of NumPy for calls with an Array.
-
-    Options that the implementation lacks are refused in its name.
-
-    Examples
-    --------
-    >>> @implements(np.ndim)
-    ... def ndim(a):
-    ...     return a.ndim
-    >>> import glla
-    >>> np.ndim(glla.asarray([[1, 2]]))
-    2
-    """
+    """Register an implementation of functions of NumPy for Arrays; options that it lacks are refused in its name."""
 
     def register(implementation: Function) -> Function:
         FUNCTIONS.update(dict.fromkeys(numpys, implementation))
@@ -255,16 +243,8 @@ def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
     return tuple(functions.broadcast_to(Array._of(one), shape) for one in own)
 
 
-@implements(np.flipud)
-def flipud(m: Array) -> Array:
-    """Reverse the rows."""
-    return functions.flip(m, axis=0)
-
-
-@implements(np.fliplr)
-def fliplr(m: Array) -> Array:
-    """Reverse the columns."""
-    return functions.flip(m, axis=1)
+implements(np.flipud)(lambda m: functions.flip(m, axis=0))
+implements(np.fliplr)(lambda m: functions.flip(m, axis=1))
 
 
 @implements(np.diag)
