@@ -392,7 +392,6 @@ def test_matrices_beyond_float32_and_ill_conditioned_ones(on_grid, rng):
     a, b = rng.uniform(-1, 1, (20, 20)) * scales[0] * scales[1], rng.uniform(-1, 1, 20) * scales[0][:, 0]
     for x in on_grid((2, 2), solved, a, b, True, "tournament", 4):
         assert (np.abs(a @ x - b) <= 1e-14 * (np.abs(a) @ np.abs(x) + np.abs(b))).all()
-    # Condition 10^6: beside rounding errors their pivots stand.
     a = testing.conditioned(40, 40, rng, 1e6).astype(np.float32)
     expected = glla.solve(a, np.ones(40))
     for x in on_grid((2, 2), lambda grid: solved(grid, a, np.ones(40))):

@@ -88,7 +88,7 @@ def test_stacks_and_transposed_arrays_go_up(device, rng):
     np.testing.assert_array_equal(device.download(device.run(plan, A=array)["packed"], (2, 3)), array)
 
 
-def test_a_plan_of_plans_of_plans(device):
+def test_plans_of_plans(device):
     draft = Draft("outer")
     a = draft.operand("A", HostArray((3, 3)))
     inner = draft.call("inner", squares(), A=a)
@@ -98,9 +98,6 @@ def test_a_plan_of_plans_of_plans(device):
     square = A @ A - 1
     np.testing.assert_array_equal(result, (square @ square + 1).astype(np.float32))
     assert device.stats().textures == before
-
-
-def test_textures_are_operands_and_results(device):
     draft = Draft("to the fourth")
     a = draft.operand("A", matrix((3, 3)))
     square = draft.call("square", PRODUCT, A=a, B=a)["C"]
@@ -114,7 +111,7 @@ def test_textures_are_operands_and_results(device):
     np.testing.assert_array_equal(device.download(result, (3, 3)), A @ A @ A @ A)
 
 
-def test_each_slot_goes_with_its_last_use(device):
+def test_what_a_plan_of_plans_gives_back(device):
     """No more textures at a time than where the plans are run one after the other."""
     live = []
 
@@ -134,9 +131,6 @@ def test_each_slot_goes_with_its_last_use(device):
     device.run(draft.plan({"one": "one"}), A=A)
     assert live == [1, 1, 0]
     assert device.stats().textures == before
-
-
-def test_last_uses_are_named_and_nameless_results_given_back(device):
     stages = schedule(squares())
     assert [stage.last for stage in stages] == [
         (), ("A_raw",), ("pack A.packed",), (), ("unpack C.raw",), ("C",),

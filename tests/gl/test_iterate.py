@@ -373,7 +373,7 @@ def test_wrong_operands_are_named(device, given):
 # ---- what is shown ---------------------------------------------------------------------------
 
 
-def test_it_prints_its_body_once(device):
+def test_it_prints_its_body_once_and_a_trace_shows_what_ran(device, given, lengths):
     loop = looped()
     assert isinstance(loop, Loop)
     head, *lines = str(loop).splitlines()
@@ -383,9 +383,6 @@ def test_it_prints_its_body_once(device):
     assert str(looped(9, None)).startswith("9 times: counter: 4 passes, ")
     assert loop.cost == counter().cost
     loop.check(device.limits)
-
-
-def test_a_trace_shows_the_iterations_that_ran(device, given, lengths):
     lengths(1)
     loop, operands = looped(3), given(3)
     with glla.trace(values=True) as trace:

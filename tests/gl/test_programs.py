@@ -142,14 +142,12 @@ def test_errors_are_led_back_to_their_lines(programs, shader_files, case):
 
 
 def test_an_error_is_led_back_through_includes_and_defines(programs, shader_files):
+    """And of stages that do not fit."""
     shader_files({"a.frag": '// a\n#include "lib/b.glsl"\n' + GOOD, "lib/b.glsl": "// b\n  int wrong = none;\n"})
     text = error_of(programs, "a")
     assert text.startswith("shader a does not compile:\n  lib/b.glsl:2: ")
     assert text.endswith("\n      int wrong = none;")
     assert "none" in text.splitlines()[1]
-
-
-def test_stages_that_do_not_fit(programs, shader_files):
     reading = "flat in int row;\n" + OUT + "void main() { result = vec4(row); }\n"
     writing = "flat out vec2 row;\nvoid main() { row = vec2(0); gl_Position = vec4(0); }"
     shader_files({"a.frag": reading, "a.vert": writing})

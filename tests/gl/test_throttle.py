@@ -7,6 +7,7 @@ import glla
 from glla.errors import AbandonedError
 from glla.gl import runner, throttle
 from glla.gl.throttle import Throttle
+from glla.passes import Cost
 from glla.testing import assert_exact, integers
 
 PLAN = glla.plan("plu", (4, 4))
@@ -30,12 +31,16 @@ class Fences:
 
 
 def test_each_portion_waits_for_the_one_before(monkeypatch):
+    assert throttle.work(Cost(passes=1, flops=512, texels=1, nbytes=16)) == 18  # of bytes and flops
     fences = Fences(monkeypatch)
     queue = Throttle(None, lambda plan: None)
     for _ in range(3):
         queue.add(throttle.PORTION * 0.75, PLAN)
         queue.add(throttle.PORTION * 0.5, PLAN)
     assert fences.log == ["fence", "wait", "fence", "wait", "fence"]
+    fences = Fences(monkeypatch)  # a pass of two portions is waited for itself
+    Throttle(None, lambda plan: None).add(throttle.PORTION * 2, PLAN)
+    assert fences.log == ["fence", "wait"]
 
 
 def test_while_it_waits_it_may_be_ended(monkeypatch):

@@ -36,6 +36,7 @@ def test_products_are_exact(shape, several, rng):
 
 
 def test_solutions_are_those_of_one_device(several, rng):
+    """Each device streams its band where it does not fit."""
     a = rng.integers(-3, 4, (12, 12)) + 20 * np.eye(12)
     for b in (rng.integers(-5, 6, 12), rng.integers(-5, 6, (12, 1)), rng.integers(-5, 6, (12, 7))):
         x = several.solve(a, b).result()
@@ -43,10 +44,6 @@ def test_solutions_are_those_of_one_device(several, rng):
         assert np.abs(a @ x - b).max() < 30 * 12 * 2.0**-24 * (np.abs(a).sum(1).max() * np.abs(x).max() + 5)
     for shape in ((0,), (0, 3)):
         assert several.solve(np.zeros((0, 0)), np.zeros(shape)).result().shape == shape
-
-
-def test_tiles_within_a_band():
-    """Each device streams its band where it does not fit."""
     rng = np.random.default_rng(0)
     a, b = rng.integers(-3, 4, (64, 64)), rng.integers(-3, 4, (64, 64))
     with glla.coprocessors(["software", "software"], max_bytes=40_000) as several:

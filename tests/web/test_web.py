@@ -231,7 +231,7 @@ def test_the_course_wants_a_folder(tmp_path, capsys):
         assert "wants an operation and --out FILE, or --all FOLDER" in capsys.readouterr().err
 
 
-def test_a_notebook_offers_the_player():
+def test_a_notebook_offers_the_player_and_a_shader_of_your_own(tmp_path):
     for operation, shapes in [("matmul", [(4, 6), (6, 2)]), ("plu", [(5, 4)]), ("rref", [(3, 4)])]:
         markup = glla.plan(operation, *shapes, limits=glla.Limits())._repr_html_()
         assert markup.count("<iframe") == 1
@@ -239,9 +239,6 @@ def test_a_notebook_offers_the_player():
         assert "default-src 'none'" in frame
         assert document_in(frame)["operation"] == ("stack" if operation == "matmul" else operation)
     assert "<iframe" not in glla.plan("matmul", (300, 300), (300, 300), limits=glla.Limits())._repr_html_()
-
-
-def test_a_shader_of_your_own(tmp_path):
     from glla.lab.custom import gallery
 
     made = glla.lab.export("matmul", tmp_path / "own.html", shader=gallery("naive_product"))
@@ -263,6 +260,15 @@ def test_what_a_call_does_beside_the_passes():
     assert len(made.places) + len(made.plan.steps) == len(whole.flat.steps)
     assert made.shared["factor.LU"] == made.also["lu"] == core.flat.results["LU"]
     assert stages.beside(OPERATIONS["cholesky"].core(forms, documents.LIMITS).flat, whole.flat) is None
+    # A step of the host that a page cannot do: then it shows the passes alone.
+    found = OPERATIONS["lstsq"]
+    forms = glla.passes.resident((16, 8), (16, 1))
+    core, whole = (make(forms, documents.LIMITS) for make in (found.core, found.whole))
+    assert stages.after(core, whole, frozenset(), 500) is None
+    (made,) = stages.after(core, whole, frozenset({"singular values of R, rank, solution"}), 500)
+    assert made.stage == ""
+    with pytest.raises(OptionError, match="for these shapes the passes of lstsq take A alone"):
+        documents.document("lstsq", data=[np.ones((3, 5)), np.ones((3, 1))])
 
 
 def test_what_passes_draw_over_is_not_read_later():
@@ -280,15 +286,3 @@ def test_what_passes_draw_over_is_not_read_later():
         if "seen" not in {slot for step in outer.steps for slot in step.outputs}:
             outer.draw(shader, {"A": "x"}, "seen", uniforms, dict(unary.flat.steps[0].defines))
     assert stages.beside(inner.plan({"x": "x"}), outer.plan({"x": "x", "seen": "seen"})) is None
-
-
-def test_no_page_decides_without_what_decides():
-    """A step of the host that a page cannot do: then it shows the passes alone."""
-    found = OPERATIONS["lstsq"]
-    forms = glla.passes.resident((16, 8), (16, 1))
-    core, whole = (make(forms, documents.LIMITS) for make in (found.core, found.whole))
-    assert stages.after(core, whole, frozenset(), 500) is None
-    (made,) = stages.after(core, whole, frozenset({"singular values of R, rank, solution"}), 500)
-    assert made.stage == ""
-    with pytest.raises(OptionError, match="for these shapes the passes of lstsq take A alone"):
-        documents.document("lstsq", data=[np.ones((3, 5)), np.ones((3, 1))])
