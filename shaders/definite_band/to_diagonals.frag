@@ -32,8 +32,5 @@ float element(int row, int column) {
 }
 
 void main() {
-    ivec2 texel = own_texel();
-    int i = 2 * texel.y;
-    int j = 2 * texel.x;
-    result = vec4(element(i, j), element(i, j + 1), element(i + 1, j), element(i + 1, j + 1));
+    result = BLOCK_OF(element, own_texel());
 }

@@ -19,33 +19,12 @@
 #endif
 
 #include "lib/sampled.glsl"
+#include "krylov/vectors.glsl"
 
 #if SAMPLED
 #define AT(V) texture(V, (vec2(x, y) + 0.5) * scale)
 #else
 #define AT(V) texelFetch(V, ivec2(x, y), 0)
-#endif
-
-uniform sampler2D V0;
-#if VECTORS > 1
-uniform sampler2D V1;
-#else
-#define V1 V0
-#endif
-#if VECTORS > 2
-uniform sampler2D V2;
-#else
-#define V2 V0
-#endif
-#if VECTORS > 3
-uniform sampler2D V3;
-#else
-#define V3 V0
-#endif
-#if VECTORS > 4
-uniform sampler2D V4;
-#else
-#define V4 V0
 #endif
 
 layout(location = 0) out vec4 sums;

@@ -10,6 +10,7 @@
 #ifndef COUNT
 #define COUNT 1  // vectors (1, 2, 3, 4)
 #endif
+#define VECTORS COUNT
 #ifndef SIGN
 #define SIGN 1.0  // 1.0 or -1.0
 #endif
@@ -17,24 +18,10 @@
 #define PACKED 0  // four coefficients to a texel (0, 1)
 #endif
 
+#include "krylov/vectors.glsl"
+
 uniform sampler2D w;
 uniform sampler2D C;
-uniform sampler2D V0;
-#if COUNT > 1
-uniform sampler2D V1;
-#else
-#define V1 V0
-#endif
-#if COUNT > 2
-uniform sampler2D V2;
-#else
-#define V2 V0
-#endif
-#if COUNT > 3
-uniform sampler2D V3;
-#else
-#define V3 V0
-#endif
 uniform int first;
 
 float coefficient(int k) {

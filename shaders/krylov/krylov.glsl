@@ -18,10 +18,6 @@ vec4 folded(sampler2D sums) {
     return total;
 }
 
-bool is_finite(float a) {
-    return !is_nan(a) && !is_infinite(a);
-}
-
 bool is_positive(float a) {  // and finite: NaN compares as it likes on some drivers
     return is_finite(a) && a > 0.0;
 }

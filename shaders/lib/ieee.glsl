@@ -12,6 +12,10 @@ bool is_infinite(float a) {
     return (floatBitsToInt(a) & 0x7fffffff) == 0x7f800000;
 }
 
+bool is_finite(float a) {
+    return !is_nan(a) && !is_infinite(a);
+}
+
 bool is_negative(float a) {  // -0.0 is, and so is a NaN with that sign
     return floatBitsToInt(a) < 0;
 }

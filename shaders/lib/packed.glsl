@@ -65,6 +65,10 @@ vec2 row_pair(sampler2D M, int i, int x) {
     return half_of(texelFetch(M, at(ivec2(x, i >> 1)), 0), i);
 }
 
+// The block of a texel by a function or a macro of rows and columns.
+#define BLOCK_OF(element, texel) vec4(element(2 * (texel).y, 2 * (texel).x), element(2 * (texel).y, 2 * (texel).x + 1), \
+    element(2 * (texel).y + 1, 2 * (texel).x), element(2 * (texel).y + 1, 2 * (texel).x + 1))
+
 // Zero whatever lies outside the matrix. Chosen, not multiplied: 0 * NaN is NaN.
 vec4 without_padding(vec4 block, ivec2 texel, ivec2 shape) {  // shape: rows, columns
     bool last_row = 2 * texel.y + 1 >= shape.x;

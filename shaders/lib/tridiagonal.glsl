@@ -26,6 +26,8 @@
 #endif
 
 const vec4 NO_EQUATION = vec4(0.0, 1.0, 0.0, 0.0);
+const float REFUSED = 1.2676506e30;  // 2^100: the error of a solution that is none
+const float FLOOR = 7.8886091e-31;   // 2^-100: what an error is measured by at least
 
 vec4 equation(sampler2D E, int i, int n) {
     return i < 0 || i >= n ? NO_EQUATION : texelFetch(E, place_of(i), 0);

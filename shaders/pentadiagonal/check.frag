@@ -15,20 +15,13 @@ uniform int chunk;  // of them for one fragment
 
 layout(location = 0) out vec4 figures;
 
-const float REFUSED = 1.2676506e30;  // 2^100
-const float FLOOR = 7.8886091e-31;   // 2^-100
-
-bool finite(float a) {
-    return !is_nan(a) && !is_infinite(a);
-}
-
 vec2 pair(int k) {
     return k < 0 || k >= n ? vec2(0.0) : texelFetch(X, place_of(k), 0).rg;
 }
 
 float backward(float rest, float size) {
     float error = quotient(abs(rest), size + FLOOR);
-    return finite(error) ? error : REFUSED;
+    return is_finite(error) ? error : REFUSED;
 }
 
 void main() {
@@ -47,7 +40,7 @@ void main() {
         size += applied(abs(row.lower), abs(above));
         size += applied(abs(row.upper), abs(below));
         float error = max(backward(rest.x, size.x), backward(rest.y, size.y));
-        if (!finite(x.x) || !finite(x.y) || !finite(size.x) || !finite(size.y)) error = REFUSED;
+        if (!is_finite(x.x) || !is_finite(x.y) || !is_finite(size.x) || !is_finite(size.y)) error = REFUSED;
         worst.r = max(worst.r, error);
         worst.b = max(worst.b, max(abs(row.rhs.x), abs(row.rhs.y)));
         worst.a = max(worst.a, max(abs(x.x), abs(x.y)));

@@ -60,7 +60,5 @@ float both(int i, int j) {
 }
 
 void main() {
-    int i = 2 * own_texel().y;
-    int j = 2 * own_texel().x;
-    result = vec4(both(i, j), both(i, j + 1), both(i + 1, j), both(i + 1, j + 1));
+    result = BLOCK_OF(both, own_texel());
 }

@@ -31,8 +31,6 @@ float element(int i, int j) {
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    int i = 2 * texel.y;
-    int j = 2 * texel.x;
-    vec4 block = vec4(element(i, j), element(i, j + 1), element(i + 1, j), element(i + 1, j + 1));
+    vec4 block = BLOCK_OF(element, texel);
     result = without_padding(block, texel, shape);
 }

@@ -31,8 +31,5 @@ float element(int i, int j) {
 }
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
-    int i = 2 * texel.y;
-    int j = 2 * texel.x;
-    field = vec4(element(i, j), element(i, j + 1), element(i + 1, j), element(i + 1, j + 1));
+    field = BLOCK_OF(element, ivec2(gl_FragCoord.xy));
 }

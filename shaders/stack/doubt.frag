@@ -50,9 +50,7 @@ layout(location = 0) out vec4 result;
 layout(location = 1) out vec4 turns;
 #endif
 
-bool finite(float a) { return !is_nan(a) && !is_infinite(a); }
-
-bool near_one(float a) { return finite(a) && abs(a) >= limits.w && abs(a) * limits.w <= 1.0; }
+bool near_one(float a) { return is_finite(a) && abs(a) >= limits.w && abs(a) * limits.w <= 1.0; }
 
 float figure(int member, int line, int j) { return element_of(F, (member * LINES + line) * order + j); }
 
@@ -74,7 +72,7 @@ bool b_is_near_one(int member) { return near_one(element_of(L_B, member)) && nea
 #if NORMS
 uniform sampler2D N_A;
 uniform sampler2D N_X;
-bool norms_are_finite(int member) { return finite(element_of(N_A, member)) && finite(element_of(N_X, member)); }
+bool norms_are_finite(int member) { return is_finite(element_of(N_A, member)) && is_finite(element_of(N_X, member)); }
 #else
 #define norms_are_finite(member) true
 #endif
@@ -85,7 +83,7 @@ bool plu_stands(int member) {
     for (int j = 0; j < order; ++j) {
         float u = figure(member, 0, j);
         float largest = figure(member, 1, j);
-        if (!finite(u) || !finite(largest)) return false;
+        if (!is_finite(u) || !is_finite(largest)) return false;
         most = max(most, largest);
         if (TURNS == 0) {
             if (!(abs(u) > limits.y * largest)) return false;
@@ -93,7 +91,7 @@ bool plu_stands(int member) {
         }
     }
     float scale = EQUILIBRATED == 1 ? 1.0 : element_of(M_A, member);
-    return most <= limits.x * scale && finite(squares) && sqrt(squares) * most <= limits.z;
+    return most <= limits.x * scale && is_finite(squares) && sqrt(squares) * most <= limits.z;
 }
 
 bool cholesky_stands(int member) {
@@ -101,14 +99,14 @@ bool cholesky_stands(int member) {
         float l = figure(member, 0, j);
         if (!near_one(l) || !(l > 0.0)) return false;
         for (int line = 1; line < LINES; ++line) {
-            if (!finite(figure(member, line, j))) return false;
+            if (!is_finite(figure(member, line, j))) return false;
         }
     }
     return true;
 }
 
 bool stands(int member) {
-    return a_is_near_one(member) && finite(element_of(M_A, member)) && b_is_near_one(member) && norms_are_finite(member)
+    return a_is_near_one(member) && is_finite(element_of(M_A, member)) && b_is_near_one(member) && norms_are_finite(member)
         && (SYSTEM == 1 ? plu_stands(member) : cholesky_stands(member));
 }
 

@@ -53,9 +53,7 @@ float element(int i, int j) {
 
 void main() {
     ivec2 texel = own_texel() - ivec2(left, 0);
-    int i = 2 * texel.y;
-    int j = 2 * texel.x;
-    packed_block = vec4(element(i, j), element(i, j + 1), element(i + 1, j), element(i + 1, j + 1));
+    packed_block = BLOCK_OF(element, texel);
 #if SCALED
     ivec2 e = ivec2(texelFetch(row_exponents, at(ivec2(0, texel.y)), 0).rg);
     packed_block.r = scaled(packed_block.r, -e.x);

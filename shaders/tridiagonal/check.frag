@@ -31,13 +31,6 @@ uniform int chunk;  // of them for one fragment
 
 layout(location = 0) out vec4 figures;
 
-const float REFUSED = 1.2676506e30;  // 2^100
-const float FLOOR = 7.8886091e-31;   // 2^-100
-
-bool finite(float a) {
-    return !is_nan(a) && !is_infinite(a);
-}
-
 #if FOLD == 0
 float unknown(int i) {
     return i < 0 || i >= n ? 0.0 : texelFetch(X, place_of(i), 0).r;
@@ -55,7 +48,7 @@ vec4 figures_of(int i, vec3 x) {
     size += abs(before);
     size += abs(after);
     float error = quotient(abs(rest), size + FLOOR);
-    if (!finite(x.y) || !finite(row.g) || !finite(row.a) || !finite(error)) error = REFUSED;
+    if (!is_finite(x.y) || !is_finite(row.g) || !is_finite(row.a) || !is_finite(error)) error = REFUSED;
     float left = i < left_rows ? texelFetch(L, place_of(i), 0).r : 1.0;
     return vec4(error, left, abs(row.a), abs(x.y));
 }

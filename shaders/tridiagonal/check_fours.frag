@@ -25,9 +25,6 @@ uniform ivec2 chunks;    // groups for one fragment, fragments of a system
 
 layout(location = 0) out vec4 figures;
 
-const float REFUSED = 1.2676506e30;  // 2^100
-const float FLOOR = 7.8886091e-31;   // 2^-100
-
 vec4 unknowns(int system, int g) {
     return texel(X, system * pitch + g);
 }

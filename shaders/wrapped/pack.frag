@@ -19,8 +19,5 @@ float entry(int i, int j) {
 }
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
-    int i = 2 * texel.y;
-    int j = 2 * texel.x;
-    packed_block = vec4(entry(i, j), entry(i, j + 1), entry(i + 1, j), entry(i + 1, j + 1));
+    packed_block = BLOCK_OF(entry, ivec2(gl_FragCoord.xy));
 }
