@@ -171,7 +171,7 @@ COUNTS = [
     Count("lines of glla", partial(lines, PACKAGE), 72950, 61000),
     Count("lines of tests", partial(lines, TESTS), 43587, 33000),
     Count("lines of benchmarks", partial(lines, ROOT / "benchmarks"), 6034, 4500),
-    Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13344, 12500),
+    Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13098, 12500),
     Count("lines of README", partial(lines, ROOT / "README.md"), 163, 400),
     Count("files to read for linalg/systems.py", partial(files_to_read, "linalg/systems.py"), 67, 40),
     Count("lines to read for linalg/systems.py", partial(lines_to_read, "linalg/systems.py"), 15228, 9000),
