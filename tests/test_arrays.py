@@ -607,6 +607,8 @@ def check_orders(case):
     same(np.stack([A, A, A], axis), np.stack([a, a, a], axis))
     same(np.moveaxis(A, axis, 0), np.moveaxis(a, axis, 0))
     same(np.repeat(A, 2, axis), np.repeat(a, 2, axis))
+    if a.dtype != bool:
+        same(np.clip(A, -1, 2), np.clip(a, -1, 2))
     same(A.T, a.T)
     same(A.reshape(-1), a.reshape(-1))
     same(A.reshape(a.shape[::-1]), a.reshape(a.shape[::-1]))
