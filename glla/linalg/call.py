@@ -27,7 +27,7 @@ from glla.array.value import Resident
 from glla.errors import GllaError, ShapeError
 from glla.gl import Device
 from glla.linalg import again, resident
-from glla.linalg.operands import column, on_host, refuse_nonfinite_largest, rows, stored
+from glla.linalg.operands import as_float64, column, on_host, refuse_nonfinite_largest, rows, square, stored
 from glla.linalg.recording import Recorder, one_by_one
 from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import batched, explained, place, stacked
@@ -43,6 +43,9 @@ Index = tuple[int, ...]
 
 Results = dict[str, Any]
 """Results by name: of one matrix; or of a batch, its matrices along the first dimension."""
+
+REFINED = ("X", "iterations", "backward_error")
+"""Results of a refined solution."""
 
 Rejected = tuple[NDArray[np.intp], tuple[Host, ...]]
 """Places of matrices of a batch, and their operands on the host."""
@@ -108,13 +111,16 @@ class Call:
         result: Array | Host = found[..., 0] if b is not None and b.ndim == 1 else found
         return result
 
-    def refined(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> RefinedSolution:
-        """Give the solution in float64, of a call with the option ``refine``."""
+    def refined(self, *operands: Any) -> RefinedSolution:
+        """Give the solution in float64, for A and b of a call with the option ``refine``, which are not converted."""
+        given = zip(self.names, operands, strict=True)
+        a, b = (as_float64(self.function, name, one, self.check_finite) for name, one in given)
+        square(self.function, self.names[0], a)
         batch, shape = self._shapes(a, b)
         x, iterations, error = np.empty(shape), 0, 0.0
         if x.size:
-            found = self._solutions(a, b, batch, shape)
-            x, iterations, error = (found[name] for name in self.results)
+            found = replace(self, results=REFINED)._solutions(a, b, batch, shape)
+            x, iterations, error = (found[name] for name in REFINED)
         solution: RefinedSolution = (x[..., 0] if b.ndim == 1 else x).view(RefinedSolution)
         solution.iterations, solution.backward_error = int(np.max(iterations)), float(np.max(error))
         return solution

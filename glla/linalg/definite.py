@@ -8,7 +8,7 @@ import numpy as np
 
 from glla.array import shaping
 from glla.array.array import Array
-from glla.array.convert import Float32, refuse_nonfinite
+from glla.array.convert import Float32
 from glla.errors import OptionError, among
 from glla.gl import DeviceLike
 from glla.linalg.call import Call
@@ -150,7 +150,9 @@ def solve_pos(
 ) -> Array | Float32 | RefinedSolution:
     """Solve A x = b by Cholesky, of which the upper half of A is read, or the lower one, as SciPy's `solve` does."""
     if refine:
-        return _refined(a, b, device, check_finite, lower)
+        target, options = device_of("solve", device, a, b), {"refine": True}
+        call = Call("solve_pos", "solve", target, check_finite, ("A", "b"), options=options)
+        return call.refined(by_half("solve", a, lower, check_finite, wide=True), b)
     matrix = operand("solve", "A", a, check_finite)
     rhs = operand("solve", "b", b, check_finite)
     square("solve", "A", matrix)
@@ -168,15 +170,3 @@ def inverse_of_definite(
     target, options = device_of("inv", device, value), {"lower": True}
     call = Call("inv_pos", "inv", target, check_finite, ("A",), variant, options=options)
     return call(value if lower else turned(value))
-
-
-def _refined(a: Any, b: Any, device: DeviceLike | None, check_finite: bool, lower: bool) -> RefinedSolution:
-    matrix, rhs = as_float64("solve", "A", a, check_finite), as_float64("solve", "b", b, check_finite)
-    square("solve", "A", matrix)
-    for name, given, array in (("A", a, matrix), ("b", b, rhs)):
-        if isinstance(given, Array) and check_finite:
-            refuse_nonfinite("solve", name, array)
-    matrix = mirrored(matrix, lower)
-    target, results = device_of("solve", device, a, b), ("X", "iterations", "backward_error")
-    call = Call("solve_pos", "solve", target, check_finite, ("A", "b"), None, results, options={"refine": True})
-    return call.refined(matrix, rhs)

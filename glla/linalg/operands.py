@@ -133,10 +133,8 @@ def known_variant(function: str, operation: Operation, variant: Any) -> None:
 
 
 def as_float64(function: str, name: str, value: Any, check_finite: bool) -> NDArray[np.float64]:
-    """Convert to float64 with the checks of `as_float32`, but without its rounding."""
-    if isinstance(value, Array):
-        return value.numpy().astype(np.float64)
-    array = as_real(function, name, value)
+    """Convert to float64 with the checks of `as_float32`, but without its rounding. Reads an Array back."""
+    array = value.numpy() if isinstance(value, Array) else as_real(function, name, value)
     if check_finite:
         refuse_nonfinite(function, name, array)
     with np.errstate(over="ignore", under="ignore"):

@@ -14,7 +14,7 @@ from glla.errors import ContextError, OptionError, ShapeError, one_of
 from glla.gl import DeviceLike, named_device
 from glla.linalg.banded import BandCall
 from glla.linalg.call import Call
-from glla.linalg.operands import as_float64, column, operand, stored, turned
+from glla.linalg.operands import column, operand, stored, turned
 from glla.linalg.products import beside_an_array
 from glla.linalg.recording import Recorder, Shown
 from glla.linalg.systems import Substitution
@@ -192,7 +192,7 @@ def _on_device(
                 operands = operands if lower else [turned(operands[0])]
             call = calls.get(name, Call)(name, name, recorder, True, names, variant, operation.results, options=options)
             if options.get("refine"):
-                call.refined(*(as_float64(name, "", one, False) for one in given))
+                call.refined(*given)
             elif name == "lstsq":
                 call.one(operands[0], column(operands[1]))
             elif len(operands) == 1:

@@ -102,11 +102,6 @@ def stacked(results: Iterable[Float32]) -> Float32:
     return found[0][np.newaxis] if len(found) == 1 else np.stack(found)
 
 
-def streams(device: Device, columns: int) -> bool:
-    """Whether right-hand sides go block by block: they are more than a texture holds, or there is a cap on memory."""
-    return columns > 2 * device.limits.texture_size or device.room is not None
-
-
 @contextmanager
 def explained(function: str, a: Any) -> Iterator[None]:
     """Raise OutOfMemoryError again, with the shape of A and a remedy."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
-from glla.array.convert import Float32, as_float32, refuse_nonfinite
+from glla.array.convert import Float32, as_float32
 from glla.array.value import Resident, from_array
 from glla.errors import OptionError, SingularMatrixError
 from glla.gl import Device, DeviceLike
@@ -32,7 +32,7 @@ from glla.linalg.definite import (
 )
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
-from glla.linalg.operands import as_float64, beside_factors, device_of, operand, pair, square
+from glla.linalg.operands import beside_factors, device_of, operand, pair, square
 from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import explained
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
@@ -45,9 +45,6 @@ from glla.operations.acceptance import member_of_stack
 from glla.operations.elimination.plu import permutation_of
 from glla.passes import forms_of
 from glla.registry import public
-
-REFINED = ("X", "iterations", "backward_error")
-"""Results of a refined solution."""
 
 CAREFUL = 256
 """Columns of a block of right-hand sides that are solved with care."""
@@ -182,10 +179,6 @@ def _in_blocks(
 
 
 def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check_finite: bool) -> RefinedSolution:
-    matrix, rhs = as_float64("solve", "A", a, check_finite), as_float64("solve", "b", b, check_finite)
-    square("solve", "A", matrix)
-    if isinstance(a, Array) and check_finite:
-        refuse_nonfinite("solve", "A", matrix)
     target, options = device_of("solve", device, a, b), {"equilibrate": equilibrate, "refine": True}
 
     def as_it_is(a: NDArray[np.float64], b: NDArray[np.float64]) -> dict[str, Any]:
@@ -195,9 +188,8 @@ def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check
         return {"scaled A": scaled, "row exponents": zeros, "column exponents": zeros.T}
 
     further = None if equilibrate else as_it_is
-    names = ("A", "b")
-    call = Call("solve", "solve", target, check_finite, names, None, REFINED, options=options, further=further)
-    return call.refined(matrix, rhs)
+    call = Call("solve", "solve", target, check_finite, ("A", "b"), options=options, further=further)
+    return call.refined(a, b)
 
 
 @public(numpy="linalg.inv", namespace="inv")
