@@ -388,3 +388,21 @@ assert main(["info"]) == 0
 """
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ("trace plu --size 4", "trace"),
+        ("variants rref --size 8", "variants"),
+        ("shader list", "shaders"),
+        ("cluster plan plu --size 16 --nb 4", "steps"),
+        ("cluster predict --nodes 4 --size 256 --nb 64", "predicted"),
+        ("study sweeps --size 8 --count 2", "sweeps"),
+    ],
+)
+def test_tables_are_documents_too(capsys, line, key):
+    assert main([*line.split(), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["glla"], found["command"]) == (glla.__version__, f"glla {line} --json")
+    assert found[key] and "device" in found

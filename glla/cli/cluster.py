@@ -43,6 +43,7 @@ def _add_plan(kinds: Any) -> None:
     shown = kinds.add_parser("plan", help="every step of every process, with bytes and flop; needs neither MPI nor GPU")
     shown.add_argument("operation", choices=OPERATIONS)
     _add_problem(shown, 256, 64, "4")
+    shared(shown, table=True, device=False)
     shown.add_argument("--variant", choices=tuple(ranks.VARIANTS), default="tournament", help="search for pivots")
     shown.set_defaults(run=_plan)
 
@@ -98,9 +99,9 @@ def _plan(options: argparse.Namespace) -> int:
         look_ahead=not options.no_look_ahead,
     )  # fmt: skip
     ranks.check(schedule)
-    for line in schedule.lines():
-        print(line)
-    print("checked: every message is received, and no ranks wait in a circle")
+    lines = list(schedule.lines())
+    checked = "checked: every message is received, and no ranks wait in a circle"
+    print(document(options, None, {"steps": lines}) if options.json else "\n".join([*lines, checked]))
     return 0
 
 

@@ -53,7 +53,7 @@ def explain(parser: argparse.ArgumentParser) -> None:
 def trace(parser: argparse.ArgumentParser) -> None:
     """Add the options of `glla trace`."""
     _add_operation(parser)
-    shared(parser, seed=True, data=MATRICES, out="FILE.gif, FILE.html or FILE.json (a table is printed)")
+    shared(parser, seed=True, data=MATRICES, out="FILE.gif, FILE.html or FILE.json (a table is printed)", table=True)
     parser.add_argument(
         "--ranks", type=at_least(1), metavar="N", help="on a cluster of N ranks: a time line each, messages as arrows"
     )
@@ -92,7 +92,7 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _trace(options: argparse.Namespace) -> int:
-    from glla.lab import cluster, trace
+    from glla.lab import chrome, cluster, trace
 
     if options.ranks is not None:
         if len(options.out) != 1:
@@ -101,8 +101,11 @@ def _trace(options: argparse.Namespace) -> int:
         return 0
     trace.check(options.operation, options.out)
     arrays = [_matrix("trace", path) for path in options.data]
+    given = options.operation, options.size, options.out, options.variant, options.seed, arrays, options.json
     with opened(options) as device:
-        trace.run(device, options.operation, options.size, options.out, options.variant, options.seed, arrays)
+        recorded = trace.run(device, *given)
+        if options.json:
+            print(document(options, device, {"trace": chrome.document(recorded)}))
     return 0
 
 

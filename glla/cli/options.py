@@ -27,17 +27,10 @@ def shared(
     quick: str = "",
     device: bool = True,
 ) -> None:
-    """Add options that mean the same in every command.
+    """Add options that mean the same in every command; a text is the meaning of an option, "" leaves it out.
 
-    Parameters
-    ----------
-    parser : ArgumentParser
-        Of the command.
-    size, least : (int, str), int
-        Default of ``--size`` and its meaning, and its smallest value.
-    seed, data, out, table, quick, device : bool, str
-        Whether there are ``--seed``, ``--data``, ``--out``, ``--json``, ``--quick``, ``--device``; of some their
-        meaning, or "" for none.
+    `size` is the default of ``--size`` (0: another one, which its meaning states) and its meaning, `least` its smallest
+    value, `table` asks for ``--json``.
     """
     if size is not None:
         default, about = size

@@ -154,8 +154,14 @@ class Study:
                 raise OptionError(f"{self.name}: a file must end in {', '.join(endings)}, got {path.name!r}")
 
 
-def clock(work: Callable[[], Any], repeats: int, device: Device | None = None, most: float = float("inf")) -> Samples:
-    """Time some work: once to warm up, then `repeats` times, fewer where they exceed `most` seconds.
+def clock(
+    work: Callable[[], Any],
+    repeats: int,
+    device: Device | None = None,
+    most: float = float("inf"),
+    warm: bool = False,
+) -> Samples:
+    """Time some work: once to warm up, unless it is `warm`, then `repeats` times, fewer where they exceed `most` s.
 
     Parameters
     ----------
@@ -178,7 +184,8 @@ def clock(work: Callable[[], Any], repeats: int, device: Device | None = None, m
         if device is not None:
             device.finish()
 
-    work()
+    if not warm:
+        work()
     times: list[float] = []
     while len(times) < repeats and sum(times) <= most:
         finish()

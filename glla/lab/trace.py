@@ -89,6 +89,7 @@ def run(
     variant: str | None = None,
     seed: int = SEED,
     data: Sequence[Array] = (),
+    quiet: bool = False,
 ) -> Recorder:
     """Trace an operation, and save the trace or print it.
 
@@ -108,6 +109,8 @@ def run(
         Of the operands.
     data : sequence of ndarray
         The first operands, in place of the example's.
+    quiet : bool
+        Print nothing.
 
     Returns
     -------
@@ -119,12 +122,13 @@ def run(
     device.finish()
     with Recorder(values=any(output.suffix.lower() != ".json" for output in outputs)) as recorded:
         work()
-    if not outputs:
+    if not outputs and not quiet:
         print(recorded)
     for output in outputs:
         save(recorded, output)
         more = f", {recorded.dropped} more left out" if recorded.dropped else ""
-        print(f"{output}: {len(recorded)} passes of {operation}, size {size}, on {device.info.renderer}{more}")
+        if not quiet:
+            print(f"{output}: {len(recorded)} passes of {operation}, size {size}, on {device.info.renderer}{more}")
     return recorded
 
 

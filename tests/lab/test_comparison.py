@@ -191,7 +191,7 @@ def test_what_fails_does_not_end_the_comparison(quick, add, device):
 def test_a_shader_that_does_not_compile_fails_with_its_line(quick, add):
     plan = matmul.plan(resident((4, 4), (4, 4)))
     (step,) = plan.steps
-    wrong = replace(step, defines={**step.defines, "texelFetch": "nonsense"})
+    wrong = replace(step, defines={**step.defines, "half_of": "1"})
 
     def build(forms, limits, parameters):
         return Plan(plan.operation, plan.slots, plan.operands, plan.results, (wrong,), plan.flops)
@@ -200,7 +200,7 @@ def test_a_shader_that_does_not_compile_fails_with_its_line(quick, add):
     (record,) = outcome("typo", size=4)
     assert record.status == "failed"
     assert record.reason.startswith("shader matmul/inner_product does not compile:")
-    assert "lib/packed.glsl:15: " in record.reason
+    assert "lib/packed.glsl:60: " in record.reason
     assert record.seconds is None
 
 
