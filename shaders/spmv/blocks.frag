@@ -16,17 +16,11 @@
 #ifndef POINTERS_WIDTH
 #define POINTERS_WIDTH 1  // texels in a row of `pointers`
 #endif
-#ifndef CONTINUE
-#define CONTINUE 0  // go on from `before` (0, 1)
-#endif
 
 uniform sampler2D A;
 uniform isampler2D columns;
 uniform isampler2D pointers;
 uniform sampler2D x;
-#if CONTINUE
-uniform sampler2D before;
-#endif
 uniform ivec2 trips;  // first block of a block row in this pass, and the one behind its last
 
 layout(location = 0) out vec4 y;

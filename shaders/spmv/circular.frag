@@ -13,9 +13,6 @@
 #ifndef TERMS
 #define TERMS TERM(0, 0)  // TERM(number, offset) of each of them, offsets from 0
 #endif
-#ifndef CONTINUE
-#define CONTINUE 0  // go on from `before` (0, 1)
-#endif
 #ifndef GRID
 #define GRID 1  // diagonals side by side
 #endif
@@ -28,9 +25,6 @@
 
 uniform sampler2D A;
 uniform sampler2D x;
-#if CONTINUE
-uniform sampler2D before;
-#endif
 
 layout(location = 0) out vec4 y;
 

@@ -14,17 +14,8 @@
 #ifndef COUNT
 #define COUNT 1  // diagonals of this pass
 #endif
-#ifndef LOADS
-#define LOADS LOAD(x0, 0)  // LOAD(name, q) of each texel of x
-#endif
 #ifndef TERMS
 #define TERMS TERM(0, x0)  // TERM(number, elements of x) of each diagonal
-#endif
-#ifndef X_FETCHES
-#define X_FETCHES 1  // texels of x
-#endif
-#ifndef CONTINUE
-#define CONTINUE 0  // go on from `before` (0, 1)
 #endif
 #ifndef GRID
 #define GRID 1  // diagonals side by side
@@ -38,9 +29,6 @@
 
 uniform sampler2D A;
 uniform sampler2D x;
-#if CONTINUE
-uniform sampler2D before;
-#endif
 
 layout(location = 0) out vec4 y;
 

@@ -20,16 +20,10 @@
 #ifndef X_WIDTH
 #define X_WIDTH 1  // texels in a row of x
 #endif
-#ifndef CONTINUE
-#define CONTINUE 0  // go on from `before` (0, 1)
-#endif
 
 uniform sampler2D A;
 uniform isampler2D pointers;
 uniform sampler2D x;
-#if CONTINUE
-uniform sampler2D before;
-#endif
 uniform ivec2 trips;  // first entry of a row in this pass, and the one behind its last
 
 layout(location = 0) out vec4 y;

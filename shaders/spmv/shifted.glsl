@@ -4,6 +4,12 @@
 // equally wide, so that a texel's place follows from the own one; otherwise it is worked out of its number.
 // x is a sampler of the shader that includes this file.
 
+#ifndef LOADS
+#define LOADS LOAD(x0, 0)  // LOAD(name, q) of each texel of x
+#endif
+#ifndef X_FETCHES
+#define X_FETCHES 1  // number of them
+#endif
 #ifndef X_TEXELS
 #define X_TEXELS 1  // texels of x
 #endif

@@ -5,8 +5,15 @@
 
 #include "lib/wrapped_element.glsl"
 
+#ifndef CONTINUE
+#define CONTINUE 0  // go on from `before` (0, 1)
+#endif
 #ifndef WIDTH
 #define WIDTH 1  // texels in a row of the result
+#endif
+
+#if CONTINUE
+uniform sampler2D before;  // the sum so far
 #endif
 
 int own_texel() {  // number of the result's texel: rows 4 own_texel() and the three behind it

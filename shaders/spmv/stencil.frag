@@ -10,14 +10,8 @@
 #ifndef VALUES
 #define VALUES 1  // distinct entries
 #endif
-#ifndef LOADS
-#define LOADS LOAD(x0, 0)  // LOAD(name, q) of each texel of x
-#endif
 #ifndef TERMS
 #define TERMS y += VALUE(0) * x0;  // the sum, of VALUE(number of an entry)
-#endif
-#ifndef X_FETCHES
-#define X_FETCHES 1  // texels of x
 #endif
 #ifndef TEXELS
 #define TEXELS 0  // texels of y, where its texture has more: those are zero (0 where it has not)

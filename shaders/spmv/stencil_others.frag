@@ -13,14 +13,8 @@
 #ifndef ACROSS
 #define ACROSS 1  // listed fours in a row of A
 #endif
-#ifndef LOADS
-#define LOADS LOAD(x0, 0)  // LOAD(name, q) of each texel of x
-#endif
 #ifndef TERMS
 #define TERMS TERM(0, x0)  // TERM(number, elements of x) of each diagonal
-#endif
-#ifndef X_FETCHES
-#define X_FETCHES 1  // texels of x
 #endif
 
 uniform sampler2D A;
