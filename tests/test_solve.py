@@ -13,7 +13,6 @@ from glla.errors import (
     ShapeError,
     SingularMatrixError,
 )
-from glla.operations import triangular
 
 ORDERS = [1, 2, 3, 4, 7, 16, 17, 40]
 
@@ -488,36 +487,6 @@ def test_what_is_computed_from_a_refined_solution_is_none():
 
 
 # Substitution ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def as_on_a_gpu(monkeypatch):
-    """Let the factors choose the substitution that a GPU would take for many right-hand sides."""
-    monkeypatch.setattr(triangular, "choose", lambda n, columns, limits: "panel_broadcast")
-
-
-@pytest.mark.usefixtures("as_on_a_gpu")
-@pytest.mark.parametrize("kind", ["uniform", "spd", "graded", "permutation"])
-@pytest.mark.parametrize("n", [1, 15, 64, 71])
-def test_solution_and_inverse_by_panels(kind, n, rng):
-    a = testing.MATRICES[kind](n, n, rng)
-    b = rhs_for(a, 9, rng)
-    testing.assert_solve(a, glla.solve(a, b), b)
-    testing.assert_inverse(a, glla.inv(a))
-
-
-def test_passes_of_a_substitution(device, rng):
-    """One right-hand side takes 16 rows in two passes (64 on a GPU), not in eight."""
-    a, b = testing.conditioned(160, 160, rng), testing.normal(160, 1, rng)
-    factors = glla.lu_factor(glla.asarray(a, device=device), device=device)
-    right = glla.asarray(b, device=device)
-    glla.lu_solve(factors, right)
-    before = device.stats().passes
-    x = glla.lu_solve(factors, right)
-    blocks = 10 if device.limits.software else 3
-    looks = 2 * 2 + 1  # whether the factors, the right-hand side and the solution are finite
-    assert device.stats().passes - before <= 2 * (2 * blocks - 1) + 4 + looks
-    testing.assert_solve(a, x.numpy(), b)
 
 
 @pytest.mark.parametrize("function", [lambda a, **how: glla.solve(a, a, **how), glla.inv])
