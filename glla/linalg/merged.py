@@ -26,8 +26,8 @@ _MERGED: weakref.WeakKeyDictionary[Plan, Plan | None] = weakref.WeakKeyDictionar
 
 
 def merged(device: Device, plan: Plan) -> Plan:
-    """Give a plan that runs the same passes; itself if it is large, shown or watched."""
-    if watching.observer is not None or isinstance(device, Recorder):
+    """Give a plan that runs the same passes; itself if it is large, shown or watched, or memory is capped."""
+    if watching.observer is not None or isinstance(device, Recorder) or device.room is not None:
         return plan
     if plan not in _MERGED:
         _MERGED[plan] = _merge(plan) if plan.composed and _is_small(plan) else None  # itself would live for ever
