@@ -63,7 +63,8 @@ def test_there_is_a_judge_of_it(record):
 def test_a_batch_says_which_matrices_are_accepted(record):
     """Else batches on the device would be looped, which nobody would notice."""
     batch = record.batch
-    assert batch is None or batch.doubtful or batch.unjudged or batch.stacked or not (record.settle or batch.results), (
+    own = record.name == "matmul"  # whose product has a way of its own on the device
+    assert batch is None or batch.doubtful or batch.unjudged or batch.stacked or own, (
         "give Batch a filter, doubtful=..., or unjudged=True, which accepts every matrix"
     )
 
