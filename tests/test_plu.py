@@ -125,7 +125,7 @@ def test_empty(m, n):
 
 
 def test_exchanges_are_those_of_the_factors_that_stand():
-    """On the device a third of these pivots is flushed to zero; the factors of the care exchange other rows."""
+    """On the device a third of these pivots is flushed to zero; the factors of the fallback exchange other rows."""
     a = np.ldexp(testing.hilbert(4, 4), -120)
     P, L, U = (part.numpy() for part in glla.plu(glla.asarray(a)))
     testing.assert_plu(a, P, L, U, multiplier_limit=MULTIPLIERS)

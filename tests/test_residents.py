@@ -86,7 +86,7 @@ def test_of_small_matrices_little_is_read(name, device, rng, traffic):
 
 
 @pytest.mark.parametrize(
-    ("variant", "figures"), [("adjugate", 3), ("adjugate_fused", 3), ("pivoted_small", 9), ("gauss_jordan", 1)]
+    ("variant", "diagnostics"), [("adjugate", 3), ("adjugate_fused", 3), ("pivoted_small", 9), ("gauss_jordan", 1)]
 )
 def test_inverses_of_order_3_stay(variant, figures, device, rng, traffic):
     count = 40 if variant == "gauss_jordan" else 400  # that goes one by one
@@ -217,7 +217,7 @@ def test_a_residual_beyond_what_float32_tells_is_read(monkeypatch, device, rng, 
 
 
 def scaled(a, place):
-    """Bring a member near float32's limits: it is done again with care."""
+    """Bring a member near float32's limits: it is done again by the fallback."""
     a[place] *= np.float32(2.0**-90)
 
 
@@ -231,26 +231,26 @@ CAREFUL = {
     "cho_solve": scaled, "lu_factor": scaled, "slogdet": scaled, "rcond": scaled, "cholesky": scaled,
     "lu_solve": scaled, "solve lower triangular": scaled, "inv lower triangular": scaled,
 }  # fmt: skip
-"""Calls, and what a member needs care for."""
+"""Calls, and what a member needs the fallback for."""
 
 
 @pytest.mark.parametrize("name", CAREFUL)
 def test_members_that_need_care_are_read_alone(name, device, rng, traffic):
     count, places = 60, (7, 31)
     a = definite(count, 20, rng)
-    calm, care, one = glla.asarray(a, device), a.copy(), a[0].nbytes
+    calm, fallback, one = glla.asarray(a, device), a.copy(), a[0].nbytes
     for place in places:
-        CAREFUL[name](care, place)
-    A, bytes_of = glla.asarray(care, device), {}
-    for which, given in (("calm", calm), ("care", A)):
+        CAREFUL[name](fallback, place)
+    A, bytes_of = glla.asarray(fallback, device), {}
+    for which, given in (("calm", calm), ("fallback", A)):
         traffic["read"].clear()
         traffic["write"].clear()
         found = parts(CALLS[name](given))
         bytes_of[which] = [sum(traffic[way]) for way in ("read", "write")]
-    more = np.subtract(bytes_of["care"], bytes_of["calm"])
+    more = np.subtract(bytes_of["fallback"], bytes_of["calm"])
     assert one / 20 <= more[0] <= len(places) * 4 * one  # operands, factors and what comes of them
     assert more[1] <= len(places) * 4 * one + 3 * 4 * count  # and a number for each member
-    for mine, expected in zip(found, parts(CALLS[name](care)), strict=True):
+    for mine, expected in zip(found, parts(CALLS[name](fallback)), strict=True):
         tolerance = 1e-6 if name == "rcond" else 0  # norms are summed in another order
         np.testing.assert_allclose(getattr(mine, "numpy", mine.copy)(), expected, rtol=tolerance)
 
@@ -259,9 +259,9 @@ def test_careful_members_are_gathered_before_they_are_read(device, rng, traffic)
     a = definite(40, 12, rng)
     counts = []
     for places in ([3], list(range(0, 40, 4))):
-        care = a.copy()
-        care[places] *= np.float32(2.0**-90)
-        A = glla.asarray(care, device)
+        fallback = a.copy()
+        fallback[places] *= np.float32(2.0**-90)
+        A = glla.asarray(fallback, device)
         traffic["read"].clear()
         sign, _ = glla.slogdet(A)
         counts.append(len(traffic["read"]))

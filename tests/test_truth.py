@@ -432,14 +432,14 @@ LADDER: dict[Step, dict[str, Any]] = {
     ("substitute", "NonFiniteError"): system((1, 1), X=np.ones((2, 1)), **TINY),
 }
 PIVOTINGS: dict[Step, dict[str, Any]] = {
-    ("care", "care, partial pivoting"): factored("harmonic", "partial"),
-    **{(f"care, {one} pivoting", "GrowthWarning"): factored(one) for one in ("harmonic", "geometric")},
-    **{(f"care, {one} pivoting", "NonFiniteError"): factored(one, u=np.inf) for one in ("harmonic", "geometric")},
-    ("care, harmonic pivoting", "care, geometric pivoting"): factored("harmonic", "geometric"),
-    ("care, partial pivoting", "care, geometric pivoting"): factored("partial", "geometric"),
-    ("care, partial pivoting", "care, harmonic pivoting"): factored("partial", "harmonic"),
-    (f"{INSTEAD} geometric", "care, partial pivoting"): factored("geometric", "partial"),
-    (f"{INSTEAD} harmonic", "care, partial pivoting"): factored("harmonic", "partial"),
+    ("fallback", "fallback, partial pivoting"): factored("harmonic", "partial"),
+    **{(f"fallback, {one} pivoting", "GrowthWarning"): factored(one) for one in ("harmonic", "geometric")},
+    **{(f"fallback, {one} pivoting", "NonFiniteError"): factored(one, u=np.inf) for one in ("harmonic", "geometric")},
+    ("fallback, harmonic pivoting", "fallback, geometric pivoting"): factored("harmonic", "geometric"),
+    ("fallback, partial pivoting", "fallback, geometric pivoting"): factored("partial", "geometric"),
+    ("fallback, partial pivoting", "fallback, harmonic pivoting"): factored("partial", "harmonic"),
+    (f"{INSTEAD} geometric", "fallback, partial pivoting"): factored("geometric", "partial"),
+    (f"{INSTEAD} harmonic", "fallback, partial pivoting"): factored("harmonic", "partial"),
     (f"{INSTEAD} harmonic", "GrowthWarning"): factored("harmonic"),
     (f"{INSTEAD} harmonic", "NonFiniteError"): factored("harmonic", u=np.inf),
 }

@@ -37,7 +37,7 @@ from glla.linalg.definite_band import solve_definite_band
 from glla.linalg.operands import device_of, operand
 from glla.operations import packing, restoration
 from glla.operations.acceptance import PROMISED
-from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.elimination.rounding import UNIT_ROUNDOFF
 from glla.operations.host.scaling import exponent_of, scaled_back
 from glla.operations.sparse.layout import MOST_TEXELS
 from glla.passes import Variant

@@ -25,7 +25,7 @@ from glla.cluster.linalg import lu_factor, matmul, solve
 from glla.cluster.messages import Alone, Channel
 from glla.cluster.model import Parameters, predict, simulate
 from glla.cluster.steps import Receive, Send
-from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.elimination.rounding import UNIT_ROUNDOFF
 
 BIG = 1 << 22
 """Bytes of the message that measures the network's bandwidth."""
@@ -357,7 +357,7 @@ def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None])
     a = DistributedMatrix.from_function(grid, entries, (n, n), nb)
     b = np.cos(np.arange(n, dtype=np.float64))
     lu_factor(a, variant=variant)  # compiles, and warms up
-    figures = {}
+    diagnostics = {}
     for name, work, flop in (
         ("product", lambda: matmul(a, a), 2 * n**3),
         ("plu", lambda: lu_factor(a, variant=variant), 2 * n**3 / 3),
@@ -367,7 +367,7 @@ def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None])
         start = time.perf_counter()
         work()
         seconds = time.perf_counter() - start
-        figures[name] = seconds
+        diagnostics[name] = seconds
         if not crowded:
             ratio = f", {seconds / simulated:.2f} times the simulated time" if name == "plu" else ""
             say(f"{name}, n = {n}: {seconds:.4g} s, {flop / seconds / 1e9:.4g} GFLOP/s{ratio}")
@@ -378,7 +378,7 @@ def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None])
     return {
         "n": n, "nb": nb, "grid": grid.shape, "variant": variant, "look_ahead": grid.look_ahead, "ranks": ranks,
         "parameters": asdict(parameters), "predicted_seconds": closed.seconds, "simulated_seconds": simulated,
-        "seconds": figures, "times_mean_something": not crowded, "hpl_residual": residual,
+        "seconds": diagnostics, "times_mean_something": not crowded, "hpl_residual": residual,
     }  # fmt: skip
 
 

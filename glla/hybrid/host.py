@@ -26,7 +26,7 @@ from glla.errors import NonFiniteError, SingularMatrixError
 from glla.linalg import PLU, RREF
 from glla.linalg.factors import Factors
 from glla.linalg.walk import Perform, walk
-from glla.operations import OPERATIONS, acceptance, care
+from glla.operations import OPERATIONS, acceptance, fallback
 from glla.operations.det import sign_and_log
 from glla.operations.elimination import plu as factorisations
 from glla.operations.elimination import rref as echelon
@@ -187,7 +187,9 @@ def _solve(function: str, a: Float32, b: Float32) -> Float32:
     usual = rows is None and acceptance.largest_near_one(columns)
     if not usual or not factors.growth(_largest(scaled)) <= acceptance.allowed_growth(len(a)):
         values = {"A": a, "B": columns, "function": function, "member": ""}
-        x: Float32 = walk(OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, care.CARE)["X"]
+        x: Float32 = walk(
+            OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, fallback.FALLBACK
+        )["X"]
         return x.reshape(b.shape)
     factors.check_regular(function)
     return fortran(factors.solve_array(b).T).T  # in C order
@@ -214,7 +216,7 @@ def lu_factor(a: Float32) -> tuple[Float32, NDArray[np.int32]]:
     factors, scale = HostFactors(a), _largest(a)
     if scale > 0 and not (acceptance.size_near_one(scale) and _grew_little(factors.packed, scale)):
         known = {"function": "lu_factor", "check_finite": True, "turns": ("partial",)}
-        values = walk(OPERATIONS["lu_factor"], forms_of((a,)), _again, {"A": a, **known}, factorisations.CARE)
+        values = walk(OPERATIONS["lu_factor"], forms_of((a,)), _again, {"A": a, **known}, factorisations.FALLBACK)
         return values["lu"], values["piv"]
     return finite_result("lu_factor", factors.packed, True), factors.exchanges
 
@@ -228,7 +230,7 @@ def _again(stage: str, values: Values) -> Values:
 
 
 def _in_place_of_plans() -> Perform:
-    """Return an executor of the stages of `glla.operations.care` by LAPACK."""
+    """Return an executor of the stages of `glla.operations.fallback` by LAPACK."""
     factors: HostFactors
 
     def factored(a: Float32) -> dict[str, Any]:
@@ -237,18 +239,18 @@ def _in_place_of_plans() -> Perform:
         return {"diagonal": factors.diagonal_texels, "exchanges": pivot_records(factors.exchanges)}
 
     def perform(stage: str, values: Values) -> Values:
-        if stage == care.CARE:
+        if stage == fallback.FALLBACK:
             names = ("scaled A", "row exponents", "column exponents", "scaled B", "sizes")
-            made = dict(zip(names, care.scaled_system(values["A"], values.get("B")), strict=True))
+            made = dict(zip(names, fallback.scaled_system(values["A"], values.get("B")), strict=True))
             return {**made, **factored(made["scaled A"])}
-        if stage == care.COMPLETE:
+        if stage == fallback.COMPLETE:
             order = complete_order(values["scaled A"])
             return {"order": order, **factored(values["scaled A"][:, order])}
-        if stage == care.PROBE:
+        if stage == fallback.PROBE:
             return {"probe_solutions": factors.probe_solutions()}
-        if stage == care.LOOK:
+        if stage == fallback.LOOK:
             return {"errors": acceptance.errors_of_suspects(factors.packed, values["diagonal"])[0]}
-        if stage == care.SUBSTITUTE:
+        if stage == fallback.SUBSTITUTE:
             return {"X": factors.solve_array(values["scaled B"].astype(np.float32))}
         residual, sizes = rescaled_residual(values["residual"], values["e"])
         a, b, before = (values[name] for name in ("A in float64", "B in float64", "X so far"))
@@ -285,7 +287,7 @@ def det(a: Float32) -> Any:
         exponents = sum(int(part.sum()) for part in (rows, columns) if part is not None)
         sign, logarithm = map(np.float64, sign_and_log(factors.diagonal[0], factors.exchanges, exponents))
     else:
-        values = walk(OPERATIONS["det"], forms_of((a,)), _in_place_of_plans(), {"A": a}, care.CARE)
+        values = walk(OPERATIONS["det"], forms_of((a,)), _in_place_of_plans(), {"A": a}, fallback.FALLBACK)
         sign, logarithm = np.float64(values["sign"]), np.float64(values["logarithm"])
     with np.errstate(over="ignore", under="ignore"):
         result = np.float32(sign * np.exp(logarithm))

@@ -7,7 +7,8 @@ Read `operands` (accepted operands), `call` (one call: batched, looped or stream
 operations' `settle` decides), then the functions: `systems`, `triangular`, `definite`, `factorise`, `determinants`,
 `products`, `echelon`, `orthogonal`. ``glla.solve`` of a batch on the device goes from `systems` to `call.Call`,
 `resident.together`, `operations.residents` (the plan on the device), `operations.stack` and ``shaders/stack``; rejected
-matrices go from `Call._repair` to `again` and to `operations.care`. ``glla.plan`` (`plans`) carries out the same call
+matrices go from `Call._repair` to `again` and to `operations.fallback`. ``glla.plan`` (`plans`) carries out the same
+call
 on a device that runs nothing, `recording`. Also here: `factors` (on the device), `tiling`, `merged` (small plans).
 """
 

@@ -31,7 +31,7 @@ class Settled:
         Those that stand now.
     matrices : ndarray of float64
         Of these, not rounded to float32.
-    figures : ndarray of float32
+    diagnostics : ndarray of float32
         Of these, as they were scaled.
     exponents : ndarray of int
         Of these, the sum of all exponents by which rows and columns were scaled.
@@ -41,7 +41,7 @@ class Settled:
 
     places: Places
     matrices: Float64
-    figures: Float32
+    diagnostics: Float32
     exponents: NDArray[np.integer]
     left: Places
 
@@ -70,12 +70,12 @@ def settled(
     places = np.concatenate([part.places for part in parts]) if parts else doubts[:0]
     if not parts:
         nothing = np.zeros((0, *batch.matrix(forms)))
-        figures = np.zeros((0, batch.lines, batch.order(forms)), dtype=np.float32)
-        return Settled(places, nothing, figures, places, doubts)
-    matrices, figures, exponents = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("matrices", "figures", "exponents")
+        diagnostics = np.zeros((0, batch.lines, batch.order(forms)), dtype=np.float32)
+        return Settled(places, nothing, diagnostics, places, doubts)
+    matrices, diagnostics, exponents = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("matrices", "diagnostics", "exponents")
     )
-    return Settled(places, matrices, figures, exponents, doubts[~np.isin(doubts, places)])
+    return Settled(places, matrices, diagnostics, exponents, doubts[~np.isin(doubts, places)])
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
@@ -97,10 +97,10 @@ def _piece(
     forms = tuple(Form(one.shape) for one in given.values())
     plan: Plan = following(again.batched(batch, forms, device.limits, **options), again.AGAIN)
     found = run(device, plan, given)
-    matrices, figures = found["matrices"], found["figures"]
+    matrices, diagnostics = found["matrices"], found["diagnostics"]
     scaled = tuple(found[f"scaled {name}"] for name in given)
     stands = ~found["lost"]
-    doubts = batch.doubtful(scaled, matrices, figures, **options)
+    doubts = batch.doubtful(scaled, matrices, diagnostics, **options)
     if len(doubts) and plan.after:
         doubts = doubts[~run(device, following(plan, again.LOOK), found)["stands"][doubts]]
     stands[doubts] = False
@@ -109,5 +109,9 @@ def _piece(
     stands = stands[:count]
     exponents = found["e"].sum(axis=(1, 2)) + found["f"].sum(axis=(1, 2))
     return Settled(
-        places[stands], matrices[:count][stands], figures[:count][stands], exponents[:count][stands], places[~stands]
+        places[stands],
+        matrices[:count][stands],
+        diagnostics[:count][stands],
+        exponents[:count][stands],
+        places[~stands],
     )

@@ -376,7 +376,7 @@ class BandCall(Call):
         return solutions[0] if len(parts) == 1 else shaping.concat("stack", solutions, 0), again
 
     def _piece(self, refine: bool, *operands: Resident) -> tuple[Resident, Places]:
-        """The same of one piece. 16 bytes are read back; where they count doubtful systems, the figures of all."""
+        """The same of one piece. 16 bytes are read back; where they count doubtful systems, the diagnostics of all."""
         forms, options = tuple(one.form for one in operands), {**self.options, "refine": refine}
         plan = kernel.resident_stack(forms, self.device.limits, check_finite=self.check_finite, **options)
         made: dict[str, Any] = self.device.run(
@@ -385,9 +385,9 @@ class BandCall(Call):
         shape = (forms[0].count, *forms[1].matrix)
         again = np.zeros(0, dtype=np.intp)
         if made["verdict"][0, 0]:
-            figures = self.device.read(made["figures"]).reshape(-1, 4)[: shape[0] * shape[2]]
-            again = np.flatnonzero(kernel.doubts(figures, shape[1]).reshape(shape[0], shape[2]).any(axis=1))
-        made["figures"].release()
+            diagnostics = self.device.read(made["diagnostics"]).reshape(-1, 4)[: shape[0] * shape[2]]
+            again = np.flatnonzero(kernel.doubts(diagnostics, shape[1]).reshape(shape[0], shape[2]).any(axis=1))
+        made["diagnostics"].release()
         return Resident.wrapped(self.device, made["matrices"], shape, "float32"), again
 
     def _mended(self, operands: tuple[Resident, ...], x: Resident, again: Places, stack: Index) -> Resident:

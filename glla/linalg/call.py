@@ -210,7 +210,7 @@ class Call:
         records = batched(self.device, self.record, operands, most, **self._batch_options)
         if records is None:
             return None
-        found = self._results(operands[0].shape, operands=operands, matrices=records[0], figures=records[1])
+        found = self._results(operands[0].shape, operands=operands, matrices=records[0], diagnostics=records[1])
         if of.doubtful is not None:
             places = of.doubtful(operands, *records, **self._batch_options)
             if len(places):
@@ -338,7 +338,7 @@ class Call:
         if not len(settled.places):
             return places[:0], {}, settled.left
         own = tuple(one[settled.places] for one in given)
-        numbers = {"figures": settled.figures, "exponents": settled.exponents}
+        numbers = {"diagnostics": settled.diagnostics, "exponents": settled.exponents}
         found = self._results(given[0].shape, operands=own, matrices=settled.matrices, **numbers)
         with np.errstate(all="ignore"):  # a result beyond float32 is infinite, which is looked at afterwards
             found = {name: one.astype(np.float32) if one.ndim > 1 else one for name, one in found.items()}

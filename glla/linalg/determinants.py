@@ -56,7 +56,7 @@ def slogdet(
     value, (sign, logarithm) = _sign_and_log("slogdet", a, device, check_finite)
     if check_finite and not (logarithm < np.inf).all():
         raise NonFiniteError("slogdet: the factors do not fit float32, their entries grow; use numpy.linalg.slogdet")
-    parts: list[Any] = [resident.figures(part.astype(np.float32), value) for part in (sign, logarithm)]
+    parts: list[Any] = [resident.diagnostics(part.astype(np.float32), value) for part in (sign, logarithm)]
     return SlogdetResult(*parts)
 
 
@@ -101,7 +101,7 @@ def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) 
         raise NonFiniteError(
             f"det: the determinant does not fit float32, log(abs(det)) is {logarithm[misfits].flat[0]:.6g}; use slogdet"
         )
-    return resident.figures(result, value)
+    return resident.diagnostics(result, value)
 
 
 def det_or_infinity(a: Any) -> np.float32 | Float32 | Array:
@@ -109,7 +109,7 @@ def det_or_infinity(a: Any) -> np.float32 | Float32 | Array:
     value, _, logarithm, result = _rounded(a, None, True)
     if not (logarithm < np.inf).all():
         raise NonFiniteError("det: the factors do not fit float32, their entries grow; use numpy.linalg.det")
-    return resident.figures(result, value)
+    return resident.diagnostics(result, value)
 
 
 def _rounded(

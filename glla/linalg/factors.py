@@ -14,10 +14,10 @@ from glla.array.array import Array
 from glla.array.convert import Float32
 from glla.gl import Device, Texture
 from glla.gl.observers import host_step
-from glla.operations import acceptance, care, lu_solve
+from glla.operations import acceptance, fallback, lu_solve
 from glla.operations import factors as plans
 from glla.operations.elimination import counts, plu
-from glla.operations.elimination.noise import rounding_errors
+from glla.operations.elimination.rounding import rounding_errors
 from glla.operations.factors import PROBES
 from glla.operations.reduce import max_magnitude
 from glla.passes import Draft, Plan, matrix, resident
@@ -36,7 +36,7 @@ class Factors:
         The pivot records of all steps, see ``pivot/factor_records.frag``.
     row_exponents, column_exponents : Texture or None
         What the matrix was scaled by before it was factored, if it was.
-    figures : mapping of str to ndarray
+    diagnostics : mapping of str to ndarray
         What was read back when they were made.
     """
 
@@ -44,15 +44,15 @@ class Factors:
     records: Texture
     row_exponents: Texture | None = None
     column_exponents: Texture | None = None
-    figures: Mapping[str, Float32] = field(default_factory=dict)
+    diagnostics: Mapping[str, Float32] = field(default_factory=dict)
 
     @staticmethod
     def of(device: Device, shape: Shape, results: Mapping[str, Any]) -> Factors:
         """Take the results of a plan that made factors: those by name, and the diagnostics beside them."""
-        figures = {name: value for name, value in results.items() if isinstance(value, np.ndarray)}
+        diagnostics = {name: value for name, value in results.items() if isinstance(value, np.ndarray)}
         lu = results["LU"] if isinstance(results["LU"], Array) else Array(device, results["LU"], shape)
         scales = results.get("row_exponents"), results.get("column_exponents")
-        return Factors(lu, results["pivots"], *scales, figures)
+        return Factors(lu, results["pivots"], *scales, diagnostics)
 
     @property
     def device(self) -> Device:
@@ -111,12 +111,12 @@ class Factors:
 
     def probe_solutions(self) -> Float32:
         """Solutions for `glla.operations.factors.probes`, of the factored matrix. Synchronises."""
-        plan = care.probe(care.System(self.shape[0], PROBES, self.device.limits))
+        plan = fallback.probe(fallback.System(self.shape[0], PROBES, self.device.limits))
         return self._figure("probe_solutions", lambda: self.run(plan)["probe_solutions"])
 
     def _figure(self, name: str, otherwise: Callable[[], Float32]) -> Float32:
         """Diagnostics read back by the plan that made the factors, or else by another plan."""
-        return self.figures[name] if name in self.figures else otherwise()
+        return self.diagnostics[name] if name in self.diagnostics else otherwise()
 
     def run(self, plan: Plan, **operands: Any) -> dict[str, Any]:
         """Run a plan of which these factors are operands."""
@@ -183,7 +183,7 @@ class Factors:
     def solve_array(self, b: Float32, transposed: bool = False) -> Float32:
         """Solve A X = B, or with the transpose of A, from the host to the host. Synchronises."""
         n, limits = self.shape[0], self.device.limits
-        plan = care.solution(n, b.shape[1], limits, transposed, self.row_exponents is not None)
+        plan = fallback.solution(n, b.shape[1], limits, transposed, self.row_exponents is not None)
         x: Float32 = self.run(plan, B=np.ascontiguousarray(b, dtype=np.float32))["X"]
         return x
 
@@ -201,7 +201,7 @@ def _diagonal_plan(n: int) -> Plan:
     return draft.plan({"diagonal": plans.read_diagonal(draft, made)})
 
 
-_rounding_errors = host_step(care.ERRORS)(rounding_errors)
+_rounding_errors = host_step(fallback.ERRORS)(rounding_errors)
 
 
 def largest_magnitude(a: Array) -> float:

@@ -71,7 +71,7 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
     Returns
     -------
     ndarray of float32 or Array
-        Of the shape of `a`. Synchronises; of matrices on a device six figures each are read, and they stay there.
+        Of the shape of `a`. Synchronises; of matrices on a device six diagnostics each are read, and they stay there.
 
     Raises
     ------
@@ -109,13 +109,13 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
 
 
 def _of_residents(a: Array, variant: str, device: Device, check_finite: bool) -> Array:
-    """Invert matrices on a device: of each the figures are read back, and the largest entry of the inverse."""
+    """Invert matrices on a device: of each the diagnostics are read back, and the largest entry of the inverse."""
     stack = a.shape[:-2]
     operation = replace(OPERATIONS["inv"], batch=BATCHES[variant])
     found = resident.together(device, operation, (resident.spread(a, stack or (1,)),), check_finite)
     if found is None or found.matrices is None:
         return upload(_inverses(a.numpy(), variant, device), device)
-    verdict = settle((a.value.form,), "", {"figures": found.figures[:, 0], "members": partial(_member, stack)})
+    verdict = settle((a.value.form,), "", {"diagnostics": found.diagnostics[:, 0], "members": partial(_member, stack)})
     if isinstance(verdict, GllaError):
         raise verdict
     x = resident.shaped(found.matrices, a.shape)

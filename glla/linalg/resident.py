@@ -46,7 +46,7 @@ class Solved:
     plan : Plan
         The plan that has run, of a piece.
     count, order : int
-        Matrices of the batch, and the length of a line of figures.
+        Matrices of the batch, and the length of a line of diagnostics.
     matrices : Resident or None
         (count, rows, columns): solutions, or packed factors.
     places : ndarray of int
@@ -67,11 +67,11 @@ class Solved:
     largest: tuple[Resident, ...] = ()
 
     @property
-    def figures(self) -> Host:
-        """Lines of figures, (places, lines, length of a line)."""
-        if "figures" not in self.numbers:
+    def diagnostics(self) -> Host:
+        """Lines of diagnostics, (places, lines, length of a line)."""
+        if "diagnostics" not in self.numbers:
             return np.zeros((len(self.places), 0, self.order), dtype=np.float32)
-        return self.numbers["figures"].reshape(len(self.places), self.batch.lines, self.order)
+        return self.numbers["diagnostics"].reshape(len(self.places), self.batch.lines, self.order)
 
     @property
     def extremes(self) -> tuple[Host, ...]:
@@ -89,7 +89,7 @@ class Solved:
         """Numbers that results are made of, by name; lines have a dimension of one before their elements."""
         kept = {name: one[:, np.newaxis] for name, one in self.numbers.items() if name.startswith(("line", "turns"))}
         norms = [self.numbers[name].reshape(-1) for name in ("norms_A", "norms_matrices") if name in self.numbers]
-        return {"figures": self.figures, **kept, **({"norms": np.stack(norms, axis=1)} if norms else {})}
+        return {"diagnostics": self.diagnostics, **kept, **({"norms": np.stack(norms, axis=1)} if norms else {})}
 
     def rejected(self, **options: Any) -> NDArray[np.intp]:
         """Places of the matrices that the filter of their batch does not accept, in order."""
@@ -100,7 +100,7 @@ class Solved:
         bad = self.infinite
         if self.batch.doubtful is not None:
             upper = self.numbers.get("most_upper", np.zeros(0, dtype=np.float32)).reshape(-1, 1, 1)
-            bad[self.batch.doubtful(self.extremes, upper, self.figures, **options)] = True
+            bad[self.batch.doubtful(self.extremes, upper, self.diagnostics, **options)] = True
         return self.places[bad]
 
     @property
@@ -197,7 +197,7 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     places = np.arange(count)
     if "doubts" in results:
         places = np.flatnonzero(results.pop("doubts").reshape(-1)[:count])
-    lengths = {"figures": batch.lines * order, "line": order, "columns": forms[-1].matrix[1]}
+    lengths = {"diagnostics": batch.lines * order, "line": order, "columns": forms[-1].matrix[1]}
     widths = {name: lengths.get(name.partition("_")[0], 1) for name in results}
     numbers = gathered(device, results, places, widths, count)
     return Solved(batch, plan, count, order, matrices, places, numbers, largest)
@@ -260,7 +260,7 @@ def rejected(
         if batch.scaled is not None and batch.doubtful is not None:
             at = np.searchsorted(found.places, places)
             still = found.infinite[at]
-            still[batch.doubtful(given, np.zeros((0, 1, 1), dtype=np.float32), found.figures[at], **options)] = True
+            still[batch.doubtful(given, np.zeros((0, 1, 1), dtype=np.float32), found.diagnostics[at], **options)] = True
             yield places[still], tuple(one[still] for one in given)
         else:
             yield places, given
@@ -382,8 +382,8 @@ def shaped(value: Resident, shape: tuple[int, ...]) -> Array:
     return Array._of(layouts.best(layouts.reshaped(value, shape)))
 
 
-def figures(found: Host, beside: Any) -> np.float32 | Host | Array:
-    """Give figures of the members of a stack: onto its device if it lies on one; of a single matrix a number.
+def diagnostics(found: Host, beside: Any) -> np.float32 | Host | Array:
+    """Give diagnostics of the members of a stack: onto its device if it lies on one; of a single matrix a number.
 
     They were settled on the host, in float64 where that matters, so that a stack has the same ones wherever it lies.
     """

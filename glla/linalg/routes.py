@@ -42,7 +42,8 @@ def batched(
     Returns
     -------
     (ndarray of float32, ndarray of float32) or None
-        The matrices and the figures of the records, see `Batch.parted`; None where the members go one by one: they are
+        The matrices and the diagnostics of the records, see `Batch.parted`; None where the members go one by one: they
+        are
         large, or not even one fits the memory.
     """
     forms = forms_of(operands)

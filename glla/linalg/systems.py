@@ -37,7 +37,7 @@ from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import explained
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
 from glla.linalg.walk import on_device, walk
-from glla.operations import OPERATIONS, acceptance, care
+from glla.operations import OPERATIONS, acceptance, fallback
 from glla.operations import factors as plans
 from glla.operations import lu_scaling as scaling
 from glla.operations import lu_solve as substitution
@@ -47,7 +47,7 @@ from glla.passes import forms_of
 from glla.registry import public
 
 CAREFUL = 256
-"""Columns of a block of right-hand sides that are solved with care."""
+"""Columns of a block of right-hand sides that are solved by the fallback."""
 
 Index = tuple[int, ...]
 """Place in a stack."""
@@ -152,9 +152,9 @@ def _values(function: str, operands: Sequence[Any], member: str) -> dict[str, An
 
 def _with_care(function: str, a: Float32, b: Float32, equilibrate: bool, device: Device, index: Index) -> Float32:
     forms = forms_of((a, b))
-    plan = care.care(care.System(len(a), b.shape[1], device.limits), forms, equilibrate)
+    plan = fallback.fallback(fallback.System(len(a), b.shape[1], device.limits), forms, equilibrate)
     values = _values(function, (a, b), member_of_stack(index))
-    x: Float32 = walk(OPERATIONS[function], forms, on_device(device, plan), values, care.CARE)["X"]
+    x: Float32 = walk(OPERATIONS[function], forms, on_device(device, plan), values, fallback.FALLBACK)["X"]
     return x
 
 
@@ -290,7 +290,7 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     Returns
     -------
     float32, or an array of them for a stack, an Array for a stack on a device
-        0 for a pivot of zero, infinity for an empty matrix. Synchronises: reads figures of each matrix.
+        0 for a pivot of zero, infinity for an empty matrix. Synchronises: reads diagnostics of each matrix.
 
     Raises
     ------
@@ -312,10 +312,10 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     square("rcond", "A", value)
     stack = value.shape[:-2]
     if value.size == 0:
-        return resident.figures(np.full(stack, np.inf, dtype=np.float32), value)
+        return resident.diagnostics(np.full(stack, np.inf, dtype=np.float32), value)
     call = Call("rcond", "rcond", device_of("rcond", device, value), check_finite, ("A",), results=("rcond",))
     found = np.asarray(call.named(value)["rcond"])
-    return resident.figures(found.astype(np.float32).reshape(stack), value)
+    return resident.diagnostics(found.astype(np.float32).reshape(stack), value)
 
 
 @public()

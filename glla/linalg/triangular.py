@@ -131,7 +131,7 @@ class _Substitution(Call):
         self, places: NDArray[np.intp], given: tuple[Float32, ...], count: int, batch: Index
     ) -> tuple[NDArray[np.intp], dict[str, Any], NDArray[np.intp]]:
         self._refuse(places, given, batch)
-        (x,) = host_step(kernel.CARE)(kernel.in_float64)(*given, **self.options)
+        (x,) = host_step(kernel.FALLBACK)(kernel.in_float64)(*given, **self.options)
         return places, {"X": x}, places[:0]
 
 
@@ -175,7 +175,7 @@ def _in_blocks(
     values = {"T": a, "B": b, "function": function, "member": member_of_stack(index), **options}
     verdict = kernel.settle(forms, "", {**values, "X": x})
     if isinstance(verdict, Go):
-        careful = kernel.care(forms, device.limits, **options)
+        careful = kernel.fallback(forms, device.limits, **options)
         x = walk(operation, forms, on_device(device, careful), values, verdict.stage)["X"]
     return x
 

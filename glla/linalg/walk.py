@@ -30,7 +30,7 @@ Perform = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 def walk(
     operation: Operation, forms: Forms, perform: Perform, values: dict[str, Any], stage: str = ""
 ) -> dict[str, Any]:
-    """Go from stage to stage until it is done. Synchronises where figures are read back.
+    """Go from stage to stage until it is done. Synchronises where diagnostics are read back.
 
     Parameters
     ----------

@@ -13,11 +13,11 @@ device plan         passes of an operation alone (`core`)
 call plan           device plan with transfers and work of the host (`whole`)
 stage               a plan of a call: the first one, or a fallback that a result leads to
 transition          condition under which a stage comes next (`Plan.after`, `Next`)
-diagnostics         numbers read back with a result, from which it is judged (figures)
+diagnostics         numbers read back with a result, from which it is judged
 accepted, rejected  judged good enough to be returned (stands), or not (doubtful)
-fallback            stages after a rejected result (care)
+fallback            stages after a rejected result
 pivot check         comparison of pivots with their rounding errors (look)
-rounding error      value of a pivot that should be zero (noise)
+rounding error      value of a pivot that should be zero
 """
 
 from collections import UserDict

@@ -1,7 +1,7 @@
 """Acceptance tests of factors and solutions: growth, small pivots, rounding errors, float32's limits.
 
 Pure functions of diagnostics that plans have read back. Pivot check: a pivot that is small relative to its column, or
-any pivot if the inverse is large, is compared with its rounding error, see `glla.operations.elimination.noise`.
+any pivot if the inverse is large, is compared with its rounding error, see `glla.operations.elimination.rounding`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import NonFiniteError, SingularMatrixError
-from glla.operations.elimination.noise import UNIT_ROUNDOFF, rounding_errors
+from glla.operations.elimination.rounding import UNIT_ROUNDOFF, rounding_errors
 from glla.operations.verdict import Values
 
 Floats = NDArray[np.floating]
@@ -149,7 +149,8 @@ def finite(values: Values, name: str) -> bool:
     return bool(np.isfinite(value if isinstance(value, np.ndarray) else values[f"largest_{name}"]).all())
 
 
-# -- figures of factors -----------------------------------------------------------------------------------------------
+# -- diagnostics of factors
+# -----------------------------------------------------------------------------------------------
 
 
 def allowed_growth(order: int) -> float:

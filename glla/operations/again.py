@@ -1,7 +1,7 @@
 """Doubtful members of a stack once more, together: scaled by powers of two on the host, through the plan of the stack.
 
-    A, B --> scaled --> plan of the stack --> scaled back in float64, and figures
-                     of systems, if figures say so: factors of all, and rounding errors of their pivots
+    A, B --> scaled --> plan of the stack --> scaled back in float64, and diagnostics
+                     of systems, if diagnostics say so: factors of all, and rounding errors of their pivots
 
 A member that does not stand then goes on alone, which takes a hundred times as long.
 """
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from glla.operations import acceptance
 from glla.operations.crossing import read_texels, texels_of, write_texels
 from glla.operations.elimination import plu_batches
-from glla.operations.elimination.noise import rounding_errors
+from glla.operations.elimination.rounding import rounding_errors
 from glla.operations.host.scaling import Float64, Integers, Scaled, right_sides
 from glla.operations.record import Array, Batch
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Next, Plan, Storage, texture
@@ -58,10 +58,10 @@ def _back(batch: Batch, forms: Forms, texels: Array, f: Integers, sizes: Integer
     """Take records apart, and scale the matrices back."""
     count, length = forms[0].count, batch.length(forms)
     stride = length + -length % texels.shape[-1]  # a record begins with a texel
-    matrices, figures = batch.parted(forms, texels.reshape(-1)[: count * stride].reshape(count, stride)[:, :length])
+    matrices, diagnostics = batch.parted(forms, texels.reshape(-1)[: count * stride].reshape(count, stride)[:, :length])
     if matrices.size:
-        return np.ldexp(matrices.astype(np.float64), sizes - f), figures
-    return matrices.astype(np.float64), figures
+        return np.ldexp(matrices.astype(np.float64), sizes - f), diagnostics
+    return matrices.astype(np.float64), diagnostics
 
 
 # -- plans ------------------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def batched(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
 def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     """Plan of as many members once more.
 
-    Operands ``A`` and ``B``, stacks of the host. Results ``matrices``, in float64, and ``figures``, as
+    Operands ``A`` and ``B``, stacks of the host. Results ``matrices``, in float64, and ``diagnostics``, as
     `Batch.parted` has them; ``scaled A`` and ``scaled B``; the exponents ``e`` and ``f``; ``lost``, who lost part of B.
     """
     assert batch.scaled is not None
@@ -101,7 +101,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     read = read_texels(draft, records, "records")
     results = {
         "matrices": draft.slot("matrices", HostArray((count, *batch.matrix(forms)))),
-        "figures": draft.slot("figures", HostArray((count, *lines))),
+        "diagnostics": draft.slot("diagnostics", HostArray((count, *lines))),
     }
     draft.host(BACK, partial(_back, batch, forms), (read, made["f"], made["sizes"]), tuple(results.values()))
     after = (Next("a pivot is small, or an inverse large", LOOK, partial(look, forms[0], limits)),)

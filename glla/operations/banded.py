@@ -102,14 +102,14 @@ class _Way:
     refine: bool
 
     def solve(self, draft: Draft, stack: Stack, given: Bands) -> tuple[Systems, str, str]:
-        """Add all of it; give the systems, and the slots of unknowns and figures."""
+        """Add all of it; give the systems, and the slots of unknowns and diagnostics."""
         n = given.shape[1]
         if isinstance(self.lines, int):
             blocks = BlockSystems(draft, stack, n)
             equations_ = blocks.equations(given, self.lines)
             pairs, left = blocks.refined(equations_) if self.refine else blocks.solve(equations_)
-            figures = blocks.check(equations_, pairs, left)
-            return blocks.plain, blocks.unknowns(pairs), figures
+            diagnostics = blocks.check(equations_, pairs, left)
+            return blocks.plain, blocks.unknowns(pairs), diagnostics
         systems = Systems(draft, stack, n, definite=self.definite)
         equations = systems.equations(given, self.lines)
         again = self.refine or self.variant == "parallel_cyclic_reduction"
@@ -130,7 +130,8 @@ def plan(
 ) -> Plan:
     """Plan of the solution of A X = B on the device, n, columns > 0.
 
-    Operands ``A`` and ``B``, results ``X``, all packed, and ``figures``, a texel for each right side. Passes, with L =
+    Operands ``A`` and ``B``, results ``X``, all packed, and ``diagnostics``, a texel for each right side. Passes, with
+    L =
     log2(n): ``cyclic_reduction`` 2 L + 1, ``partition`` 2 L / log2(P) + 1, ``parallel_cyclic_reduction`` 2 L + 4,
     ``thomas`` 2 n, ``redundant`` 1; and 3 or 4 more. `refine` doubles them.
 
@@ -156,11 +157,11 @@ def plan(
     operands = {"A": draft.operand("A", matrix((rows, n))), "B": draft.operand("B", matrix((n, columns)))}
     way = _Way(lines, definite, variant, values, refine)
     stack = Stack.of(columns, (n, 1), limits.texture_size)
-    systems, x, figures = way.solve(draft, stack, Bands(operands, (rows, n, columns)))
+    systems, x, diagnostics = way.solve(draft, stack, Bands(operands, (rows, n, columns)))
     result = draft.slot("X", matrix((n, columns)))
     systems.packed(x, result, columns)
     work = flops_of_five if isinstance(lines, int) else flops
-    return draft.plan({"X": result, "figures": figures}, work(forms))
+    return draft.plan({"X": result, "diagnostics": diagnostics}, work(forms))
 
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
@@ -198,7 +199,7 @@ def whole(
         limits, **way, refine=refine, **options,
     )  # fmt: skip
     made = draft.call("solution", core, A=a, B=b)
-    results["figures"] = read_texels(draft, made["figures"], "figures of the systems")
+    results["diagnostics"] = read_texels(draft, made["diagnostics"], "diagnostics of the systems")
     at_home = not (a_form.resident or b_form.resident)
     results["X"] = read_back(draft, made["X"], b_form.matrix, limits, "X") if at_home else made["X"]
     again = partial(whole, forms, limits, **way, refine=True, **options)
@@ -254,7 +255,7 @@ def rounded(function: str, wide: Float64, place: int, definite: bool, member: st
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide from the figures: the solution stands, it is refined, or the host solves it, which may find a flaw.
+    """Decide from the diagnostics: the solution stands, it is refined, or the host solves it, which may find a flaw.
 
     `values` has ``function`` and ``member`` for messages, and ``definite``. `Done` has ``X`` where the host found it.
     """
@@ -264,7 +265,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
             return Done({"X": rounded(values["function"], values["X"], place, *names)})
         except GllaError as error:
             return error
-    if not doubts(values["figures"], forms[0].shape[-1]).any():
+    if not doubts(values["diagnostics"], forms[0].shape[-1]).any():
         return Done()
     return Go(PIVOTING if stage == REFINE else REFINE)
 
@@ -281,9 +282,9 @@ def least_left(n: int) -> float:
     return min(LEAST_LEFT[1], max(LEAST_LEFT[0], 8 * n * n * 2.0**-24))
 
 
-def doubts(figures: NDArray[np.float32], n: int) -> NDArray[np.bool_]:
-    """Whether systems of n equations are doubtful, by their figures (..., error, left, rhs, x)."""
-    error, left, rhs, x = np.moveaxis(figures.astype(np.float64), -1, 0)
+def doubts(diagnostics: NDArray[np.float32], n: int) -> NDArray[np.bool_]:
+    """Whether systems of n equations are doubtful, by their diagnostics (..., error, left, rhs, x)."""
+    error, left, rhs, x = np.moveaxis(diagnostics.astype(np.float64), -1, 0)
     stands = (error <= MOST_ERROR) & (left >= least_left(n))
     stands &= (rhs == 0) | ((rhs >= NORMAL[0]) & (rhs <= NORMAL[1]))
     stands &= (left > DOMINANT) | (x <= LARGEST_RATIO * rhs)
@@ -329,7 +330,8 @@ def batched(
 ) -> Plan:
     """Plan of a stack of matrices from the host.
 
-    Operand ``raw``: the bands of all, then all B. Result ``records``: for each matrix X, and the worst figures of its
+    Operand ``raw``: the bands of all, then all B. Result ``records``: for each matrix X, and the worst diagnostics of
+    its
     systems.
     """
     (rows, n), (_, columns), count = forms[0].matrix, forms[1].matrix, forms[0].count
@@ -340,8 +342,8 @@ def batched(
     stack = Stack.of(count * columns, (n, 1), limits.texture_size)
     way = _Way(lines, definite, variant, values, refine)
     given = Bands({"A": operand}, (rows, n, columns), "raw", count * rows * n)
-    systems, x, figures = way.solve(draft, stack, given)
-    records = systems.records(x, figures, columns, limits.texture_size)
+    systems, x, diagnostics = way.solve(draft, stack, given)
+    records = systems.records(x, diagnostics, columns, limits.texture_size)
     one = tuple(replace(form, shape=(1, *form.matrix)) for form in forms)
     again = partial(batched, one, limits, lines=lines, definite=definite, refine=True)
     then = None if refine else Next("a system is doubtful", REFINE, again)
@@ -374,7 +376,8 @@ def resident_stack(
     Returns
     -------
     Plan
-        Operands ``A`` and ``B``. Results ``matrices``, the solutions, wrapped; ``figures``, a texel for each system;
+        Operands ``A`` and ``B``. Results ``matrices``, the solutions, wrapped; ``diagnostics``, a texel for each
+        system;
         ``verdict``, read back: how many systems are doubtful, the only thing that the host waits for.
     """
     draft = Draft("stack[pentadiagonal]" if isinstance(lines, int) else "stack[tridiagonal]")
@@ -383,7 +386,7 @@ def resident_stack(
     core = _resident_core(plain, limits, lines, definite, check_finite, refine, **way)
     operands = {name: _in_order(draft, name, form, limits) for name, form in zip("AB", forms, strict=True)}
     made = draft.call("systems", core, **operands)
-    results = {"matrices": made["matrices"], "figures": made["figures"]}
+    results = {"matrices": made["matrices"], "diagnostics": made["diagnostics"]}
     results["verdict"] = read_texels(draft, made["verdict"], "verdict of the host")
     doubtful_ = tuple(Form((1, *form.matrix), resident=True) for form in forms)
     again = partial(resident_stack, doubtful_, limits, check_finite=check_finite, refine=True, **ways)
@@ -427,12 +430,12 @@ def _resident_core(
     if in_fours(lines, forms, variant, values) and not refine:
         assert not isinstance(lines, int)
         systems = Systems(draft, stack, n, definite=definite)
-        matrices, figures = systems.in_fours(given, lines, values["TOP"], size)
+        matrices, diagnostics = systems.in_fours(given, lines, values["TOP"], size)
     else:
-        systems, x, figures = _Way(lines, definite, variant or "", values, refine).solve(draft, stack, given)
+        systems, x, diagnostics = _Way(lines, definite, variant or "", values, refine).solve(draft, stack, given)
         matrices = systems.wrapped(x, columns, size)
-    results = {"matrices": matrices, "figures": figures}
-    return draft.plan(results | {"verdict": systems.verdict(figures, _bounds(n), size)}, flops(forms))
+    results = {"matrices": matrices, "diagnostics": diagnostics}
+    return draft.plan(results | {"verdict": systems.verdict(diagnostics, _bounds(n), size)}, flops(forms))
 
 
 def in_fours(lines: Given, forms: Forms, variant: str | None, values: Parameters | Mapping[str, int]) -> bool:
@@ -448,9 +451,9 @@ def _bounds(n: int) -> dict[str, Uniform]:
     return {"bounds": (MOST_ERROR, least_left(n)), "normal": NORMAL, "regular": (DOMINANT, LARGEST_RATIO)}
 
 
-def doubtful(operands: Any, matrices: Array, figures: NDArray[np.float32], **options: Any) -> NDArray[np.intp]:
+def doubtful(operands: Any, matrices: Array, diagnostics: NDArray[np.float32], **options: Any) -> NDArray[np.intp]:
     """Places of the members that are solved again."""
-    return np.flatnonzero(doubts(figures[:, 0], matrices.shape[-2]))
+    return np.flatnonzero(doubts(diagnostics[:, 0], matrices.shape[-2]))
 
 
 # -- the record -------------------------------------------------------------------------------------------------------

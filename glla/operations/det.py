@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import acceptance, care, factors, stack
+from glla.operations import acceptance, factors, fallback, stack
 from glla.operations.crossing import bring_in_watched, read_texels
 from glla.operations.elimination import counts, plu, plu_batches
 from glla.operations.host import scaling
@@ -53,25 +53,25 @@ def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
 
 def _after(form: Form, limits: Limits) -> tuple[Next, ...]:
     when = "entries grew, or rows or columns are beyond 2^-40 to 2^40"
-    return (Next(when, care.CARE, partial(careful, form, limits)),)
+    return (Next(when, fallback.FALLBACK, partial(careful, form, limits)),)
 
 
 @cached_plan
 def careful(form: Form, limits: Limits) -> Plan:
     """Plan of the parts of a determinant of a matrix that is scaled on the host first."""
     n = form.shape[-1]
-    draft = Draft(care.CARE)
-    results = care.add_scaled(draft, (form.member,), limits)
-    results |= draft.call("factors", care.made_on_device(n, limits), A=results["scaled A"])
+    draft = Draft(fallback.FALLBACK)
+    results = fallback.add_scaled(draft, (form.member,), limits)
+    results |= draft.call("factors", fallback.made_on_device(n, limits), A=results["scaled A"])
     results["exchanges"] = read_texels(draft, results["pivots"], "exchanges")
-    return draft.plan(results, after=(Next("entries grew", care.COMPLETE, partial(complete, n, limits)),))
+    return draft.plan(results, after=(Next("entries grew", fallback.COMPLETE, partial(complete, n, limits)),))
 
 
 @cached_plan
 def complete(n: int, limits: Limits) -> Plan:
     """Plan of the same with the columns in the order of complete pivoting."""
-    draft = Draft(care.COMPLETE)
-    results = care.add_complete(draft, draft.operand("scaled A", HostArray((n, n))), n, limits)
+    draft = Draft(fallback.COMPLETE)
+    results = fallback.add_complete(draft, draft.operand("scaled A", HostArray((n, n))), n, limits)
     results["exchanges"] = read_texels(draft, results["pivots"], "exchanges")
     return draft.plan(results)
 
@@ -82,24 +82,26 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     Where not even complete pivoting keeps the entries in range, the logarithm is infinite.
     """
     if stage == BATCHED:
-        return Go(care.CARE) if acceptance.finite(values, "A") else Done()
+        return Go(fallback.FALLBACK) if acceptance.finite(values, "A") else Done()
     n = forms[0].shape[-1]
     u, largest = acceptance.of_diagonal(values["diagonal"], n)
     pivots = plu.exchanges(values["exchanges"], n)
     if not stage:
         if not acceptance.in_bounds(values, n):
             let_through = {"sign": np.nan, "logarithm": np.nan}
-            return Go(care.CARE) if acceptance.finite(values, "A") else Done(let_through)
+            return Go(fallback.FALLBACK) if acceptance.finite(values, "A") else Done(let_through)
         sums = [np.sum(acceptance.pairs(values[f"{line}_exponents_read"], n).astype(np.int32)) for line in LINES]
         return _done(*sign_and_log(u, pivots, sum(sums)))
     growth = acceptance.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
-    if stage == care.CARE and acceptance.grew(growth, n):
-        return Go(care.COMPLETE)
+    if stage == fallback.FALLBACK and acceptance.grew(growth, n):
+        return Go(fallback.COMPLETE)
     if np.isinf(growth):
         return _done(np.nan, np.inf)
     total = int(values["row exponents"].sum() + values["column exponents"].sum())
     sign, logarithm = sign_and_log(u, pivots, total)
-    return _done(float(sign) * _parity(values["order"] if stage == care.COMPLETE else np.arange(n)), float(logarithm))
+    return _done(
+        float(sign) * _parity(values["order"] if stage == fallback.COMPLETE else np.arange(n)), float(logarithm)
+    )
 
 
 def _done(sign: Any, logarithm: Any) -> Done:
@@ -121,12 +123,12 @@ def _parity(order: NDArray[np.intp]) -> int:
     return sign
 
 
-def of_figures(figures: Array, scaled_by: Any = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def of_figures(diagnostics: Array, scaled_by: Any = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Signs and logarithms of the determinants of a batch, from the diagnostics of its plan.
 
     `scaled_by` are the exponents by which each member was scaled before.
     """
-    u, _, pivots, exponents = np.moveaxis(figures, 1, 0)
+    u, _, pivots, exponents = np.moveaxis(diagnostics, 1, 0)
     return sign_and_log(u, pivots.astype(np.int32), np.sum(exponents, axis=1) + scaled_by)
 
 
@@ -147,15 +149,15 @@ def results(known: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     if "turns" in known:
         parts = of_line_and_turns(known["line_0"][:, 0], known["turns"][:, 0, 0])
     else:
-        parts = of_figures(known["figures"], known.get("exponents", 0))
+        parts = of_figures(known["diagnostics"], known.get("exponents", 0))
     return dict(zip(("sign", "logarithm"), parts, strict=True))
 
 
-def doubtful(operands: tuple[Array, ...], nothing: Array, figures: Array) -> NDArray[np.intp]:
+def doubtful(operands: tuple[Array, ...], nothing: Array, diagnostics: Array) -> NDArray[np.intp]:
     """Which determinants of a stack are made again, from U's diagonals and the largest entries of U's columns."""
     (a,) = operands
-    u, largest, *_ = np.moveaxis(figures, 1, 0)
-    grew = ~(np.max(largest, axis=1) <= acceptance.allowed_growth(figures.shape[-1])) | ~np.isfinite(u).all(axis=1)
+    u, largest, *_ = np.moveaxis(diagnostics, 1, 0)
+    grew = ~(np.max(largest, axis=1) <= acceptance.allowed_growth(diagnostics.shape[-1])) | ~np.isfinite(u).all(axis=1)
     return np.flatnonzero(grew if acceptance.near_one(a) else grew | ~scaling.scales_near_one(a))
 
 

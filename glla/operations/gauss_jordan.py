@@ -22,7 +22,7 @@ from glla.operations import residual
 from glla.operations.acceptance import PROMISED
 from glla.operations.crossing import at_home, bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky
-from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.elimination.rounding import UNIT_ROUNDOFF
 from glla.operations.host.scaling import of_system
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.shapes import square

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from glla.errors import ShapeError, SingularMatrixError
 from glla.operations.crossing import at_home, texels_of
 from glla.operations.elimination import plu_batches
-from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.elimination.rounding import UNIT_ROUNDOFF
 from glla.operations.record import Array, Batch, Choice, Chosen, Operation, builder
 from glla.operations.stack import capacity, raw
 from glla.operations.verdict import Done, Values, Verdict
@@ -84,15 +84,16 @@ def most_together(limits: Limits) -> int:
 
 
 @builder("inv3", VARIANTS, choose)
-def core(forms: Forms, limits: Limits, chosen: Chosen, figures: bool = False) -> Plan:
+def core(forms: Forms, limits: Limits, chosen: Chosen, diagnostics: bool = False) -> Plan:
     """Plan of the inverses, on the device, of the rows of a packed matrix, count x 9.
 
-    Operand ``A``, result ``X``, both packed; ``figures``, wrapped, a line for each matrix. Passes: ``adjugate`` 2, the
+    Operand ``A``, result ``X``, both packed; ``diagnostics``, wrapped, a line for each matrix. Passes: ``adjugate`` 2,
+    the
     others 1, beside those that bring the rows in and pack them again.
 
     Parameters
     ----------
-    figures : bool
+    diagnostics : bool
         What tells whether a matrix is singular is a result, too.
     """
     (form,), size, variant = forms, limits.texture_size, chosen.variant
@@ -105,7 +106,7 @@ def core(forms: Forms, limits: Limits, chosen: Chosen, figures: bool = False) ->
     records = _records(draft, elements, count, variant, limits)
     x, lines = (_part(draft, records, count, start, stop, size) for start, stop in ((0, 9), (9, 9 + LINES[variant])))
     results = {"X": draft.call("X", move.pack(View.of((count, 9)), size), A=x)["packed"]}
-    return draft.plan(results | ({"figures": lines} if figures else {}), flops(forms))
+    return draft.plan(results | ({"diagnostics": lines} if diagnostics else {}), flops(forms))
 
 
 def _records(draft: Draft, elements: str, count: int, variant: str, limits: Limits) -> str:
@@ -139,7 +140,7 @@ def _of_stack(forms: Forms, limits: Limits = PLAIN, *, way: str) -> Plan:
 
 
 def _batch(way: str) -> Batch:
-    """How a stack on a device goes through the formula: a record is the inverse, and a line of three figures."""
+    """How a stack on a device goes through the formula: a record is the inverse, and a line of three diagnostics."""
     return Batch(
         lambda forms, limits: most_together(limits),
         partial(_of_stack, way=way),
@@ -184,7 +185,7 @@ SINGULAR = Next("a determinant is no larger than its rounding error", error="Sin
 
 @builder("inv3", VARIANTS, choose)
 def whole(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
-    """Plan of a call: the inverses, and the figures that tell whether a matrix is singular, read back."""
+    """Plan of a call: the inverses, and the diagnostics that tell whether a matrix is singular, read back."""
     (form,), size, variant = forms, limits.texture_size, chosen.variant
     count, lines = form.matrix[0], LINES[variant]
     draft = Draft(chosen.title)
@@ -197,9 +198,9 @@ def whole(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     records = _records(draft, elements, count, variant, limits)
     back = draft.slot("records of the host", texels_of(texture(draft.slots[records])))
     draft.transfer(records, back)
-    x, figures = draft.slot("X", HostArray((count, 9))), draft.slot("figures", HostArray((count, lines)))
-    draft.host(IN, partial(_taken_apart, count=count, lines=lines), (back,), (x, figures))
-    return draft.plan({"X": x, "figures": figures}, flops(forms), after=(SINGULAR,))
+    x, diagnostics = draft.slot("X", HostArray((count, 9))), draft.slot("diagnostics", HostArray((count, lines)))
+    draft.host(IN, partial(_taken_apart, count=count, lines=lines), (back,), (x, diagnostics))
+    return draft.plan({"X": x, "diagnostics": diagnostics}, flops(forms), after=(SINGULAR,))
 
 
 def _laid_out(a: Array, shape: tuple[int, int]) -> tuple[Array]:
@@ -210,22 +211,22 @@ def _laid_out(a: Array, shape: tuple[int, int]) -> tuple[Array]:
 
 
 def _taken_apart(records: Array, count: int, lines: int) -> tuple[Array, Array]:
-    """Inverses, and figures."""
+    """Inverses, and diagnostics."""
     stride = _stride(records.size, count)
     each = records.reshape(-1)[: count * stride].reshape(count, stride)
     return each[:, :9].copy(), each[:, 9 : 9 + lines].copy()
 
 
-def indefinite(figures: Array) -> NDArray[np.bool_]:
+def indefinite(diagnostics: Array) -> NDArray[np.bool_]:
     """Finite matrices that rounding cannot tell from a singular one, by their diagnostics."""
-    if figures.shape[1] == LINES["pivoted_small"]:
-        return np.asarray((np.abs(figures[:, :3]) <= UNIT_ROUNDOFF * figures[:, 3:]).any(axis=1))
-    return np.asarray(np.abs(figures[:, 0]) <= NOISE * figures[:, 1])
+    if diagnostics.shape[1] == LINES["pivoted_small"]:
+        return np.asarray((np.abs(diagnostics[:, :3]) <= UNIT_ROUNDOFF * diagnostics[:, 3:]).any(axis=1))
+    return np.asarray(np.abs(diagnostics[:, 0]) <= NOISE * diagnostics[:, 1])
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide from the figures: done, or an error that names the first singular matrix."""
-    bad = np.flatnonzero(indefinite(values["figures"]))
+    """Decide from the diagnostics: done, or an error that names the first singular matrix."""
+    bad = np.flatnonzero(indefinite(values["diagnostics"]))
     if not len(bad):
         return Done()
     member = values.get("members", lambda index: f" at index ({index},) of the stack")(int(bad[0]))

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from glla.operations import care, packing, solve
+from glla.operations import fallback, packing, solve
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.factors import factor, substitute
 from glla.operations.record import Array, Operation
@@ -51,7 +51,7 @@ INV = Operation(
     example=example,
     variants=SOLVERS,
     thesis="rank2",
-    settle=care.settle,
+    settle=fallback.settle,
     batch=replace(solve.SYSTEMS, matrix=lambda forms: forms[0].matrix),
     tiles=solve.streamed,
     fits=True,

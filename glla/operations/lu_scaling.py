@@ -18,7 +18,7 @@ from glla.operations.substitution import in_rounded_rows, substituted
 from glla.passes import Draft, Forms, HostArray
 
 SCALE, BACK = "scale U and the columns of B by powers of two, where need be", "scale X back"
-CARE = "substitute in float64"
+FALLBACK = "substitute in float64"
 """Work of the host, by its name in plans and traces."""
 
 

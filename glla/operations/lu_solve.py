@@ -35,7 +35,7 @@ from glla.passes.cache import cached_plan
 
 SINGULAR = "SingularMatrixError: names the place"
 
-CARE, FAR = "care", "U or right-hand sides are near float32's limits"
+FALLBACK, FAR = "fallback", "U or right-hand sides are near float32's limits"
 """The stage in float64, and its condition."""
 
 
@@ -84,18 +84,18 @@ def whole(
         x = scaling.add_scaled_back(draft, read_back(draft, x, (n, columns), limits, "X"), exponents)
     else:
         watch(draft, "X", x, (n, columns), results)
-    far = Next(FAR, CARE, partial(care, forms, limits, transposed=transposed))
+    far = Next(FAR, FALLBACK, partial(fallback, forms, limits, transposed=transposed))
     return draft.plan({**results, "X": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR), far))
 
 
 @cached_plan
-def care(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
+def fallback(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
     """Plan of the solution on the host, in float64."""
-    draft, n = Draft("care"), forms[0].matrix[0]
+    draft, n = Draft("fallback"), forms[0].matrix[0]
     given = [at_home(draft, name, form, limits) for name, form in zip(("LU", "B"), forms, strict=True)]
     given.append(draft.operand("pivots", texels_of(Storage(1, steps((n, n))))))
     x = draft.slot("X", HostArray(forms[1].matrix))
-    draft.host(scaling.CARE, partial(scaling.by_records, transposed=transposed), tuple(given), (x,))
+    draft.host(scaling.FALLBACK, partial(scaling.by_records, transposed=transposed), tuple(given), (x,))
     return draft.plan({"X": x}, flops=flops(forms))
 
 
@@ -138,7 +138,9 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
 def on_device(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
     """Plan of a batch on the device, with transitions for single matrices."""
     made = resident_triangles.with_factors(forms, limits, transposed=transposed)
-    far = Next(FAR, CARE, partial(care, tuple(Form(form.matrix) for form in forms), limits, transposed=transposed))
+    far = Next(
+        FAR, FALLBACK, partial(fallback, tuple(Form(form.matrix) for form in forms), limits, transposed=transposed)
+    )
     return replace(made, after=(Next("U has a zero on its diagonal", error=SINGULAR), far))
 
 
@@ -156,7 +158,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
     `values` has ``diagonal``: of arrays of the host as it is, before anything runs; later as texels, beside ``X``.
     """
-    if stage == CARE:
+    if stage == FALLBACK:
         return Done()
     if stage == BATCHED:
         values = {**values, "diagonal": np.diagonal(values["LU"])}
@@ -166,11 +168,11 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     given = np.diagonal(lu) if isinstance(lu, np.ndarray) else diagonal
     if given.all():
         if stage == BATCHED:
-            return Go(CARE)
+            return Go(FALLBACK)
         if "X" not in values:
             return Done()
         near = near_one(values["largest_B"].flat[0]) if "largest_B" in values else True
-        return Done() if near and scaling.safe(diagonal, largest) else Go(CARE)
+        return Done() if near and scaling.safe(diagonal, largest) else Go(FALLBACK)
     *index, place = (int(i) for i in np.argwhere(given == 0)[0])
     member = values.get("member") or member_of_stack(tuple(index))
     return SingularMatrixError(

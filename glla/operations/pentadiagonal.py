@@ -114,14 +114,14 @@ class BlockSystems:
     def check(self, equations: Rows, x: str, left: str) -> str:
         """Add the check of all systems; as `Systems.check`."""
         count = -(-self.count // CHUNK)
-        figures = self.plain.slot("figures", count)
+        diagnostics = self.plain.slot("diagnostics", count)
         inputs = {**equations, "X": x, "G": left}
-        self.draw("check", inputs, figures, {"n": self.count, "chunk": CHUNK})
+        self.draw("check", inputs, diagnostics, {"n": self.count, "chunk": CHUNK})
         if count > 1:
-            worst = self.plain.slot("worst figures", 1)
-            self.plain.draw("check", {"F": figures}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
-            figures = worst
-        return figures
+            worst = self.plain.slot("worst diagnostics", 1)
+            self.plain.draw("check", {"F": diagnostics}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
+            diagnostics = worst
+        return diagnostics
 
     def unknowns(self, x: str) -> str:
         """Add the pass that makes single unknowns of pairs; give their slot."""

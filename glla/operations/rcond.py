@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import acceptance, care, factors, residual, solve
+from glla.operations import acceptance, factors, fallback, residual, solve
 from glla.operations.crossing import at_home, bring_in_watched
 from glla.operations.elimination.counts import flops as elimination_flops
 from glla.operations.elimination.plu import SCALED, scaled_by_one
@@ -64,18 +64,18 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, paramet
 
 
 def _care(form: Form, limits: Limits) -> Next:
-    return Next("entries grew, or are beyond 2^-40 to 2^40", care.CARE, partial(careful, form, limits))
+    return Next("entries grew, or are beyond 2^-40 to 2^40", fallback.FALLBACK, partial(careful, form, limits))
 
 
 @cached_plan
 def careful(form: Form, limits: Limits) -> Plan:
     """Plan of the factors of a matrix that is scaled by a power of two on the host."""
     n = form.shape[-1]
-    draft = Draft(care.CARE)
+    draft = Draft(fallback.FALLBACK)
     a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray((n, n)))
     draft.host(SCALED, lambda a: (scaled_by_one(a)[0],), (a,), (scaled,))
-    made = draft.call("factors", care.made_on_device(n, limits), A=scaled)
-    further = Next("entries grew", care.COMPLETE, partial(complete, n, limits))
+    made = draft.call("factors", fallback.made_on_device(n, limits), A=scaled)
+    further = Next("entries grew", fallback.COMPLETE, partial(complete, n, limits))
     return draft.plan({"scaled A": scaled, **made}, flops((form,)), after=(further, _climb(n, limits)))
 
 
@@ -126,15 +126,15 @@ def _climb(n: int, limits: Limits) -> Next:
 @cached_plan
 def complete(n: int, limits: Limits) -> Plan:
     """Plan of the factors with the columns in the order of complete pivoting."""
-    draft = Draft(care.COMPLETE)
-    made = care.add_complete(draft, draft.operand("scaled A", HostArray((n, n))), n, limits)
+    draft = Draft(fallback.COMPLETE)
+    made = fallback.add_complete(draft, draft.operand("scaled A", HostArray((n, n))), n, limits)
     return draft.plan(made, after=(_climb(n, limits),))
 
 
 @cached_plan
 def step(n: int, limits: Limits, name: str) -> Plan:
     """Plan of a solution for one vector, with A or with its transpose."""
-    plan = care.solution(n, 1, limits, name == TRANSPOSED)
+    plan = fallback.solution(n, 1, limits, name == TRANSPOSED)
     draft = Draft(name)
     slots = {name: draft.operand(name, plan.slots[name]) for name in plan.operands}
     x = draft.call("solution", plan, **slots)["X"]
@@ -151,9 +151,9 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if stage in ("", BATCHED) and not acceptance.finite(values, "A"):
         return Done({"rcond": np.nan})  # let through on purpose
     if stage == BATCHED:
-        return Go(care.CARE) if values["A"].any() else Done({"rcond": 0.0})
+        return Go(fallback.FALLBACK) if values["A"].any() else Done({"rcond": 0.0})
     n = forms[0].shape[-1]
-    if stage in ("", care.CARE, care.COMPLETE):
+    if stage in ("", fallback.FALLBACK, fallback.COMPLETE):
         return _factored(stage, values, n)
     solution = values["X"][:, 0].astype(np.float64)
     if stage == STEP:
@@ -184,12 +184,12 @@ def _factored(stage: str, values: Values, n: int) -> Verdict:
     else:
         size, norm = (float(values[name].flat[0]) for name in ("largest_A", "norm_read"))
         if size == 0 or not acceptance.size_near_one(size):
-            return Go(care.CARE)  # zeros may be denormals
+            return Go(fallback.FALLBACK)  # zeros may be denormals
     if size == 0:
         return Done({"rcond": 0.0})
     growth = acceptance.growth(u, largest, size)
-    if stage != care.COMPLETE and acceptance.grew(growth, n):
-        return Go(care.COMPLETE if "scaled A" in values else care.CARE)
+    if stage != fallback.COMPLETE and acceptance.grew(growth, n):
+        return Go(fallback.COMPLETE if "scaled A" in values else fallback.FALLBACK)
     if np.isinf(growth) or not u.all():
         return Done({"rcond": 0.0})
     corner = np.full(n, 1.0 / n)

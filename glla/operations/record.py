@@ -214,11 +214,11 @@ class Batch:
         (forms of the stacks, limits, **options) -> plan. Operand ``raw``: the stacks, one after the other. Result
         ``records``: a record for each member.
     matrix : callable
-        (forms) -> rows and columns of the matrix that a record begins with; (0, 0) if it holds figures alone.
+        (forms) -> rows and columns of the matrix that a record begins with; (0, 0) if it holds diagnostics alone.
     lines : int
-        Lines of figures behind it, each as long as `order` says.
+        Lines of diagnostics behind it, each as long as `order` says.
     doubtful : callable or None
-        (operands, matrices of the records, figures of the records, **options) -> places of the matrices that are
+        (operands, matrices of the records, diagnostics of the records, **options) -> places of the matrices that are
         rejected. For a batch on the device it is asked twice: with pairs of extremes in place of operands and factors,
         then with the operands of those rejected. None where all are accepted.
     factors : bool
@@ -229,22 +229,25 @@ class Batch:
         What is doubtful depends on the least magnitudes of the operands; otherwise their largest ones are enough, which
         say whether they are finite.
     stacked : callable or None
-        (forms of stacks on the device, limits, **options) -> plan of a piece of them, where it has figures of its own.
+        (forms of stacks on the device, limits, **options) -> plan of a piece of them, where it has diagnostics of its
+        own.
     order : callable
-        (forms) -> length of a line of figures; that of U's diagonal, if it is not said.
+        (forms) -> length of a line of diagnostics; that of U's diagonal, if it is not said.
     unjudged : bool
         Every matrix is accepted without diagnostics. Of batches on the device the largest magnitude of each record is
         made, which says whether it is finite.
     kept : tuple of int
-        Lines of figures that are results: of stacks on the device they are read of all members, and no others unless
+        Lines of diagnostics that are results: of stacks on the device they are read of all members, and no others
+        unless
         the device doubts the member.
     judged : {"", "system", "definite", "factors", "determinant"}
-        Whether the device itself finds the members of which the host must see figures, and by what: see
+        Whether the device itself finds the members of which the host must see diagnostics, and by what: see
         `glla.operations.stack_doubts`.
     lower_half : bool
         The plan reads the lower half of A: with ``lower=False`` matrices are handed in transposed.
     results : callable or None
-        (mapping of what a batch has given: ``operands``, ``matrices``, ``figures``, ``exponents``, ``shape`` of A, and
+        (mapping of what a batch has given: ``operands``, ``matrices``, ``diagnostics``, ``exponents``, ``shape`` of A,
+        and
         what the plan on the device reads) -> results by name, an element for each matrix; None where the matrices are
         the result.
     lost : callable or None
@@ -282,7 +285,7 @@ class Batch:
         return rows * columns + self.lines * self.order(forms)
 
     def parted(self, forms: Forms, records: Array) -> tuple[Array, Array]:
-        """Take records apart: the matrices, and the figures, (members, lines, length of a line)."""
+        """Take records apart: the matrices, and the diagnostics, (members, lines, length of a line)."""
         rows, columns = self.matrix(forms)
         return (
             records[:, : rows * columns].reshape(len(records), rows, columns),

@@ -1,6 +1,7 @@
 """Batches on the device solved with triangles: with one, which is one of two factors, or with factors.
 
-    T, B wrapped --> packed factors --> two substitutions --> X wrapped, and figures of each member that are read back
+    T, B wrapped --> packed factors --> two substitutions --> X wrapped, and diagnostics of each member that are read
+    back
 
 The substitutions are those of a batch from the host, see `glla.operations.elimination.plu_batches.substitute`. From the
 diagnostics the host finds the matrices that failed at float32's limits. Diagnostics of large batches stay on the
@@ -49,13 +50,13 @@ def with_triangles(
         factors, seen = draft.call("diagonal of ones", plan, A=kept, B=ones)["result"], view
     x = _solved(draft, (seen, factors), (b, right), transposed != flipped, limits)
     count, (n, columns) = forms[0].count, forms[1].matrix
-    figures: dict[str, str] = {}
+    diagnostics: dict[str, str] = {}
 
     def figure(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
-        figures[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
+        diagnostics[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
 
     figure("most_A", t, a, "max_magnitude", (-2, -1))
-    figures |= draft.call("ends of the triangle", extremes_of(view, False, size), A=kept)
+    diagnostics |= draft.call("ends of the triangle", extremes_of(view, False, size), A=kept)
     rows = fold.fold(_turned(view) if transposed else view, "max_magnitude", (-1,), size)
     of_rows = draft.call("rows", rows, A=kept)["total"]
     figure("row", of_rows, View.of((*a.shape[:-1], 1)), "min_magnitude", (-2, -1))
@@ -64,7 +65,7 @@ def with_triangles(
     figure("columns_B", right, b, "max_magnitude", (-2,))
     figure("columns_X", x, View.of((count, n, columns)), "max_magnitude", (-2,))
     judge = stack_doubts.of_triangles(count, columns, False, unit_diagonal, size)
-    return _looked_at(draft, x, figures, count * (len(figures) + 2 * columns - 2), judge)
+    return _looked_at(draft, x, diagnostics, count * (len(diagnostics) + 2 * columns - 2), judge)
 
 
 @cached_plan
@@ -99,32 +100,32 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
     start = (b, right) if transposed else (View.of(b.shape), ordered(right, b))
     count = forms[0].count
     x, solutions = _solved(draft, (a, lu), start, transposed, limits), View.of((count, n, columns))
-    figures: dict[str, str] = {}
+    diagnostics: dict[str, str] = {}
 
     def figure(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
-        figures[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
+        diagnostics[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
 
     figure("most_A", lu, a, "max_magnitude", (-2, -1))
     upper = draft.call("U", move.triangle(a, True, 0, size), A=lu)["result"]
     for name, slot, seen in (("U", upper, View.of(a.shape)), ("B", right, b)):
         ends = draft.call(f"columns of {name}", extremes_of(seen, True, size), A=slot)
-        figures |= {f"{end}_{name}": ends[end] for end in ("least", "most")}
+        diagnostics |= {f"{end}_{name}": ends[end] for end in ("least", "most")}
     figure("diagonal", lu, _diagonal(a), "min_magnitude", (-1,))
     figure("most_X", x, solutions, "max_magnitude", (-2, -1))
     judge = stack_doubts.of_triangles(count, columns, True, False, size)
     solved = ordered(x, solutions) if transposed else x
-    return _looked_at(draft, solved, figures, count * len(figures), judge)
+    return _looked_at(draft, solved, diagnostics, count * len(diagnostics), judge)
 
 
-def _looked_at(draft: Draft, x: str, figures: dict[str, str], numbers: int, judge: Plan) -> Plan:
+def _looked_at(draft: Draft, x: str, diagnostics: dict[str, str], numbers: int, judge: Plan) -> Plan:
     """Give the plan, with diagnostics to read: all, or if they are many, flags of rejected matrices."""
     results = {"matrices": x}
     if 4 * numbers <= residents.READ_WHOLE:
-        results |= {name: read_figures(draft, slot, name) for name, slot in figures.items()}
+        results |= {name: read_figures(draft, slot, name) for name, slot in diagnostics.items()}
     else:
-        given = {SAMPLERS.get(name, name): slot for name, slot in figures.items()}
+        given = {SAMPLERS.get(name, name): slot for name, slot in diagnostics.items()}
         doubts = draft.call("doubts", judge, **{name: given[name] for name in judge.operands})["doubts"]
-        results |= {**figures, "doubts": read_figures(draft, doubts, "doubts")}
+        results |= {**diagnostics, "doubts": read_figures(draft, doubts, "doubts")}
     return draft.plan(results)
 
 

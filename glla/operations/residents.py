@@ -1,6 +1,6 @@
 """Batches on the device: the plan of a batch, with passes that convert operands and results.
 
-    A, B wrapped --> raw --> plan of a stack from the host --> records --> X wrapped, and figures that are read back
+    A, B wrapped --> raw --> plan of a stack from the host --> records --> X wrapped, and diagnostics that are read back
 
 Besides the diagnostics of the plan there are the extremes of the operands, which acceptance needs as well: for each
 matrix two numbers, the smallest nonzero magnitude and the largest one, of A's entries, and of the largest entries in
@@ -32,10 +32,11 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     """Plan of a stack of matrices on the device.
 
     Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``largest``,
-    wrapped, of each member's matrix, if the operation watches them; ``figures``, or ``line_0`` and so on where lines
-    are kept, and ``least_A``, ``most_A`` and so on, read back, if it has figures, the least where it asks for them;
+    wrapped, of each member's matrix, if the operation watches them; ``diagnostics``, or ``line_0`` and so on where
+    lines
+    are kept, and ``least_A``, ``most_A`` and so on, read back, if it has diagnostics, the least where it asks for them;
     ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
-    operation asks for them. Where the device judges, figures, extremes and norms stay there, but for the norms of a
+    operation asks for them. Where the device judges, diagnostics, extremes and norms stay there, but for the norms of a
     ``system`` and lines that are kept, and ``doubts`` are read, see `glla.operations.stack_doubts`.
 
     Parameters
@@ -74,7 +75,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
             one, at = (count, 1, order), start + line * order
             results[f"line_{line}"] = taken(draft, f"line {line} out", records, one, length, at, size)
         if judged or not kept:
-            results["figures"] = taken(draft, "figures out", records, lines, length, start, size)
+            results["diagnostics"] = taken(draft, "diagnostics out", records, lines, length, start, size)
         for number, (name, view) in enumerate(zip(slots, views, strict=True)):
             asked = extremes_of(view, number > 0, size) if batch.least else _most(view, size)
             extremes = draft.call(f"extremes of {name}", asked, A=slots[name])
@@ -100,7 +101,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
 
 
 SAMPLERS = {
-    "F": "figures",
+    "F": "diagnostics",
     **{f"{end[0].upper()}_{name}": f"{end}_{name}" for name in "AB" for end in ("least", "most")},
     "N_A": "norms_A",
     "N_X": "norms_matrices",

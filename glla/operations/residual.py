@@ -17,7 +17,7 @@ import numpy as np
 from glla.operations import elementwise, matmul, packing, reduce
 from glla.operations.acceptance import PROMISED
 from glla.operations.crossing import read_texels
-from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.elimination.rounding import UNIT_ROUNDOFF
 from glla.operations.verdict import Values
 from glla.operations.wrapped import elementwise as wrapped
 from glla.operations.wrapped import move

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import acceptance, care, factors, packing, stack, streams
+from glla.operations import acceptance, factors, fallback, packing, stack, streams
 from glla.operations.alignment import aligned
 from glla.operations.crossing import bring_in, bring_in_watched, read_back, watch
 from glla.operations.elimination import counts, plu_batches
@@ -61,13 +61,13 @@ def whole(
     refine: bool = False,
     **way: Unpack[Way],
 ) -> Plan:
-    """Plan of a call: with the figures that say whether the solution stands.
+    """Plan of a call: with the diagnostics that say whether the solution stands.
 
     With `inverse` B is the identity. With `refine` the matrix is scaled in float64 on the host, and corrections follow.
     """
     if refine:
-        system = care.System(*forms[-1].matrix, limits, True)
-        return replace(care.care(system, forms, equilibrate), operation="solve, refined")
+        system = fallback.System(*forms[-1].matrix, limits, True)
+        return replace(fallback.fallback(system, forms, equilibrate), operation="solve, refined")
     a_form, b_form = (*forms, Form(forms[0].shape))[:2]
     n, columns = b_form.matrix
     draft = Draft("inv" if inverse else "solve")
@@ -89,7 +89,7 @@ def whole(
         watch(draft, "X", x, (n, columns), results)
     else:
         results["X"] = read_back(draft, x, (n, columns), limits, "X")
-    return draft.plan(results, after=care.of_systems(forms, limits, equilibrate))
+    return draft.plan(results, after=fallback.of_systems(forms, limits, equilibrate))
 
 
 def streamed(
@@ -111,11 +111,11 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -
     """Plan of a batch of systems, or of inverses, with transitions for single matrices."""
     way = plu_batches.solve_small if stack.is_small(forms) else plu_batches.solve
     made = way(forms, limits, equilibrate=equilibrate)
-    careful = care.of_systems(tuple(form.member for form in forms), limits, equilibrate)[0]
-    return replace(made, after=(replace(careful, when=f"{care.GREW}; or {care.SMALL}"),))
+    careful = fallback.of_systems(tuple(form.member for form in forms), limits, equilibrate)[0]
+    return replace(made, after=(replace(careful, when=f"{fallback.GREW}; or {fallback.SMALL}"),))
 
 
-def are_regular(operands: Sequence[Array], figures: Array, equilibrate: bool = True) -> NDArray[np.bool_]:
+def are_regular(operands: Sequence[Array], diagnostics: Array, equilibrate: bool = True) -> NDArray[np.bool_]:
     """Which doubtful members are well away from singular, by singular values in float64: their solutions stand.
 
     Only of order `stack.IN_REGISTERS` or less, where that takes microseconds and a closer look on the device a
@@ -128,9 +128,9 @@ def are_regular(operands: Sequence[Array], figures: Array, equilibrate: bool = T
     a = operands[0]
     if a.shape[-1] > stack.IN_REGISTERS or a.shape[-2] != a.shape[-1]:  # a stand-in has no singular values
         return np.zeros(len(a), dtype=bool)
-    sound = a.any(axis=(1, 2)) & np.isfinite(figures).all(axis=(1, 2))
+    sound = a.any(axis=(1, 2)) & np.isfinite(diagnostics).all(axis=(1, 2))
     sound &= np.logical_and.reduce([acceptance.each_near_one(one) for one in operands])
-    sound &= _growth(a, figures[:, 1], equilibrate) <= acceptance.allowed_growth(a.shape[-1])
+    sound &= _growth(a, diagnostics[:, 1], equilibrate) <= acceptance.allowed_growth(a.shape[-1])
     sizes = np.linalg.svd(a[sound].astype(np.float64), compute_uv=False)
     sound[sound] = sizes[:, -1] * FAR_FROM_SINGULAR > sizes[:, 0]
     regular: NDArray[np.bool_] = sound
@@ -143,10 +143,10 @@ def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
-def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate: bool = True) -> NDArray[np.intp]:
+def doubtful(operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibrate: bool = True) -> NDArray[np.intp]:
     """Members of a stack whose solutions must not be trusted."""
-    a, n = operands[0], figures.shape[-1]
-    u, largest, squares = acceptance.side_by_side(figures).transpose(0, 2, 1)
+    a, n = operands[0], diagnostics.shape[-1]
+    u, largest, squares = acceptance.side_by_side(diagnostics).transpose(0, 2, 1)
     growth = _growth(a, largest, equilibrate)
     norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.PROBES)
     sound = np.isfinite(u).all(axis=1) & (growth <= acceptance.allowed_growth(n))
@@ -160,7 +160,7 @@ def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate:
     places = np.flatnonzero(care_of)
     if not len(places):
         return places
-    return places[~are_regular([one[places] for one in operands], figures[places], equilibrate)]
+    return places[~are_regular([one[places] for one in operands], diagnostics[places], equilibrate)]
 
 
 SYSTEMS = Batch(
@@ -193,7 +193,7 @@ SOLVE = Operation(
     variants=SOLVERS,
     thesis="rank2",
     aligned=aligned,
-    settle=care.settle,
+    settle=fallback.settle,
     batch=SYSTEMS,
     tiles=streamed,
     vectors={"B": 1},

@@ -41,7 +41,7 @@ from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
 FACTORS, LOOK = "triangles as factors", "substitute again in float64, where numbers are near float32's limits"
-CARE = "substitute in float64"
+FALLBACK = "substitute in float64"
 """Work of the host, by its name in plans and traces."""
 
 
@@ -78,8 +78,8 @@ _SINGULAR = Next("T has a zero on its diagonal", error="SingularMatrixError: nam
 
 
 def _after(forms: Forms, limits: Limits, options: dict[str, bool]) -> tuple[Next, ...]:
-    again = partial(care, forms, limits, **options)
-    far = Next("numbers are near float32's limits", "care", again)
+    again = partial(fallback, forms, limits, **options)
+    far = Next("numbers are near float32's limits", "fallback", again)
     return (far,) if options["unit_diagonal"] else (_SINGULAR, far)
 
 
@@ -132,15 +132,15 @@ def _largest(draft: Draft, slot: str, shape: Shape, name: str) -> str:
 
 
 @cached_plan
-def care(
+def fallback(
     forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
 ) -> Plan:
     """Plan of the substitution on the host, in float64."""
-    draft = Draft("care")
+    draft = Draft("fallback")
     t, b = (at_home(draft, name, form, limits) for name, form in zip("TB", forms, strict=True))
     x = draft.slot("X", HostArray(forms[1].matrix))
     work = partial(in_float64, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed)
-    draft.host(CARE, work, (t, b), (x,))
+    draft.host(FALLBACK, work, (t, b), (x,))
     return draft.plan({"X": x}, flops=flops(forms))
 
 
@@ -357,7 +357,7 @@ def _sizes(t: Array, lower: bool, unit_diagonal: bool) -> tuple[Array, Array, Ar
 def settle(
     forms: Forms, stage: str, values: Values, was_lost: Callable[[Values], bool] | None = None, function: str = ""
 ) -> Verdict:
-    """Decide: an error for a zero on the diagonal; `care` where numbers were lost; or done.
+    """Decide: an error for a zero on the diagonal; `fallback` where numbers were lost; or done.
 
     Before anything runs, `values` has no ``X``. An inverse has its own `was_lost`, and its `function` for the message.
     """
@@ -366,7 +366,7 @@ def settle(
     singular = zero_on_diagonal({**values, "function": function} if function else values)
     if singular is not None:
         return singular
-    return Go("care") if stage or ("X" in values and (was_lost or _was_lost)(values)) else Done()
+    return Go("fallback") if stage or ("X" in values and (was_lost or _was_lost)(values)) else Done()
 
 
 def zero_on_diagonal(values: Values) -> SingularMatrixError | None:

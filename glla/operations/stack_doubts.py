@@ -7,7 +7,7 @@ The host then judges the candidates by their diagnostics, as those of its own ba
 from __future__ import annotations
 
 from glla.operations import acceptance, stack
-from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.elimination.rounding import UNIT_ROUNDOFF
 from glla.operations.wrapped.view import Over, View, laid
 from glla.passes import Draft, Plan, Uniform
 from glla.passes.cache import cached_plan
@@ -27,12 +27,12 @@ def plan(
     Parameters
     ----------
     judged : {"system", "definite", "factors", "determinant"}
-        Whether figures are those of systems and their PLU factors, of Cholesky factors, made or given, or of
+        Whether diagnostics are those of systems and their PLU factors, of Cholesky factors, made or given, or of
         determinants.
     norms : bool
         Whether norms must be finite.
     lines : (int, int, int)
-        Members, lines of figures of each, and their length.
+        Members, lines of diagnostics of each, and their length.
     right_sides, equilibrated : bool
         Whether there is a B, and whether A was equilibrated.
     texture_size : int

@@ -19,7 +19,7 @@ from glla.operations.crossing import at_home, bring_in, read_back, read_texels
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.reduce import max_magnitude
 from glla.operations.shapes import square
-from glla.operations.solve_triangular import CARE, lost
+from glla.operations.solve_triangular import FALLBACK, lost
 from glla.operations.substitution import in_rounded_rows
 from glla.operations.triangular import Triangle
 from glla.operations.verdict import Values
@@ -147,13 +147,13 @@ def whole(
             results["diagonal"] = read_back(draft, diagonal, (n, 1), limits, "diagonal of T")
     else:
         x = read_back(draft, x, shape, limits, "X")
-    again = partial(care, forms, limits, lower=lower, unit_diagonal=unit_diagonal)
-    far = Next("numbers are near float32's limits", "care", again)
+    again = partial(fallback, forms, limits, lower=lower, unit_diagonal=unit_diagonal)
+    far = Next("numbers are near float32's limits", "fallback", again)
     return draft.plan({**results, "X": x}, after=(far,) if unit_diagonal else (_SINGULAR, far))
 
 
 @cached_plan
-def care(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False) -> Plan:
+def fallback(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False) -> Plan:
     """Plan of the inverse on the host, in float64."""
     (form,) = forms
     n = form.matrix[0]
@@ -161,9 +161,9 @@ def care(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diag
     def inverse(t: Array) -> tuple[Array]:
         return (in_rounded_rows("inv", t, np.eye(n), lower=lower, unit_diagonal=unit_diagonal),)
 
-    draft = Draft("care")
+    draft = Draft("fallback")
     t, x = at_home(draft, "T", form, limits), draft.slot("X", HostArray(form.matrix))
-    draft.host(CARE, inverse, (t,), (x,))
+    draft.host(FALLBACK, inverse, (t,), (x,))
     return draft.plan({"X": x}, flops(forms))
 
 

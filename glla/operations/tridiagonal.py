@@ -267,7 +267,7 @@ class Systems:
 
         Four neighbours of a diagonal share a texel, as do the four unknowns of a group (``tridiagonal/fours.glsl``).
         Needs a guard, more than `top` and 3 equations, and one right side for each matrix. Gives the slots of all
-        unknowns, wrapped, and of the figures.
+        unknowns, wrapped, and of the diagnostics.
         """
         (rows, n, columns), systems = given.shape, self.stack.count
         assert self.guard and columns == 1 and n > max(top, 3) and given.layout == "wrapped"
@@ -291,16 +291,16 @@ class Systems:
             self.draw("back_fours", inputs, x, {**uniforms, "lay": (groups, storage.width)}, defines)
         chunk = CHUNK // FOUR
         count = -(-groups // chunk)
-        figures = self.slot("figures", count)
+        diagnostics = self.slot("diagnostics", count)
         uniforms |= {"left_rows": left_rows, "pitch": groups, "chunks": (chunk, count)}
         inputs = {**given.operands, "X": x, "L": left}
-        self.draw("check_fours", inputs, figures, uniforms, {**defines, "WATCH": int(given.watch)})
+        self.draw("check_fours", inputs, diagnostics, uniforms, {**defines, "WATCH": int(given.watch)})
         if not aligned:
             storage, padded = wrapped(n * systems, texture_size), x
             x = self.draft.slot("matrices", storage)
             lay: dict[str, Uniform] = {"lay": (n, groups, systems, storage.width)}
             self.draft.draw("tridiagonal/together", {"X": padded}, x, lay)
-        return x, self._worst(figures, count)
+        return x, self._worst(diagnostics, count)
 
     # -- way in and out -----------------------------------------------------------------------------------------------
 
@@ -323,13 +323,13 @@ class Systems:
         shape = (self.n, columns)
         self.draft.draw("tridiagonal/solution", {"X": x}, result, {"shape": shape, **self.stack.grid}, {"LAYOUT": 1})
 
-    def records(self, x: str, figures: str, columns: int, texture_size: int) -> str:
-        """Add the pass that makes records of unknowns and figures, one for each matrix; give their slot."""
+    def records(self, x: str, diagnostics: str, columns: int, texture_size: int) -> str:
+        """Add the pass that makes records of unknowns and diagnostics, one for each matrix; give their slot."""
         count = self.stack.count // columns
         storage = raw(count * (self.n * columns + FIGURES), texture_size)
         made = self.draft.slot("records", storage)
         uniforms: dict[str, Uniform] = {"shape": (self.n, columns), "records": (count, storage.width)}
-        inputs = {"X": x, "F": figures}
+        inputs = {"X": x, "F": diagnostics}
         self.draft.draw("tridiagonal/solution", inputs, made, {**uniforms, **self.stack.grid}, {"LAYOUT": 0})
         return made
 
@@ -357,26 +357,26 @@ class Systems:
     def check(self, equations: str, x: str, left: str, left_rows: int) -> str:
         """Add the check of all systems; give the slot with a texel (error, left, rhs, x) for each of them."""
         count = -(-self.n // CHUNK)
-        figures = self.slot("figures", count)
+        diagnostics = self.slot("diagnostics", count)
         inputs = {"E": equations, "X": x, "L": left}
         uniforms: dict[str, Uniform] = {"n": self.n, "chunk": CHUNK, "left_rows": left_rows}
-        self.draw("check", inputs, figures, uniforms, {"FOLD": 0})
-        return self._worst(figures, count)
+        self.draw("check", inputs, diagnostics, uniforms, {"FOLD": 0})
+        return self._worst(diagnostics, count)
 
-    def _worst(self, figures: str, count: int) -> str:
+    def _worst(self, diagnostics: str, count: int) -> str:
         """Add the pass that makes one texel of `count` of them for each system."""
         if count == 1:
-            return figures
-        worst = self.slot("worst figures", 1)
-        self.draw("check", {"F": figures}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
+            return diagnostics
+        worst = self.slot("worst diagnostics", 1)
+        self.draw("check", {"F": diagnostics}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
         return worst
 
-    def verdict(self, figures: str, bounds: Mapping[str, Uniform], texture_size: int) -> str:
+    def verdict(self, diagnostics: str, bounds: Mapping[str, Uniform], texture_size: int) -> str:
         """Add the passes that count doubtful systems; give the slot of a texel with their number.
 
         `bounds`: the uniforms of the same names of ``tridiagonal/verdict.frag``.
         """
-        count, found, fold = self.stack.count, figures, 0
+        count, found, fold = self.stack.count, diagnostics, 0
         while count > 1 or not fold:
             chunk = max(COUNTED, -(-count // texture_size))
             made = self.draft.slot(f"doubtful {fold}", Storage(1, -(-count // chunk)))

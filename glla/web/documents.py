@@ -82,8 +82,8 @@ WIDE = replace(LIMITS, draw_buffers=8)
 CALLS = ("rcond",)
 """Operations whose page shows the plan of a call: their record's `core` is only what can be timed."""
 
-FIGURES: Mapping[str, Mapping[str, Any]] = {"inv3": {"figures": True}}
-"""Options with which the passes of an operation give the figures by which a call decides."""
+FIGURES: Mapping[str, Mapping[str, Any]] = {"inv3": {"diagnostics": True}}
+"""Options with which the passes of an operation give the diagnostics by which a call decides."""
 
 CALL = "what a call does beside it"
 """Name of that plan."""

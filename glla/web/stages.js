@@ -2,7 +2,7 @@
 // Which plan comes after another: what glla's operations decide in `settle`, from the values that a plan has given.
 //
 // A decision is one of
-//     {go: "care", because: "entries grew 57 times", given: {"X so far": ...}}   another plan, and values for it
+//     {go: "fallback", because: "entries grew 57 times", given: {"X so far": ...}}   another plan, and values for it
 //     {error: "SingularMatrixError: pivot 3 is 0"}                               what a call raises
 //     {done: {X: matrix}, words: ["..."]}                                        what a call gives, and what to say of it
 

@@ -1,7 +1,7 @@
 """Stages after the passes of an operation in a page: diagnostics that a call reads back, and plans that follow.
 
 A page shows the passes of an operation itself, the plan ``core`` of its record. The plan of a call, ``whole``, does
-more: it looks for figures, such as the largest entry, by which `settle` decides. `beside` is what it does more. The
+more: it looks for diagnostics, such as the largest entry, by which `settle` decides. `beside` is what it does more. The
 plans that may come behind are those of `Plan.after`, from stage to stage; ``stages.js`` of the page decides as `settle`
 does.
 """

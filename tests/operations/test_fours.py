@@ -57,7 +57,7 @@ def run(device, ab, b, lines=kernel.FULL, definite=False, check_finite=False):
     shaders = {one.shader for one in plan.flat.passes if hasattr(one, "shader")}
     assert "tridiagonal/reduce_fours" in shaders and "tridiagonal/equations" not in shaders
     found = device.run(plan, A=wrapped(device, ab), B=wrapped(device, b))
-    figures = device.read(found["figures"]).reshape(-1, 4)[: len(ab)]
+    figures = device.read(found["diagnostics"]).reshape(-1, 4)[: len(ab)]
     assert found["verdict"].ravel()[0] == kernel.doubts(figures, ab.shape[-1]).sum()
     return device.read(found["matrices"]).ravel()[: b.size].reshape(b.shape), figures
 
@@ -81,7 +81,7 @@ def test_they_are_as_good_as_by_equations(device, n, name, rng):
     plan = kernel.plan(resident(ab.shape[1:], (n, 1)), device.limits, **options)
     for member in range(3):
         one = device.run(plan, A=device.upload(ab[member]), B=device.upload(b[member]))
-        solution, others = device.download(one["X"], (n, 1)), device.read(one["figures"]).ravel()
+        solution, others = device.download(one["X"], (n, 1)), device.read(one["diagnostics"]).ravel()
         assert others[2] == figures[member, 2]  # what scaling makes of right sides is exact
         if device.limits.software:
             assert (solution == x[member]).all()

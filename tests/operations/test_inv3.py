@@ -92,7 +92,7 @@ def test_integers_are_exact(rng, variant):
     assert (glla.inv(a, variant=variant) == np.linalg.inv(a.astype(np.float64)).round()).all()
     a = integers(3 * 100_000, 3, rng).reshape(-1, 3, 3)
     plan = inv3.whole((Form((len(a), 9)),), SOFTWARE, variant=variant)
-    figures = glla.run(plan, A=a.reshape(-1, 9))["figures"]
+    figures = glla.run(plan, A=a.reshape(-1, 9))["diagnostics"]
     scaled = np.array([[a[:, i, p[i]] for i in range(3)] for p in permutations(range(3))])  # 6 x 3 x count
     signs = np.array([1, -1, -1, 1, 1, -1])[:, np.newaxis]
     exact = (signs * scaled.astype(np.float64).prod(axis=1)).sum(axis=0)
@@ -128,7 +128,7 @@ def test_noise_in_place_of_a_determinant_is_refused(rng, variant):
     """A row that depends on the others but for its rounding: most determinants are not zero, and tell nothing."""
     a = rng.uniform(-1, 1, (500, 3, 3)).astype(np.float32)
     a[:, 2] = np.float32(0.1) * a[:, 0] + np.float32(0.3) * a[:, 1]
-    figures = glla.run(inv3.whole((Form((500, 9)),), SOFTWARE, variant=variant), A=a.reshape(-1, 9))["figures"]
+    figures = glla.run(inv3.whole((Form((500, 9)),), SOFTWARE, variant=variant), A=a.reshape(-1, 9))["diagnostics"]
     assert (figures[:, 0] != 0).mean() > 0.5
     assert inv3.indefinite(figures).all()
     with pytest.raises(SingularMatrixError, match=r"at index \(0\) of the stack"):

@@ -14,7 +14,7 @@ def run(device, ab, b, **options):
     plan = kernel.five(resident(ab.shape, b.shape), device.limits, **options)
     plan.check()
     found = device.run(plan, A=device.upload(ab), B=device.upload(b))
-    return device.download(found["X"], b.shape), device.read(found["figures"]).reshape(-1, 4)
+    return device.download(found["X"], b.shape), device.read(found["diagnostics"]).reshape(-1, 4)
 
 
 @pytest.mark.parametrize("refine", [False, True])

@@ -171,7 +171,7 @@ def test_batches_on_the_device_have_the_same_figures(device, records, rng, name)
     made = residents.plan(batch, tuple(one.form for one in stacks), device.limits)
     found = device.run(made, **{one: stack_.texture for one, stack_ in zip("AB", stacks, strict=False)})
     parts, figures = batch.parted(forms(*given), expected)
-    testing.assert_exact(found["figures"][: figures.size].reshape(figures.shape), figures)
+    testing.assert_exact(found["diagnostics"][: figures.size].reshape(figures.shape), figures)
     if "matrices" in found:
         testing.assert_exact(device.read(found["matrices"]).reshape(-1)[: parts.size], parts.reshape(-1))
 

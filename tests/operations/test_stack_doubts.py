@@ -62,10 +62,10 @@ def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device
     doubted = set(found.rejected(**options))
     assert doubted <= set(judged.places)
     if name == "cho_solve":  # a given factor may have a negative diagonal, which the device reports
-        doubted |= set(np.flatnonzero(~(found.figures[:, 0] > 0).all(axis=1)))
+        doubted |= set(np.flatnonzero(~(found.diagnostics[:, 0] > 0).all(axis=1)))
     assert len(judged.places) - len(doubted) < COUNT / 3  # who holds infinity, or is at a limit
     assert 0 < len(judged.places) < COUNT
-    np.testing.assert_array_equal(judged.figures, found.figures[judged.places])
+    np.testing.assert_array_equal(judged.diagnostics, found.diagnostics[judged.places])
     for mine, all_ in zip(judged.extremes, found.extremes, strict=True):
         np.testing.assert_array_equal(mine, all_[judged.places])
     if "norms" in found.read:
@@ -177,7 +177,7 @@ def judged_by(plan, figures, device):
 
 
 def triangles_of_every_kind(n, rng):
-    """Triangles that need care for one reason or other, and right-hand sides likewise."""
+    """Triangles that need the fallback for one reason or other, and right-hand sides likewise."""
     t = rng.uniform(0.5, 1, (COUNT, n, n)) + 2 * np.eye(n)
     b, kinds, by = rng.standard_normal((COUNT, n, 2)), np.arange(COUNT) % 13, np.arange(COUNT) // 13 % 4
     for kind, place in zip(kinds, range(COUNT), strict=True):

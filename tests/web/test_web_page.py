@@ -195,7 +195,7 @@ def told(browser, tmp_path_factory):
         "steps": (rref, "", STEPS, 1200),
         "labels": (rref, "", LABELS, 1200),
         "growth": (page(plu), "", f"{GROWTH}{REPLAY} return told;", 1200),
-        "growth in a page without care": (page(short), "", f"{GROWTH} return told;", 1200),
+        "growth in a page without fallback": (page(short), "", f"{GROWTH} return told;", 1200),
         "operands": (solve, "", script("operands"), 1200),
         "phone": (other, "", LABELS, 360),
         "dark phone": (dark, "", LABELS, 360),
@@ -224,7 +224,7 @@ def test_the_page_is_driven(told):
     assert told["third"][:2] == ["3 / 12", "Pass 3: rref/eliminate"]
     assert told["third"][2].startswith("One step of Gauss-Jordan elimination")
     assert told["third"][3] == f"{told['third'][1]}. {told['third'][2]}"  # what a screen reader says
-    assert [one.split()[0] for one in told["figures"]] == ["reads", "draws", "reads"]
+    assert [one.split()[0] for one in told["diagnostics"]] == ["reads", "draws", "reads"]
     assert told["changed"] > 0
     assert told["frames"] == 9 + 8 - 1
     assert re.fullmatch(r"row 1, column 0: \S+   texel \(0, 0\), channel b", told["pointed"][0])
@@ -262,7 +262,7 @@ def test_the_page_is_driven(told):
     assert grown["because"] == ["entries grew 128 times, more than the 27.3 of random matrices"]
     assert grown["mark"] == "✓ right"
     assert grown["replay"]  # forward and back, through all plans
-    assert grown["said"][0] == f"The second plan, “care”, because {grown['because'][0]}."
+    assert grown["said"][0] == f"The second plan, “fallback”, because {grown['because'][0]}."
     assert grown["said"][0] in grown["said"][1]
     assert not console
     assert b64encode(a.tobytes()).decode() == told["A"]
@@ -277,9 +277,9 @@ def test_parts_of_pages(told):
     found = told["operands"]
     assert found["pasted"] == [b64encode(np.float32([1, 2, 3]).tobytes()).decode(), True, True]
     assert (found["made"], found["mark"]) == ([True, True, True], "✓ right")
-    found = told["growth in a page without care"]  # a page holds plans up to 500 passes
+    found = told["growth in a page without fallback"]  # a page holds plans up to 500 passes
     assert found["mark"] == "not decided"
-    assert found["words"].startswith("A call would go on with “care”, because entries grew 128 times")
+    assert found["words"].startswith("A call would go on with “fallback”, because entries grew 128 times")
     phone, night = told["phone"], told["dark phone"]  # nothing but a matrix scrolls to the side
     assert (phone["width"], phone["wide"] <= 0, phone["small"], night["small"]) == (360, True, 0, 0)
     assert min(one[kind] for one in (phone, night) for kind in ("least", "words")) >= 4.5

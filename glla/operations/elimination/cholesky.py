@@ -121,7 +121,7 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
 
 # -- plans of calls ---------------------------------------------------------------------------------------------------
 
-CARE = "care"
+FALLBACK = "fallback"
 """Name of the stage after a rejected result: A is scaled on the host."""
 
 FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
@@ -171,7 +171,7 @@ def whole(kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = Fal
     elif solves:
         watch(draft, "X", results["X"], forms[-1].matrix, results)
     again = partial(careful, kind, forms, limits, lower=lower, **way)
-    return draft.plan(results, after=(Next(far, CARE, again), NOT_DEFINITE))
+    return draft.plan(results, after=(Next(far, FALLBACK, again), NOT_DEFINITE))
 
 
 @cached_plan
@@ -180,7 +180,7 @@ def careful(kind: Kind, forms: Forms, limits: Limits, *, lower: bool = False, **
 
     Right-hand sides are scaled by rows as A, and then by columns, whose exponents are ``sizes``.
     """
-    draft, (shape, *sides) = Draft(CARE), [form.matrix for form in forms]
+    draft, (shape, *sides) = Draft(FALLBACK), [form.matrix for form in forms]
     given = tuple(at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=False))
     scale, names = partial(kind.scale, lower=lower), dict[str, tuple[int, ...]]({"scaled A": shape})
     if sides:
@@ -220,15 +220,15 @@ DENSE = Kind("cholesky", _factored, scaling.of_definite)
 def settle(
     forms: Forms, stage: str, values: Values, unscale: Callable[..., scaling.Floats] = scaling.factor_back
 ) -> Verdict:
-    """Decide from the diagonal of L: done, an error that names the first leading minor that is not positive, or care.
+    """Decide from the diagonal of L: done, the fallback, or an error that names the leading minor that is not positive.
 
     `Done` has ``L`` where A was scaled on the host: `unscale` multiplies its rows by powers of two.
     """
     if stage == BATCHED:
-        return Go(CARE)
+        return Go(FALLBACK)
     diagonal = values["diagonal"].reshape(-1)
     if not stage and is_far(diagonal):
-        return Go(CARE)
+        return Go(FALLBACK)
     bad = flaw(values["function"], diagonal, values["member"], values.get("exponents", 0))
     if bad is not None:
         return bad

@@ -13,11 +13,11 @@ from typing import Unpack
 import numpy as np
 
 from glla.errors import SingularMatrixError
-from glla.operations import acceptance, care, triangular
+from glla.operations import acceptance, fallback, triangular
 from glla.operations.alignment import aligned
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import cholesky, stack_definite
-from glla.operations.elimination.cholesky import CARE, Kind
+from glla.operations.elimination.cholesky import FALLBACK, Kind
 from glla.operations.host import scaling
 from glla.operations.host.refinement import Refinement
 from glla.operations.host.scaling import Float64, Integers, scaled_back
@@ -90,7 +90,7 @@ def whole_solution(
     turned = kind.as_it_lies and c_form.resident and c_form.transposed
     results |= kind.add(draft, c, b, forms, limits, lower=lower is not turned)
     watch(draft, "X", results["X"], b_form.matrix, results)
-    far = Next(FAR_FROM_ONE, CARE, partial(careful_solution, kind, forms, limits, lower=lower))
+    far = Next(FAR_FROM_ONE, FALLBACK, partial(careful_solution, kind, forms, limits, lower=lower))
     return draft.plan(results, after=(far, ZERO))
 
 
@@ -137,11 +137,11 @@ def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
     What was not scaled on the host, as it is on the device, is solved again if it comes near float32's limits.
     """
     if stage == BATCHED:
-        return Go(CARE)
+        return Go(FALLBACK)
     bad = np.flatnonzero(np.abs(values["diagonal"]) < acceptance.NORMAL)
     if not len(bad):
         unscaled_ = not stage and "largest_X" in values
-        return Go(CARE) if unscaled_ and _comes_near_limits(values) else Done()
+        return Go(FALLBACK) if unscaled_ and _comes_near_limits(values) else Done()
     function = values.get("function", "cho_solve")
     return SingularMatrixError(
         f"{function}: Singular matrix{values['member']}: the factor is zero at place {bad[0]} of its diagonal; "
@@ -225,7 +225,7 @@ def correction(n: int, columns: int, limits: Limits) -> Plan:
         c, b = draft.operand("C", matrix((n, n))), upload(draft, residual, (n, columns), limits)
         return read_back(draft, substitute(draft, c, b, (n, columns), limits), (n, columns), limits, "correction")
 
-    made = care.add_correction(draft, n, columns, solution)
+    made = fallback.add_correction(draft, n, columns, solution)
     again = Next("the backward error went down, at most 40 times", REFINE, partial(correction, n, columns, limits))
     return draft.plan(made, after=(again, DIVERGED))
 
@@ -237,13 +237,13 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     was found on the host; of a refined solution also ``iterations`` and ``backward_error``.
     """
     if stage == BATCHED:
-        return Go(CARE)
+        return Go(FALLBACK)
     refine = values.get("refine")
     if stage == REFINE:
         return _turn(values, {}, values["refinement"], values["corrected X"], values["residual left"])
     b = values["largest_B"] if forms[1].resident else values["B"]
     if not stage and not refine and (cholesky.is_far(values["diagonal"]) or not acceptance.largest_near_one(b)):
-        return Go(CARE)
+        return Go(FALLBACK)
     exponents = values.get("exponents", values.get("column exponents", 0))
     flaw = cholesky.flaw(values["function"], values["diagonal"].reshape(-1), values["member"], exponents)
     if flaw is not None:
@@ -252,15 +252,15 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         a, b = (values[name].astype(np.float64) for name in "AB")
         given = {"A in float64": a, "B in float64": b, "e": values["exponents"], "f": values["exponents"].T}
         return _turn({**values, **given}, given, Refinement(), np.zeros_like(b), b)
-    if stage == CARE:
-        return care.scaled_back(values, values["X"].astype(np.float64))
-    return Done() if acceptance.finite(values, "X") else Go(CARE)
+    if stage == FALLBACK:
+        return fallback.scaled_back(values, values["X"].astype(np.float64))
+    return Done() if acceptance.finite(values, "X") else Go(FALLBACK)
 
 
 def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:
     """After a solution of a refinement: another correction comes, or that is all."""
-    now = care.turn(values, given, so_far, x, residual)
-    return now if isinstance(now, Go) else care.refined(values, now, now.best)
+    now = fallback.turn(values, given, so_far, x, residual)
+    return now if isinstance(now, Go) else fallback.refined(values, now, now.best)
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:

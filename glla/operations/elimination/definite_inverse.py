@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError
-from glla.operations import care, matmul, triangular_inverse
+from glla.operations import fallback, matmul, triangular_inverse
 from glla.operations import residual as residuals
 from glla.operations.acceptance import PROMISED
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky, stack_definite
-from glla.operations.elimination.cholesky import CARE
-from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.elimination.cholesky import FALLBACK
+from glla.operations.elimination.rounding import UNIT_ROUNDOFF
 from glla.operations.host.scaling import Integers, equilibrated
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.shapes import square
@@ -118,7 +118,7 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: U
     draft, results = Draft("inv_pos"), dict[str, str]()
     a = bring_in_watched(draft, "A", form, limits, results)
     results |= _inverted(draft, a, form.matrix, limits, **way)
-    far = Next(FAR, CARE, partial(careful, (form,), limits, **way))
+    far = Next(FAR, FALLBACK, partial(careful, (form,), limits, **way))
     variant = way.get("variant")
     if form.resident:
         later: tuple[Next, ...] = ()
@@ -154,7 +154,7 @@ def _add_look(draft: Draft, a: str, x: str, shape: Shape, limits: Limits) -> str
 def careful(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     """Plan of the inverse of a matrix that was scaled on the host, so that its diagonal is near 1."""
     (form,), variant = forms, way.get("variant")
-    shape, draft = form.matrix, Draft(CARE)
+    shape, draft = form.matrix, Draft(FALLBACK)
     a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
     exponents = draft.slot("column exponents", HostArray((shape[0], 1)))
     draft.host(cholesky.SCALED, equilibrated, (a,), (scaled, exponents))
@@ -190,15 +190,15 @@ def residual(a: Array, x: Array) -> tuple[NDArray[np.float64]]:
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide from the diagonals of L and X, and from the residual where there is one: done, care, or an error.
+    """Decide from the diagonals of L and X, and from the residual where there is one: done, fallback, or an error.
 
     `Done` has ``X`` where it was scaled on the host.
     """
     if stage == BATCHED:
-        return Go(CARE)
+        return Go(FALLBACK)
     pivots, own = values["diagonal"], values["diagonal of X"]
     if not stage and (cholesky.is_far(pivots) or not np.isfinite(own[:, 0]).all()):
-        return Go(CARE)
+        return Go(FALLBACK)
     flaw = cholesky.flaw("inv", pivots[:, 0], values["member"], values.get("column exponents", 0))
     if flaw is not None:
         return flaw
@@ -210,10 +210,10 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
             f"inv: norm(A X - I) is {ratio:.3g} n norm(A) norm(X) u{values['member']}, more than {PROMISED:g}; "
             f"variant={POTRI!r} keeps that bound"
         )
-    if stage != CARE:
+    if stage != FALLBACK:
         return Done()
     exponents: Integers = values["column exponents"]
-    return care.scaled_back({**values, "sizes": -exponents[:, 0]}, values["X"].astype(np.float64))
+    return fallback.scaled_back({**values, "sizes": -exponents[:, 0]}, values["X"].astype(np.float64))
 
 
 # -- the operation ----------------------------------------------------------------------------------------------------

@@ -18,9 +18,9 @@ from glla.operations.crossing import at_home, bring_in, read_back, read_texels, 
 from glla.operations.elimination import plu_batches
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
 from glla.operations.elimination.counts import flops, steps
-from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.elimination.panels import BlockedFactors
 from glla.operations.elimination.pivot import NORMS, FactorSearch, known, rank2
+from glla.operations.elimination.rounding import UNIT_ROUNDOFF
 from glla.operations.host.scaling import exponents
 from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
 from glla.operations.reduce import max_magnitude
@@ -236,7 +236,7 @@ def whole(
     """
     (form,) = forms
     if pivoting == "none":
-        return care(form, limits, ("none",), **way)
+        return fallback(form, limits, ("none",), **way)
     m, n = shape = form.matrix
     k = min(shape)
     draft = Draft(f"{'lu_factor' if packed else 'plu'}")
@@ -270,13 +270,13 @@ def whole(
         for name, (slot, size) in parts.items():
             results[name] = slot if form.resident else read_back(draft, slot, size, limits, f"{name}_read")
     again = partial(whole, forms, limits, pivoting="partial", tried=pivoting, packed=packed, **way)
-    careful = partial(care, form, limits, in_turn(tried or pivoting), **way)
+    careful = partial(fallback, form, limits, in_turn(tried or pivoting), **way)
     worse = () if pivoting == "partial" else (Next(WORSE, PARTIAL, again),)
-    return draft.plan(results, after=(*worse, Next(GREW, CARE, careful)))
+    return draft.plan(results, after=(*worse, Next(GREW, FALLBACK, careful)))
 
 
 @cached_plan
-def care(
+def fallback(
     form: Form,
     limits: Limits,
     pivotings: tuple[str, ...],
@@ -290,7 +290,7 @@ def care(
     comes `instead`. Without pivoting it is the whole call: nothing but a residual tells whether the factors stand.
     """
     shape, (pivoting, *others) = form.matrix, pivotings
-    draft = Draft(f"care, {'partial' if instead else pivoting} pivoting")
+    draft = Draft(f"fallback, {'partial' if instead else pivoting} pivoting")
     results = {}
     if first:
         a = at_home(draft, "A", form, limits)
@@ -306,12 +306,12 @@ def care(
         results["health_read"] = read_texels(draft, made["health"], "health_read")
         largest = draft.call("largest A", max_magnitude(shape), A=packed_a)["max"]
         results["largest_A"] = read_texels(draft, largest, "largest_A")
-        worse = partial(care, Form(shape), limits, pivotings, False, True, **way)
+        worse = partial(fallback, Form(shape), limits, pivotings, False, True, **way)
         after = (Next(WORSE, _instead(pivoting), worse),)
     results["packed LU"] = read_back(draft, made["LU"], shape, limits, "LU_read")
     results["exchanges"] = read_texels(draft, made["pivots"], "exchanges")
     if others:
-        further = partial(care, Form(shape), limits, tuple(others), False)
+        further = partial(fallback, Form(shape), limits, tuple(others), False)
         after += (Next(f"the residual is above 30: try {others[0]} pivoting", _stage(others[0]), further),)
     elif norm == "none":
         after += (Next("a pivot is zero, or the residual is above 30", error="SingularMatrixError: pivot"),)
@@ -325,7 +325,7 @@ def care(
 
 BLOCK_NORMS = tuple(name for name in NORMS if name != "partial")
 
-CARE, PARTIAL, ALONE = "care", "partial pivoting", "one by one"
+FALLBACK, PARTIAL, ALONE = "fallback", "partial pivoting", "one by one"
 """Names of stages."""
 
 GREW, WORSE = "entries grew, or are beyond 2^-40 to 2^40", "the block norms found no good pivots"
@@ -333,7 +333,7 @@ GREW, WORSE = "entries grew, or are beyond 2^-40 to 2^40", "the block norms foun
 
 def _stage(pivoting: str) -> str:
     """Name of the stage that tries another pivoting."""
-    return f"care, {pivoting} pivoting"
+    return f"fallback, {pivoting} pivoting"
 
 
 def _instead(pivoting: str) -> str:
@@ -490,7 +490,7 @@ def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) 
     if size_near_one(scale) and scale > 0 and float(values["largest_U"].flat[0]) / scale <= allowed:
         return Done({"piv": pivots})
     there = bool(np.isfinite(a).all() and a.any()) if isinstance(a, np.ndarray) else np.isfinite(scale) and scale > 0
-    return Go(CARE) if there else Done({"piv": pivots})  # let through on purpose, or zero
+    return Go(FALLBACK) if there else Done({"piv": pivots})  # let through on purpose, or zero
 
 
 def _accepted(forms: Forms, values: Values) -> bool:
@@ -584,20 +584,23 @@ def _batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     return replace(plu_batches.factor(forms, limits), after=(Next(GREW, ALONE, again),))
 
 
-def exchanges_of(figures: Array) -> NDArray[np.int32]:
+def exchanges_of(diagnostics: Array) -> NDArray[np.int32]:
     """Exchanges of a batch, from the diagnostics of its plan, or their last line alone."""
-    return figures[:, -1].astype(np.int32)
+    return diagnostics[:, -1].astype(np.int32)
 
 
 def _results(known: Mapping[str, Any]) -> dict[str, Any]:
     """Packed factors and exchanges of a batch."""
-    return {"lu": known["matrices"], "piv": exchanges_of(known["line_2"] if "line_2" in known else known["figures"])}
+    return {
+        "lu": known["matrices"],
+        "piv": exchanges_of(known["line_2"] if "line_2" in known else known["diagnostics"]),
+    }
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
-def _doubtful(operands: tuple[Array, ...], lu: Array, figures: Array) -> NDArray[np.intp]:
+def _doubtful(operands: tuple[Array, ...], lu: Array, diagnostics: Array) -> NDArray[np.intp]:
     """Members of a stack whose factors must not be trusted."""
-    (a,), k = operands, figures.shape[-1]
+    (a,), k = operands, diagnostics.shape[-1]
     scales = np.max(np.abs(a), axis=(1, 2)).astype(np.float64)
     grown = np.max(np.abs(np.triu(lu[:, :k])), axis=(1, 2))
     near = (scales >= 2.0**-acceptance.NEAR_ONE) & (scales <= 2.0**acceptance.NEAR_ONE)

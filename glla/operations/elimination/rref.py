@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from glla.errors import ShapeError
 from glla.operations import acceptance, blocks, equilibrate, factors, triangular
-from glla.operations.care import add_look
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels, texels_of, watch, write_texels
 from glla.operations.elimination import known, plu
 from glla.operations.elimination.decided import by_float64, by_tolerance
 from glla.operations.elimination.panels import BlockedFactors
 from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch
+from glla.operations.fallback import add_look
 from glla.operations.record import Array, Choice, Chosen, Interface, Operation, builder, kept
 from glla.operations.reduce import max_magnitude
 from glla.operations.verdict import Done, Go, Values, Verdict
@@ -180,7 +180,7 @@ def whole(
         With an absolute tolerance, the operand ``tol``: the matrix is taken as it is. Otherwise rows and columns are
         scaled by powers of two first.
 
-    Operand ``A``. Results ``R`` and the figures by which `settle` decides.
+    Operand ``A``. Results ``R`` and the diagnostics by which `settle` decides.
     """
     (form,) = forms
     shape = form.matrix
@@ -378,7 +378,7 @@ def _inverse_is_large(values: Values, largest: acceptance.Floats) -> bool:
 
 
 def _stands(shape: Shape, values: Values, u: acceptance.Floats, largest: acceptance.Floats) -> bool:
-    """Decide from the figures of an elimination whether all leading columns have pivots, which may be small.
+    """Decide from the diagnostics of an elimination whether all leading columns have pivots, which may be small.
 
     Without a tolerance the matrix was equilibrated: its largest entries are below 2, and so is `scale`.
     """

@@ -131,7 +131,7 @@ def batch(
     @cached_plan
     def plan(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False) -> Plan:
         members = tuple(Form(form.matrix) for form in forms)
-        after = Next(FAR, "care", partial(careful, members, limits, lower=lower))
+        after = Next(FAR, "fallback", partial(careful, members, limits, lower=lower))
         return replace(made(forms, limits, lower=lower), after=(after, error))
 
     look = _doubtful_with_factors if made is substitute else doubtful
@@ -148,9 +148,9 @@ def batch(
 
 
 def _doubtful_with_factors(
-    operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object
+    operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object
 ) -> NDArray[np.intp]:
     """As `doubtful`, of factors that are given: all of their entries must be near 1."""
     far = ~acceptance.each_near_one(operands[0])
-    far[doubtful(operands, matrices, figures)] = True
+    far[doubtful(operands, matrices, diagnostics)] = True
     return np.flatnonzero(far)

@@ -181,7 +181,7 @@ def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Next) 
 
     @cached_plan
     def plan(forms: Forms, limits: Limits = PLAIN, **options: object) -> Plan:
-        after = Next(FAR, "care", partial(careful, tuple(Form(form.matrix) for form in forms), limits))
+        after = Next(FAR, "fallback", partial(careful, tuple(Form(form.matrix) for form in forms), limits))
         return replace(_way(made, forms)(forms, limits), after=(after, error))
 
     look, judged = (doubtful_with_factors, "factors") if made is substitute else (doubtful, "definite")
@@ -208,12 +208,12 @@ def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
     return partial(small, result=result, given=made is substitute)
 
 
-def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object) -> NDArray[np.intp]:
+def doubtful(operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object) -> NDArray[np.intp]:
     """Matrices that are not accepted: a pivot is not above zero, a pivot or B is far from 1, or a number not finite."""
-    far = ~acceptance.each_near_one(figures[:, 0]) | ~np.isfinite(figures[:, 1:]).all(axis=(1, 2))
-    if len(matrices) == len(figures):  # of a stack on the device the norms tell
+    far = ~acceptance.each_near_one(diagnostics[:, 0]) | ~np.isfinite(diagnostics[:, 1:]).all(axis=(1, 2))
+    if len(matrices) == len(diagnostics):  # of a stack on the device the norms tell
         far |= ~np.isfinite(matrices).all(axis=(1, 2))
-    far |= ~(figures[:, 0] > 0).all(axis=1)  # a GPU may take denormals for zero
+    far |= ~(diagnostics[:, 0] > 0).all(axis=1)  # a GPU may take denormals for zero
     for b in operands[1:]:
         sizes = b if b.shape[1] == 1 else acceptance.largest_of_columns(b)  # a stand-in has a line of extremes
         far |= ~acceptance.each_near_one(sizes)
@@ -221,12 +221,12 @@ def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **opt
 
 
 def doubtful_with_factors(
-    operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object
+    operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object
 ) -> NDArray[np.intp]:
     """As `doubtful`, of factors that are given, and may have rows of any size, and a negative diagonal."""
     sizes = operands[0]
     if sizes.shape[-2] == sizes.shape[-1]:  # of a stand-in no rows are known
         sizes = np.max(np.abs(np.tril(sizes)), axis=-1)
     far = ~acceptance.each_near_one(sizes)
-    far[doubtful(operands, matrices, np.abs(figures))] = True
+    far[doubtful(operands, matrices, np.abs(diagnostics))] = True
     return np.flatnonzero(far)

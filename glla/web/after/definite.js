@@ -1,6 +1,6 @@
 "use strict";
 // Positive definite matrices: see `settle` in glla/operations/elimination/cholesky.py, and in the files beside it.
-// Needs after/care.js.
+// Needs after/fallback.js.
 
 const farDiagonal = (diagonal) => diagonal.some((one) => one === 0 || (Number.isFinite(one) && !sizeNearOne(Math.abs(one))));
 const farWords = "entries of the diagonal of L are zero, or beyond 2^-40 to 2^40";
@@ -30,7 +30,7 @@ HOSTS["scale rows and columns by powers of two, where need be"] = ([a, b]) => {
 
 SETTLE.cholesky = SETTLE.cho_factor = (stage, v) => {
   const diagonal = v.at("diagonal");
-  if (stage === "" && farDiagonal(diagonal)) return { go: "care", because: farWords };
+  if (stage === "" && farDiagonal(diagonal)) return { go: "fallback", because: farWords };
   const flaw = notDefinite(diagonal);
   if (flaw || stage === "") return flaw ?? { done: {} };
   const d = v.at("exponents");
@@ -40,8 +40,8 @@ SETTLE.cholesky = SETTLE.cho_factor = (stage, v) => {
 
 function settlePositive(stage, v) {
   const diagonal = v.at("diagonal");
-  if (stage === "" && farDiagonal(diagonal)) return { go: "care", because: farWords };
-  if (stage === "" && !sizeNearOne(v.number("largest_B"))) return { go: "care", because: "right-hand sides are beyond 2^-40 to 2^40" };
+  if (stage === "" && farDiagonal(diagonal)) return { go: "fallback", because: farWords };
+  if (stage === "" && !sizeNearOne(v.number("largest_B"))) return { go: "fallback", because: "right-hand sides are beyond 2^-40 to 2^40" };
   const flaw = notDefinite(diagonal);
   if (flaw || stage === "") return flaw ?? { done: {} };
   return scaledBack(v.matrix("X"), v.at("sizes"), v.at("column exponents"));

@@ -19,7 +19,7 @@ HOSTS["scale rows and columns by powers of two"] = ([ab, b]) => {
 
 SETTLE.cholesky_banded = (stage, v) => {
   const diagonal = v.at("diagonal");
-  if (stage === "" && farDiagonal(diagonal)) return { go: "care", because: farWords };
+  if (stage === "" && farDiagonal(diagonal)) return { go: "fallback", because: farWords };
   const flaw = notDefinite(diagonal);
   if (flaw || stage === "") return flaw ?? { done: {} };
   const d = v.at("exponents");

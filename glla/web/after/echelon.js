@@ -1,7 +1,7 @@
 "use strict";
 // The reduced row echelon form: where it may not stand, float64 decides column by column. A call looks closer than this
 // page, see `settle` in glla/operations/elimination/rref.py: it scales first, and has columns of known coordinates.
-// Needs after/trust.js and Needs judges/echelon.js.
+// Needs after/acceptance.js and Needs judges/echelon.js.
 
 // Gauss-Jordan with partial pivoting in float64: a column whose rest is no more than rounding errors has no pivot.
 function echelonInFloat64([a]) {

@@ -1,5 +1,5 @@
 "use strict";
-// Factors with other pivotings: see `settle` in glla/operations/elimination/plu.py. Needs after/trust.js, Needs after/scaled_by_one.js
+// Factors with other pivotings: see `settle` in glla/operations/elimination/plu.py. Needs after/acceptance.js, Needs after/scaled_by_one.js
 // and Needs judges/factors.js.
 
 const TURNS = ["partial", "harmonic", "geometric"];
@@ -34,7 +34,7 @@ SETTLE.plu = SETTLE.lu_factor = (stage, v) => {
   const best = before && before.residual <= packed.residual ? before : packed;
   if (best.residual > THRESHOLDS.PROMISED && turns.length > 1) {
     const because = `the residual is ${short(packed.residual)}, above ${THRESHOLDS.PROMISED}`;
-    return { go: `care, ${turns[1]} pivoting`, because, given: { turns: turns.slice(1), best } };
+    return { go: `fallback, ${turns[1]} pivoting`, because, given: { turns: turns.slice(1), best } };
   }
   if (best.residual === Infinity) return { error: "NonFiniteError: the factors do not fit float32, with any pivoting" };
   const e = v.number("exponent");
@@ -46,8 +46,8 @@ SETTLE.plu = SETTLE.lu_factor = (stage, v) => {
 function asCalled(v, order, exchanges) {
   const [size, most] = [v.number("largest_A"), v.number("largest_U")];
   if (size === 0) return { done: { piv: column(exchanges) } };
-  if (!sizeNearOne(size)) return { go: "care", because: `the largest entry is ${short(size)}, beyond 2^-40 to 2^40` };
+  if (!sizeNearOne(size)) return { go: "fallback", because: `the largest entry is ${short(size)}, beyond 2^-40 to 2^40` };
   const growth = most / size;
-  if (!(growth <= allowedGrowth(order))) return { go: "care", because: grewWords(growth, order) };
+  if (!(growth <= allowedGrowth(order))) return { go: "fallback", because: grewWords(growth, order) };
   return { done: { piv: column(exchanges) }, words: [`Entries grew ${short(growth)} times (up to ${short(allowedGrowth(order))} is usual): accepted.`] };
 }

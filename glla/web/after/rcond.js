@@ -1,9 +1,9 @@
 "use strict";
-// The reciprocal condition number by Hager's method: see glla/operations/rcond.py. Needs after/care.js and Needs after/scaled_by_one.js.
+// The reciprocal condition number by Hager's method: see glla/operations/rcond.py. Needs after/fallback.js and Needs after/scaled_by_one.js.
 
 SETTLE.rcond = (stage, v) => {
   const { n } = v.matrix("A");
-  if (["", "care", "complete pivoting"].includes(stage)) return climb(stage, v, n);
+  if (["", "fallback", "complete pivoting"].includes(stage)) return climb(stage, v, n);
   const x = v.at("X");
   const size = x.reduce((sum, one) => sum + Math.abs(one), 0);
   if (stage === "step of Hager's method") {
@@ -30,19 +30,19 @@ SETTLE.rcond = (stage, v) => {
 const estimated = (rcond) => ({ done: { rcond }, words: [`The reciprocal condition number is about ${short(Math.fround(rcond))}.`] });
 
 function climb(stage, v, n) {
-  const figures = ofDiagonal(v.at("diagonal"), n);
+  const diag = ofDiagonal(v.at("diagonal"), n);
   let [size, length] = [0, 0];
   if (v.has("scaled A")) {
     const scaled = v.matrix("scaled A");
     [size, length] = [largestEntry(scaled), norm(scaled)];
   } else {
     [size, length] = [v.number("largest_A"), v.number("norm_read")];
-    if (size === 0 || !sizeNearOne(size)) return { go: "care", because: `the largest entry is ${short(size)}, beyond 2^-40 to 2^40` };
+    if (size === 0 || !sizeNearOne(size)) return { go: "fallback", because: `the largest entry is ${short(size)}, beyond 2^-40 to 2^40` };
   }
   if (size === 0) return estimated(0);
-  const growth = growthOf(figures, size);
-  if (stage !== "complete pivoting" && grew(growth, n)) return { go: v.has("scaled A") ? "complete pivoting" : "care", because: grewWords(growth, n) };
-  if (growth === Infinity || figures.u.includes(0)) return estimated(0);
+  const growth = growthOf(diag, size);
+  if (stage !== "complete pivoting" && grew(growth, n)) return { go: v.has("scaled A") ? "complete pivoting" : "fallback", because: grewWords(growth, n) };
+  if (growth === Infinity || diag.u.includes(0)) return estimated(0);
   const corner = column(new Array(n).fill(1 / n));
   return { go: "step of Hager's method", because: "no pivot is zero", given: { norm: length, corner, B: corner, estimate: 0, steps: 0 } };
 }

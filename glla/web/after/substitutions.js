@@ -1,6 +1,6 @@
 "use strict";
 // Substitutions by factors that are given, and inverses of order 3: nothing but an error can come after them. See
-// glla/operations/lu_solve.py, elimination/definite.py and inv3.py. Needs after/trust.js.
+// glla/operations/lu_solve.py, elimination/definite.py and inv3.py. Needs after/acceptance.js.
 
 const zeroAt = (diagonal, words) => {
   const place = diagonal.indexOf(0);
@@ -13,10 +13,10 @@ SETTLE.cho_solve = SETTLE.cho_solve_banded = (stage, v) => zeroAt(Array.from(v.a
 // By determinant and permanent, or by U's diagonal and the largest entries of its columns.
 SETTLE.inv3 = (stage, v) => {
   const { m } = v.matrix("A");
-  const figures = v.at("figures");
-  const lines = figures.length >= 6 * m ? 6 : 3;
+  const diag = v.at("diagnostics");
+  const lines = diag.length >= 6 * m ? 6 : 3;
   const small = (k) => {
-    const own = figures.subarray(lines * k, lines * (k + 1));
+    const own = diag.subarray(lines * k, lines * (k + 1));
     if (lines === 3) return Math.abs(own[0]) <= 6 * ROUNDOFF * own[1];
     return [0, 1, 2].some((i) => Math.abs(own[i]) <= ROUNDOFF * own[i + 3]);
   };

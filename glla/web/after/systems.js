@@ -1,5 +1,5 @@
 "use strict";
-// Systems and inverses: the ladder of glla/operations/care.py. Needs after/care.js and Needs judges/solutions.js.
+// Systems and inverses: the ladder of glla/operations/fallback.py. Needs after/fallback.js and Needs judges/solutions.js.
 
 HOSTS["scale the residual by powers of two"] = ([residual, rows]) => {
   const exponents = residual.at.map((one, k) => exponentOf(one) - rows.at[Math.floor(k / residual.n)]);
@@ -16,53 +16,51 @@ HOSTS["residual in float64"] = ([a, b, x, correction, sizes, columns]) => {
 
 SETTLE.solve = SETTLE.inv = (stage, v) => {
   if (stage === "") return usual(v);
-  const figures = ofDiagonal(v.at("diagonal"), v.matrix("A").n);
+  const diag = ofDiagonal(v.at("diagonal"), v.matrix("A").n);
   const known = { grew: v.given("grew"), last: v.given("last"), least: v.given("least") };
-  if (stage === "probe") return probed(v, figures, known);
+  if (stage === "probe") return probed(v, diag, known);
   if (stage === "look at the pivots") {
-    const noise = firstNoise(figures.u, v.at("errors"));
-    return noise ?? (known.grew === undefined ? { done: {} } : substitute("all pivots are above their rounding errors"));
+    return firstNoise(diag.u, v.at("errors")) ?? (known.grew === undefined ? { done: {} } : substitute("all pivots are above their rounding errors"));
   }
   if (stage === "substitute") return substituted(v, known);
   if (stage === "refine") return turn(v, v.given("refinement"), v.matrix("corrected X"), v.matrix("residual left"));
-  return factored(v, stage, figures);
+  return factored(v, stage, diag);
 };
 
 const substitute = (because) => ({ go: "substitute", because });
 
 function usual(v) {
   const { n } = v.matrix("A");
-  const figures = ofDiagonal(v.at("diagonal"), n);
+  const diag = ofDiagonal(v.at("diagonal"), n);
   const exponents = ["row_exponents_read", "column_exponents_read"].flatMap((name) => firstTwo(v.at(name), n));
   const farthest = largest(exponents.map(Math.abs));
-  const growth = growthOf(figures, 1);
-  const care = (because) => ({ go: "care", because });
-  if (!(farthest <= THRESHOLDS.NEAR_ONE)) return care(`rows or columns had to be scaled by 2^${farthest}, beyond 2^40`);
-  if (grew(growth, n)) return care(grewWords(growth, n));
-  if (v.has("largest_B") && !sizeNearOne(v.number("largest_B"))) return care(`the largest entry of B, ${short(v.number("largest_B"))}, is beyond 2^-40 to 2^40`);
+  const growth = growthOf(diag, 1);
+  const again = (because) => ({ go: "fallback", because });
+  if (!(farthest <= THRESHOLDS.NEAR_ONE)) return again(`rows or columns had to be scaled by 2^${farthest}, beyond 2^40`);
+  if (grew(growth, n)) return again(grewWords(growth, n));
+  if (v.has("largest_B") && !sizeNearOne(v.number("largest_B"))) return again(`the largest entry of B, ${short(v.number("largest_B"))}, is beyond 2^-40 to 2^40`);
   const size = normOfProbes(v.matrix("probe_solutions"));
-  const small = smallPivot(figures);
-  if (small < 0 && !inverseIsLarge(size, figures.most)) {
-    const accepted = `Entries grew ${short(growth)} times (up to ${short(allowedGrowth(n))} is usual), the norm of the inverse is about ${short(size)}, and no pivot is small.`;
-    return { done: {}, words: [accepted] };
+  const small = smallPivot(diag);
+  if (small < 0 && !inverseIsLarge(size, diag.most)) {
+    return { done: {}, words: [`Entries grew ${short(growth)} times (up to ${short(allowedGrowth(n))} is usual), the norm of the inverse is about ${short(size)}, and no pivot is small.`] };
   }
-  return watched(figures, small < 0 ? `the inverse is large, about ${short(size)}` : smallWords(figures, small), {});
+  return watched(diag, small < 0 ? `the inverse is large, about ${short(size)}` : smallWords(diag, small), {});
 }
 
 const smallWords = ({ u, most }, place) => `pivot ${place}, ${short(u[place])}, is small beside its column's ${short(most[place])}`;
 const watched = ({ u }, because, given) => zeroPivot(u) ?? { go: "look at the pivots", because, given };
 
 // After the factors of the scaled system, with partial or with complete pivoting.
-function factored(v, stage, figures) {
-  const n = figures.u.length;
+function factored(v, stage, diag) {
+  const n = diag.u.length;
   const last = stage === "complete pivoting";
-  const growth = growthOf(figures, largestEntry(v.matrix("scaled A")));
+  const growth = growthOf(diag, largestEntry(v.matrix("scaled A")));
   const given = { grew: grew(growth, n), last, least: Math.min(growth, v.given("least") ?? Infinity) };
   if (growth === Infinity) return last ? hopeless(given.least) : { go: "complete pivoting", because: "the factors are not finite", given };
-  const small = smallPivot(figures);
+  const small = smallPivot(diag);
   if (small < 0) return { go: "probe", because: "no pivot is small; whether the inverse is large is to be seen", given };
-  if (given.grew && !last) return { go: "complete pivoting", because: `${grewWords(growth, n)}, and ${smallWords(figures, small)}`, given };
-  return watched(figures, smallWords(figures, small), given);
+  if (given.grew && !last) return { go: "complete pivoting", because: `${grewWords(growth, n)}, and ${smallWords(diag, small)}`, given };
+  return watched(diag, smallWords(diag, small), given);
 }
 
 function probed(v, { most }, known) {

@@ -22,9 +22,9 @@ SETTLE.solve_triangular = SETTLE.triangular_inverse = (stage, v) => {
   if (place >= 0) return { error: `SingularMatrixError: the triangle is zero at place ${place} of its diagonal` };
   const sizes = ["T", "B", "X"].filter((name) => v.has(`largest_${name}`)).map((name) => [name, v.number(`largest_${name}`)]);
   const [, ofX] = sizes.at(-1);
-  const care = (because) => ({ go: "care", because });
-  if (!Number.isFinite(ofX)) return care("the solution is not finite");
+  const fallback = (because) => ({ go: "fallback", because });
+  if (!Number.isFinite(ofX)) return fallback("the solution is not finite");
   const given = sizes.slice(0, -1).every(([, size]) => size !== 0);
   const small = sizes.find(([, size]) => size < THRESHOLDS.TINY);
-  return given && small ? care(`the largest entry of ${small[0]} is ${short(small[1])}, near float32's limits`) : { done: {} };
+  return given && small ? fallback(`the largest entry of ${small[0]} is ${short(small[1])}, near float32's limits`) : { done: {} };
 };

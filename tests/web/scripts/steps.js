@@ -3,7 +3,7 @@ press("Home");
 told.home = [at("count").textContent, at("pass-title").textContent, at("back").disabled];
 press("ArrowRight"); press("ArrowRight"); press("ArrowRight");
 told.third = [at("count").textContent, at("pass-title").textContent, at("words").textContent, at("status").textContent];
-told.figures = [...document.querySelectorAll("#figures figcaption")].map((one) => one.textContent);
+told.diagnostics = [...document.querySelectorAll("#figures figcaption")].map((one) => one.textContent);
 told.changed = document.querySelectorAll("#figures td.changed").length;
 told.frames = document.querySelectorAll("#figures .ft, #figures .fl").length;
 const over = document.querySelector('#figures td[data-i="1"][data-j="0"]');

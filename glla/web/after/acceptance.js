@@ -1,5 +1,5 @@
 "use strict";
-// Which factors stand: growth, small pivots, rounding errors, float32's limits. See glla/operations/acceptance.py.
+// Which factors are accepted: see glla/operations/acceptance.py.
 
 const allowedGrowth = (order) => THRESHOLDS.GROWTH[0] + THRESHOLDS.GROWTH[1] * Math.sqrt(order);
 const sizeNearOne = (size) => size === 0 || Math.abs(Math.log2(size)) <= THRESHOLDS.NEAR_ONE;
@@ -47,7 +47,7 @@ function backward(n, entry, diagonal, b) {
   return x;
 }
 
-// Rounding errors to be expected in some pivots: see glla/operations/elimination/noise.py.
+// Rounding errors of some pivots: see glla/operations/elimination/rounding.py.
 function roundingErrors({ n, at }, places) {
   const lu = (i, j) => at[i * n + j];
   const reduced = Array.from({ length: n }, (_, i) => at.subarray(i * n, i * n + i).some((one) => one !== 0));

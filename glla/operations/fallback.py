@@ -3,7 +3,8 @@
 The default plan (equilibrate on the device, partial pivoting, two substitutions) reads back diagnostics, which reject
 its result for entries that grow, pivots that may be rounding error, values near float32's limits. Then come the stages:
 
-care                  Scale rows, columns and right-hand sides by powers of two on the host, which can hold denormals;
+fallback                  Scale rows, columns and right-hand sides by powers of two on the host, which can hold
+denormals;
                       factor with partial pivoting.
 probe                 No growth: is the inverse so large that a pivot may be mere rounding error?
 look at the pivots    Compare them with their rounding errors: the matrix may be singular.
@@ -32,7 +33,7 @@ from glla.errors import ConvergenceError
 from glla.operations import acceptance, factors
 from glla.operations.crossing import at_home, read_back, texels_of, upload
 from glla.operations.elimination.complete import complete_order
-from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.elimination.rounding import UNIT_ROUNDOFF
 from glla.operations.host.refinement import Refinement, rescaled_residual, turned
 from glla.operations.host.scaling import Float64, of_system, right_sides
 from glla.operations.record import Array
@@ -50,8 +51,8 @@ SCALE, ORDER, ERRORS, SCALE_RESIDUAL, RESIDUAL = (
 )
 """Work of the host, by its names in plans and traces."""
 
-CARE, COMPLETE, PROBE, LOOK, SUBSTITUTE, REFINE = (
-    "care",
+FALLBACK, COMPLETE, PROBE, LOOK, SUBSTITUTE, REFINE = (
+    "fallback",
     "complete pivoting",
     "probe",
     "look at the pivots",
@@ -98,7 +99,7 @@ def of_systems(forms: Forms, limits: Limits, equilibrate: bool) -> tuple[Next, .
     n, columns = forms[-1].matrix
     own = System(n, columns, limits)
     return (
-        Next(GREW, CARE, partial(care, own, forms, equilibrate)),
+        Next(GREW, FALLBACK, partial(fallback, own, forms, equilibrate)),
         Next(SMALL, LOOK, partial(look, own, False)),
         ZERO,
     )
@@ -129,10 +130,10 @@ def add_scaled(draft: Draft, forms: Forms, limits: Limits, equilibrate: bool = T
 
 
 @cached_plan
-def care(system: System, forms: Forms, equilibrate: bool = True) -> Plan:
+def fallback(system: System, forms: Forms, equilibrate: bool = True) -> Plan:
     """Plan of the factors of a system scaled on the host first; operands on the device are read back."""
     n, limits = system.n, system.limits
-    draft = Draft(CARE)
+    draft = Draft(FALLBACK)
     if system.refine and not equilibrate:
         scaled, results = draft.operand("scaled A", HostArray((n, n))), {}
     else:
@@ -305,7 +306,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """
     if stage == BATCHED:
         finite = all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False))
-        return Go(CARE) if finite else Done()  # let through on purpose
+        return Go(FALLBACK) if finite else Done()  # let through on purpose
     if not stage and not values.get("refine"):
         return _usual(forms, values)
     n = forms[0].shape[-1]
@@ -324,7 +325,7 @@ def _usual(forms: Forms, values: Values) -> Verdict:
         return Done()
     if not all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False)):
         return Done()  # let through on purpose
-    return Go(CARE)
+    return Go(FALLBACK)
 
 
 def _right_near_one(values: Values) -> bool:

@@ -1,6 +1,6 @@
 "use strict";
-// Systems that are scaled, and factored, with care: what the host does of it. See glla/operations/care.py.
-// Needs after/trust.js and Needs judges/elimination.js.
+// The host's part of the fallback, see glla/operations/fallback.py.
+// Needs after/acceptance.js and Needs judges/elimination.js.
 
 // Exponents that bring the largest entry of each row, then of each column, near 1.
 function scaling(a) {
