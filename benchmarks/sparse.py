@@ -486,7 +486,7 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
         for _ in range(repeats):
             made = device.run(plan, **planned[1])
             made["matrices"].release()
-            made["figures"].release()
+            made["diagnostics"].release()
         device.finish()
 
     def resident() -> None:

@@ -20,8 +20,8 @@ def test_every_way_is_judged_and_timed(system, tmp_path, capsys):
     (path,) = tmp_path.rglob("sources/*.json")
     data = json.loads(path.read_text(encoding="utf-8"))
     assert {"commit", "renderer", "machine", "load"} <= set(data)
-    assert all(one["system"] == system and not one["flaw"] for one in data["diagnostics"])
-    named = {one["variant"]: one for one in data["diagnostics"]}
+    assert all(one["system"] == system and not one["flaw"] for one in data["figures"])
+    named = {one["variant"]: one for one in data["figures"]}
     wanted = [name for name, one in OPERATIONS[system].variants.items() if not one.needs]
     for name in wanted:
         assert named[name]["end_to_end"]["seconds"] > 0
@@ -49,7 +49,7 @@ def test_what_is_wrong_is_not_timed():
     figures, fine = sources.timed(ways, 3, 1.0, lambda what: None)
     assert not fine and not calls
     assert figures == [{"variant": "bad", "flaw": "error 5, bound 1"}]
-    assert "WRONG: error 5" in sources.text({"diagnostics": [{"system": "x", "size": 3, **figures[0]}]})
+    assert "WRONG: error 5" in sources.text({"figures": [{"system": "x", "size": 3, **figures[0]}]})
 
 
 def test_what_takes_long_is_called_once():
@@ -78,7 +78,7 @@ def test_ours_is_of_the_largest_size_that_has_both(tmp_path):
     new = [figure("slow", 8, 2.0), figure("fast", 8, 1.0), figure("slow", 16, 0.4), figure("fast", 16, 0.1),
            figure("fast", 32, 1.0), figure("slow", 32, 1.0, "wrong")]  # fmt: skip
     for name, figures in (("1", old), ("2", new), ("3", [{**figure("other", 4, 1.0), "system": "y"}])):
-        text = json.dumps({"renderer": "a GPU", "date": "2026-01-02", "diagnostics": figures})
+        text = json.dumps({"renderer": "a GPU", "date": "2026-01-02", "figures": figures})
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     row = seeds.Row("", "", "", "", "slow", "fast", "", "x")
     assert seeds.cell(row, seeds.figures_of(tmp_path)["x"]) == "a GPU, 2026, 16: 400 / 100 ms, 4 x"

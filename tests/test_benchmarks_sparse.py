@@ -48,7 +48,7 @@ def report(tmp_path_factory):
 
 @pytest.mark.parametrize("system", WAYS)
 def test_every_way_is_judged_and_timed(report, system):
-    found = {one["variant"]: one for one in report["diagnostics"] if one["system"] == system}
+    found = {one["variant"]: one for one in report["figures"] if one["system"] == system}
     assert set(found) >= WAYS[system]
     assert all(one["seconds"] > 0 and not one["flaw"] for one in found.values())
     limited = [one for one in found.values() if "limit" in one]
@@ -133,7 +133,7 @@ def test_the_table_sets_the_fastest_ways_beside_each_other(tmp_path):
 
     def rows(software):
         for name, figures in (("1", [way("cg, old", 0.001), way("SciPy old", 1.0)]), ("2", ways)):
-            data = {"date": name, "renderer": "a device", "software": software, "diagnostics": figures}
+            data = {"date": name, "renderer": "a device", "software": software, "figures": figures}
             (folder / f"{name}.json").write_text(json.dumps(data), encoding="utf-8")
         return tables.sparse(tmp_path).splitlines()[2:]
 

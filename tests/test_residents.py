@@ -86,7 +86,7 @@ def test_of_small_matrices_little_is_read(name, device, rng, traffic):
 
 
 @pytest.mark.parametrize(
-    ("variant", "diagnostics"), [("adjugate", 3), ("adjugate_fused", 3), ("pivoted_small", 9), ("gauss_jordan", 1)]
+    ("variant", "figures"), [("adjugate", 3), ("adjugate_fused", 3), ("pivoted_small", 9), ("gauss_jordan", 1)]
 )
 def test_inverses_of_order_3_stay(variant, figures, device, rng, traffic):
     count = 40 if variant == "gauss_jordan" else 400  # that goes one by one

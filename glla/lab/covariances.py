@@ -125,7 +125,7 @@ def _record(name: str, a: Stack, way: str, device: Device) -> Record:
         part = rows[first:end]
         results = device.run(whole(forms_of((part,)), device.limits, variant=way), A=part)
         found.append(ratios(a[first:end], results["X"].reshape(-1, 3, 3)))
-        refused += int(indefinite(results["figures"]).sum())
+        refused += int(indefinite(results["diagnostics"]).sum())
     every = np.concatenate(found)
     worst = float(np.nan_to_num(every, nan=np.inf).max())
     return Record(name, way, len(a), worst, float((~(every <= LIMIT)).mean()), refused / len(a))

@@ -717,7 +717,7 @@ def rcond(a: Overriding[Given], *, device: DeviceLike | None = None, check_finit
     Returns
     -------
     float32, or an array of them for a stack, an Array for a stack on a device
-        0 for a pivot of zero, infinity for an empty matrix. Synchronises: reads figures of each matrix.
+        0 for a pivot of zero, infinity for an empty matrix. Synchronises: reads diagnostics of each matrix.
 
     Raises
     ------
