@@ -671,3 +671,22 @@ def test_from_dlpack_refuses(value, error, message):
         glla.from_dlpack(value)
     assert str(caught.value).startswith(message)
     assert isinstance(caught.value, GllaError)
+
+
+def test_quantiles_and_conditions_at_their_ends(device):
+    """Shapes of q, refusals, NaN that a computation left, and a singular matrix, as NumPy has them."""
+    a = np.array([[3, 1, 2, 9], [5, 8, 6, 7]], dtype=np.float32)
+    A, q = glla.asarray(a, device), [[0.1, 0.5], [0.25, 1]]
+    for axis in (None, 0, 1):
+        np.testing.assert_allclose(np.quantile(A, q, axis=axis).numpy(), np.quantile(a, q, axis=axis), rtol=1e-6)
+    for wrong in (-0.1, 1.5, [0.5, np.nan]):
+        with pytest.raises(ValueError, match=r"^quantile: q must be from 0 to 1, got "):
+            np.quantile(A, wrong)
+    with pytest.raises(ValueError, match=r"^quantile: an empty dimension has none"):
+        np.median(A[:0], axis=0)
+    with pytest.raises(ValueError, match=r"^multi_dot: two matrices at least are needed"):
+        np.linalg.multi_dot([A])
+    left = np.where(A == 8, np.nan, A)
+    np.testing.assert_array_equal(np.median(left, axis=1).numpy(), [2.5, np.nan])
+    assert np.isnan(np.median(left).numpy())
+    assert np.linalg.cond(glla.asarray(np.ones((3, 3)), device), 1).numpy() == np.inf

@@ -20,7 +20,7 @@ import numpy as np
 from glla import lazily, linalg, registry
 from glla.array import arithmetic, comparisons, operators, reductions, shaping
 from glla.array.array import Array, value_of
-from glla.errors import OptionError, ShapeError, UnsupportedError, integer
+from glla.errors import OptionError, ShapeError, SingularMatrixError, UnsupportedError, integer
 from glla.interop import functions
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
@@ -420,24 +420,14 @@ def _on_host(value: Any) -> Any:
 
 implements(np.iscomplexobj)(lambda x: False)
 implements(np.isrealobj)(lambda x: True)
+implements(np.array_repr)(lambda arr: repr(arr))
+implements(np.array_str, np.array2string)(lambda a: np.array_str(a.numpy()))
 
 
 @implements(np.may_share_memory, np.shares_memory)
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
     """Whether both share a texture; a change of one never changes the other."""
     return isinstance(a, Array) and isinstance(b, Array) and a.value.stored is b.value.stored is not None
-
-
-@implements(np.array_repr)
-def array_repr(arr: Array) -> str:
-    """Representation of an array."""
-    return repr(arr)
-
-
-@implements(np.array_str, np.array2string)
-def array_str(a: Array) -> str:
-    """Elements as text. Synchronises."""
-    return np.array_str(a.numpy())
 
 
 @implements(np.result_type)
@@ -452,6 +442,8 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 @implements(np.linalg.multi_dot)
 def multi_dot(arrays: Any) -> Any:
     """Product of several matrices, from the left."""
+    if len(arrays) < 2:
+        raise OptionError(f"multi_dot: two matrices at least are needed, got {len(arrays)}")
     return reduce(np.matmul, arrays)
 
 
@@ -460,7 +452,13 @@ def cond(x: Any, p: Any = None) -> Any:
     """Condition number in a norm that needs no singular values."""
     if p in (None, 2, -2):
         raise UnsupportedError("cond: the 2-norm needs singular values; pass p=1, or use numpy.linalg.cond(A.numpy())")
-    return np.linalg.norm(x, p, axis=(-2, -1)) * np.linalg.norm(linalg.inv(x), p, axis=(-2, -1))
+    size = np.linalg.norm(x, p, axis=(-2, -1))
+    try:
+        return size * np.linalg.norm(linalg.inv(x), p, axis=(-2, -1))
+    except SingularMatrixError:
+        if np.ndim(x) > 2:  # the message names the matrix
+            raise
+        return size + np.inf
 
 
 @implements(np.einsum)
@@ -488,11 +486,17 @@ def kron(a: Any, b: Any) -> Any:
 @implements(np.quantile)
 def quantile(a: Any, q: Any, axis: int | None = None) -> Any:
     """Quantiles of all elements or along a dimension, between two neighbours by linear interpolation."""
+    parts = np.asarray(q, dtype=np.float64)
+    if not ((parts >= 0) & (parts <= 1)).all():
+        raise OptionError(f"quantile: q must be from 0 to 1, got {q!r}")
     ordered = np.sort(a.reshape(-1) if axis is None else np.moveaxis(a, axis, -1))
-    places = np.atleast_1d(q) * (ordered.shape[-1] - 1)
+    if ordered.shape[-1] == 0:
+        raise ShapeError(f"quantile: an empty dimension has none, got shape {a.shape}")
+    places = parts.reshape(-1) * (ordered.shape[-1] - 1)
     below, above = (ordered.take(rounded(places).astype(int), axis=-1) for rounded in (np.floor, np.ceil))
-    found = np.moveaxis(below + (above - below) * (places % 1), -1, 0)
-    return found if np.ndim(q) else found[0]
+    found, last = np.moveaxis(below + (above - below) * (places % 1), -1, 0), ordered[..., -1]
+    found = np.where(np.isnan(last), last, found)  # NaN is sorted to the end
+    return found.reshape(parts.shape + found.shape[1:])
 
 
 @implements(np.median)
