@@ -1,7 +1,8 @@
 # Every target sets up what it needs first, so `make demo` and `make test` work in a fresh clone.
-# What is set up is remembered by two stamps in .venv; a newer lock or pyproject.toml makes them stale.
+# What is set up is remembered by three stamps in .venv; a newer lock or pyproject.toml makes them stale.
 
 PYTHON := .venv/bin/python
+LAB := .venv/.lab
 PACKAGES := .venv/.packages
 DRIVER := .venv/.driver
 PLAIN := MESA_GL_VERSION_OVERRIDE=3.3 MESA_GLSL_VERSION_OVERRIDE=330 LP_NUM_THREADS=0
@@ -14,12 +15,12 @@ help: ## list the targets (the default)
 demo: $(DRIVER) ## show what glla does on this machine
 	@$(PYTHON) -m glla demo
 
-test: $(DRIVER) ## run everything that must pass: style, types, all tests
+test: $(PACKAGES) $(DRIVER) ## run everything that must pass: style, types, all tests
 	@sh .ci/setup xvfb
 	@sh .ci/setup browser
 	@sh .ci/test
 
-sweep: $(DRIVER) ## run the tests that take minutes, which `make test` leaves out
+sweep: $(PACKAGES) $(DRIVER) ## run the tests that take minutes, which `make test` leaves out
 	@$(PLAIN) $(PYTHON) -m pytest -m sweep -s
 	@echo "All other tests, where llvmpipe plays a GPU: what is chosen on hardware alone."
 	@$(PLAIN) GLLA_TESTS_AS_GPU=1 $(PYTHON) -m pytest -n auto --timeout 300 -q tests
@@ -29,7 +30,7 @@ bench: $(DRIVER) ## verify, then time everything here; figures go to benchmarks/
 	@$(PYTHON) -m benchmarks operations
 	@LP_NUM_THREADS=0 $(PYTHON) -m benchmarks operations --operations small,stack_1000,stack_100,stack_64
 
-docs: $(DRIVER) ## build the site; nothing comes from the network
+docs: $(PACKAGES) $(DRIVER) ## build the site; nothing comes from the network
 	@$(PLAIN) $(PYTHON) -m sphinx -q -W --keep-going -j auto -b html docs build/site
 	@echo "the site is in build/site/index.html"
 
@@ -49,7 +50,7 @@ lock: $(PACKAGES) ## choose the newest versions anew: requirements.lock
 	@.venv-lock/bin/python -m pip install -qq --disable-pip-version-check uv
 	@{ echo "# Written by \`make lock\` from pyproject.toml: exact versions for Python 3.11 and newer." && \
 		.venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
-		--no-header --no-annotate --extra dev pyproject.toml; } > .venv-lock/requirements.lock
+		--no-header --no-annotate --all-extras --group dev pyproject.toml; } > .venv-lock/requirements.lock
 	@mv .venv-lock/requirements.lock requirements.lock
 	@rm -r .venv-lock
 
@@ -57,10 +58,14 @@ clean: ## remove .venv and everything that was built
 	rm -rf .venv .venv-lock dist build docs/examples docs/course/shaders docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.png
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-$(PACKAGES): requirements.lock pyproject.toml
+$(LAB): requirements.lock pyproject.toml
+	@sh .ci/setup lab
+	@touch $@
+
+$(PACKAGES): $(LAB)
 	@sh .ci/setup packages
 	@touch $@
 
-$(DRIVER): $(PACKAGES)
+$(DRIVER): $(LAB)
 	@sh .ci/setup driver
 	@touch $@

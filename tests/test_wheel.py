@@ -1,11 +1,13 @@
 """What a user gets from `pip install glla`: built, installed in a clean environment, used away from the checkout."""
 
+import email
 import json
 import os
 import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -87,9 +89,26 @@ def test_wheel_holds_package_and_shaders(built):
     with zipfile.ZipFile(built.wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     package = {f"glla/{name}" for name in files_below(ROOT / "glla")}
-    shaders = {f"glla/_shaders/{name}" for name in files_below(ROOT / "shaders")}
+    shaders = {f"glla/_shaders/{name}" for name in files_below(ROOT / "shaders") if not name.endswith(".png")}
     assert names == package | shaders
     assert "glla/py.typed" in names
+
+
+def test_metadata_names_what_users_install_and_where_it_was_tried(built):
+    with zipfile.ZipFile(built.wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        about = email.message_from_bytes(archive.read(name))
+    assert set(about.get_all("Provides-Extra")) == {"cluster", "dask", "lab"}
+    trove = set(about.get_all("Classifier"))
+    assert {one for one in trove if one.startswith("Operating System")} == {"Operating System :: POSIX :: Linux"}
+    assert about["Keywords"] and about["Requires-Python"] == ">=3.11"
+
+
+def test_the_lock_holds_what_the_groups_name():
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
+    named = {re.match(r"[\w-]+", one)[0].lower() for group in groups.values() for one in group if isinstance(one, str)}
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert named and named <= set(re.findall(r"^([\w.-]+)==", lock, re.MULTILINE))
 
 
 def test_sdist_holds_what_tests_need(built):
