@@ -33,7 +33,7 @@ STACKS = ((1000, 8), (100, 32), (64, 64))
 """(systems in a stack, their order)."""
 
 TRIANGULAR_SIZES = (256, 1024, 4096)
-"""Orders of the triangles: what `glla.operations.triangular.choose` compares was measured at these."""
+"""Orders of the triangles: what `glla.operations.triangles.triangular.choose` compares was measured at these."""
 
 
 @dataclass(frozen=True)

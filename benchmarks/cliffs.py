@@ -26,8 +26,13 @@ from glla.applications import window_squares
 from glla.gl.observers import observe
 from glla.lab.study import Report, Run, Say, Study, at_least, option
 from glla.lab.table import aligned
-from glla.operations import OPERATIONS, matmul, qr, syrk, triangular
-from glla.operations.elimination import cholesky, definite_band, plu, rref
+from glla.operations import OPERATIONS
+from glla.operations.bands import definite_band
+from glla.operations.definite import cholesky
+from glla.operations.elimination import plu, rref
+from glla.operations.orthogonal import qr
+from glla.operations.product import matmul, syrk
+from glla.operations.triangles import triangular
 from glla.operations.window_squares import WINDOW
 from glla.passes import Plan, resident
 

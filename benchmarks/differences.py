@@ -1,9 +1,9 @@
 """Squared differences of M M^T to the sum one after the other, theirs and ours.
 
-The course report of 2013 on M M^T (`glla.operations.syrk`) compares each of its versions with a sequential sum on the
-CPU: the squares of the differences, added up over all elements. It does not say which numbers were multiplied; here
-they are uniform between 0 and 10. The last column is what the sequential sum itself is off by, held against float64:
-its errors are larger than those of sums by blocks, so a difference to it says little about the other side.
+The course report of 2013 on M M^T (`glla.operations.product.syrk`) compares each of its versions with a sequential sum
+on the CPU: the squares of the differences, added up over all elements. It does not say which numbers were multiplied;
+here they are uniform between 0 and 10. The last column is what the sequential sum itself is off by, held against
+float64: its errors are larger than those of sums by blocks, so a difference to it says little about the other side.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from glla import Array, Device
 from glla.array.convert import Float32
 from glla.lab.study import Report, Run, Study
 from glla.lab.table import aligned, markdown
-from glla.operations import syrk
+from glla.operations.product import syrk
 from glla.passes import resident
 
 SEED = 2013

@@ -25,8 +25,8 @@ from glla.lab.study import Report, Run, Study, at_least, option
 from glla.lab.table import aligned
 from glla.linalg.factors import factorise
 from glla.operations.elimination import known
-from glla.operations.elimination.rounding import UNIT_ROUNDOFF, rounding_errors
 from glla.operations.elimination.rref import whole
+from glla.operations.host.rounding import UNIT_ROUNDOFF, rounding_errors
 from glla.passes import forms_of
 from glla.testing.adversaries import hidden_singular
 

@@ -24,8 +24,8 @@ from glla.gl.prepare import prepare
 from glla.gl.runner import Prepared
 from glla.gl.throttle import work
 from glla.lab.study import Report, Run, Study, option
-from glla.operations import matmul
 from glla.operations.elimination import plu
+from glla.operations.product import matmul
 from glla.passes import PLAIN, Plan, resident
 
 Figures = dict[str, Any]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from glla.lab import peers
 from glla.lab.plots import beside, style
-from glla.operations import matmul
+from glla.operations.product import matmul
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

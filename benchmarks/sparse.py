@@ -39,7 +39,7 @@ from glla.gl import Texture
 from glla.lab import ceilings, fetches, machine, water
 from glla.lab.study import Report, Run, Say, Study
 from glla.lab.table import aligned, digits
-from glla.operations import banded
+from glla.operations.bands import banded
 from glla.operations.sparse import cg as iteration
 from glla.operations.sparse import spmv
 from glla.passes import Call, Draft, Form, Pass, Plan

@@ -29,8 +29,8 @@ from glla.cli.options import opened
 from glla.lab.study import Report, Run, Say, Study, clock, option
 from glla.lab.table import aligned
 from glla.linalg import tiling
-from glla.operations import tiles
-from glla.operations.matmul import KERNEL
+from glla.operations.product import tiles
+from glla.operations.product.matmul import KERNEL
 
 Array = NDArray[np.float32]
 

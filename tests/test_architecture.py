@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 from glla.lab import examples
-from glla.operations import OPERATIONS, Operation, elementwise, reduce, wrapped
+from glla.operations import OPERATIONS, Operation, elementwise, linear, reduce
 from glla.operations.elimination.pivot import NORMS
+from glla.operations.linear.view import View
 from glla.operations.shallow_water import Water
 from glla.operations.sparse import bicgstab, cg, gmres, minres, polynomial, spmv
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS
 from glla.operations.sparse.layout import vector
-from glla.operations.wrapped.view import View
 from glla.passes import COMPUTE, Call, Dispatch, Draft, Form, Limits, Pass, stages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,7 +73,7 @@ def draws(path):
 
 # Modules of operations that draw, by name, and the variants of others whose steps they write. Those of wrapped arrays
 # share a folder of shaders, and take views: `plans_of_wrapped`.
-WRAPPED = PACKAGE / "operations" / "wrapped"
+WRAPPED = PACKAGE / "operations" / "linear"
 SPARSE = PACKAGE / "operations" / "sparse"  # likewise; they take structures: `plans_of_sparse`
 DRAWING = {
     path.stem: path
@@ -273,35 +273,35 @@ def plans_of_wrapped():
         a = a.permute((2, 0, 1)) if turned else a
         truth, index, line = View.of((4, 4, 4), "bool"), View.of((4, 4, 4), "int32"), View.of((9,), dtype)
         plans += [
-            *(wrapped.elementwise.cast(a, to, side) for to in ("float32", "int32", "bool")),
-            wrapped.elementwise.unary(a, "positive", side),
-            wrapped.elementwise.binary(a, a, "less", side),
-            wrapped.elementwise.where(truth, a, a, side),
-            wrapped.elementwise.clip(a, a, a, side),
-            *(wrapped.fold.fold(a, one, axes, side) for one in ("sum", "any") for axes in ((0,), (0, 2), (2,))),
-            wrapped.fold.place(line.broadcast_to((3, 9)), "argmax", (1,), side),
-            wrapped.fold.place(View.of((700,), dtype), "argmin", (0,), side),
-            wrapped.scan.cumulative(a, "cumulative_sum", 1, side, turned),
-            wrapped.product.product(a, a, side),
-            wrapped.product.product(View.of((2, 5000), dtype), View.of((5000, 2), dtype), side),
-            wrapped.move.assign(a, (1, slice(None, None, -2)), View.of((), dtype), side),
-            *(wrapped.move.concat((a,) * count, 1, side) for count in (1, 2, 3, 9)),
-            wrapped.move.roll(a, 3, 1, side),
-            wrapped.move.take(a, View.of((9,), "int32"), 1, side),
-            wrapped.move.take_along_axis(a, index, 1, side),
-            *(wrapped.move.triangle(a, upper, 1, side) for upper in (False, True)),
-            wrapped.move.pack(a.sliced(1), side),
-            *(wrapped.create.full((5,), 1, dtype, side), wrapped.create.eye((3, 4), dtype, side)),
-            wrapped.create.arange(0, 1, 9, dtype, side),
-            *(wrapped.order.sort(a, axis, turned, side) for axis in (1, 2)),
-            *(wrapped.order.argsort(a, axis, turned, side) for axis in (1, 2)),
-            wrapped.order.searchsorted(line, a, turned, side),
+            *(linear.elementwise.cast(a, to, side) for to in ("float32", "int32", "bool")),
+            linear.elementwise.unary(a, "positive", side),
+            linear.elementwise.binary(a, a, "less", side),
+            linear.elementwise.where(truth, a, a, side),
+            linear.elementwise.clip(a, a, a, side),
+            *(linear.fold.fold(a, one, axes, side) for one in ("sum", "any") for axes in ((0,), (0, 2), (2,))),
+            linear.fold.place(line.broadcast_to((3, 9)), "argmax", (1,), side),
+            linear.fold.place(View.of((700,), dtype), "argmin", (0,), side),
+            linear.scan.cumulative(a, "cumulative_sum", 1, side, turned),
+            linear.product.product(a, a, side),
+            linear.product.product(View.of((2, 5000), dtype), View.of((5000, 2), dtype), side),
+            linear.move.assign(a, (1, slice(None, None, -2)), View.of((), dtype), side),
+            *(linear.move.concat((a,) * count, 1, side) for count in (1, 2, 3, 9)),
+            linear.move.roll(a, 3, 1, side),
+            linear.move.take(a, View.of((9,), "int32"), 1, side),
+            linear.move.take_along_axis(a, index, 1, side),
+            *(linear.move.triangle(a, upper, 1, side) for upper in (False, True)),
+            linear.move.pack(a.sliced(1), side),
+            *(linear.create.full((5,), 1, dtype, side), linear.create.eye((3, 4), dtype, side)),
+            linear.create.arange(0, 1, 9, dtype, side),
+            *(linear.order.sort(a, axis, turned, side) for axis in (1, 2)),
+            *(linear.order.argsort(a, axis, turned, side) for axis in (1, 2)),
+            linear.order.searchsorted(line, a, turned, side),
         ]
         if dtype == "float32":
-            plans += [wrapped.move.to_raw(parts, side) for parts in ((a,), (a, a))]
-            plans += [wrapped.fold.fold(a, "sum_squares", (1,), side)]
-    plans += [wrapped.move.unpack((4, 5), (5, 4), side, down=(0, 1), right=(1, 0))]
-    plans += [wrapped.move.from_raw((4, 5), 23, side, matrices=3), wrapped.create.linspace(0, 1, 9, side)]
+            plans += [linear.move.to_raw(parts, side) for parts in ((a,), (a, a))]
+            plans += [linear.fold.fold(a, "sum_squares", (1,), side)]
+    plans += [linear.move.unpack((4, 5), (5, 4), side, down=(0, 1), right=(1, 0))]
+    plans += [linear.move.from_raw((4, 5), 23, side, matrices=3), linear.create.linspace(0, 1, 9, side)]
     return plans
 
 

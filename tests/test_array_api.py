@@ -33,7 +33,7 @@ import glla
 from glla import array_api as xp
 from glla import testing
 from glla.errors import DTypeError, NonFiniteError, OptionError, OptionTypeError, ShapeError, UnsupportedError
-from glla.operations.wrapped.elementwise import BOUNDS
+from glla.operations.linear.elementwise import BOUNDS
 from glla.registry import PUBLIC
 
 OWN_NAMES = {

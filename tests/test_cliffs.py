@@ -9,8 +9,9 @@ import glla
 from benchmarks import cliffs
 from benchmarks.cliffs import SUBJECTS, Sample, neighbours
 from benchmarks.study import perform, slug
-from glla.operations import OPERATIONS, triangular
+from glla.operations import OPERATIONS
 from glla.operations.elimination import plu
+from glla.operations.triangles import triangular
 from glla.passes import Call, Limits, resident
 
 

@@ -10,7 +10,7 @@ import pytest
 import glla
 from glla import testing
 from glla.errors import NonFiniteError, ShapeError
-from glla.operations.matmul import VARIANTS
+from glla.operations.product.matmul import VARIANTS
 from glla.passes.cache import PLANS
 
 VARIANT_NAMES = sorted(VARIANTS)

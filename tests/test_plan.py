@@ -10,9 +10,10 @@ import pytest
 
 import glla
 from glla.errors import GllaError, LimitError, OptionError, OutOfMemoryError, ShapeError, among
-from glla.operations import OPERATIONS, matmul, tiles
+from glla.operations import OPERATIONS
 from glla.operations.elimination import plu, plu_batches
-from glla.operations.matmul import KERNEL
+from glla.operations.product import matmul, tiles
+from glla.operations.product.matmul import KERNEL
 from glla.passes import COMPUTE, Form, Limits, Plan, Tuned, resident, stages
 
 GPU, SOFTWARE = Limits(), Limits(software=True)

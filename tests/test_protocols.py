@@ -23,7 +23,7 @@ from glla.errors import (
     UnsupportedError,
 )
 from glla.interop import numpy as protocols
-from glla.operations.wrapped.elementwise import BITS, BOUNDS
+from glla.operations.linear.elementwise import BITS, BOUNDS
 from glla.registry import PUBLIC
 
 

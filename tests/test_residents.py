@@ -8,7 +8,9 @@ from glla import array_api as xp
 from glla import testing
 from glla.errors import ConvergenceError, NonFiniteError, SingularMatrixError, UnsupportedError
 from glla.linalg.merged import merged
-from glla.operations import OPERATIONS, residual, stack
+from glla.operations import OPERATIONS
+from glla.operations.batches import stack
+from glla.operations.product import residual
 from glla.passes import Call
 
 COUNT, ORDER = 6, 40

@@ -17,9 +17,10 @@ from glla.errors import (
     UnsupportedError,
 )
 from glla.linalg import resident as there
-from glla.operations import banded as kernel
-from glla.operations import bands, tridiagonal
-from glla.operations.stack import Stack
+from glla.operations.bands import banded as kernel
+from glla.operations.bands import tridiagonal
+from glla.operations.batches.stack import Stack
+from glla.operations.host import bands
 from glla.passes import Draft, forms_of
 
 LIMIT = 30 * 2.0**-24
@@ -373,7 +374,7 @@ def test_orders_and_numbers_of_systems(device, count, rng):
 
 
 def test_large_stacks_go_in_pieces(device, rng, monkeypatch):
-    monkeypatch.setattr("glla.operations.stack.MOST_TEXELS", 1000)
+    monkeypatch.setattr("glla.operations.batches.stack.MOST_TEXELS", 1000)
     monkeypatch.setattr(kernel, "SINGLE", 1000)
     ab, b = case(30, rng, stack=(100,))
     assert backward(dense(ab, 1, 1), glla.solve_banded((1, 1), ab, b, device=device), b) < LIMIT
@@ -384,7 +385,7 @@ def test_large_stacks_go_in_pieces(device, rng, monkeypatch):
 
 def test_memory_does_not_grow_with_the_number_of_systems(rng, monkeypatch):
     """Pieces follow each other through the same textures."""
-    monkeypatch.setattr("glla.operations.stack.MOST_TEXELS", 4000)
+    monkeypatch.setattr("glla.operations.batches.stack.MOST_TEXELS", 4000)
     peaks = []
     with glla.Device() as own:
         for count in (900, 5400):

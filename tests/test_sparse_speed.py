@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import sparse
 from benchmarks.study import perform
-from glla.operations import banded
+from glla.operations.bands import banded
 from glla.operations.sparse import cg, spmv
 from glla.passes import Form, Limits, resident
 

@@ -7,7 +7,9 @@ import scipy.linalg
 import glla
 from glla import testing
 from glla.errors import NotPositiveDefiniteError, SingularMatrixError
-from glla.operations import lu_scaling, stack, substitution
+from glla.operations.batches import stack
+from glla.operations.host import substitution
+from glla.operations.systems import lu_scaling
 
 
 def stack_of(make, shape, *arguments):

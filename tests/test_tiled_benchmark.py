@@ -9,7 +9,7 @@ import glla
 from benchmarks import tiled
 from benchmarks.study import perform, slug
 from glla.linalg import tiling
-from glla.operations import tiles
+from glla.operations.product import tiles
 
 STEPS = {"upload", "compute", "read back", "fetch"}
 

@@ -23,8 +23,11 @@ from glla.errors import (
 from glla.gl import Device, Download
 from glla.linalg import tiling
 from glla.linalg.routes import batched
-from glla.operations import OPERATIONS, lu_solve, matmul, packing, tiles
-from glla.operations.matmul import KERNEL
+from glla.operations import OPERATIONS
+from glla.operations.layouts import packing
+from glla.operations.product import matmul, tiles
+from glla.operations.product.matmul import KERNEL
+from glla.operations.systems import lu_solve
 from glla.passes import Limits, resident
 
 SIDE, CAP = 24, 40_000

@@ -23,7 +23,7 @@ from glla.errors import GllaError, PlanError
 from glla.gl.recorder import TracedPass
 from glla.linalg import again, walk
 from glla.operations import OPERATIONS
-from glla.operations.again import AGAIN, LOOK
+from glla.operations.batches.again import AGAIN, LOOK
 from glla.operations.host.refinement import Refinement
 from glla.operations.verdict import BATCHED, Go
 from glla.passes import Call, Dispatch, Host, Pass, Plan, Transfer, Tuned, forms_of, stages

@@ -17,8 +17,8 @@ from glla.errors import DampingWarning, DryCellError, LimitError, OptionError, S
 from glla.gl import DeviceLike, Download, Texture
 from glla.linalg.operands import device_of
 from glla.operations import shallow_water as kernel
+from glla.operations.bands.tridiagonal import VARIANTS
 from glla.operations.shallow_water import SIDES, Water
-from glla.operations.tridiagonal import VARIANTS
 from glla.passes import Plan
 
 SCHEMES = ("adi", "semi_implicit")
@@ -75,7 +75,7 @@ class ShallowWater:
     coriolis, wind : float, (float, float)
         The Coriolis parameter f, in 1/s; the wind's stress over the density of water, in m^2/s^2.
     pieces, tolerance, variant : int, float, str
-        Segments of a streamline, 1 to 8; of the conjugate gradients; of `glla.operations.tridiagonal.VARIANTS`.
+        Segments of a streamline, 1 to 8; of the conjugate gradients; of `glla.operations.bands.tridiagonal.VARIANTS`.
     check_every : int
         Steps between checks of the depths by the host. It does not change the results.
     device : Device, int or str, optional

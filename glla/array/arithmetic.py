@@ -11,9 +11,10 @@ from glla.array import layouts
 from glla.array.convert import promoted
 from glla.array.value import NUMBER, Resident, Shape, from_array, packs, run
 from glla.errors import DeviceMismatchError, DTypeError, ShapeError
-from glla.operations import elementwise, matmul
-from glla.operations.wrapped import elementwise as strided
-from glla.operations.wrapped import product as products
+from glla.operations import elementwise
+from glla.operations.linear import elementwise as strided
+from glla.operations.linear import product as products
+from glla.operations.product import matmul
 
 COUNTS = frozenset(("power", "floor_divide", "remainder", "square", "bitwise_left_shift", "bitwise_right_shift"))
 """Functions that convert bool to the integers 0 and 1: NumPy returns int8, to which int32 is the nearest type here."""
@@ -51,7 +52,7 @@ def operand_dtype(name: str, *dtypes: str) -> str:
 
 
 def unary(name: str, a: Resident) -> Resident:
-    """Apply a function of `glla.operations.elementwise.UNARY` or `glla.operations.wrapped.elementwise.SINGLE`."""
+    """Apply a function of `glla.operations.elementwise.UNARY` or `glla.operations.linear.elementwise.SINGLE`."""
     if a.packed and name in elementwise.UNARY and name not in elementwise.TRUTHS:
         return spread(a, a.shape, name)
     a = layouts.as_type(a, operand_dtype(name, a.dtype))
@@ -145,8 +146,8 @@ def product(
     a, b : Resident
         Shapes (..., m, k) and (..., k, n); a vector counts as a row of the first, as a column of the second.
     variant : str, optional
-        A key of `glla.operations.matmul.VARIANTS`, for packed matrices; by default `glla.operations.matmul.choose`
-        decides.
+        A key of `glla.operations.product.matmul.VARIANTS`, for packed matrices; by default
+        `glla.operations.product.matmul.choose` decides.
     onto : Resident, optional
         Packed, m x n; the product is added to it.
     """

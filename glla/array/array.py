@@ -25,7 +25,7 @@ from glla.errors import (
     integer,
 )
 from glla.gl import Device, DeviceLike, Texture, default_device, named_device
-from glla.operations import packing
+from glla.operations.layouts import packing
 from glla.passes import Form
 from glla.passes.layout import ELEMENT_BYTES
 from glla.passes.layout import Shape as MatrixShape
@@ -882,7 +882,7 @@ def product(function: str, a: Array, b: Array, variant: str | None = None, onto:
     a, b : Array
         m x k and k x n, or any shapes of `numpy.matmul`.
     variant : str, optional
-        A key of `glla.operations.matmul.VARIANTS`; by default `glla.operations.matmul.choose` decides.
+        A key of `glla.operations.product.matmul.VARIANTS`; by default `glla.operations.product.matmul.choose` decides.
     onto : Array, optional
         m x n; the product is added to it, in a new array.
     """

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from glla.array import arithmetic, layouts, shaping
 from glla.array.value import Resident, Shape, from_array, packs, run
 from glla.errors import IndexingError, ShapeError, integer
-from glla.operations import blocks
-from glla.operations.wrapped import move
-from glla.operations.wrapped.view import View
+from glla.operations.layouts import blocks
+from glla.operations.linear import move
+from glla.operations.linear.view import View
 
 Place = tuple[int, int]
 """Row and column, or a number of rows and of columns."""

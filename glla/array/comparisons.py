@@ -16,8 +16,8 @@ from glla.array.convert import as_real, float32_of, promoted
 from glla.array.value import Resident, as_resident, from_array, from_scalar
 from glla.errors import ShapeError, real
 from glla.gl import Device
-from glla.operations.wrapped import order
-from glla.operations.wrapped.view import View
+from glla.operations.linear import order
+from glla.operations.linear.view import View
 from glla.passes import Plan
 
 MIRRORED = {

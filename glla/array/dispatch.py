@@ -16,7 +16,7 @@ import numpy as np
 
 from glla import registry
 from glla.errors import UnsupportedError
-from glla.operations.wrapped.elementwise import PAIR, SINGLE
+from glla.operations.linear.elementwise import PAIR, SINGLE
 
 NUMPYS = {
     "bitwise_invert": "invert", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",

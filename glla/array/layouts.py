@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from glla.array.value import Resident, Shape, packs, run
 from glla.errors import LimitError
-from glla.operations.wrapped import elementwise, move
-from glla.operations.wrapped.view import View
+from glla.operations.linear import elementwise, move
+from glla.operations.linear.view import View
 from glla.passes import Plan
 
 

@@ -12,7 +12,7 @@ from glla.array import arithmetic, comparisons
 from glla.array.convert import dtype_of, promoted
 from glla.array.value import Resident, as_resident
 from glla.gl import Device
-from glla.operations.wrapped.elementwise import FLOATS, SINGLE
+from glla.operations.linear.elementwise import FLOATS, SINGLE
 from glla.registry import overrides
 
 

@@ -15,8 +15,8 @@ from glla.array import arithmetic, layouts
 from glla.array.value import Resident, Shape, from_array, run
 from glla.errors import AxisError, OptionError, OptionTypeError, ShapeError
 from glla.operations import reduce
-from glla.operations.wrapped import fold as folds
-from glla.operations.wrapped import scan
+from glla.operations.linear import fold as folds
+from glla.operations.linear import scan
 
 NEEDS_ELEMENTS = ("max", "min", "argmax", "argmin", "max_magnitude", "min_magnitude")
 """Reductions that need at least one element."""

@@ -17,8 +17,8 @@ from glla.array.convert import as_real, promoted
 from glla.array.reductions import place, places, reduced
 from glla.array.value import Resident, Shape, from_array
 from glla.errors import DTypeError, OptionError, PlaceError, ShapeError, integer
-from glla.operations.wrapped import move, order
-from glla.operations.wrapped.view import View
+from glla.operations.linear import move, order
+from glla.operations.linear.view import View
 from glla.passes import Plan
 
 

@@ -25,8 +25,8 @@ from glla.errors import ShapeError
 from glla.gl import Device, Texture
 from glla.operations import elementwise
 from glla.operations.elementwise import Placement
-from glla.operations.wrapped import move
-from glla.operations.wrapped.view import View
+from glla.operations.linear import move
+from glla.operations.linear.view import View
 from glla.passes import Form, Layout, Packed, Plan
 from glla.passes.layout import Shape as MatrixShape
 

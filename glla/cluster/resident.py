@@ -17,7 +17,7 @@ from glla.array.array import Array, asarray, product
 from glla.array.convert import Float32
 from glla.cluster import lapack
 from glla.gl import default_device
-from glla.operations import permutation
+from glla.operations.layouts import permutation
 from glla.passes.layout import texels
 from glla.queue.single import Coprocessor
 

@@ -14,7 +14,7 @@ from glla.dask.factors import Factors, Key, block_size
 from glla.dask.products import operand
 from glla.errors import ConvergenceError, NonFiniteError, ShapeError, SingularMatrixError
 from glla.operations.acceptance import keeps_promise
-from glla.operations.elimination.rounding import UNIT_ROUNDOFF
+from glla.operations.host.rounding import UNIT_ROUNDOFF
 
 Double = NDArray[np.float64]
 

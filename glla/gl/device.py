@@ -30,7 +30,7 @@ from glla.gl.runner import MOST_CALL_BYTES, Runner
 from glla.gl.select import open_context
 from glla.gl.staging import Download, Staging, Uploads
 from glla.gl.transfers import Transfers
-from glla.operations import packing
+from glla.operations.layouts import packing
 from glla.operations.record import Array
 from glla.passes import Buffer, Iterated, Loop, Plan, Storage
 from glla.passes.cache import PLANS, byte_limit

@@ -29,7 +29,7 @@ from glla.gl.calls import (
 )
 from glla.gl.fence import Fence
 from glla.gl.pool import Texture, handle
-from glla.operations import packing
+from glla.operations.layouts import packing
 from glla.operations.record import Array
 from glla.passes import Buffer, Limits, Plan, Storage
 from glla.passes.layout import Shape

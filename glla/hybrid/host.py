@@ -26,16 +26,17 @@ from glla.errors import NonFiniteError, SingularMatrixError
 from glla.linalg import PLU, RREF
 from glla.linalg.factors import Factors
 from glla.linalg.walk import Perform, walk
-from glla.operations import OPERATIONS, acceptance, fallback
-from glla.operations.det import sign_and_log
+from glla.operations import OPERATIONS, acceptance
+from glla.operations.elimination import fallback
 from glla.operations.elimination import plu as factorisations
 from glla.operations.elimination import rref as echelon
-from glla.operations.elimination.complete import complete_order
 from glla.operations.elimination.decided import by_float64
+from glla.operations.elimination.factors import pivot_records, probes
 from glla.operations.elimination.plu import permutation_of
-from glla.operations.factors import pivot_records, probes
+from glla.operations.host.complete import complete_order
 from glla.operations.host.refinement import rescaled_residual, turned
 from glla.operations.host.scaling import exponent_of, of_system
+from glla.operations.systems.det import sign_and_log
 from glla.operations.verdict import Values
 from glla.passes import forms_of
 from glla.passes.layout import Shape
@@ -127,7 +128,7 @@ class HostFactors(Factors):
         return self
 
     def probe_solutions(self) -> Float32:
-        """Solutions for `glla.operations.factors.probes`."""
+        """Solutions for `glla.operations.elimination.factors.probes`."""
         return self.solve_array(probes(len(self.packed)))
 
     @property
@@ -230,7 +231,7 @@ def _again(stage: str, values: Values) -> Values:
 
 
 def _in_place_of_plans() -> Perform:
-    """Return an executor of the stages of `glla.operations.fallback` by LAPACK."""
+    """Return an executor of the stages of `glla.operations.elimination.fallback` by LAPACK."""
     factors: HostFactors
 
     def factored(a: Float32) -> dict[str, Any]:

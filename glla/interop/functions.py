@@ -21,7 +21,7 @@ from glla.array.convert import as_dtype, dtype_of
 from glla.array.value import Resident, from_array
 from glla.errors import DTypeError, OptionError, ShapeError, UnsupportedError, integer, real
 from glla.gl import DeviceLike, named_device
-from glla.operations.wrapped import create
+from glla.operations.linear import create
 from glla.passes import Plan
 
 

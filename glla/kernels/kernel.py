@@ -28,7 +28,7 @@ from glla.array.value import Resident
 from glla.errors import DTypeError, OptionError, OptionTypeError, ShaderError, ShapeError, integer
 from glla.gl import Device, DeviceLike, Texture
 from glla.linalg.operands import device_of
-from glla.operations.wrapped.view import laid
+from glla.operations.linear.view import laid
 from glla.passes import Draft, HostArray, PingPong, Plan, Slot, Storage, Uniform, matrix, texture
 from glla.passes.glsl import find as shaders
 from glla.passes.glsl import padding

@@ -17,8 +17,8 @@ from glla.gl import Device, default_device
 from glla.lab.photograph import SIDE, picture
 from glla.lab.study import Report, Run, Study, at_least, option
 from glla.lab.table import aligned
-from glla.operations.inv3 import indefinite, most_together, whole
 from glla.operations.routes import pieces
+from glla.operations.systems.inv3 import indefinite, most_together, whole
 from glla.passes import forms_of
 
 Stack = NDArray[np.float32]

@@ -31,7 +31,8 @@ from glla.lab.study import Report, Run, Study, option
 from glla.lab.table import aligned, digits
 from glla.linalg.echelon import eliminated
 from glla.linalg.factors import Factors, largest_magnitude
-from glla.operations import acceptance, equilibrate
+from glla.operations import acceptance
+from glla.operations.elimination import equilibrate
 from glla.operations.elimination import plu as plu_kernel
 from glla.operations.elimination import rref as rref_kernel
 from glla.operations.elimination.plu import permutation_of

@@ -13,7 +13,8 @@ from glla.errors import OutOfMemoryError
 from glla.gl import Device
 from glla.linalg.operands import run
 from glla.linalg.walk import following
-from glla.operations import Operation, acceptance, again
+from glla.operations import Operation, acceptance
+from glla.operations.batches import again
 from glla.operations.host.scaling import Float64
 from glla.operations.routes import pieces
 from glla.passes import Form, Plan

@@ -24,9 +24,9 @@ from glla.linalg.definite_band import solve_definite_band
 from glla.linalg.operands import device_of, known_variant, operand, square
 from glla.linalg.routes import batched, place
 from glla.operations import OPERATIONS, Operation
-from glla.operations import banded as kernel
 from glla.operations.acceptance import member_of_stack
-from glla.operations.banded import Given
+from glla.operations.bands import banded as kernel
+from glla.operations.bands.banded import Given
 from glla.passes import Form, forms_of
 from glla.registry import public
 
@@ -73,7 +73,8 @@ def solve_banded(
     check_finite : bool
         Refuse NaN and infinity, wherever they are. Without it the unused corners may hold anything.
     variant : str, optional
-        A key of `glla.operations.tridiagonal.VARIANTS`, for three diagonals: then members of a stack go one by one.
+        A key of `glla.operations.bands.tridiagonal.VARIANTS`, for three diagonals: then members of a stack go one by
+        one.
     device
         As in `matmul`.
 

@@ -49,7 +49,7 @@ def cholesky_banded(
     lower : bool
         Which diagonals `ab` holds, and whether the factor is L of A = L L^T, or U of A = U^T U.
     variant : str, optional
-        A key of `glla.operations.elimination.definite_band.VARIANTS`.
+        A key of `glla.operations.bands.definite_band.VARIANTS`.
     device, check_finite
         As in `matmul`.
 
@@ -159,7 +159,7 @@ def solve_definite_band(
 
     Of `scipy.linalg.solveh_banded(ab, b, lower=lower)` it is all that a band of any width needs; a function that has
     faster ways for few diagonals calls this for the others. In a plan of its own a caller puts
-    `glla.operations.elimination.definite_band.solution` instead, whose operands lie on the device.
+    `glla.operations.bands.definite_band.solution` instead, whose operands lie on the device.
 
     Parameters
     ----------

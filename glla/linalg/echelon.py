@@ -54,7 +54,7 @@ def rref(
         pivot then, also by geometric means, and the better one counts). Column j depends on the r pivot columns before
         it if its distance from their span is at most ``2**-23 (4 + sqrt(r)) sqrt((m - r) / m) w``,
         ``w = sqrt(norm(a_j)**2 + sum_c (R[c, j] norm(a_c))**2)``, in the 2-norm: what entries are worth that were
-        rounded to float32. Integers below 2^23 are exact, and so is their rank. See `glla.operations.elimination.span`.
+        rounded to float32. Integers below 2^23 are exact, and so is their rank. See `glla.operations.host.span`.
     pivoting : {"harmonic", "geometric", "partial"}
         How a step chooses its two pivot rows; see `glla.operations.elimination.pivot`.
     variant : str, optional

@@ -136,7 +136,7 @@ def lu_factor(
     Parameters
     ----------
     a : array_like or Array, shape (..., m, n)
-        Real numbers; one plan serves a whole stack of small matrices, see `glla.operations.stack`.
+        Real numbers; one plan serves a whole stack of small matrices, see `glla.operations.batches.stack`.
     pivoting, variant, device, check_finite
         As in `plu`.
 

@@ -45,7 +45,7 @@ def cholesky(
     lower : None
         SciPy's option, whose default is the other way round: refused, so that nobody gets the wrong half.
     variant : str, optional
-        A key of `glla.operations.elimination.cholesky.VARIANTS`.
+        A key of `glla.operations.definite.cholesky.VARIANTS`.
     device, check_finite
         As in `matmul`.
 

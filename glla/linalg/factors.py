@@ -14,12 +14,13 @@ from glla.array.array import Array
 from glla.array.convert import Float32
 from glla.gl import Device, Texture
 from glla.gl.observers import host_step
-from glla.operations import acceptance, fallback, lu_solve
-from glla.operations import factors as plans
-from glla.operations.elimination import counts, plu
-from glla.operations.elimination.rounding import rounding_errors
-from glla.operations.factors import PROBES
+from glla.operations import acceptance
+from glla.operations.elimination import counts, fallback, plu
+from glla.operations.elimination import factors as plans
+from glla.operations.elimination.factors import PROBES
+from glla.operations.host.rounding import rounding_errors
 from glla.operations.reduce import max_magnitude
+from glla.operations.systems import lu_solve
 from glla.passes import Draft, Plan, matrix, resident
 from glla.passes.layout import Shape
 
@@ -105,12 +106,13 @@ class Factors:
     def inverse_norm(self) -> float:
         """Estimate of the Frobenius norm of the inverse of the factored matrix (scaled, if it was). Synchronises.
 
-        It is made of the solutions for `glla.operations.factors.probes`. Infinite where a solution is not finite.
+        It is made of the solutions for `glla.operations.elimination.factors.probes`. Infinite where a solution is not
+        finite.
         """
         return acceptance.norm_of_probes(self.probe_solutions())
 
     def probe_solutions(self) -> Float32:
-        """Solutions for `glla.operations.factors.probes`, of the factored matrix. Synchronises."""
+        """Solutions for `glla.operations.elimination.factors.probes`, of the factored matrix. Synchronises."""
         plan = fallback.probe(fallback.System(self.shape[0], PROBES, self.device.limits))
         return self._figure("probe_solutions", lambda: self.run(plan)["probe_solutions"])
 

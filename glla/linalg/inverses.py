@@ -19,16 +19,16 @@ from glla.linalg.operands import device_of, operand, square
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.acceptance import member_of_stack
-from glla.operations.inv3 import BATCHES, most_together, settle, whole
+from glla.operations.batches.stack import IN_REGISTERS
 from glla.operations.routes import must_fit_a_texture, pieces
-from glla.operations.stack import IN_REGISTERS
+from glla.operations.systems.inv3 import BATCHES, most_together, settle, whole
 from glla.passes import forms_of
 
 TINY = np.finfo(np.float32).tiny
 """Smallest normal float32, 2^-126: GPUs may flush smaller numbers to zero."""
 
 FORMULAS = ("adjugate", "adjugate_fused")
-"""Variants of `glla.operations.inv3` that must be named in `inv`; the default is elimination."""
+"""Variants of `glla.operations.systems.inv3` that must be named in `inv`; the default is elimination."""
 
 
 def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
@@ -85,7 +85,8 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
     Notes
     -----
     Error: abs(A X - I) <= 12 u abs(A) P / abs(det A), P the cofactors with all terms positive. So norm(A X - I) / (n
-    norm(A) norm(X) u) may pass 30, the bound of `inv`, where two singular values are small: see `glla.operations.inv3`.
+    norm(A) norm(X) u) may pass 30, the bound of `inv`, where two singular values are small: see
+    `glla.operations.systems.inv3`.
 
     Examples
     --------
@@ -155,7 +156,7 @@ def _refuse_lost(places: NDArray[np.intp]) -> None:
 
 
 def inverse_by_gauss_jordan(a: Any, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
-    """Invert as the author of `glla.operations.gauss_jordan` does, three passes a column; matrices one by one.
+    """Invert as the author of `glla.operations.systems.gauss_jordan` does, three passes a column; matrices one by one.
 
     Raises
     ------

@@ -23,8 +23,8 @@ from glla.linalg.operands import (
 )
 from glla.linalg.results import QRResult
 from glla.operations import OPERATIONS
-from glla.operations import lstsq as squares
-from glla.operations import qr as kernel
+from glla.operations.orthogonal import lstsq as squares
+from glla.operations.orthogonal import qr as kernel
 from glla.passes import Form
 from glla.registry import public
 
@@ -63,7 +63,7 @@ def qr(
     mode : {"reduced", "complete", "r", "raw"}
         What is given, see below; k = min(m, n).
     variant : str, optional
-        A key of `glla.operations.qr.VARIANTS`, for comparisons. ``tsqr`` has modes "reduced" and "r" alone.
+        A key of `glla.operations.orthogonal.qr.VARIANTS`, for comparisons. ``tsqr`` has modes "reduced" and "r" alone.
     device, check_finite
         As in `matmul`.
 
@@ -144,7 +144,7 @@ def lstsq(
         float32, in which A is factored. NumPy's default is that of float64, for float32 matrices too. A negative one
         stands for 2^-23.
     variant : str, optional
-        A key of `glla.operations.qr.VARIANTS`.
+        A key of `glla.operations.orthogonal.qr.VARIANTS`.
     device, check_finite
         As in `matmul`.
 

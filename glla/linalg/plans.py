@@ -19,8 +19,8 @@ from glla.linalg.products import beside_an_array
 from glla.linalg.recording import Recorder, Shown
 from glla.linalg.systems import Substitution
 from glla.operations import OPERATIONS, Operation
+from glla.operations.linear.view import View
 from glla.operations.routes import batch_plan, must_fit_a_texture, pieces, route
-from glla.operations.wrapped.view import View
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.limits import version
 

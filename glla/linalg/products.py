@@ -16,8 +16,8 @@ from glla.gl import Device, DeviceLike
 from glla.linalg import tiling
 from glla.linalg.operands import column, device_of, known_variant, operand, row, run
 from glla.linalg.routes import batched
-from glla.operations import tiles
-from glla.operations.matmul import KERNEL, MATMUL, is_symmetric
+from glla.operations.product import tiles
+from glla.operations.product.matmul import KERNEL, MATMUL, is_symmetric
 from glla.passes import forms_of
 from glla.registry import public
 
@@ -53,7 +53,7 @@ def matmul(
         Where the result goes, of its shape; it may be mapped from a file. Not beside an Array.
     variant : str, optional
         For example ``inner_product``; `glla variants matmul` lists them. The products of a stack are then made one by
-        one. By default `glla.operations.matmul.choose` decides.
+        one. By default `glla.operations.product.matmul.choose` decides.
     device : Device, str or int, optional
         A device, or its name (see `glla.gl.named_device`). By default that of an Array among the operands, or the
         default device.

@@ -210,7 +210,7 @@ def cholesky(a: Overriding[Given], *, upper: bool = False, lower: None = None, v
     lower : None
         SciPy's option, whose default is the other way round: refused, so that nobody gets the wrong half.
     variant : str, optional
-        A key of `glla.operations.elimination.cholesky.VARIANTS`.
+        A key of `glla.operations.definite.cholesky.VARIANTS`.
     device, check_finite
         As in `matmul`.
 
@@ -261,7 +261,7 @@ def cholesky_banded(ab: Overriding[Given], overwrite_ab: bool = False, lower: bo
     lower : bool
         Which diagonals `ab` holds, and whether the factor is L of A = L L^T, or U of A = U^T U.
     variant : str, optional
-        A key of `glla.operations.elimination.definite_band.VARIANTS`.
+        A key of `glla.operations.bands.definite_band.VARIANTS`.
     device, check_finite
         As in `matmul`.
 
@@ -350,10 +350,10 @@ def inv(a: Overriding[Given], *, assume_a: Literal["gen", "sym", "her", "pos", "
     lower : bool
         Of "pos", "sym" and "her" the lower half of `a` is used, otherwise the upper one.
     variant : str, optional
-        With "pos" a key of `glla.operations.elimination.definite_inverse.VARIANTS`, with a triangle one of
-        `glla.operations.triangular_inverse.VARIANTS`. Otherwise ``adjugate`` or ``adjugate_fused`` for matrices of
-        order 3, with an error bound of its own, see `glla.operations.inv3`; ``pivoted_small``, the usual way up to
-        order 4; or ``gauss_jordan``, which exchanges rows only where a pivot is exactly zero.
+        With "pos" a key of `glla.operations.definite.definite_inverse.VARIANTS`, with a triangle one of
+        `glla.operations.triangles.triangular_inverse.VARIANTS`. Otherwise ``adjugate`` or ``adjugate_fused`` for
+        matrices of order 3, with an error bound of its own, see `glla.operations.systems.inv3`; ``pivoted_small``, the
+        usual way up to order 4; or ``gauss_jordan``, which exchanges rows only where a pivot is exactly zero.
     device, check_finite
         As in `matmul`.
 
@@ -403,7 +403,7 @@ def lstsq(a: Overriding[Given], b: Any, rcond: float | None = None, *, variant: 
         float32, in which A is factored. NumPy's default is that of float64, for float32 matrices too. A negative one
         stands for 2^-23.
     variant : str, optional
-        A key of `glla.operations.qr.VARIANTS`.
+        A key of `glla.operations.orthogonal.qr.VARIANTS`.
     device, check_finite
         As in `matmul`.
 
@@ -452,7 +452,7 @@ def lu_factor(a: Overriding[Given], pivoting: str = "partial", *, variant: Liter
     Parameters
     ----------
     a : array_like or Array, shape (..., m, n)
-        Real numbers; one plan serves a whole stack of small matrices, see `glla.operations.stack`.
+        Real numbers; one plan serves a whole stack of small matrices, see `glla.operations.batches.stack`.
     pivoting, variant, device, check_finite
         As in `plu`.
 
@@ -518,10 +518,10 @@ def lu_solve(lu_and_piv: Overriding[Given], b: Any, trans: int = 0, *, device: D
 
     Notes
     -----
-    Cost: 2 n^2 k flop. Passes: n / 4 for a stack of small systems (see `glla.operations.stack`); otherwise for each
-    system about n / 16 on a GPU, n^2 / 1024 with many right-hand sides there, n / 4 in software, see
-    `glla.operations.triangular`. Where the diagonal of U, or right-hand sides, come near float32's limits, the
-    substitution is done again in float64 on the CPU. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
+    Cost: 2 n^2 k flop. Passes: n / 4 for a stack of small systems (see `glla.operations.batches.stack`); otherwise for
+    each system about n / 16 on a GPU, n^2 / 1024 with many right-hand sides there, n / 4 in software, see
+    `glla.operations.triangles.triangular`. Where the diagonal of U, or right-hand sides, come near float32's limits,
+    the substitution is done again in float64 on the CPU. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
     """
 @overload
 def lu_solve(lu_and_piv: tuple[Overriding[Given], Any], b: Any, trans: int = 0, *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
@@ -556,7 +556,7 @@ def matmul(a: Overriding[Given], b: Any, *, out: Any = None, variant: Literal["i
         Where the result goes, of its shape; it may be mapped from a file. Not beside an Array.
     variant : str, optional
         For example ``inner_product``; `glla variants matmul` lists them. The products of a stack are then made one by
-        one. By default `glla.operations.matmul.choose` decides.
+        one. By default `glla.operations.product.matmul.choose` decides.
     device : Device, str or int, optional
         A device, or its name (see `glla.gl.named_device`). By default that of an Array among the operands, or the
         default device.
@@ -664,7 +664,7 @@ def qr(a: Overriding[Given], mode: Literal["reduced", "complete", "r", "raw"] = 
     mode : {"reduced", "complete", "r", "raw"}
         What is given, see below; k = min(m, n).
     variant : str, optional
-        A key of `glla.operations.qr.VARIANTS`, for comparisons. ``tsqr`` has modes "reduced" and "r" alone.
+        A key of `glla.operations.orthogonal.qr.VARIANTS`, for comparisons. ``tsqr`` has modes "reduced" and "r" alone.
     device, check_finite
         As in `matmul`.
 
@@ -765,7 +765,7 @@ def rref(a: Overriding[Given], tol: float | None = None, pivoting: Literal["harm
         pivot then, also by geometric means, and the better one counts). Column j depends on the r pivot columns before
         it if its distance from their span is at most ``2**-23 (4 + sqrt(r)) sqrt((m - r) / m) w``,
         ``w = sqrt(norm(a_j)**2 + sum_c (R[c, j] norm(a_c))**2)``, in the 2-norm: what entries are worth that were
-        rounded to float32. Integers below 2^23 are exact, and so is their rank. See `glla.operations.elimination.span`.
+        rounded to float32. Integers below 2^23 are exact, and so is their rank. See `glla.operations.host.span`.
     pivoting : {"harmonic", "geometric", "partial"}
         How a step chooses its two pivot rows; see `glla.operations.elimination.pivot`.
     variant : str, optional
@@ -907,7 +907,8 @@ def solve_banded(l_and_u: tuple[int, int], ab: Overriding[Given], b: Any, overwr
     check_finite : bool
         Refuse NaN and infinity, wherever they are. Without it the unused corners may hold anything.
     variant : str, optional
-        A key of `glla.operations.tridiagonal.VARIANTS`, for three diagonals: then members of a stack go one by one.
+        A key of `glla.operations.bands.tridiagonal.VARIANTS`, for three diagonals: then members of a stack go one by
+        one.
     device
         As in `matmul`.
 
@@ -965,7 +966,7 @@ def solve_triangular(a: Overriding[Given], b: Any, trans: int | str = 0, lower: 
     check_finite : bool
         Refuse NaN and infinity anywhere. Without it the other triangle may hold anything.
     variant : str, optional
-        A key of `glla.operations.triangular.VARIANTS`: then members of a stack go one by one.
+        A key of `glla.operations.triangles.triangular.VARIANTS`: then members of a stack go one by one.
     device
         As in `matmul`.
 

@@ -13,8 +13,8 @@ from glla.array.array import Array
 from glla.array.convert import Float32
 from glla.array.value import Resident
 from glla.gl import Device, Texture
-from glla.operations import crossing
-from glla.operations.wrapped.view import View
+from glla.operations.layouts import crossing
+from glla.operations.linear.view import View
 from glla.passes import Draft, Form, HostArray, Limits, Plan, Slot, Storage, matrix
 from glla.passes.layout import Shape
 

@@ -1,7 +1,7 @@
 """Stacks of matrices that lie on a device: they go through the plan of a stack, and their results stay there.
 
-What `glla.operations.residents` plans is run here, in pieces if they are many. Members for which another plan comes are
-read back, as those of a stack from the host would be; and so are large matrices taken one by one.
+What `glla.operations.batches.residents` plans is run here, in pieces if they are many. Members for which another plan
+comes are read back, as those of a stack from the host would be; and so are large matrices taken one by one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from glla.array.value import Resident, from_array
 from glla.errors import NonFiniteError, OutOfMemoryError, ShapeError
 from glla.gl import Device
 from glla.linalg.operands import column
-from glla.operations import Operation, residents
+from glla.operations import Operation
+from glla.operations.batches import residents
 from glla.operations.record import Batch
 from glla.operations.routes import pieces
 from glla.passes import Form, Plan

@@ -37,12 +37,13 @@ from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import explained
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
 from glla.linalg.walk import on_device, walk
-from glla.operations import OPERATIONS, acceptance, fallback
-from glla.operations import factors as plans
-from glla.operations import lu_scaling as scaling
-from glla.operations import lu_solve as substitution
+from glla.operations import OPERATIONS, acceptance
 from glla.operations.acceptance import member_of_stack
+from glla.operations.elimination import factors as plans
+from glla.operations.elimination import fallback
 from glla.operations.elimination.plu import permutation_of
+from glla.operations.systems import lu_scaling as scaling
+from glla.operations.systems import lu_solve as substitution
 from glla.passes import forms_of
 from glla.registry import public
 
@@ -223,10 +224,10 @@ def inv(
     lower : bool
         Of "pos", "sym" and "her" the lower half of `a` is used, otherwise the upper one.
     variant : str, optional
-        With "pos" a key of `glla.operations.elimination.definite_inverse.VARIANTS`, with a triangle one of
-        `glla.operations.triangular_inverse.VARIANTS`. Otherwise ``adjugate`` or ``adjugate_fused`` for matrices of
-        order 3, with an error bound of its own, see `glla.operations.inv3`; ``pivoted_small``, the usual way up to
-        order 4; or ``gauss_jordan``, which exchanges rows only where a pivot is exactly zero.
+        With "pos" a key of `glla.operations.definite.definite_inverse.VARIANTS`, with a triangle one of
+        `glla.operations.triangles.triangular_inverse.VARIANTS`. Otherwise ``adjugate`` or ``adjugate_fused`` for
+        matrices of order 3, with an error bound of its own, see `glla.operations.systems.inv3`; ``pivoted_small``, the
+        usual way up to order 4; or ``gauss_jordan``, which exchanges rows only where a pivot is exactly zero.
     device, check_finite
         As in `matmul`.
 
@@ -359,10 +360,10 @@ def lu_solve(
 
     Notes
     -----
-    Cost: 2 n^2 k flop. Passes: n / 4 for a stack of small systems (see `glla.operations.stack`); otherwise for each
-    system about n / 16 on a GPU, n^2 / 1024 with many right-hand sides there, n / 4 in software, see
-    `glla.operations.triangular`. Where the diagonal of U, or right-hand sides, come near float32's limits, the
-    substitution is done again in float64 on the CPU. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
+    Cost: 2 n^2 k flop. Passes: n / 4 for a stack of small systems (see `glla.operations.batches.stack`); otherwise for
+    each system about n / 16 on a GPU, n^2 / 1024 with many right-hand sides there, n / 4 in software, see
+    `glla.operations.triangles.triangular`. Where the diagonal of U, or right-hand sides, come near float32's limits,
+    the substitution is done again in float64 on the CPU. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
     """
     lu, piv = pair("lu_solve", lu_and_piv, "(lu, piv) of lu_factor")
     factors = operand("lu_solve", "lu", lu, check_finite)

@@ -33,8 +33,8 @@ from glla.array.array import Array, product
 from glla.array.convert import Float32
 from glla.errors import OutOfMemoryError
 from glla.gl import Device, Download, Texture, Uploads
-from glla.operations.matmul import KERNEL
-from glla.operations.tiles import Tiling, choose, columns_at_once, starts
+from glla.operations.product.matmul import KERNEL
+from glla.operations.product.tiles import Tiling, choose, columns_at_once, starts
 from glla.passes import Plan, texture
 
 
@@ -148,7 +148,7 @@ def matmul(
     out : ndarray of float32, shape (m, n)
         Where the product goes. Shares no memory with the operands.
     variant : str, optional
-        A key of `glla.operations.matmul.VARIANTS`.
+        A key of `glla.operations.product.matmul.VARIANTS`.
     watch : callable, optional
         Called after every step, see `Watch`.
 

@@ -21,8 +21,8 @@ from glla.linalg.operands import device_of, known_variant, operand, square
 from glla.linalg.routes import explained
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
-from glla.operations import solve_triangular as kernel
 from glla.operations.acceptance import member_of_stack
+from glla.operations.triangles import solve_triangular as kernel
 from glla.operations.verdict import Go
 from glla.passes import Form, Plan, forms_of
 from glla.passes import resident as on_the_device
@@ -76,7 +76,7 @@ def solve_triangular(
     check_finite : bool
         Refuse NaN and infinity anywhere. Without it the other triangle may hold anything.
     variant : str, optional
-        A key of `glla.operations.triangular.VARIANTS`: then members of a stack go one by one.
+        A key of `glla.operations.triangles.triangular.VARIANTS`: then members of a stack go one by one.
     device
         As in `matmul`.
 
@@ -228,7 +228,7 @@ def inverse_of_triangle(
     lower, unit_diagonal, check_finite, device
         As in `solve_triangular`.
     variant : str, optional
-        A key of `glla.operations.triangular_inverse.VARIANTS`: then members of a stack go one by one.
+        A key of `glla.operations.triangles.triangular_inverse.VARIANTS`: then members of a stack go one by one.
 
     Returns
     -------

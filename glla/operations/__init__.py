@@ -1,7 +1,11 @@
 """Operations: one file for each, which ends in its record. `OPERATIONS` is the only list of them.
 
 An operation is made of plans, pure functions of forms and limits. Plans of a pass or two that others are made of have
-files of their own: packing, permutation, equilibrate, elementwise, reduce, blocks. Read `record` first, then `matmul`.
+files of their own: elementwise, reduce, and those in `layouts`. Read `record` first, then `product/matmul`.
+
+`host` has the numerics of the host, `layouts` the layouts of matrices and transfers, `linear` arrays in the linear
+layout, `batches` batches of matrices. The families of operations: `product`, `elimination`, `triangles`, `systems`,
+`definite`, `bands`, `orthogonal`, `sparse`.
 
 Terms of this code base; in brackets the names that some identifiers still have:
 

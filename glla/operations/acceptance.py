@@ -1,7 +1,7 @@
 """Acceptance tests of factors and solutions: growth, small pivots, rounding errors, float32's limits.
 
 Pure functions of diagnostics that plans have read back. Pivot check: a pivot that is small relative to its column, or
-any pivot if the inverse is large, is compared with its rounding error, see `glla.operations.elimination.rounding`.
+any pivot if the inverse is large, is compared with its rounding error, see `glla.operations.host.rounding`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import NonFiniteError, SingularMatrixError
-from glla.operations.elimination.rounding import UNIT_ROUNDOFF, rounding_errors
+from glla.operations.host.rounding import UNIT_ROUNDOFF, rounding_errors
 from glla.operations.verdict import Values
 
 Floats = NDArray[np.floating]
@@ -317,7 +317,7 @@ def some_small(u: Floats, largest: Floats) -> bool:
 
 @np.errstate(all="ignore")
 def norm_of_probes(solutions: Floats) -> float:
-    """Estimate of the Frobenius norm of an inverse, from the solutions for `glla.operations.factors.probes`.
+    """Estimate of the Frobenius norm of an inverse, from solutions for `operations.elimination.factors.probes`.
 
     Infinite where a solution is not finite.
     """

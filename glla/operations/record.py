@@ -204,7 +204,7 @@ class Interface:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """How a stack of small matrices goes through one plan, see `glla.operations.stack`.
+    """How a stack of small matrices goes through one plan, see `glla.operations.batches.stack`.
 
     Attributes
     ----------
@@ -242,7 +242,7 @@ class Batch:
         the device doubts the member.
     judged : {"", "system", "definite", "factors", "determinant"}
         Whether the device itself finds the members of which the host must see diagnostics, and by what: see
-        `glla.operations.stack_doubts`.
+        `glla.operations.batches.stack_doubts`.
     lower_half : bool
         The plan reads the lower half of A: with ``lower=False`` matrices are handed in transposed.
     results : callable or None
@@ -255,7 +255,7 @@ class Batch:
         `doubtful` tells it.
     scaled : callable or None
         (A of a stack, **options) -> it scaled by powers of two, and exponents, by which doubtful members go together
-        once more, see `glla.operations.again`. None where each of them goes on alone.
+        once more, see `glla.operations.batches.again`. None where each of them goes on alone.
     modes : mapping of str to Batch
         By the option ``mode``: ways of other modes than the usual one.
     """

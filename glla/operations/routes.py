@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Literal
 
 from glla.errors import LimitError
-from glla.operations import again, residents
+from glla.operations.batches import again, residents
 from glla.operations.record import Batch, Operation
 from glla.passes import Form, Forms, Limits, Plan
 from glla.passes.layout import Shape

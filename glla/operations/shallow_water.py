@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from glla.operations.stack import Stack
-from glla.operations.tridiagonal import VARIANTS, Systems
+from glla.operations.bands.tridiagonal import VARIANTS, Systems
+from glla.operations.batches.stack import Stack
 from glla.passes import Draft, Plan, Storage, Uniform, iterate, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape

@@ -11,7 +11,7 @@ from typing import Unpack
 import numpy as np
 
 from glla.errors import LimitError, ShapeError
-from glla.operations.crossing import bring_in, read_back
+from glla.operations.layouts.crossing import bring_in, read_back
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan

@@ -31,7 +31,7 @@ class Form:
     dtype : str
         Of the elements.
     view : Hashable or None
-        Which elements of a texture they are, if it lies wrapped there (`glla.operations.wrapped.view.View`); None for
+        Which elements of a texture they are, if it lies wrapped there (`glla.operations.linear.view.View`); None for
         a packed matrix.
     """
 

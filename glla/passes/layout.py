@@ -21,7 +21,7 @@ one for each matrix (a picture is in ``shaders/lib/packed.glsl``). A pass that d
 it in every matrix, and a stack of one is the packed layout itself.
 
 The raw layout has one element per texel, in one channel, as NumPy's C order has it. It is what travels to
-and from the host: packing and unpacking are render passes (`glla.operations.packing`).
+and from the host: packing and unpacking are render passes (`glla.operations.layouts.packing`).
 """
 
 from __future__ import annotations

@@ -55,11 +55,11 @@ from glla.errors import LimitError, OptionError, one_of
 from glla.lab import custom, operations
 from glla.operations import OPERATIONS, Operation
 from glla.operations.acceptance import THRESHOLDS
-from glla.operations.banded import DOMINANT, LARGEST_RATIO, LEAST_LEFT, MOST_ERROR, NORMAL
-from glla.operations.bands import NOISE, SINGULAR_RATIO
-from glla.operations.gauss_jordan import EXACTLY
-from glla.operations.rcond import MOST_STEPS
+from glla.operations.bands.banded import DOMINANT, LARGEST_RATIO, LEAST_LEFT, MOST_ERROR, NORMAL
+from glla.operations.host.bands import NOISE, SINGULAR_RATIO
 from glla.operations.record import Array
+from glla.operations.systems.gauss_jordan import EXACTLY
+from glla.operations.systems.rcond import MOST_STEPS
 from glla.passes import Call, Dispatch, Forms, Host, Limits, Loop, Pass, Plan, Region, Transfer, Wrapped
 from glla.passes import stages as stages_of
 from glla.passes.glsl import find as shaders

@@ -10,7 +10,8 @@ import glla
 from glla.errors import AbandonedError, PlanError, ReleasedError, SingularMatrixError
 from glla.gl import Texture
 from glla.gl.composed import schedule
-from glla.operations import matmul, packing
+from glla.operations.layouts import packing
+from glla.operations.product import matmul
 from glla.passes import Draft, HostArray, Storage, Transfer, matrix, resident
 
 PRODUCT = matmul.plan(resident((3, 3), (3, 3)), variant="virtual_cube")

@@ -19,8 +19,9 @@ from glla.errors import (
     ThreadError,
 )
 from glla.gl import default, default_device, runner, set_default_device
-from glla.operations import matmul, packing
 from glla.operations.elimination import plu
+from glla.operations.layouts import packing
+from glla.operations.product import matmul
 from glla.passes import COMPUTE, Block, Buffer, Draft, Limits, Plan, Region, Storage, matrix, resident
 from glla.testing import assert_exact, integers, normal
 from tests.beside import in_thread

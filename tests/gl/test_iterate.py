@@ -9,7 +9,9 @@ import glla
 from glla.errors import AbandonedError, DeviceError, OptionError, PlanError
 from glla.gl import iterate as engine
 from glla.gl.staging import Staging
-from glla.operations import elementwise, matmul, packing, reduce
+from glla.operations import elementwise, reduce
+from glla.operations.layouts import packing
+from glla.operations.product import matmul
 from glla.passes import Draft, HostArray, Loop, Storage, matrix, resident, shared
 
 ONE = matrix((1, 1))

@@ -10,7 +10,7 @@ import pytest
 import glla
 from glla.errors import LimitError, OptionError, OutOfMemoryError, ReleasedError
 from glla.gl import pool
-from glla.operations.packing import identity
+from glla.operations.layouts.packing import identity
 from glla.passes import Buffer, Draft, Storage
 from tests.beside import in_thread
 

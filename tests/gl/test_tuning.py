@@ -16,8 +16,9 @@ import glla
 from glla import testing
 from glla.errors import OptionError, TuningWarning, among
 from glla.gl import tuning
-from glla.operations import matmul, triangular
 from glla.operations.elimination import plu, rref
+from glla.operations.product import matmul
+from glla.operations.triangles import triangular
 from glla.passes import Limits, Tuned, parameter_space, resident
 from tests.beside import started
 

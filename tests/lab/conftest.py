@@ -9,7 +9,7 @@ from glla.errors import LimitError, PlanError
 from glla.lab import ceilings, comparison, machine, operations, peers
 from glla.lab.bench import EFFORTS
 from glla.lab.operations import Contender
-from glla.operations import matmul
+from glla.operations.product import matmul
 from glla.passes import Pass, Plan
 
 

@@ -13,7 +13,7 @@ from glla.lab import operations, saved, show
 from glla.lab.comparison import Comparison, Experiment, Summary
 from glla.lab.fits import Fit
 from glla.lab.measurement import Measurement
-from glla.operations import matmul
+from glla.operations.product import matmul
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("rich")

@@ -14,8 +14,8 @@ from glla.lab.comparison import Comparison, Experiment, Source
 from glla.lab.fits import Fit
 from glla.lab.measurement import FIGURES, Measurement
 from glla.lab.samples import Samples
-from glla.operations import matmul
 from glla.operations.elimination import plu
+from glla.operations.product import matmul
 from glla.passes import Plan, resident
 from glla.passes.glsl.find import Stage
 

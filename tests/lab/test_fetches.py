@@ -5,8 +5,8 @@ import pytest
 
 from glla.errors import ShaderError
 from glla.lab import fetches
-from glla.operations import matmul
 from glla.operations.elimination import plu
+from glla.operations.product import matmul
 from glla.passes import COMPUTE, Draft, Limits, Region, Storage, parameter_space, resident
 from glla.passes.glsl.find import resolve
 

@@ -12,7 +12,7 @@ from glla.cli import main
 from glla.gl import tuning as files
 from glla.lab.bench import EFFORTS
 from glla.operations import OPERATIONS
-from glla.operations.triangular import TRIANGULAR
+from glla.operations.triangles.triangular import TRIANGULAR
 from glla.testing import JUDGES
 
 pytest.importorskip("rich")

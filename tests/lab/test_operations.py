@@ -6,7 +6,8 @@ import pytest
 from glla.errors import OptionError
 from glla.lab import operations, peers
 from glla.lab.operations import Contender, contenders, find, inputs, prepare, unmet
-from glla.operations import OPERATIONS, matmul
+from glla.operations import OPERATIONS
+from glla.operations.product import matmul
 from glla.passes import Limits, forms_of, resident
 from glla.testing import JUDGES
 

@@ -7,8 +7,9 @@ import pytest
 from glla.cli import main
 from glla.errors import among
 from glla.lab import comparison, demo, extra, pivoting, trace
-from glla.operations import OPERATIONS, matmul
+from glla.operations import OPERATIONS
 from glla.operations.elimination import plu
+from glla.operations.product import matmul
 
 from .shaders import PRODUCT
 

@@ -1,8 +1,8 @@
 """What a plan moves, and the roofs above it."""
 
 from glla.lab.roofline import Roof, traffic
-from glla.operations import matmul
 from glla.operations.elimination import plu
+from glla.operations.product import matmul
 from glla.passes import resident
 
 BYTES = 4 * 64 * 64  # of a 64 x 64 matrix

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from glla.operations import banded as kernel
-from glla.operations.tridiagonal import VARIANTS
+from glla.operations.bands import banded as kernel
+from glla.operations.bands.tridiagonal import VARIANTS
 from glla.passes import resident
 from glla.testing import JUDGES
 

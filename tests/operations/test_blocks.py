@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from glla.operations.blocks import assign, gather
+from glla.operations.layouts.blocks import assign, gather
 from glla.testing import assert_exact, normal
 
 PLACEMENTS = list(product((0, 1), (0, 1), (0, 1)))

@@ -13,8 +13,8 @@ from glla.applications import restoration
 from glla.cli import main
 from glla.errors import NotPositiveDefiniteError
 from glla.operations import OPERATIONS
-from glla.operations.elimination import cholesky as kernel
-from glla.operations.elimination.cholesky import VARIANTS
+from glla.operations.definite import cholesky as kernel
+from glla.operations.definite.cholesky import VARIANTS
 from glla.passes import resident
 from glla.testing import JUDGES, spd
 from tests.matrix import every_place

@@ -9,8 +9,8 @@ import scipy.linalg
 import glla
 from glla.errors import NonFiniteError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.operations import OPERATIONS
-from glla.operations.elimination import definite_band as kernel
-from glla.operations.elimination.definite_band import VARIANTS
+from glla.operations.bands import definite_band as kernel
+from glla.operations.bands.definite_band import VARIANTS
 from glla.passes import Limits, Tuned, resident
 from tests.matrix import band, every_place, lowered
 

@@ -7,8 +7,8 @@ import pytest
 
 import glla
 from glla.errors import ConvergenceError, NonFiniteError, NotPositiveDefiniteError, OptionError
-from glla.operations.elimination import definite_inverse as kernel
-from glla.operations.elimination.definite_inverse import VARIANTS
+from glla.operations.definite import definite_inverse as kernel
+from glla.operations.definite.definite_inverse import VARIANTS
 from glla.passes import PLAIN, Limits, resident
 from glla.testing import JUDGES, spd
 from tests.matrix import unimodular

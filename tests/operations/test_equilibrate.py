@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glla.operations.equilibrate import plan, scale
+from glla.operations.elimination.equilibrate import plan, scale
 from glla.testing import MATRICES, SHAPES, assert_exact, normal
 
 WHOLE = [shape for shape in SHAPES if 0 not in shape]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from glla.operations import banded as kernel
-from glla.operations.wrapped.view import View
+from glla.operations.bands import banded as kernel
+from glla.operations.linear.view import View
 from glla.passes import Form, resident
 
 PARAMETERS = (("P", 4), ("TOP", 4))

@@ -7,8 +7,8 @@ import pytest
 
 import glla
 from glla.errors import ConvergenceError, LimitError, NonFiniteError, OptionError, SingularMatrixError
-from glla.operations import gauss_jordan
-from glla.operations.gauss_jordan import VARIANTS
+from glla.operations.systems import gauss_jordan
+from glla.operations.systems.gauss_jordan import VARIANTS
 from glla.passes import Limits, resident
 from glla.testing import JUDGES, conditioned
 

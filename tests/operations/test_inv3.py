@@ -7,8 +7,9 @@ import pytest
 
 import glla
 from glla.errors import NonFiniteError, OptionError, ShapeError, SingularMatrixError
-from glla.operations import inv3, stack
-from glla.operations.inv3 import VARIANTS
+from glla.operations.batches import stack
+from glla.operations.systems import inv3
+from glla.operations.systems.inv3 import VARIANTS
 from glla.passes import Form, Limits, forms_of, resident
 from glla.testing import JUDGES, ROUNDOFF, integers
 

@@ -5,8 +5,8 @@ import pytest
 
 import glla
 from glla.errors import NonFiniteError, OptionError, ShapeError
-from glla.operations import lstsq as kernel
-from glla.operations.qr import VARIANTS
+from glla.operations.orthogonal import lstsq as kernel
+from glla.operations.orthogonal.qr import VARIANTS
 from glla.testing import JUDGES
 
 JUDGE = JUDGES["lstsq"]

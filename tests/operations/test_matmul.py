@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from glla.errors import LimitError, OptionError
-from glla.operations import matmul
-from glla.operations.matmul import VARIANTS
+from glla.operations.product import matmul
+from glla.operations.product.matmul import VARIANTS
 from glla.passes import PLAIN, Form, Limits, Storage, parameter_space, resident
 from glla.testing import MATRICES, assert_exact, assert_product, integers, normal
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glla.operations.packing import identity, pack, pack_tiles, tiles, unpack
+from glla.operations.layouts.packing import identity, pack, pack_tiles, tiles, unpack
 from glla.testing import SHAPES, assert_exact, normal
 
 WHOLE = [shape for shape in SHAPES if 0 not in shape]

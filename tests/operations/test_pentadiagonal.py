@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glla.operations import banded as kernel
+from glla.operations.bands import banded as kernel
 from glla.passes import resident
 from glla.testing import JUDGES
 

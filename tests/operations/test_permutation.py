@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from glla.errors import PlanError
-from glla.operations.permutation import gather, trace
+from glla.operations.layouts.permutation import gather, trace
 from glla.passes import Draft, Storage
 from glla.testing import assert_exact, integers, normal
 

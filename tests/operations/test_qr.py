@@ -7,9 +7,9 @@ import pytest
 
 import glla
 from glla.errors import NonFiniteError, OptionError, ShapeError
-from glla.operations import qr as kernel
-from glla.operations.qr import MODES, VARIANTS
-from glla.operations.qr_pairs import slices
+from glla.operations.orthogonal import qr as kernel
+from glla.operations.orthogonal.qr import MODES, VARIANTS
+from glla.operations.orthogonal.qr_pairs import slices
 from glla.passes import Limits, resident
 from glla.passes.layout import texels
 from glla.testing import JUDGES

@@ -21,7 +21,7 @@ import pytest
 import glla
 from glla.errors import OptionError, ShapeError, among
 from glla.operations import OPERATIONS, Operation
-from glla.operations.qr import MODES
+from glla.operations.orthogonal.qr import MODES
 from glla.passes import COMPUTE, PLAIN, Form, Limits, Plan, Storage, forms_of, resident
 from glla.passes.glsl import find
 from glla.testing import JUDGES

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from glla.errors import OptionError
-from glla.operations import triangular
 from glla.operations.acceptance import accepted
 from glla.operations.elimination import rref
 from glla.operations.elimination.pivot import NORMS
 from glla.operations.elimination.rref import VARIANTS
+from glla.operations.triangles import triangular
 from glla.passes import PLAIN, Limits, Pass, resident
 from glla.testing import MATRICES, SHAPES, assert_exact, assert_rref, integers, normal
 

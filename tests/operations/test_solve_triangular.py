@@ -13,10 +13,10 @@ import scipy.linalg
 import glla
 from glla.errors import NonFiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.linalg.triangular import inverse_of_triangle
-from glla.operations import solve_triangular as kernel
-from glla.operations import triangular_inverse as inverse
-from glla.operations.solve_triangular import in_float64, lost
-from glla.operations.triangular import VARIANTS
+from glla.operations.triangles import solve_triangular as kernel
+from glla.operations.triangles import triangular_inverse as inverse
+from glla.operations.triangles.solve_triangular import in_float64, lost
+from glla.operations.triangles.triangular import VARIANTS
 
 TRANS = {0: False, "N": False, 1: True, 2: True, "T": True, "C": True}
 KINDS = list(product(TRANS, (False, True), (False, True)))

@@ -7,9 +7,12 @@ from scipy.linalg.lapack import sgetrf
 import glla
 from glla import testing
 from glla.errors import LimitError
-from glla.operations import OPERATIONS, acceptance, matmul, residents, stack
-from glla.operations.elimination import plu_batches, stack_definite
+from glla.operations import OPERATIONS, acceptance
+from glla.operations.batches import residents, stack
+from glla.operations.definite import stack_definite
+from glla.operations.elimination import plu_batches
 from glla.operations.host.scaling import both
+from glla.operations.product import matmul
 from glla.passes import PLAIN, Form, Limits, resident
 from tests.matrix import every_place
 

@@ -9,9 +9,11 @@ import pytest
 import glla
 from glla.errors import GllaError
 from glla.linalg import resident
-from glla.operations import OPERATIONS, acceptance, residents, solve_triangular, stack, stack_doubts
-from glla.operations import resident_triangles as stack_triangles
+from glla.operations import OPERATIONS, acceptance
 from glla.operations.acceptance import allowed_growth
+from glla.operations.batches import residents, stack, stack_doubts
+from glla.operations.triangles import resident_triangles as stack_triangles
+from glla.operations.triangles import solve_triangular
 
 COUNT = 300
 

@@ -6,7 +6,7 @@ import pytest
 import glla
 from glla import testing
 from glla.errors import ShapeError
-from glla.operations import matmul
+from glla.operations.product import matmul
 from glla.passes import Limits, resident
 
 pytestmark = pytest.mark.threaded

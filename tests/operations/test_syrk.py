@@ -5,8 +5,9 @@ import pytest
 
 import glla
 from glla.errors import OptionError
-from glla.operations import OPERATIONS, syrk
-from glla.operations.syrk import VARIANTS
+from glla.operations import OPERATIONS
+from glla.operations.product import syrk
+from glla.operations.product.syrk import VARIANTS
 from glla.passes import PLAIN, Form, Limits, Tuned, resident
 from glla.testing import JUDGES, integers, normal
 

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from glla.operations import triangular
-from glla.operations.triangular import VARIANTS, Triangle, substitute
+from glla.operations.triangles import triangular
+from glla.operations.triangles.triangular import VARIANTS, Triangle, substitute
 from glla.passes import Draft, Limits, matrix, resident
 from glla.testing import MATRICES, ROUNDOFF, assert_exact, assert_solve, integers, normal
 

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from glla.operations import triangular_inverse as inverse
-from glla.operations.triangular_inverse import VARIANTS
+from glla.operations.triangles import triangular_inverse as inverse
+from glla.operations.triangles.triangular_inverse import VARIANTS
 from glla.passes import PLAIN, Limits, Tuned, resident
 from glla.testing import MATRICES, ROUNDOFF, integers
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from glla.operations.stack import Stack
-from glla.operations.tridiagonal import VARIANTS, Systems
+from glla.operations.bands.tridiagonal import VARIANTS, Systems
+from glla.operations.batches.stack import Stack
 from glla.passes import Draft, Storage
 
 

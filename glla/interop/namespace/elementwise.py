@@ -8,10 +8,10 @@ from typing import Any
 from glla.array import arithmetic, operators
 from glla.array.array import Array
 from glla.interop import functions
-from glla.operations.wrapped.elementwise import PAIR, SINGLE
+from glla.operations.linear.elementwise import PAIR, SINGLE
 
 NAMES = {"abs": "absolute", "round": "rint", "pow": "power", "bitwise_invert": "bitwise_invert"}
-"""Functions that have another name in `glla.operations.wrapped.elementwise`."""
+"""Functions that have another name in `glla.operations.linear.elementwise`."""
 
 ONE = (
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_invert", "ceil", "cos", "cosh", "exp", "expm1",

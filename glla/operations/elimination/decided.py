@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations.elimination.modular import is_small, pivot_columns
-from glla.operations.elimination.span import FLOAT32, FLOAT64, Echelon, echelon, is_exact
+from glla.operations.host.modular import is_small, pivot_columns
 from glla.operations.host.scaling import both
+from glla.operations.host.span import FLOAT32, FLOAT64, Echelon, echelon, is_exact
 from glla.operations.record import Array
 
 Pivots = tuple[int, ...]

@@ -20,9 +20,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import blocks, matmul, packing
-from glla.operations.crossing import upload
-from glla.operations.factors import PROBES, probes
+from glla.operations.elimination.factors import PROBES, probes
+from glla.operations.layouts import blocks, packing
+from glla.operations.layouts.crossing import upload
+from glla.operations.product import matmul
 from glla.operations.record import Array
 from glla.passes import Draft, HostArray, Limits, Plan, matrix, resident
 from glla.passes.cache import cached_plan

@@ -1,7 +1,7 @@
 """Blocked factorisation: panels of 64 columns, and trailing updates of rank 64 by the fast product.
 
 The sequence of LAPACK's getrf, in render passes. The pivots depend on the panels, which take most passes; the updates
-have most of the arithmetic, and run as `glla.operations.matmul`'s ``panel_broadcast`` does.
+have most of the arithmetic, and run as `glla.operations.product.matmul`'s ``panel_broadcast`` does.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from math import isqrt
 
 from glla.errors import one_of
-from glla.operations.stack import SINGLE, Cells, Stack
+from glla.operations.batches.stack import SINGLE, Cells, Stack
 from glla.passes import Draft, PingPong, Region, Storage, Uniform
 from glla.passes.layout import Shape, packed, texels
 

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from glla.errors import GrowthWarning, NonFiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.operations import acceptance
 from glla.operations.acceptance import PROMISED, overflow, size_near_one
-from glla.operations.crossing import at_home, bring_in, read_back, read_texels, upload
 from glla.operations.elimination import plu_batches
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
 from glla.operations.elimination.counts import flops, steps
 from glla.operations.elimination.panels import BlockedFactors
 from glla.operations.elimination.pivot import NORMS, FactorSearch, known, rank2
-from glla.operations.elimination.rounding import UNIT_ROUNDOFF
+from glla.operations.host.rounding import UNIT_ROUNDOFF
 from glla.operations.host.scaling import exponents
+from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, upload
 from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
 from glla.operations.reduce import max_magnitude
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict

@@ -11,10 +11,11 @@ are those of the longer plan, so the same acceptance tests apply.
 
 from __future__ import annotations
 
-from glla.operations import equilibrate, stack
+from glla.operations.batches import stack
+from glla.operations.batches.stack import LARGEST, PROBES, Passes, Stack, most_small, one_pass
+from glla.operations.elimination import equilibrate
 from glla.operations.elimination.counts import flops as plu_flops
 from glla.operations.elimination.pivot import BatchSearch, NoSearch, rank2
-from glla.operations.stack import LARGEST, PROBES, Passes, Stack, most_small, one_pass
 from glla.passes import PLAIN, Forms, Limits, Plan, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
@@ -170,7 +171,7 @@ def substitute(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False
 def solve_small(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> Plan:
     """Plan of the solution of a stack of small systems, see `solve`. One pass.
 
-    The ``records`` have four elements to a texel and begin with one, see `glla.operations.stack.stride`.
+    The ``records`` have four elements to a texel and begin with one, see `glla.operations.batches.stack.stride`.
     """
     inverse = len(forms) == 1
     (n, _), (_, columns), count = forms[0].matrix, forms[-1].matrix, forms[0].count

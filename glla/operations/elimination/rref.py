@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ShapeError
-from glla.operations import acceptance, blocks, equilibrate, factors, triangular
-from glla.operations.crossing import at_home, bring_in, read_back, read_texels, texels_of, watch, write_texels
-from glla.operations.elimination import known, plu
+from glla.operations import acceptance
+from glla.operations.elimination import equilibrate, factors, known, plu
 from glla.operations.elimination.decided import by_float64, by_tolerance
+from glla.operations.elimination.fallback import add_look
 from glla.operations.elimination.panels import BlockedFactors
 from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch
-from glla.operations.fallback import add_look
+from glla.operations.layouts import blocks
+from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, texels_of, watch, write_texels
 from glla.operations.record import Array, Choice, Chosen, Interface, Operation, builder, kept
 from glla.operations.reduce import max_magnitude
+from glla.operations.triangles import triangular
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, resident
 from glla.passes.cache import cached_plan

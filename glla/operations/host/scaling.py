@@ -50,7 +50,7 @@ def by_one(a: Float64) -> tuple[Float64, int]:
 def both(a: Floats, sweeps: int = 0) -> tuple[Integers, Integers]:
     """Exponents e and f that bring the largest entry of each row, then column, of A 2^-(e_i + f_j) near 1.
 
-    As `glla.operations.equilibrate` does it on the device, which explains `sweeps`.
+    As `glla.operations.elimination.equilibrate` does it on the device, which explains `sweeps`.
 
     Examples
     --------

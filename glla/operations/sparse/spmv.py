@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import OptionError, ShapeError
-from glla.operations.crossing import read_texels, texels_of, write_texels
+from glla.operations.layouts.crossing import read_texels, texels_of, write_texels
 from glla.operations.record import Array, Choice, Operation, Way, resolved
 from glla.operations.sparse import model
 from glla.operations.sparse.compressed import Compressed

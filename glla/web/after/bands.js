@@ -1,5 +1,5 @@
 "use strict";
-// Systems of three and of five bands: see `settle` in glla/operations/banded.py, and glla/operations/bands.py.
+// Systems of three and of five bands: see `settle` in glla/operations/bands/banded.py, and glla/operations/host/bands.py.
 
 // Partial pivoting in float64: {x, flaw}, the latter the first pivot that is none, -1 if all stand.
 function pivotedBands(ab, b) {

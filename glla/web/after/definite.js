@@ -1,5 +1,5 @@
 "use strict";
-// Positive definite matrices: see `settle` in glla/operations/elimination/cholesky.py, and in the files beside it.
+// Positive definite matrices: see `settle` in glla/operations/definite/cholesky.py, and in the files beside it.
 // Needs after/fallback.js.
 
 const farDiagonal = (diagonal) => diagonal.some((one) => one === 0 || (Number.isFinite(one) && !sizeNearOne(Math.abs(one))));

@@ -1,6 +1,6 @@
 "use strict";
 // Positive definite bands, as LAPACK stores those on and above the diagonal: see
-// glla/operations/elimination/definite_band.py. Needs after/definite.js.
+// glla/operations/bands/definite_band.py. Needs after/definite.js.
 
 // Scales rows and columns by 2^-d, so that the diagonal is near 1.
 function equilibratedBand(ab) {

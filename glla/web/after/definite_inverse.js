@@ -1,5 +1,5 @@
 "use strict";
-// Inverses of positive definite matrices: see glla/operations/elimination/definite_inverse.py. Needs after/definite.js and
+// Inverses of positive definite matrices: see glla/operations/definite/definite_inverse.py. Needs after/definite.js and
 // Needs judges/inverses.js and Needs after/residual.js.
 
 HOSTS["residual in float64"] = ([a, x]) => [column([inverse(symmetric(a), x).error])];

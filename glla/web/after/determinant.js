@@ -1,5 +1,5 @@
 "use strict";
-// Determinants: see `settle` in glla/operations/det.py. Needs after/fallback.js and Needs judges/determinant.js.
+// Determinants: see `settle` in glla/operations/systems/det.py. Needs after/fallback.js and Needs judges/determinant.js.
 
 function parity(order) {
   const left = Array.from(order);

@@ -1,5 +1,5 @@
 "use strict";
-// The host's part of the fallback, see glla/operations/fallback.py.
+// The host's part of the fallback, see glla/operations/elimination/fallback.py.
 // Needs after/acceptance.js and Needs judges/elimination.js.
 
 // Exponents that bring the largest entry of each row, then of each column, near 1.

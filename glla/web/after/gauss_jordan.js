@@ -1,5 +1,5 @@
 "use strict";
-// Gauss-Jordan without a choice of pivots: its residual tells. See glla/operations/gauss_jordan.py. Needs after/fallback.js,
+// Gauss-Jordan without a choice of pivots: its residual tells. See glla/operations/systems/gauss_jordan.py. Needs after/fallback.js,
 // Needs judges/inverses.js, Needs after/residual.js and Needs after/singular.js.
 
 // A column that depends on those before, as the singular values of the scaled matrix tell; -1 if there is none.

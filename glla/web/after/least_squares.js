@@ -1,5 +1,5 @@
 "use strict";
-// The solution with R on the host, in float64: see glla/operations/lstsq.py. Needs after/singular.js and Needs after/acceptance.js.
+// The solution with R on the host, in float64: see glla/operations/orthogonal/lstsq.py. Needs after/singular.js and Needs after/acceptance.js.
 
 // Solution of least norm, rank and singular values of a square system.
 function least(a, b, tolerance) {

@@ -1,5 +1,5 @@
 "use strict";
-// The reciprocal condition number by Hager's method: see glla/operations/rcond.py. Needs after/fallback.js and Needs after/scaled_by_one.js.
+// The reciprocal condition number by Hager's method: see glla/operations/systems/rcond.py. Needs after/fallback.js and Needs after/scaled_by_one.js.
 
 SETTLE.rcond = (stage, v) => {
   const { n } = v.matrix("A");

@@ -1,5 +1,5 @@
 "use strict";
-// The residual of an inverse by three norms that were read: see glla/operations/residual.py.
+// The residual of an inverse by three norms that were read: see glla/operations/product/residual.py.
 
 // n norm(A) norm(X) u: above 1, an inverse may come of noise in place of a pivot.
 const sizeOfResidual = (v) => v.matrix("A").n * v.number("norm_A") * v.number("norm_X") * ROUNDOFF;

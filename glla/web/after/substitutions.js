@@ -1,6 +1,6 @@
 "use strict";
 // Substitutions by factors that are given, and inverses of order 3: nothing but an error can come after them. See
-// glla/operations/lu_solve.py, elimination/definite.py and inv3.py. Needs after/acceptance.js.
+// glla/operations/systems/lu_solve.py, definite/definite.py and systems/inv3.py. Needs after/acceptance.js.
 
 const zeroAt = (diagonal, words) => {
   const place = diagonal.indexOf(0);

@@ -1,5 +1,5 @@
 "use strict";
-// Systems and inverses: the ladder of glla/operations/fallback.py. Needs after/fallback.js and Needs judges/solutions.js.
+// Systems and inverses: the ladder of glla/operations/elimination/fallback.py. Needs after/fallback.js and Needs judges/solutions.js.
 
 HOSTS["scale the residual by powers of two"] = ([residual, rows]) => {
   const exponents = residual.at.map((one, k) => exponentOf(one) - rows.at[Math.floor(k / residual.n)]);

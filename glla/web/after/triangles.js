@@ -1,5 +1,5 @@
 "use strict";
-// Triangular systems and inverses: see `settle` in glla/operations/solve_triangular.py.
+// Triangular systems and inverses: see `settle` in glla/operations/triangles/solve_triangular.py.
 
 
 // Substitution in float64; each row of the solution is rounded to float32 before it is used.

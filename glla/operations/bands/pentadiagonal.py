@@ -1,0 +1,130 @@
+"""Many pentadiagonal systems at once: block tridiagonal ones with 2 x 2 blocks, by cyclic reduction.
+
+Two equations form a block row, and `glla.operations.bands.tridiagonal`'s scalar steps become block steps.
+
+Sources: Hockney 1965; Heller, "Some aspects of the cyclic reduction algorithm for block tridiagonal linear systems"
+(1976).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from glla.operations.bands.tridiagonal import CHUNK, Bands, Systems
+from glla.operations.batches.stack import Stack
+from glla.passes import Draft, Uniform
+
+BLOCKS = ("L", "D", "U", "R")
+"""Slots of block rows: below the diagonal, on it, above it, right sides."""
+
+Rows = dict[str, str]
+"""Slots of block rows, by these names."""
+
+
+@dataclass(frozen=True)
+class BlockSystems:
+    """Systems of n equations each, five diagonals wide, that share textures.
+
+    Attributes
+    ----------
+    draft : Draft
+        Where passes are added.
+    stack : Stack
+        How the systems lie beside each other.
+    n : int
+        Equations.
+    """
+
+    draft: Draft
+    stack: Stack
+    n: int
+
+    @property
+    def count(self) -> int:
+        """Block rows of a system."""
+        return (self.n + 1) // 2
+
+    @cached_property
+    def plain(self) -> Systems:
+        """The same systems, an unknown in a texel."""
+        return Systems(self.draft, self.stack, self.n)
+
+    def draw(
+        self,
+        shader: str,
+        inputs: Mapping[str, str],
+        outputs: str | tuple[str, ...],
+        uniforms: Mapping[str, Uniform] | None = None,
+        defines: Mapping[str, int] | None = None,
+    ) -> None:
+        """Add a pass of ``shaders/pentadiagonal``."""
+        own = {**self.plain.defines, **(defines or {})}
+        self.draft.draw(f"pentadiagonal/{shader}", inputs, outputs, {**(uniforms or {}), **self.stack.grid}, own)
+
+    def rows(self, name: str, n: int) -> Rows:
+        """Add slots of n block rows."""
+        return {one: self.plain.slot(f"{name}{one}", n, 2 if one == "R" else 4) for one in BLOCKS}
+
+    def equations(self, given: Bands, above: int) -> Rows:
+        """Add the pass that makes block rows of bands and right sides; `above`: bands above the diagonal."""
+        made = self.rows("", self.count)
+        uniforms: dict[str, Uniform] = {"systems": self.stack.count, "above": above, **given.uniforms}
+        self.draw("equations", given.operands, tuple(made.values()), uniforms, given.defines)
+        return made
+
+    def solve(self, equations: Rows, name: str = "") -> tuple[str, str]:
+        """Add the reduction and the way back; give the slots of the pairs and of the blocks' pivot ratios."""
+        levels, n, left = [equations], self.count, ""
+        counts = [n]
+        while n > 1 or not left:  # a single block row is reduced once more, so that it is watched as well
+            with self.draft.scope("reduction", len(levels) - 1):
+                whole = n
+                n = max(n // 2, 1)
+                made = self.rows(f"{name}{len(levels)}", n)
+                kept = self.plain.slot(f"{name}left{len(levels)}", n, 1)
+                inputs = {**levels[-1], **({"G": left} if left else {})}
+                outputs = (*made.values(), kept)
+                self.draw("reduce", inputs, outputs, {"n": whole}, {"FIRST": int(not left)})
+                left = kept
+                if whole == 1:
+                    break
+                levels.append(made)
+                counts.append(n)
+        x = self.plain.slot(f"{name}x{len(levels) - 1}", counts[-1], 2)
+        self.draw("back", levels[-1], x, {"n": counts[-1]}, {"TOP": 1})
+        for number in range(len(levels) - 2, -1, -1):
+            with self.draft.scope("way back", len(levels) - 2 - number):
+                found = self.plain.slot(f"{name}x{number}", counts[number], 2)
+                self.draw("back", {**levels[number], "X": x}, found, {"n": counts[number]}, {"TOP": 0})
+                x = found
+        return x, left
+
+    def refined(self, equations: Rows) -> tuple[str, str]:
+        """Add the solution and a step of refinement; give slots as `solve`."""
+        x, left = self.solve(equations)
+        rest = self.plain.slot("residual", self.count, 2)
+        self.draw("residual", {**equations, "X": x}, rest, {"n": self.count})
+        change, _ = self.solve({**equations, "R": rest}, "correction ")
+        better = self.plain.slot("x", self.count, 2)
+        self.draft.draw("pentadiagonal/correct", {"X": x, "C": change}, better)
+        return better, left
+
+    def check(self, equations: Rows, x: str, left: str) -> str:
+        """Add the check of all systems; as `Systems.check`."""
+        count = -(-self.count // CHUNK)
+        diagnostics = self.plain.slot("diagnostics", count)
+        inputs = {**equations, "X": x, "G": left}
+        self.draw("check", inputs, diagnostics, {"n": self.count, "chunk": CHUNK})
+        if count > 1:
+            worst = self.plain.slot("worst diagnostics", 1)
+            self.plain.draw("check", {"F": diagnostics}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
+            diagnostics = worst
+        return diagnostics
+
+    def unknowns(self, x: str) -> str:
+        """Add the pass that makes single unknowns of pairs; give their slot."""
+        made = self.plain.slot("unknowns", self.n, 1)
+        self.draw("unknowns", {"X": x}, made)
+        return made

@@ -1,0 +1,386 @@
+"""Batched tridiagonal systems, an equation per texel: their elimination.
+
+    bands and right sides --> equations --> reduced, level by level --> unknowns, back level by level --> X, and a check
+
+Systems are interleaved, equation i of all of them together (``lib/tridiagonal.glsl``), so that a pass works on all and
+their number does not change the number of passes. Systems may be stored in columns or in rows: the second half of an
+alternating-direction step needs no transpose.
+
+Sources: Hockney 1965 (cyclic reduction); Hockney and Jesshope 1981 (parallel cyclic reduction); Wang 1981 (partition);
+Zhang, Cohen and Owens, "Fast tridiagonal solvers on the GPU" (2010), which compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from glla.operations.batches.stack import Stack, raw
+from glla.passes import Draft, PingPong, Region, Storage, Uniform, Variant, wrapped
+
+VARIANTS = {
+    "cyclic_reduction": Variant(
+        "half of the unknowns eliminated a pass, until TOP are left, and the way back; backward stable",
+        'Hockney, "A fast direct solution of Poisson\'s equation using Fourier analysis" (1965)',
+        parameters={"TOP": (1, 2, 4, 8, 16)},
+    ),
+    "thomas": Variant(
+        "Gaussian elimination, an equation a pass: 2 n passes",
+        'Thomas, "Elliptic problems in linear difference equations over a network" (1949)',
+    ),
+    "parallel_cyclic_reduction": Variant(
+        "every row reduced in every pass, no way back; with a step of refinement, as it is not backward stable",
+        'Hockney and Jesshope, "Parallel Computers" (1981)',
+    ),
+    "partition": Variant(
+        "P equations become one a pass, until TOP are left: fewer and heavier passes than cyclic reduction",
+        'Wang, "A parallel method for tridiagonal equations" (1981)',
+        parameters={"P": (4, 8, 16), "TOP": (4, 1, 8, 16)},
+    ),
+    "redundant": Variant(
+        "one pass: every fragment eliminates its whole system from both ends; for a few equations",
+        "two-sided elimination: LINPACK gtsl and ptsl, Dongarra et al. 1979, which burn at both ends",
+    ),
+}
+
+REDUNDANT_UP_TO = 8
+"""Equations up to which `redundant` is chosen: a guess, between one pass of n fetches and 2 log2 n passes of 7."""
+
+FOUR = 4
+"""Elements of a texel, and equations that are merged into one where systems are solved directly from their bands."""
+
+CHUNK = 128
+"""Equations per fragment of the check."""
+
+
+LAYOUTS = ("raw", "packed", "wrapped")
+"""Layouts of operands and results, in the order of ``LAYOUT`` in ``lib/bands.glsl``."""
+
+COUNTED = 32
+"""Systems, or counts of them, per fragment of the verdict: a guess."""
+
+FIGURES = 4
+"""Diagnostics of each system: backward error, smallest pivot ratio, largest right side, largest unknown."""
+
+Lines = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
+"""For the entries below, on and above the diagonal: row of the bands (-1 for none), and column of equation 0."""
+
+
+Levels = list[tuple[str, int]]
+"""Slots with the equations of the levels of a reduction, and their number in each system, from the initial level."""
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Bands and right sides of some matrices, as they lie: see ``lib/bands.glsl``.
+
+    Attributes
+    ----------
+    operands : mapping of str to str
+        Slots of ``A`` and ``B``; of ``A`` alone, if they lie raw.
+    shape : tuple of int
+        Rows of the bands, n, right sides of each matrix.
+    layout : str
+        One of `LAYOUTS`.
+    start : int
+        Element where right sides begin, if they lie raw.
+    watch : bool
+        NaN and infinity make a system doubtful in the corners of the bands too.
+    """
+
+    operands: Mapping[str, str]
+    shape: tuple[int, int, int]
+    layout: str = "packed"
+    start: int = 0
+    watch: bool = False
+
+    @property
+    def uniforms(self) -> dict[str, Uniform]:
+        """Of ``lib/bands.glsl``."""
+        return {"shape": self.shape, **({"start": self.start} if self.layout == "raw" else {})}
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """Of the same."""
+        return {"LAYOUT": LAYOUTS.index(self.layout), "WATCH": int(self.watch)}
+
+
+@dataclass(frozen=True)
+class Systems:
+    """Systems of n equations each that share textures.
+
+    Attributes
+    ----------
+    draft : Draft
+        Where passes are added.
+    stack : Stack
+        How the systems lie beside each other.
+    n : int
+        Equations.
+    rows : bool
+        The equations of a system stand in a row, one texel beside the other; otherwise in a column.
+    definite : bool
+        Pivots must be above zero.
+    guard : bool
+        Watch the pivots; otherwise there is no check, and the caller knows that none is needed.
+    """
+
+    draft: Draft
+    stack: Stack
+    n: int
+    rows: bool = False
+    definite: bool = False
+    guard: bool = True
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """Defines of every shader of ``lib/tridiagonal.glsl``."""
+        return {"AXIS": int(self.rows), "DEFINITE": int(self.definite)}
+
+    def slot(self, name: str, n: int, channels: int = 4) -> str:
+        """Add a slot with n texels for each system."""
+        full = self.stack.storage(1, n) if self.rows else self.stack.storage(n, 1)
+        return self.draft.slot(name, Storage(full.height, full.width, channels))
+
+    def line(self, first: int, count: int) -> Region:
+        """Some rows of every system."""
+        return self.stack.region(first, 0, count, 1) if self.rows else self.stack.region(0, first, 1, count)
+
+    def draw(
+        self,
+        shader: str,
+        inputs: Mapping[str, str],
+        outputs: str | tuple[str, ...],
+        uniforms: Mapping[str, Uniform] | None = None,
+        defines: Mapping[str, int] | None = None,
+        region: Region | None = None,
+    ) -> None:
+        """Add a pass of ``shaders/tridiagonal``."""
+        self.draft.draw(
+            f"tridiagonal/{shader}",
+            inputs,
+            outputs,
+            {**(uniforms or {}), **self.stack.grid},
+            {**self.defines, **(defines or {})},
+            region,
+        )
+
+    # -- ways to eliminate --------------------------------------------------------------------------------------------
+
+    def solve(self, equations: str, variant: str, values: Mapping[str, int], name: str = "") -> tuple[str, str, int]:
+        """Add a variant; give the slots of the unknowns and of the pivot ratios, and the rows of these.
+
+        `name` stands before the names of slots.
+        """
+        ways: dict[str, Callable[[], tuple[str, str, int]]] = {
+            "cyclic_reduction": lambda: self._levels(equations, 2, values["TOP"], name),
+            "partition": lambda: self._levels(equations, values["P"], values["TOP"], name),
+            "redundant": lambda: self._levels(equations, 2, self.n, name),
+            "parallel_cyclic_reduction": lambda: self._parallel(equations, name),
+            "thomas": lambda: self._thomas(equations, name),
+        }
+        return ways[variant]()
+
+    def _levels(self, equations: str, p: int, top: int, name: str) -> tuple[str, str, int]:
+        """Reduce p equations to one until `top` are left, solve those, and go back."""
+        return self._up(*self._down([(equations, self.n)], "", p, top, name), p, name)
+
+    def _down(self, levels: Levels, left: str, p: int, top: int, name: str) -> tuple[Levels, str]:
+        """Reduce p equations to one until `top` are left; give all levels, and the slot of the pivot ratios."""
+        n = levels[-1][1]
+        while n > max(top, p - 1):
+            with self.draft.scope("reduction", len(levels) - 1):
+                n //= p
+                number = len(levels)
+                made = [self.slot(f"{name}E{number}", n)]
+                inputs = {"E": levels[-1][0]}
+                if self.guard:
+                    inputs |= {"L": left} if left else {}
+                    made.append(self.slot(f"{name}left{number}", n, 1))
+                defines = {"P": p, "GUARD": int(self.guard), "FIRST": int(not left)}
+                self.draw("reduce", inputs, tuple(made), {"n": levels[-1][1]}, defines)
+                levels = [*levels, (made[0], n)]
+                left = made[-1] if self.guard else ""
+        return levels, left
+
+    def _up(self, levels: Levels, left: str, p: int, name: str, down_to: int = 0) -> tuple[str, str, int]:
+        """Solve the last level, and go back to another; give its unknowns, all pivot ratios, and their rows."""
+        last, rows = len(levels) - 1, levels[-1][1]
+        x = self.slot(f"{name}x{last}", rows, 1)
+        outputs, inputs = [x], {"E": levels[-1][0]}
+        if self.guard:
+            inputs |= {"L": left} if left else {}
+            outputs.append(self.slot(f"{name}left", rows, 1))
+        defines = {"P": p, "TOP": 1, "GUARD": int(self.guard), "FIRST": int(not left)}
+        self.draw("back", inputs, tuple(outputs), {"n": rows}, defines)
+        for number in range(last - 1, down_to - 1, -1):
+            with self.draft.scope("way back", last - 1 - number):
+                slot, n = levels[number]
+                found = self.slot(f"{name}x{number}", n, 1)
+                self.draw("back", {"E": slot, "X": x}, found, {"n": n}, {"P": p, "TOP": 0})
+                x = found
+        return x, outputs[-1] if self.guard else "", rows
+
+    def _parallel(self, equations: str, name: str) -> tuple[str, str, int]:
+        rows = PingPong(self.draft, f"{name}E", self._like(4), equations)
+        left = PingPong(self.draft, f"{name}left", self._like(1), "")
+        reach, first = 1, True
+        while first or reach < self.n:
+            with self.draft.scope("reduction", reach.bit_length() - 1):
+                inputs = {"E": rows.front} | ({"L": left.front} if self.guard and not first else {})
+                outputs = (rows.back, left.back) if self.guard else (rows.back,)
+                defines = {"GUARD": int(self.guard), "FIRST": int(first)}
+                self.draw("parallel", inputs, outputs, {"n": self.n, "reach": reach}, defines)
+                rows.swap()
+                left.swap()
+                reach, first = 2 * reach, False
+        x = self.slot(f"{name}x0", self.n, 1)
+        self.draw("divide", {"E": rows.front}, x)
+        return x, left.front if self.guard else "", self.n
+
+    def _thomas(self, equations: str, name: str) -> tuple[str, str, int]:
+        solved = PingPong(self.draft, f"{name}T", self._like(4), equations)
+        for i in range(self.n):
+            with self.draft.scope("row", i):
+                inputs = {"E": equations, "T": solved.front}
+                self._row("forward", inputs, solved.back, i, max(i - 1, 0), i)
+                solved.swap()
+        x = PingPong(self.draft, f"{name}x", self._like(1), solved.front)
+        for number, i in enumerate(range(self.n - 1, -1, -1)):
+            with self.draft.scope("row on the way back", number):
+                inputs = {"T": solved.front, "X": x.front}
+                self._row("backward", inputs, x.back, i, i, min(i + 1, self.n - 1))
+                x.swap()
+        return x.front, solved.front, self.n
+
+    def _row(self, shader: str, inputs: dict[str, str], output: str, i: int, first: int, last: int) -> None:
+        self.draw(shader, inputs, output, {"n": self.n, "row": i}, region=self.line(first, last - first + 1))
+
+    def _like(self, channels: int) -> Storage:
+        full = self.stack.storage(1, self.n) if self.rows else self.stack.storage(self.n, 1)
+        return Storage(full.height, full.width, channels)
+
+    # -- straight from bands ------------------------------------------------------------------------------------------
+
+    def in_fours(self, given: Bands, lines: Lines, top: int, texture_size: int) -> tuple[str, str]:
+        """Add `partition` with P = 4, and its check, of bands that lie wrapped; the first level is never written.
+
+        Four neighbours of a diagonal share a texel, as do the four unknowns of a group (``tridiagonal/fours.glsl``).
+        Needs a guard, more than `top` and 3 equations, and one right side for each matrix. Gives the slots of all
+        unknowns, wrapped, and of the diagnostics.
+        """
+        (rows, n, columns), systems = given.shape, self.stack.count
+        assert self.guard and columns == 1 and n > max(top, 3) and given.layout == "wrapped"
+        groups, aligned = -(-n // FOUR), not n % FOUR
+        (below, below_shift), (main, main_shift), (above, above_shift) = lines
+        assert main_shift == 0
+        defines = {
+            "ALIGNED": int(aligned), "BELOW": below, "MAIN": main, "ABOVE": above,
+            "BELOW_SHIFT": below_shift, "ABOVE_SHIFT": above_shift,
+        }  # fmt: skip
+        uniforms: dict[str, Uniform] = {"shape": (rows, n, 1), "systems": systems}
+        with self.draft.scope("reduction", 0):
+            made = self.slot("E1", n // FOUR), self.slot("left1", n // FOUR, 1)
+            self.draw("reduce_fours", given.operands, made, uniforms, defines)
+        levels, left = self._down([("", n), (made[0], n // FOUR)], made[1], FOUR, top, "")
+        kept, left, left_rows = self._up(levels, left, FOUR, "", 1)
+        with self.draft.scope("way back", len(levels) - 2):
+            storage = wrapped(FOUR * groups * systems, texture_size)
+            x = self.draft.slot("matrices" if aligned else "unknowns", storage)
+            inputs = {**given.operands, "X": kept}
+            self.draw("back_fours", inputs, x, {**uniforms, "lay": (groups, storage.width)}, defines)
+        chunk = CHUNK // FOUR
+        count = -(-groups // chunk)
+        diagnostics = self.slot("diagnostics", count)
+        uniforms |= {"left_rows": left_rows, "pitch": groups, "chunks": (chunk, count)}
+        inputs = {**given.operands, "X": x, "L": left}
+        self.draw("check_fours", inputs, diagnostics, uniforms, {**defines, "WATCH": int(given.watch)})
+        if not aligned:
+            storage, padded = wrapped(n * systems, texture_size), x
+            x = self.draft.slot("matrices", storage)
+            lay: dict[str, Uniform] = {"lay": (n, groups, systems, storage.width)}
+            self.draft.draw("tridiagonal/together", {"X": padded}, x, lay)
+        return x, self._worst(diagnostics, count)
+
+    # -- way in and out -----------------------------------------------------------------------------------------------
+
+    def equations(self, given: Bands, lines: Lines) -> str:
+        """Add the pass that makes equations of bands and right sides; give their slot.
+
+        `lines`: which row of the bands is which diagonal.
+        """
+        made = self.slot("E", self.n)
+        uniforms: dict[str, Uniform] = {
+            "systems": self.stack.count,
+            "bands": tuple(row for row, _ in lines),
+            "shifts": tuple(shift for _, shift in lines),
+        }
+        self.draw("equations", given.operands, made, {**uniforms, **given.uniforms}, given.defines)
+        return made
+
+    def packed(self, x: str, result: str, columns: int) -> None:
+        """Add the pass that makes a packed matrix of the unknowns of as many systems as it has columns."""
+        shape = (self.n, columns)
+        self.draft.draw("tridiagonal/solution", {"X": x}, result, {"shape": shape, **self.stack.grid}, {"LAYOUT": 1})
+
+    def records(self, x: str, diagnostics: str, columns: int, texture_size: int) -> str:
+        """Add the pass that makes records of unknowns and diagnostics, one for each matrix; give their slot."""
+        count = self.stack.count // columns
+        storage = raw(count * (self.n * columns + FIGURES), texture_size)
+        made = self.draft.slot("records", storage)
+        uniforms: dict[str, Uniform] = {"shape": (self.n, columns), "records": (count, storage.width)}
+        inputs = {"X": x, "F": diagnostics}
+        self.draft.draw("tridiagonal/solution", inputs, made, {**uniforms, **self.stack.grid}, {"LAYOUT": 0})
+        return made
+
+    def wrapped(self, x: str, columns: int, texture_size: int) -> str:
+        """Add the pass that makes a wrapped stack of the unknowns, of `columns` systems each; give its slot."""
+        elements = self.n * self.stack.count
+        storage = wrapped(elements, texture_size)
+        made = self.draft.slot("matrices", storage)
+        uniforms: dict[str, Uniform] = {"shape": (self.n, columns), "extent": (elements, storage.width)}
+        self.draft.draw("tridiagonal/solution", {"X": x}, made, {**uniforms, **self.stack.grid}, {"LAYOUT": 2})
+        return made
+
+    # -- what stands around it ----------------------------------------------------------------------------------------
+
+    def refined(self, equations: str, variant: str, values: Mapping[str, int]) -> tuple[str, str, int]:
+        """Add a variant and a step of refinement with it; give slots as `solve`."""
+        x, left, rows = self.solve(equations, variant, values)
+        rest = self.slot("residual", self.n)
+        self.draw("residual", {"E": equations, "X": x}, rest, {"n": self.n})
+        change, _, _ = self.solve(rest, variant, values, "correction ")
+        better = self.slot("x", self.n, 1)
+        self.draft.draw("tridiagonal/correct", {"X": x, "D": change}, better)
+        return better, left, rows
+
+    def check(self, equations: str, x: str, left: str, left_rows: int) -> str:
+        """Add the check of all systems; give the slot with a texel (error, left, rhs, x) for each of them."""
+        count = -(-self.n // CHUNK)
+        diagnostics = self.slot("diagnostics", count)
+        inputs = {"E": equations, "X": x, "L": left}
+        uniforms: dict[str, Uniform] = {"n": self.n, "chunk": CHUNK, "left_rows": left_rows}
+        self.draw("check", inputs, diagnostics, uniforms, {"FOLD": 0})
+        return self._worst(diagnostics, count)
+
+    def _worst(self, diagnostics: str, count: int) -> str:
+        """Add the pass that makes one texel of `count` of them for each system."""
+        if count == 1:
+            return diagnostics
+        worst = self.slot("worst diagnostics", 1)
+        self.draw("check", {"F": diagnostics}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
+        return worst
+
+    def verdict(self, diagnostics: str, bounds: Mapping[str, Uniform], texture_size: int) -> str:
+        """Add the passes that count doubtful systems; give the slot of a texel with their number.
+
+        `bounds`: the uniforms of the same names of ``tridiagonal/verdict.frag``.
+        """
+        count, found, fold = self.stack.count, diagnostics, 0
+        while count > 1 or not fold:
+            chunk = max(COUNTED, -(-count // texture_size))
+            made = self.draft.slot(f"doubtful {fold}", Storage(1, -(-count // chunk)))
+            uniforms: dict[str, Uniform] = {"count": count, "chunk": chunk, **({} if fold else bounds)}
+            self.draft.draw("tridiagonal/verdict", {"F": found}, made, uniforms, {"FOLD": min(fold, 1)})
+            count, found, fold = -(-count // chunk), made, fold + 1
+        return found

@@ -1,0 +1,153 @@
+"""Doubtful members of a stack once more, together: scaled by powers of two on the host, through the plan of the stack.
+
+    A, B --> scaled --> plan of the stack --> scaled back in float64, and diagnostics
+                     of systems, if diagnostics say so: factors of all, and rounding errors of their pivots
+
+A member that does not stand then goes on alone, which takes a hundred times as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.operations import acceptance
+from glla.operations.elimination import plu_batches
+from glla.operations.host.rounding import rounding_errors
+from glla.operations.host.scaling import Float64, Integers, Scaled, right_sides
+from glla.operations.layouts.crossing import read_texels, texels_of, write_texels
+from glla.operations.record import Array, Batch
+from glla.passes import Draft, Form, Forms, HostArray, Limits, Next, Plan, Storage, texture
+from glla.passes.cache import cached_plan
+
+AGAIN, LOOK = "together again", "look at the pivots together"
+"""Names of the stages."""
+
+SCALE, BACK, ERRORS = (
+    "scale members by powers of two",
+    "scale members back",
+    "rounding errors of the pivots of members",
+)
+"""Work of the host, by the words that a plan and a trace have for it."""
+
+SURELY = 2.0
+"""A pivot stands by the factors of a stack if it is above this number times the bound for those of a single matrix,
+which may be rounded in another way; else that one decides."""
+
+
+@np.errstate(all="ignore")
+def _scaled(scale: Callable[[Array], Scaled], storage: Storage, *operands: Array) -> tuple[Any, ...]:
+    """Scale operands; give the texels of a stack, A, B if there is one, e, f, exponents of X's columns, and `lost`."""
+    wide, e, f = scale(operands[0])
+    made, lost = [wide.astype(np.float32)], np.zeros(len(wide), dtype=bool)
+    sizes = -np.swapaxes(e, -1, -2)  # of an inverse
+    for b in operands[1:]:
+        rhs, sizes = right_sides(b, e)
+        made.append(rhs.astype(np.float32))
+        lost = ((rhs != 0) & (np.abs(made[1]) < acceptance.NORMAL)).any(axis=(-2, -1))
+    return (*_laid_out(storage, *made), *made, e, np.swapaxes(f, -1, -2), sizes, lost)
+
+
+@np.errstate(all="ignore")
+def _back(batch: Batch, forms: Forms, texels: Array, f: Integers, sizes: Integers) -> tuple[Float64, Array]:
+    """Take records apart, and scale the matrices back."""
+    count, length = forms[0].count, batch.length(forms)
+    stride = length + -length % texels.shape[-1]  # a record begins with a texel
+    matrices, diagnostics = batch.parted(forms, texels.reshape(-1)[: count * stride].reshape(count, stride)[:, :length])
+    if matrices.size:
+        return np.ldexp(matrices.astype(np.float64), sizes - f), diagnostics
+    return matrices.astype(np.float64), diagnostics
+
+
+# -- plans ------------------------------------------------------------------------------------------------------------
+
+
+@cached_plan
+def batched(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
+    """Plan of a stack, with all that may come after it: for its doubtful members together, and for a single one."""
+    made = batch.plan(forms, limits, **options)
+    if batch.scaled is None or forms[0].count == 1:
+        return made
+    when = "members are doubtful: as many together as there are"
+    return replace(made, after=(Next(when, AGAIN, partial(plan, batch, forms, limits, **options)), *made.after))
+
+
+@cached_plan
+def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
+    """Plan of as many members once more.
+
+    Operands ``A`` and ``B``, stacks of the host. Results ``matrices``, in float64, and ``diagnostics``, as
+    `Batch.parted` has them; ``scaled A`` and ``scaled B``; the exponents ``e`` and ``f``; ``lost``, who lost part of B.
+    """
+    assert batch.scaled is not None
+    inner = batch.plan(forms, limits, **options)
+    count, n, lines = forms[0].count, forms[0].shape[-1], (batch.lines, batch.order(forms))
+    draft = Draft(AGAIN)
+    names = "AB"[: len(forms)]
+    given = tuple(draft.operand(name, HostArray(form.shape)) for name, form in zip(names, forms, strict=True))
+    storage = texture(inner.slots["raw"])
+    raw = draft.slot("raw", texels_of(storage))
+    shapes = {f"scaled {name}": form.shape for name, form in zip(names, forms, strict=True)}
+    shapes |= {"e": (count, n, 1), "f": (count, n, 1), "sizes": (count, 1, forms[-1].shape[-1]), "lost": (count,)}
+    made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
+    scale = partial(batch.scaled, **options)
+    draft.host(SCALE, partial(_scaled, scale, storage), given, (raw, *made.values()))
+    records = draft.call("stack", inner, raw=write_texels(draft, raw, storage))["records"]
+    read = read_texels(draft, records, "records")
+    results = {
+        "matrices": draft.slot("matrices", HostArray((count, *batch.matrix(forms)))),
+        "diagnostics": draft.slot("diagnostics", HostArray((count, *lines))),
+    }
+    draft.host(BACK, partial(_back, batch, forms), (read, made["f"], made["sizes"]), tuple(results.values()))
+    after = (Next("a pivot is small, or an inverse large", LOOK, partial(look, forms[0], limits)),)
+    return draft.plan({**results, **made}, after=after if batch.judged == "system" else ())
+
+
+@cached_plan
+def look(form: Form, limits: Limits) -> Plan:
+    """Plan of a close look at the pivots of a stack of scaled matrices, ``scaled A``: the result is who ``stands``."""
+    inner = plu_batches.factor((form,), limits)
+    storage, count = texture(inner.slots["raw"]), form.count
+    draft = Draft(LOOK)
+    a, raw = draft.operand("scaled A", HostArray(form.shape)), draft.slot("raw", texels_of(storage))
+    draft.host("lay members out", partial(_laid_out, storage), (a,), (raw,))
+    records = draft.call("factors", inner, raw=write_texels(draft, raw, storage))["records"]
+    stands = draft.slot("stands", HostArray((count,)))
+    read = read_texels(draft, records, "records")
+    draft.host(ERRORS, partial(_stand, form), (read,), (stands,), flops=4 * count * form.shape[-1] ** 3)
+    return draft.plan({"stands": stands})
+
+
+def _laid_out(storage: Storage, *operands: Array) -> tuple[Array]:
+    """Texels of stacks, one after the other."""
+    texels = np.zeros(texels_of(storage).shape, dtype=np.float32)
+    elements = np.concatenate([one.reshape(-1) for one in operands])
+    texels.reshape(-1)[: elements.size] = elements
+    return (texels,)
+
+
+@np.errstate(all="ignore")
+def _stand(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
+    """Who stands by its factors: entries did not grow, and every pivot is well above its rounding error."""
+    count, n = form.count, form.shape[-1]
+    records = texels.reshape(-1)[: count * n * (n + 3)].reshape(count, -1)
+    lu, u, largest = (
+        records[:, : n * n].reshape(count, n, n),
+        records[:, n * n :][:, :n],
+        records[:, n * (n + 1) :][:, :n],
+    )
+    stands = np.isfinite(u).all(axis=1) & (np.max(largest, axis=1) <= acceptance.allowed_growth(n)) & u.all(axis=1)
+    errors = rounding_errors(lu[stands], np.arange(n))
+    stands[stands] = (np.abs(u[stands]) > SURELY * acceptance.SINGULAR * errors).all(axis=1)
+    return (stands,)
+
+
+def most(batch: Batch, forms: Forms, limits: Limits) -> int:
+    """Members that may go together once more."""
+    together = batch.most(forms, limits)
+    return min(together, plu_batches.most_factors(forms[:1], limits)) if batch.judged == "system" else together

@@ -1,0 +1,198 @@
+"""Batches on the device: the plan of a batch, with passes that convert operands and results.
+
+    A, B wrapped --> raw --> plan of a stack from the host --> records --> X wrapped, and diagnostics that are read back
+
+Besides the diagnostics of the plan there are the extremes of the operands, which acceptance needs as well: for each
+matrix two numbers, the smallest nonzero magnitude and the largest one, of A's entries, and of the largest entries in
+B's columns. All of them are read back; or, if they are many and the device judges them itself, one number for each
+matrix, and the diagnostics of the rejected ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glla.operations.batches import again, stack, stack_doubts
+from glla.operations.linear import elementwise, fold, move
+from glla.operations.linear.create import draw_full
+from glla.operations.linear.view import View
+from glla.operations.record import Array, Batch
+from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, texture
+from glla.passes.cache import cached_plan
+
+READ_WHOLE = 2**18
+"""Bytes of diagnostics up to which all are read: at 6 GB/s 40 us, less than gathering those of some matrices."""
+
+SMALLEST = np.finfo(np.float32).smallest_subnormal
+"""Smallest float32 above zero."""
+
+
+@cached_plan
+def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
+    """Plan of a stack of matrices on the device.
+
+    Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``largest``,
+    wrapped, of each member's matrix, if the operation watches them; ``diagnostics``, or ``line_0`` and so on where
+    lines
+    are kept, and ``least_A``, ``most_A`` and so on, read back, if it has diagnostics, the least where it asks for them;
+    ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
+    operation asks for them. Where the device judges, diagnostics, extremes and norms stay there, but for the norms of a
+    ``system`` and lines that are kept, and ``doubts`` are read, see `glla.operations.batches.stack_doubts`.
+
+    Parameters
+    ----------
+    batch : Batch
+        Of the operation.
+    forms : tuple of Form
+        Of the stacks, of one shape but for rows and columns, with their views (`Form.view`); in C order without.
+    **options
+        Of the operation.
+    """
+    size = limits.texture_size
+    at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
+    made = again.batched(batch, at_home, limits, **options)
+    draft = Draft(made.operation)
+    views = [form.view if isinstance(form.view, View) else View.of(form.shape) for form in forms]
+    slots = {name: draft.operand(name, view.storage(size)) for name, view in zip("AB", views, strict=False)}
+    raw = draft.call("records in", move.to_raw(tuple(views), size), **slots)["raw"]
+    records = draft.call("stack", made, raw=raw)["records"]
+    count, length, shape = forms[0].count, batch.length(forms), batch.matrix(forms)
+    results: dict[str, str] = {}
+    judged = ""
+    if shape != (0, 0):
+        matrices = taken(draft, "matrices out", records, (count, *shape), length, 0, size)
+        results["matrices"] = matrices
+    if batch.unjudged:
+        largest = draft.call("largest of the records", _most(View.of((count, *shape)), size), A=matrices)
+        results["largest"] = largest["most"]
+    if batch.lines:
+        order = batch.order(forms)
+        lines = (count, batch.lines, order)
+        start = shape[0] * shape[1]
+        judged = batch.judged if 4 * count * (batch.lines * order + 2 * len(forms)) > READ_WHOLE else ""
+        kept = batch.kept if judged or not batch.judged else ()
+        for line in kept:
+            one, at = (count, 1, order), start + line * order
+            results[f"line_{line}"] = taken(draft, f"line {line} out", records, one, length, at, size)
+        if judged or not kept:
+            results["diagnostics"] = taken(draft, "diagnostics out", records, lines, length, start, size)
+        for number, (name, view) in enumerate(zip(slots, views, strict=True)):
+            asked = extremes_of(view, number > 0, size) if batch.least else _most(view, size)
+            extremes = draft.call(f"extremes of {name}", asked, A=slots[name])
+            results |= {f"{end}_{name}": extremes[end] for end in asked.results}
+        if batch.factors:
+            upper = draft.call("largest of U", _largest_of_upper(View.of((count, *shape)), order, size), A=matrices)
+            results["most_upper"] = upper["most"]
+    if batch.norms:
+        inverse = View.of((count, *shape))
+        for name, slot, view in (("A", slots["A"], views[0]), ("matrices", matrices, inverse)):
+            results[f"norms_{name}"] = draft.call(f"norms of {name}", _norms(view, size), A=slot)["norms"]
+    read = [name for name in results if name not in ("matrices", "largest")]
+    if judged:
+        norms = batch.norms and judged != "system"  # of systems they are results
+        judge = stack_doubts.plan(judged, norms, lines, "B" in slots, bool(options.get("equilibrate", True)), size)
+        given = {sampler: results[name] for sampler, name in SAMPLERS.items() if sampler in judge.operands}
+        made_there = draft.call("doubts", judge, **given)
+        wanted = ("line", "norms") if judged == "system" else ("line",)
+        results |= made_there
+        read = [*made_there, *(name for name in read if name.startswith(wanted))]
+    results |= {name: read_figures(draft, results[name], name) for name in read}
+    return draft.plan(results, after=made.after)
+
+
+SAMPLERS = {
+    "F": "diagnostics",
+    **{f"{end[0].upper()}_{name}": f"{end}_{name}" for name in "AB" for end in ("least", "most")},
+    "N_A": "norms_A",
+    "N_X": "norms_matrices",
+}
+"""Results of `plan` that ``stack/doubt.frag`` reads, by its samplers."""
+
+
+def taken(
+    draft: Draft, name: str, records: str, shape: tuple[int, int, int], length: int, start: int, texture_size: int
+) -> str:
+    """Add the pass that takes a part out of all records, `start` elements from where each begins; give its slot."""
+    count, rows, columns = shape
+    if texture(draft.slots[records]).channels == 1:
+        plan = move.from_raw((rows, columns), length, texture_size, start, count)
+        return draft.call(name, plan, raw=records)["result"]
+    stride = stack.stride(length)
+    part = View(shape, (stride, columns, 1), start, count * stride)
+    return draft.call(name, move.copy(part, texture_size), A=records)["result"]
+
+
+def read_figures(draft: Draft, slot: str, name: str) -> str:
+    """Add the read-back of a wrapped array; give the slot of the array of the host, with the spare elements."""
+    storage = texture(draft.slots[slot])
+    target = draft.slot(f"{name} of the host", HostArray((storage.height * storage.width * storage.channels,)))
+    draft.transfer(slot, target)
+    return target
+
+
+@cached_plan
+def extremes_of(a: View, of_columns: bool, texture_size: int) -> Plan:
+    """Plan of the least magnitude that is not zero, and the largest one, of each matrix: ``least`` and ``most``.
+
+    With `of_columns` of the largest magnitudes of the columns.
+    """
+    draft = Draft("extremes")
+    slot = draft.operand("A", a.storage(texture_size))
+    if of_columns:
+        slot = draft.call("columns", fold.fold(a, "max_magnitude", (-2,), texture_size), A=slot)["total"]
+        a = View.of((*a.shape[:-2], 1, a.shape[-1]))
+    most = draft.call("most", fold.fold(a, "max_magnitude", (-2, -1), texture_size), A=slot)["total"]
+    beyond = draft.call("infinity", _infinity(texture_size))["result"]
+    zero = draft.call("zero", elementwise.cast(a, "bool", texture_size), A=slot)["result"]
+    condition, one = View.of(a.shape, "bool"), View.of(())
+    plan_ = elementwise.where(condition, a, one, texture_size)
+    others = draft.call("others", plan_, C=zero, A=slot, B=beyond)["result"]
+    least = draft.call("least", fold.fold(View.of(a.shape), "min_magnitude", (-2, -1), texture_size), A=others)["total"]
+    return draft.plan({"least": least, "most": most})
+
+
+@cached_plan
+def _most(a: View, texture_size: int) -> Plan:
+    """Plan of the largest magnitude of each matrix alone, ``most``: NaN or infinity where it holds some."""
+    draft = Draft("extremes")
+    slot = draft.operand("A", a.storage(texture_size))
+    total = draft.call("most", fold.fold(a, "max_magnitude", (-2, -1), texture_size), A=slot)["total"]
+    return draft.plan({"most": total})
+
+
+@cached_plan
+def _norms(a: View, texture_size: int) -> Plan:
+    """Plan of the 1-norms of matrices: the largest sum of a column's magnitudes."""
+    draft = Draft("norms")
+    slot = draft.operand("A", a.storage(texture_size))
+    sums = draft.call("columns", fold.fold(a, "sum_magnitudes", (-2,), texture_size), A=slot)["total"]
+    columns = View.of((*a.shape[:-2], 1, a.shape[-1]))
+    return draft.plan(
+        {"norms": draft.call("largest", fold.fold(columns, "max", (-2, -1), texture_size), A=sums)["total"]}
+    )
+
+
+@cached_plan
+def _infinity(texture_size: int) -> Plan:
+    draft = Draft("infinity")
+    return draft.plan({"result": draw_full(draft, "result", (), np.inf, "float32", texture_size)})
+
+
+@cached_plan
+def _largest_of_upper(lu: View, order: int, texture_size: int) -> Plan:
+    """Plan of the largest magnitude on and above the diagonals of packed factors."""
+    draft = Draft("largest of U")
+    slot = draft.operand("A", lu.storage(texture_size))
+    upper = draft.call("U", move.triangle(lu, True, 0, texture_size), A=slot)["result"]
+    most = draft.call("most", fold.fold(lu, "max_magnitude", (1, 2), texture_size), A=upper)["total"]
+    return draft.plan({"most": most})
+
+
+def extremes(least: Array, most: Array, count: int) -> Array:
+    """Stand-ins of matrices that have the same extremes: one line of two elements each.
+
+    A matrix in which a GPU sees nothing but zeros may hold denormals: its stand-in holds the smallest.
+    """
+    low, high = least.reshape(-1)[:count], most.reshape(-1)[:count]
+    low = np.where(high == 0, SMALLEST, low)
+    return np.stack([low, high], axis=1)[:, np.newaxis]

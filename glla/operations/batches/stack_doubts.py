@@ -1,0 +1,104 @@
+"""Candidates for rejection in a large batch on a device: one number for each matrix is read, not its diagnostics.
+
+The host then judges the candidates by their diagnostics, as those of its own batches; of batches with less than
+`residents.READ_WHOLE` bytes of diagnostics it judges all. So no matrix may be missed here; a few more do no harm.
+"""
+
+from __future__ import annotations
+
+from glla.operations import acceptance
+from glla.operations.batches import stack
+from glla.operations.host.rounding import UNIT_ROUNDOFF
+from glla.operations.linear.view import Over, View, laid
+from glla.passes import Draft, Plan, Uniform
+from glla.passes.cache import cached_plan
+
+NARROWER = 0.98
+"""The device's limits relative to the host's, which sums in float64."""
+
+
+@cached_plan
+def plan(
+    judged: str, norms: bool, lines: tuple[int, int, int], right_sides: bool, equilibrated: bool, texture_size: int
+) -> Plan:
+    """Plan that flags rejected matrices of a batch: 1 for each of them, ``doubts``. See ``stack/doubt.frag``.
+
+    Of determinants it gives ``turns``, too: the share of scaling and exchanges in each, in one number.
+
+    Parameters
+    ----------
+    judged : {"system", "definite", "factors", "determinant"}
+        Whether diagnostics are those of systems and their PLU factors, of Cholesky factors, made or given, or of
+        determinants.
+    norms : bool
+        Whether norms must be finite.
+    lines : (int, int, int)
+        Members, lines of diagnostics of each, and their length.
+    right_sides, equilibrated : bool
+        Whether there is a B, and whether A was equilibrated.
+    texture_size : int
+        Largest side of a texture.
+    """
+    (count, number, order), turns = lines, judged == "determinant"
+    names = ["F", "M_A", *(["L_A"] if judged != "definite" else []), *(["L_B", "M_B"] if right_sides else [])]
+    names += ["N_A", "N_X"] if norms else []
+    draft = Draft("doubts")
+    one = View.of((count,))
+    operands = {
+        name: draft.operand(name, (View.of(lines) if name == "F" else one).storage(texture_size)) for name in names
+    }
+    defines = {
+        "SYSTEM": int(turns or judged == "system"),
+        "TURNS": int(turns),
+        "LINES": number,
+        "RANGE_A": int("L_A" in names),
+        "EQUILIBRATED": int(equilibrated),
+        "RIGHT_SIDES": int(right_sides),
+        "NORMS": int("N_A" in names),
+    }
+    most = NARROWER * acceptance.DOUBTFUL_IN_STACKS * (stack.PROBES / order) ** 0.5 / UNIT_ROUNDOFF
+    limits = (NARROWER * acceptance.allowed_growth(order), acceptance.SMALL / NARROWER, most, 2.0**-acceptance.NEAR_ONE)
+    over = Over((count,), texture_size)
+    results = {
+        name: draft.slot(name, laid((count,), "float32", texture_size)) for name in ("doubts", *["turns"] * turns)
+    }
+    draft.draw(
+        "stack/doubt",
+        operands,
+        tuple(results.values()),
+        {**over.uniforms, "order": order, "limits": limits},
+        {**defines, **over.defines},
+    )
+    return draft.plan(results, flops=8 * count * number * order)
+
+
+@cached_plan
+def of_triangles(count: int, columns: int, factors: bool, unit_diagonal: bool, texture_size: int) -> Plan:
+    """Plan of the same for stacks that are solved with triangles, ``doubts``. See ``stack/doubt_triangles.frag``.
+
+    Parameters
+    ----------
+    count, columns : int
+        Members, and columns of B.
+    factors : bool
+        Whether they are solved with packed factors, or with one triangle.
+    unit_diagonal : bool
+        Whether that has a diagonal of ones.
+    texture_size : int
+        Largest side of a texture.
+    """
+    draft, one, each = Draft("doubts"), View.of((count,)), View.of((count, columns))
+    names = ["whole", "least", *(["diagonal"] if not unit_diagonal else [])]
+    if factors:
+        names += ["most", "least_B", "most_B", "most_X"]
+        uniforms: dict[str, Uniform] = {"limits": (2.0**-acceptance.NEAR_ONE, 2.0**acceptance.NEAR_ONE)}
+    else:
+        names += [*(["row"] if not unit_diagonal else []), "columns_B", "columns_X"]
+        uniforms = {"limits": (acceptance.TINY, acceptance.NORMAL), "columns": columns}
+    operands = {
+        name: draft.operand(name, (each if name.startswith("columns") else one).storage(texture_size)) for name in names
+    }
+    over, result = Over((count,), texture_size), draft.slot("doubts", laid((count,), "float32", texture_size))
+    defines = {"FACTORS": int(factors), "UNIT": int(unit_diagonal), **over.defines}
+    draft.draw("stack/doubt_triangles", operands, result, {**over.uniforms, **uniforms}, defines)
+    return draft.plan({"doubts": result}, flops=8 * count * (columns + 4))

@@ -1,0 +1,1 @@
+"""Cholesky factors, and systems with positive definite matrices."""

@@ -1,0 +1,118 @@
+"""Equilibration: rows and columns scaled by powers of two, so that the largest entry of each is near 1.
+
+Scaling by powers of two is exact. The condition number of a real matrix is often mostly scaling.
+"""
+
+from __future__ import annotations
+
+from glla.operations.batches.stack import SINGLE, Cells
+from glla.passes import Draft, Plan, Storage, matrix
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape, packed, texels
+
+
+@cached_plan
+def plan(shape: Shape, sweeps: int = 0) -> Plan:
+    """Plan that equilibrates an m x n matrix.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    sweeps : int
+        Before the largest entries of rows, then columns, are brought near 1, bring the geometric means of their
+        non-zero entries there, so often. With 0 the result depends on how A was scaled: an entry may be the largest
+        of its row because its column is large. The sweeps converge to one that does not, for a matrix without zeros
+        at once, for sparse ones within 4 to 10.
+
+    Returns
+    -------
+    Plan
+        Operand ``A``. Results ``scaled`` (packed), ``row_exponents`` e and ``column_exponents`` f, with
+        scaled[i, j] = A[i, j] 2^-(e_i + f_j), every row's and column's largest entry below 2 and the columns' at
+        least 1. 3 + 2 `sweeps` passes.
+    """
+    draft = Draft("equilibrate")
+    source, result = draft.operand("A", matrix(shape)), draft.slot("scaled", matrix(shape))
+    exponents = add(draft, source, shape, result, sweeps=sweeps)
+    return draft.plan({"scaled": result, **exponents})
+
+
+def add(draft: Draft, source: str, shape: Shape, target: str, cells: Cells = SINGLE, sweeps: int = 0) -> dict[str, str]:
+    """Add these passes, of one matrix or of a batch, whose textures may hold more beside it; give the exponents."""
+    height, width = packed(shape)
+    made = {f"{line}_exponents": draft.slot(f"{line}_exponents", cells.storage(size, 1))
+            for line, size in (("row", height), ("column", width))}  # fmt: skip
+    rows, columns = made.values()
+    for sweep in range(sweeps + 1):
+        with draft.scope("sweep", sweep):
+            mean = int(sweep < sweeps)
+            given = {"A": source, "column_exponents": columns} if sweep else {"A": source}
+            defines = {"MEAN": mean, "COLUMNS": int(sweep > 0), **cells.defines}
+            draft.draw("equilibrate/row_exponents", given, rows, {"width": width, **cells.grid}, defines)
+            draft.draw(
+                "equilibrate/column_exponents",
+                {"A": source, "row_exponents": rows},
+                columns,
+                {"height": height, **cells.grid},
+                {"MEAN": mean, **cells.defines},
+            )
+    draft.draw(
+        "equilibrate/scale",
+        {"A": source, **made},
+        target,
+        {"signs": (-1, -1), "shape": shape, **cells.grid},
+        {"ROWS": 1, "COLUMNS": 1, **cells.defines},
+        cells.region(0, 0, width, height),
+    )
+    return made
+
+
+@cached_plan
+def columns(shape: Shape) -> Plan:
+    """Plan that scales the columns of an m x n matrix alone, so that the largest entry of each is in [1, 2).
+
+    Returns
+    -------
+    Plan
+        Operand ``A``. Results ``scaled`` (packed) and ``column_exponents`` f, with scaled[i, j] = A[i, j] 2^-f_j.
+        2 passes.
+    """
+    m, n = shape
+    draft = Draft("equilibrate_columns")
+    draft.operand("A", matrix(shape))
+    exponents = draft.slot("column_exponents", Storage(texels(n), 1))
+    draft.draw("equilibrate/column_exponents", {"A": "A"}, exponents, {"height": texels(m)}, {"MEAN": 0, "ROWS": 0})
+    result = draft.slot("scaled", matrix(shape))
+    inputs = {"A": "A", "column_exponents": exponents}
+    draft.draw("equilibrate/scale", inputs, result, {"signs": (0, -1), "shape": shape}, {"ROWS": 0, "COLUMNS": 1})
+    return draft.plan({"scaled": result, "column_exponents": exponents})
+
+
+@cached_plan
+def scale(shape: Shape, rows: int = 0, columns: int = 0) -> Plan:
+    """Plan that scales a matrix by exponents that are there already.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    rows, columns : {-1, 0, 1}
+        Multiply row i by 2^(rows e_i), e from the operand ``row_exponents``, which is missing when this is 0; columns
+        likewise by ``column_exponents``.
+
+    Returns
+    -------
+    Plan
+        Operand ``A`` and the exponents, result ``scaled``. One pass.
+    """
+    draft = Draft("equilibrate_scale")
+    draft.operand("A", matrix(shape))
+    inputs = {"A": "A"}
+    for name, sign, count in (("row_exponents", rows, shape[0]), ("column_exponents", columns, shape[1])):
+        if sign:
+            inputs[name] = draft.operand(name, Storage(texels(count), 1))
+    result = draft.slot("scaled", matrix(shape))
+    uniforms = {"signs": (rows, columns), "shape": shape}
+    draft.draw("equilibrate/scale", inputs, result, uniforms, {"ROWS": abs(rows), "COLUMNS": abs(columns)})
+    return draft.plan({"scaled": result})

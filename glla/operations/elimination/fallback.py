@@ -1,0 +1,494 @@
+"""Fallback stages of `solve` and `inv`, and the conditions that lead from one to the next.
+
+The default plan (equilibrate on the device, partial pivoting, two substitutions) reads back diagnostics, which reject
+its result for entries that grow, pivots that may be rounding error, values near float32's limits. Then come the stages:
+
+fallback                  Scale rows, columns and right-hand sides by powers of two on the host, which can hold
+denormals;
+                      factor with partial pivoting.
+probe                 No growth: is the inverse so large that a pivot may be mere rounding error?
+look at the pivots    Compare them with their rounding errors: the matrix may be singular.
+substitute            Solve. After growth the residual, in float64, decides whether the solution is accepted.
+refine                It is not, or entries of a right-hand side differ by more than float32's range: residual in
+                      float64, correction by the same factors; again and again.
+complete pivoting     That does not converge either: the columns are permuted into the order of complete pivoting.
+                      Then the same again; then an error.
+
+Speed is secondary here: random matrices pass the fast path. `solve(refine=True)` starts with the second stage.
+
+Sources: Wilkinson 1961 (growth); Higham 2002, chapters 9 and 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import ConvergenceError
+from glla.operations import acceptance
+from glla.operations.elimination import factors
+from glla.operations.host.complete import complete_order
+from glla.operations.host.refinement import Refinement, rescaled_residual, turned
+from glla.operations.host.rounding import UNIT_ROUNDOFF
+from glla.operations.host.scaling import Float64, of_system, right_sides
+from glla.operations.layouts.crossing import at_home, read_back, texels_of, upload
+from glla.operations.record import Array
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
+from glla.passes import Draft, Forms, HostArray, Limits, Next, Plan, Storage, matrix
+from glla.passes.cache import cached_plan
+from glla.passes.layout import texels
+
+SCALE, ORDER, ERRORS, SCALE_RESIDUAL, RESIDUAL = (
+    "scale rows and columns by powers of two",
+    "order of complete pivoting",
+    "rounding errors of the pivots",
+    "scale the residual by powers of two",
+    "residual in float64",
+)
+"""Work of the host, by its names in plans and traces."""
+
+FALLBACK, COMPLETE, PROBE, LOOK, SUBSTITUTE, REFINE = (
+    "fallback",
+    "complete pivoting",
+    "probe",
+    "look at the pivots",
+    "substitute",
+    "refine",
+)
+"""Names of the stages."""
+
+GREW = "entries grew, or rows, columns or right-hand sides are beyond 2^-40 to 2^40"
+SMALL = "a pivot is small, or the inverse large"
+ZERO = Next("a pivot is zero", error="SingularMatrixError: names the pivot")
+SINGULAR = Next("a pivot is not above its rounding error", error="SingularMatrixError: names the pivot")
+DIVERGED = "ConvergenceError: the matrix is too ill-conditioned for float32 factors"
+
+
+@dataclass(frozen=True)
+class System:
+    """A system whose stages these are.
+
+    Attributes
+    ----------
+    n, columns : int
+        Its order, and its right-hand sides.
+    limits : Limits
+        Of the device.
+    refine : bool
+        Whether a solution in float64 is asked for.
+    """
+
+    n: int
+    columns: int
+    limits: Limits
+    refine: bool = False
+
+    @property
+    def solved(self) -> tuple[Next, ...]:
+        """Transition after accepted factors."""
+        made = partial(refine if self.refine else substituted, self)
+        return (Next("the factors stand", REFINE if self.refine else SUBSTITUTE, made),)
+
+
+def of_systems(forms: Forms, limits: Limits, equilibrate: bool) -> tuple[Next, ...]:
+    """Transitions after the usual solution of a system, or with A alone its inversion."""
+    n, columns = forms[-1].matrix
+    own = System(n, columns, limits)
+    return (
+        Next(GREW, FALLBACK, partial(fallback, own, forms, equilibrate)),
+        Next(SMALL, LOOK, partial(look, own, False)),
+        ZERO,
+    )
+
+
+# -- plans ------------------------------------------------------------------------------------------------------------
+
+
+@cached_plan
+def made_on_device(n: int, limits: Limits) -> Plan:
+    """Plan of the factors of an n x n array of the host, with U's diagonal read back."""
+    draft = Draft("factors")
+    a = upload(draft, draft.operand("A", HostArray((n, n))), (n, n), limits)
+    made = factors.factor(draft, a, (n, n), limits)
+    diagonal = factors.read_diagonal(draft, made)
+    return draft.plan({"LU": made.lu, "pivots": made.records, "diagonal": diagonal})
+
+
+def add_scaled(draft: Draft, forms: Forms, limits: Limits, equilibrate: bool = True) -> dict[str, str]:
+    """Add a system scaled on the host; operands on the device are read back. Without B it is the identity."""
+    n, columns = forms[-1].matrix
+    given = [at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=False)]
+    shapes = {"scaled A": (n, n), "row exponents": (n, 1), "column exponents": (1, n),
+              "scaled B": (n, columns), "sizes": (columns,)}  # fmt: skip
+    made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
+    draft.host(SCALE, partial(scaled_system, equilibrate=equilibrate), tuple(given), tuple(made.values()))
+    return made
+
+
+@cached_plan
+def fallback(system: System, forms: Forms, equilibrate: bool = True) -> Plan:
+    """Plan of the factors of a system scaled on the host first; operands on the device are read back."""
+    n, limits = system.n, system.limits
+    draft = Draft(FALLBACK)
+    if system.refine and not equilibrate:
+        scaled, results = draft.operand("scaled A", HostArray((n, n))), {}
+    else:
+        results = add_scaled(draft, forms, limits, equilibrate)
+        scaled = results["scaled A"]
+    results |= draft.call("factors", made_on_device(n, limits), A=scaled)
+    after: tuple[Next, ...] = (
+        Next("entries grew, and a pivot is small or no number", COMPLETE, partial(complete, system)),
+        Next("no pivot is small", PROBE, partial(probe, system)),
+        Next("a pivot is small", LOOK, partial(look, system)),
+        ZERO,
+    )
+    if system.refine:
+        after += (Next("entries are not finite, which was let through", REFINE, partial(refine, system)),)
+    return draft.plan(results, after=after)
+
+
+@cached_plan
+def complete(system: System) -> Plan:
+    """Plan of the factors of a scaled matrix with its columns in the order of complete pivoting."""
+    draft = Draft(COMPLETE)
+    results = add_complete(draft, draft.operand("scaled A", HostArray((system.n, system.n))), system.n, system.limits)
+    return draft.plan(
+        results,
+        after=(
+            Next("the factors are not finite", error="NonFiniteError: the factors do not fit float32"),
+            *(() if system.refine else (Next("nor were the first ones good", error=DIVERGED),)),
+            Next("no pivot is small", PROBE, partial(probe, system)),
+            Next("a pivot is small", LOOK, partial(look, system)),
+            ZERO,
+        ),
+    )
+
+
+def add_complete(draft: Draft, a: str, n: int, limits: Limits) -> dict[str, str]:
+    """Add the factors of a matrix of the host with its columns in the order of complete pivoting."""
+    ordered, order = draft.slot("A in order", HostArray((n, n))), draft.slot("order", HostArray((n,)))
+    draft.host(ORDER, _ordered, (a,), (ordered, order), flops=2 * n**3 // 3)
+    return {"order": order, **draft.call("factors", made_on_device(n, limits), A=ordered)}
+
+
+@cached_plan
+def probe(system: System) -> Plan:
+    """Plan of the solutions for random numbers, by factors that are there."""
+    draft = Draft(PROBE)
+    x = factors.probe(draft, factors.operands(draft, (system.n, system.n), False), system.limits)
+    after = (
+        Next("the inverse is large", LOOK, partial(look, system)),
+        Next("the inverse is large, and entries grew", COMPLETE, partial(complete, system)),
+        *system.solved,
+    )
+    return draft.plan({"probe_solutions": x}, after=after)
+
+
+@cached_plan
+def look(system: System, solve: bool = True) -> Plan:
+    """Plan of a close look at the pivots; then the system is solved, or it was before."""
+    draft = Draft(LOOK)
+    errors = add_look(draft, system.n, system.limits)
+    return draft.plan({"errors": errors}, after=(SINGULAR, *(system.solved if solve else ())))
+
+
+def add_look(draft: Draft, n: int, limits: Limits) -> str:
+    """Add the read-back of packed factors that are there, and the rounding errors of their small pivots."""
+    lu = draft.operand("LU", matrix((n, n)))
+    diagonal = draft.operand("diagonal", texels_of(Storage(texels(n), 1)))
+    array = read_back(draft, lu, (n, n), limits, "LU of the host")
+    errors = draft.slot("errors", HostArray((n,)))
+    draft.host(ERRORS, acceptance.errors_of_suspects, (array, diagonal), (errors,), flops=4 * n**3)
+    return errors
+
+
+@cached_plan
+def substituted(system: System) -> Plan:
+    """Plan of the solution for right-hand sides of the host, by factors that are there."""
+    draft = Draft(SUBSTITUTE)
+    x = _solution(draft, system, draft.operand("scaled B", HostArray((system.n, system.columns))))
+    return draft.plan(
+        {"X": x},
+        after=(
+            Next("entries grew and the residual is above 8, or part of B was lost", REFINE, partial(refine, system)),
+            Next("X is too small", error="NonFiniteError: the solution must fit float32"),
+        ),
+    )
+
+
+@cached_plan
+def solution(n: int, columns: int, limits: Limits, transposed: bool = False, equilibrated: bool = False) -> Plan:
+    """Plan of A X = B from host to host, by factors that are there."""
+    draft = Draft("solution")
+    made = factors.operands(draft, (n, n), equilibrated)
+    b = upload(draft, draft.operand("B", HostArray((n, columns))), (n, columns), limits)
+    x = factors.substitute(draft, made, b, columns, limits, transposed=transposed)
+    return draft.plan({"X": read_back(draft, x, (n, columns), limits, "solution")})
+
+
+def _solution(draft: Draft, system: System, b: str) -> str:
+    """Add the solution for right-hand sides of the host, by factors that are operands."""
+    plan = solution(system.n, system.columns, system.limits)
+    slots = {name: draft.operand(name, plan.slots[name]) for name in plan.operands if name != "B"}
+    return draft.call("solution", plan, **slots, B=b)["X"]
+
+
+@cached_plan
+def refine(system: System) -> Plan:
+    """Plan of one correction, by factors that are there, and of the residual that is left."""
+    draft = Draft(REFINE)
+    made = add_correction(draft, system.n, system.columns, partial(_solution, draft, system))
+    after: tuple[Next, ...] = (
+        Next("the backward error went down, at most 40 times", REFINE, partial(refine, system)),
+        Next("it does not come down, and entries grew", COMPLETE, partial(complete, system)),
+        Next("it does not come down", error=DIVERGED),
+    )
+    if not system.refine:
+        after += (Next("X is too small", error="NonFiniteError: the solution must fit float32"),)
+    return draft.plan(made, after=after)
+
+
+def add_correction(draft: Draft, n: int, columns: int, solution: Callable[[str], str]) -> dict[str, str]:
+    """Add a correction, which `solution` adds for a residual of the host, and the residual that is left."""
+    shapes = {"A in float64": (n, n), "B in float64": (n, columns), "X so far": (n, columns), "residual": (n, columns),
+              "e": (n, 1), "f": (1, n)}  # fmt: skip
+    given = {name: draft.operand(name, HostArray(shape)) for name, shape in shapes.items()}
+    names = {"scaled residual": (n, columns), "sizes of the residual": (columns,)}
+    scaled, sizes = (draft.slot(name, HostArray(shape)) for name, shape in names.items())
+    draft.host(SCALE_RESIDUAL, rescaled_residual, (given["residual"], given["e"]), (scaled, sizes))
+    inputs = (*(given[name] for name in ("A in float64", "B in float64", "X so far")), solution(scaled), sizes)
+    made = {name: draft.slot(name, HostArray((n, columns))) for name in ("corrected X", "residual left")}
+    draft.host(RESIDUAL, turned, (*inputs, given["f"]), tuple(made.values()), flops=2 * n * n * columns)
+    return made
+
+
+# -- work of the host -------------------------------------------------------------------------------------------------
+
+
+def scaled_system(a: NDArray[Any], b: NDArray[Any] | None = None, equilibrate: bool = True) -> tuple[Any, ...]:
+    """Scale a system by powers of two: A 2^-(e_i + f_j), and B likewise, its columns by their sizes, too.
+
+    Gives A in float32, e, f, B in float64, and the sizes.
+    """
+    wide, rows, columns = of_system(a, equilibrate)
+    return wide.astype(np.float32), rows, columns, *right_sides(np.eye(len(a)) if b is None else b, rows)
+
+
+def _ordered(a: Array) -> tuple[Array, NDArray[np.intp]]:
+    order = complete_order(a)
+    return np.ascontiguousarray(a[:, order]), order
+
+
+# -- which stage comes when -------------------------------------------------------------------------------------------
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Verdict on a stage of a system, or of an inverse.
+
+    Parameters
+    ----------
+    forms : tuple of Form
+        Of A, and of B if there is one.
+    stage : str
+        That has run; "" for the plan of the call.
+    values : mapping
+        ``A`` and ``B``; ``function`` and ``member``, for messages; ``refine``; and all results so far.
+
+    Returns
+    -------
+    Verdict
+        `Done` has ``X`` where it was found on the host; of a refined solution also ``iterations`` and
+        ``backward_error``.
+    """
+    if stage == BATCHED:
+        finite = all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False))
+        return Go(FALLBACK) if finite else Done()  # let through on purpose
+    if not stage and not values.get("refine"):
+        return _usual(forms, values)
+    n = forms[0].shape[-1]
+    decide = {PROBE: _probed, LOOK: _looked, SUBSTITUTE: _substituted, REFINE: _refined}.get(stage, _factored)
+    return decide(values, stage, *acceptance.of_diagonal(values["diagonal"], n))
+
+
+def _usual(forms: Forms, values: Values) -> Verdict:
+    """After the usual way: its solution stands, or it must not be trusted."""
+    n = forms[0].shape[-1]
+    if acceptance.in_bounds(values, n) and (len(forms) == 1 or _right_near_one(values)):
+        u, largest = acceptance.of_diagonal(values["diagonal"], n)
+        small = acceptance.some_small(u, largest)
+        if small or acceptance.inverse_is_large(acceptance.norm_of_probes(values["probe_solutions"]), largest):
+            return _watched(values, u, {})
+        return Done()
+    if not all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False)):
+        return Done()  # let through on purpose
+    return Go(FALLBACK)
+
+
+def _right_near_one(values: Values) -> bool:
+    """Tell whether right-hand sides need no scaling on the host."""
+    b = values["B"]
+    if isinstance(b, np.ndarray):
+        return acceptance.largest_near_one(b)
+    return acceptance.size_near_one(float(values["largest_B"].flat[0]))
+
+
+def _watched(values: Values, u: acceptance.Floats, known: Values) -> Verdict:
+    """Look at doubtful pivots closely, unless one of them is zero."""
+    zero = acceptance.zero_pivot(u)
+    return Go(LOOK, known) if zero is None else acceptance.singular(values["function"], len(u), zero, values["member"])
+
+
+def _factored(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+    """After the factors of the scaled system, with partial or with complete pivoting."""
+    last, refining = stage == COMPLETE, bool(values.get("refine"))
+    if refining and not (np.isfinite(values["A"]).all() and np.isfinite(values["B"]).all()):
+        return _begun({**values, "let": True})  # let through on purpose; it does not converge
+    growth = acceptance.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
+    grew = acceptance.grew(growth, len(u))
+    known = {"grew": grew, "last": last, "least": min(growth, values.get("least", np.inf))}
+    if np.isinf(growth):
+        if not last:
+            return Go(COMPLETE, known)
+        return acceptance.overflow(values["function"]) if refining else _hopeless({**values, **known})
+    if not acceptance.some_small(u, largest):
+        return Go(PROBE, known)
+    if grew and not last:
+        return Go(COMPLETE, known)
+    return _watched(values, u, known)
+
+
+def _probed(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+    if not acceptance.inverse_is_large(acceptance.norm_of_probes(values["probe_solutions"]), largest):
+        return _begin(values)
+    return Go(COMPLETE) if values["grew"] and not values["last"] else Go(LOOK)
+
+
+def _looked(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+    found = acceptance.first_noise(u, largest, values["errors"])
+    if found is not None:
+        return acceptance.singular(values["function"], len(u), found, values["member"])
+    return _begin(values) if "grew" in values else Done()
+
+
+def _begin(values: Values) -> Verdict:
+    """Once the factors stand."""
+    return _begun(values) if values.get("refine") else Go(SUBSTITUTE)
+
+
+def _order(values: Values) -> NDArray[np.intp]:
+    """Columns of A, as they were factored."""
+    order: NDArray[np.intp] = values["order"] if values.get("last") else np.arange(len(values["scaled A"]))
+    return order
+
+
+def _substituted(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+    a, b = values["scaled A"], values["scaled B"]
+    x = np.empty(b.shape)
+    x[_order(values)] = values["X"]
+    good = not values["grew"] or residual(a, x, b) <= acceptance.GOOD
+    lost = bool(
+        ((b != 0) & (np.abs(b.astype(np.float32)) < acceptance.NORMAL)).any()
+    )  # beside larger ones, in a column
+    if good and not lost:
+        return scaled_back(values, x)
+    return _begun({**values, "fallback": x if good else None})
+
+
+def _begun(values: Values) -> Verdict:
+    """Begin to refine: from zero."""
+    n = len(values["scaled A"])
+    if values.get("refine"):
+        order = np.arange(n) if values.get("let") else _order(values)
+        wide = np.asarray(values["A"])
+        a, b = (wide if values.get("let") else wide[:, order]), values["B"]
+        rows, columns = values["row exponents"], values["column exponents"][:, order]
+    else:
+        a, b = values["scaled A"][:, _order(values)].astype(np.float64), values["scaled B"]
+        rows, columns = np.zeros((n, 1), dtype=np.int32), np.zeros((1, n), dtype=np.int32)
+    x = np.zeros_like(b)
+    given = {"A in float64": a, "B in float64": b, "e": rows, "f": columns}
+    return _turn({**values, **given}, given, Refinement(), x, b - a @ x)
+
+
+def _refined(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+    return _turn(values, {}, values["refinement"], values["corrected X"], values["residual left"])
+
+
+def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:
+    """After a solution of a refinement: it is good enough, another correction comes, or it got no better."""
+    now = turn(values, given, so_far, x, residual)
+    if isinstance(now, Go):
+        return now
+    if not now.converged:
+        return _not_converged(values, now)
+    assert now.best is not None
+    back = now.best if values.get("let") else now.best[np.argsort(_order(values))]
+    return refined(values, now, back) if values.get("refine") else scaled_back(values, back)
+
+
+def turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Go | Refinement:
+    """Judge a solution of a refinement: another correction comes, or that is all."""
+    now, pending = so_far.judged(values["A in float64"], values["B in float64"], x, residual)
+    if pending is None:
+        return now
+    known = {name: values[name] for name in ("let", "fallback") if name in values}
+    return Go(REFINE, {**given, **known, "refinement": now, "X so far": x, "residual": pending})
+
+
+def refined(values: Values, now: Refinement, x: Float64 | None) -> Verdict:
+    """Give a refined solution; an error if it did not converge."""
+    if not now.converged:
+        return now.error(values["function"])
+    return Done({"X": x, "iterations": now.iterations, "backward_error": now.best_error})
+
+
+def _not_converged(values: Values, now: Refinement) -> Verdict:
+    if values.get("refine"):
+        if values.get("let") or values["last"] or not values["grew"]:
+            return now.error(values["function"])
+        return Go(COMPLETE)
+    if values["fallback"] is not None:
+        return scaled_back(values, values["fallback"])
+    return _hopeless(values) if values["last"] else Go(COMPLETE)
+
+
+def _hopeless(values: Values) -> Verdict:
+    """Error after complete pivoting, the last fallback."""
+    if np.isinf(values["least"]):
+        return acceptance.overflow(values["function"])
+    return ConvergenceError(
+        f"{values['function']}: entries grow {values['least']:.3g} times in the elimination{values['member']}, which "
+        "costs more digits than float32 has; use numpy.linalg"
+    )
+
+
+def scaled_back(values: Values, y: Float64) -> Verdict:
+    """Give the solution of the system as it was; so small that float32 keeps not enough of it, it is an error."""
+    wide = np.ldexp(y, values["sizes"] - np.reshape(values["column exponents"], (-1, 1)))
+    x: Array = wide.astype(np.float32)
+    return acceptance.underflow(values["function"], wide, x, values["member"]) or Done({"X": x})
+
+
+def residual(a: NDArray[np.floating], x: Float64, b: NDArray[np.floating]) -> float:
+    """Largest norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) of a column, in float64.
+
+    In the 1-norm or the infinity-norm, whichever is larger. Infinite where it is not a number. That of a solution of
+    zeros for zeros is 0.
+
+    >>> residual(np.eye(2), np.ones((2, 1)), np.ones((2, 1)))
+    0.0
+    """
+    wide, most = np.asarray(a, dtype=np.float64), 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        left = b - wide @ x
+        for order in (1, np.inf):
+            error, of_x, of_b = (np.linalg.norm(one, order, axis=0) for one in (left, x, b))
+            scale = np.linalg.norm(wide, order) * of_x + of_b
+            ratios = error / np.where(scale == 0, 1.0, scale * len(wide) * UNIT_ROUNDOFF)
+            most = max(most, float(np.max(np.where(np.isfinite(ratios), ratios, np.inf), initial=0.0)))
+    return most

@@ -1,0 +1,127 @@
+"""Transfers as steps of a plan: matrices of the host uploaded and packed, results unpacked and read back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glla.operations import elementwise
+from glla.operations.layouts import packing
+from glla.operations.record import Array
+from glla.operations.reduce import max_magnitude
+from glla.passes import Draft, Form, HostArray, Limits, Storage, matrix, texture
+from glla.passes.layout import Shape
+
+
+def bring_in(draft: Draft, name: str, form: Form, limits: Limits, as_it_lies: bool = False) -> str:
+    """Add an operand; give the slot where it lies packed.
+
+    An array of the host is uploaded first. A transpose on the device is written out, unless the caller takes it
+    `as_it_lies`.
+    """
+    if form.resident and form.transposed:
+        stored = draft.operand(name, matrix(form.matrix[::-1]))
+        if as_it_lies:
+            return stored
+        return draft.call(f"transpose {name}", elementwise.unary(form.matrix, "positive", (1, 1, 1)), A=stored)[
+            "result"
+        ]
+    if form.resident:
+        return draft.operand(name, matrix(form.matrix))
+    return upload(draft, draft.operand(name, HostArray(form.matrix)), form.matrix, limits, form.transposed)
+
+
+def at_home(draft: Draft, name: str, form: Form, limits: Limits) -> str:
+    """Add an operand; give the slot where it lies in the host's memory, read back if it is on the device."""
+    if not form.resident:
+        return draft.operand(name, HostArray(form.matrix))
+    return read_back(draft, bring_in(draft, name, form, limits), form.matrix, limits, f"{name} of the host")
+
+
+def bring_in_watched(draft: Draft, name: str, form: Form, limits: Limits, results: dict[str, str]) -> str:
+    """Add an operand as `bring_in` does; of one on the device the largest entry is read back, as ``largest_NAME``.
+
+    Arithmetic on the device may have left NaN or infinity there; arrays of the host were looked at as they came in.
+    """
+    slot = bring_in(draft, name, form, limits)
+    if form.resident:
+        watch(draft, name, slot, form.matrix, results)
+    return slot
+
+
+def watch(draft: Draft, name: str, slot: str, shape: Shape, results: dict[str, str]) -> None:
+    """Add the read-back of the largest entry of a packed matrix that stays on the device, as ``largest_NAME``."""
+    largest = draft.call(f"largest {name}", max_magnitude(shape), A=slot)["max"]
+    results[f"largest_{name}"] = read_texels(draft, largest, f"largest_{name}")
+
+
+def upload(draft: Draft, source: str, shape: Shape, limits: Limits, transposed: bool = False) -> str:
+    """Add the upload of an array of the host; give the slot where it lies packed."""
+    side = limits.texture_size
+    if max(shape) > side:
+        tiles, plan = packing.in_tiles(shape, side)
+        cut = [draft.slot(f"{source} tile {number}", HostArray(tile[2:])) for number, tile in enumerate(tiles)]
+        draft.host("tiles that a texture holds", _cutter(tiles), (source,), tuple(cut))
+        raw = {}
+        for name, tile, (_, _, rows, columns) in zip(plan.operands, cut, tiles, strict=True):
+            raw[name] = draft.slot(f"{tile} raw", Storage(rows, columns, 1))
+            draft.transfer(tile, raw[name])
+        return draft.call(f"pack {source}", plan, **raw)["packed"]
+    rows, columns = shape
+    target = draft.slot(f"{source} raw", Storage(columns, rows, 1) if transposed else Storage(rows, columns, 1))
+    draft.transfer(source, target, transposed)
+    return draft.call(f"pack {source}", packing.pack(shape, transposed), raw=target)["packed"]
+
+
+def read_back(draft: Draft, slot: str, shape: Shape, limits: Limits, name: str) -> str:
+    """Add the read-back of a packed matrix; give the slot of the array of the host."""
+    tiles = list(packing.tiles(shape, limits.texture_size))
+    parts = []
+    for number, tile in enumerate(tiles):
+        raw = draft.call(f"unpack {name}", packing.unpack(shape, tile), packed=slot)["raw"]
+        parts.append(draft.slot(name if len(tiles) == 1 else f"{name} tile {number}", HostArray(tile[2:])))
+        draft.transfer(raw, parts[-1])
+    if len(tiles) == 1:
+        return parts[0]
+    whole = draft.slot(name, HostArray(shape))
+    draft.host("tiles put together", _joiner(tiles, shape), tuple(parts), (whole,))
+    return whole
+
+
+def read_texels(draft: Draft, slot: str, name: str) -> str:
+    """Add the read-back of a texture as it is; give the slot of the array, a row for each texel."""
+    target = draft.slot(name, texels_of(texture(draft.slots[slot])))
+    draft.transfer(slot, target)
+    return target
+
+
+def write_texels(draft: Draft, source: str, storage: Storage) -> str:
+    """Add the upload of an array of texels, height x width x channels; give the slot of the texture."""
+    target = draft.slot(f"{source} texels", storage)
+    draft.transfer(source, target)
+    return target
+
+
+def texels_of(storage: Storage) -> HostArray:
+    """Array of the host that holds the texels of a texture, a row for each."""
+    return HostArray((storage.height * storage.width, storage.channels))
+
+
+def _cutter(tiles: list[packing.Tile]) -> Any:
+    def cut(a: Array) -> tuple[Array, ...]:
+        return tuple(
+            np.ascontiguousarray(a[top : top + rows, left : left + columns]) for top, left, rows, columns in tiles
+        )
+
+    return cut
+
+
+def _joiner(tiles: list[packing.Tile], shape: Shape) -> Any:
+    def join(*parts: Array) -> tuple[Array]:
+        whole = np.empty(shape, dtype=np.float32)
+        for (top, left, rows, columns), part in zip(tiles, parts, strict=True):
+            whole[top : top + rows, left : left + columns] = part
+        return (whole,)
+
+    return join

@@ -1,0 +1,1 @@
+"""QR factors and least squares."""

@@ -1,0 +1,130 @@
+"""QR of a matrix taller than a texture: of blocks of rows, and then of the stacked triangles.
+
+    A_i = Q_i R_i;  [R_1; R_2; ...] = S R;  A = [Q_1 S_1; Q_2 S_2; ...] R
+
+A matrix of the host is split there, and its factors are read back block by block. One on the device stays there.
+Source: Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential QR and LU factorizations"
+(2012), section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from glla.operations.linear import move
+from glla.operations.linear.view import View
+from glla.operations.product import matmul
+from glla.operations.record import Array
+from glla.operations.routes import pieces
+from glla.passes import Draft, Form, HostArray, Limits, Plan, resident
+from glla.passes.layout import Packed, Shape
+
+CUT, JOINED = "rows of a matrix", "blocks of rows, one above the other"
+"""Work of the host, by its names in plans and traces."""
+
+Factors = Callable[[Form], Plan]
+"""(form of a matrix that fits a texture) -> plan with operand ``A`` and results ``Q`` and ``R``, or ``R`` alone."""
+
+
+def is_tall(shape: tuple[int, ...], limits: Limits) -> bool:
+    """Whether a matrix has too many rows for a texture, while the triangles of two blocks of it fit one."""
+    side = 2 * limits.texture_size
+    return shape[0] > side >= 2 * shape[1] > 0
+
+
+def operand(draft: Draft, name: str, form: Form, limits: Limits) -> str:
+    """Add a tall matrix as it lies: in the host's memory, or wrapped on the device."""
+    storage = view_of(form).storage(limits.texture_size) if form.resident else HostArray(form.matrix)
+    return draft.operand(name, storage)
+
+
+def view_of(form: Form) -> View:
+    """How a matrix that is not packed lies on the device; a member of a stack is taken out first."""
+    view = form.view if isinstance(form.view, View) and form.view.shape == form.shape else View.of(form.shape)
+    return replace(view, strides=(view.strides[0], 0)) if form.shape[1] == 1 else view  # a vector has no other stride
+
+
+def factored(draft: Draft, source: str, form: Form, limits: Limits, factors: Factors) -> dict[str, str]:
+    """Add the factorisation of a matrix in blocks of rows; give the slots of its factors, where the matrix lies."""
+    m, n = form.matrix
+    ends = list(pieces(m, 2 * limits.texture_size))
+    cut = _cut(draft, source, form, ends, limits)
+    blocks = []
+    for number, (first, end) in enumerate(ends):
+        with draft.scope("block of rows", number):
+            plan = factors(Form((end - first, n), form.resident))
+            blocks.append(draft.call("factors", plan, A=next(cut)))
+    triangles = [(block["R"], (n, n)) for block in blocks]
+    above, lying = _joined(draft, triangles, form.resident, limits)
+    if is_tall(lying.matrix, limits):
+        both = factored(draft, above, lying, limits, factors)
+    else:
+        both = draft.call("factors of the triangles", factors(lying), A=above)
+    if "Q" not in both:
+        return both
+    s = Form(lying.shape, form.resident, view=None if _packed(draft, both["Q"]) else View.of(lying.shape))
+    parts = _cut(draft, both["Q"], s, pairwise(range(0, n * len(blocks) + 1, n)), limits)
+    products = []
+    for number, ((first, end), block) in enumerate(zip(ends, blocks, strict=True)):
+        shapes = (end - first, n), (n, n)
+        forms = resident(*shapes) if form.resident else tuple(map(Form, shapes))
+        plan = matmul.whole(forms, limits)
+        with draft.scope("rows of Q", number):
+            products.append((draft.call("product", plan, A=block["Q"], B=next(parts))["C"], shapes[0]))
+    return {"Q": _joined(draft, products, form.resident, limits)[0], "R": both["R"]}
+
+
+def _cut(draft: Draft, source: str, form: Form, ends: Iterable[tuple[int, int]], limits: Limits) -> Iterator[str]:
+    """Cut blocks of rows out of a matrix, each when it is needed; give their slots."""
+    n = form.matrix[1]
+    for first, end in ends:
+        if not form.resident:
+            slot = draft.slot(f"{source} from {first}", HostArray((end - first, n)))
+            draft.host(CUT, partial(_rows, first=first, end=end), (source,), (slot,))
+            yield slot
+        else:
+            yield _taken(draft, source, form, first, end, limits)
+
+
+def _taken(draft: Draft, source: str, form: Form, first: int, end: int, limits: Limits) -> str:
+    """Add the passes that pack a block of rows of a matrix on the device, which is wrapped or packed itself."""
+    view, size = view_of(form).sliced(slice(first, end)), limits.texture_size
+    if _packed(draft, source):
+        shape = (end - first, form.matrix[1])
+        source = draft.call(CUT, move.unpack(form.matrix, shape, size, (first, 0)), M=source)["result"]
+        view = View.of(shape)
+    return draft.call("packed", move.pack(view, size), A=source)["packed"]
+
+
+def _joined(draft: Draft, parts: list[tuple[str, Shape]], on_device: bool, limits: Limits) -> tuple[str, Form]:
+    """Join matrices one above the other: the slot, and the form of the whole; packed if it fits a texture."""
+    shape, size = (sum(rows for _, (rows, _) in parts), parts[0][1][1]), limits.texture_size
+    if not on_device:
+        slot = draft.slot(f"{parts[0][0]}, joined", HostArray(shape))
+        draft.host(JOINED, _one_above_the_other, tuple(slot for slot, _ in parts), (slot,))
+        return slot, Form(shape)
+    slots = [draft.call("unpacked", move.unpack(own, own, size), M=slot)["result"] for slot, own in parts]
+    given = {f"A{number}": slot for number, slot in enumerate(slots)}
+    views = tuple(View.of(own) for _, own in parts)
+    slot = draft.call("one above the other", move.concat(views, 0, size), **given)["result"]
+    if max(shape) > 2 * size:
+        return slot, Form(shape, resident=True, view=View.of(shape))
+    packed = draft.call("packed", move.pack(View.of(shape), size), A=slot)["packed"]
+    return packed, Form(shape, resident=True)
+
+
+def _packed(draft: Draft, slot: str) -> bool:
+    return isinstance(getattr(draft.slots[slot], "layout", None), Packed)
+
+
+def _rows(a: Array, first: int, end: int) -> tuple[Array]:
+    return (a[first:end],)
+
+
+def _one_above_the_other(*parts: Array) -> tuple[Array]:
+    return (np.concatenate(parts),)

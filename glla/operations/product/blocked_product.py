@@ -1,0 +1,237 @@
+"""Blocked products, which reuse fetched elements: in registers, in a uniform block, in shared memory.
+
+`glla.operations.product.matmul` uses them for products of any two matrices, `glla.operations.product.syrk` for half of
+a symmetric one. This module has their passes; the choice and the names are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from glla.passes import Block, Buffer, Draft, Limits, PingPong, Region, Storage, Uniform, matrix
+from glla.passes.glsl.find import Define
+from glla.passes.layout import Shape, packed, texels
+
+UNROLL = (1, 2, 4, 8)
+"""Trips of the inner loop that may be written out in one."""
+
+PASSES = (1, 2, 4, 8)
+"""Numbers of slices of the inner dimension; each is a pass."""
+
+BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
+"""Texels of C that one fragment of `register_blocked` computes by default."""
+
+GROUP = 16
+"""Rows of C that one fragment of `panel_broadcast` computes."""
+
+DEPTH = 96
+"""Inner indices of one pass of `panel_broadcast`: its 16 x 96 multiply-adds fit the instruction cache of an NVIDIA H200
+(nvidia-h200-pcie-sse2/experiments/2026-11-20.json)."""
+
+STRIPS = (16, 8)
+"""Heights of a strip in texels; the first one that fits is taken. A rasteriser shades 2 x 2 or 4 x 4 texels together,
+so no pass may be one texel high (nvidia-h200-pcie-sse2/experiments/2026-11-21.json)."""
+
+
+def panels_fit(m: int, k: int, depth: int, limits: Limits) -> bool:
+    """Whether the panels of an m x k matrix, and the strips of B and C, fit into textures."""
+    most = limits.texture_size // (4 * depth)
+    return panels_across(m, k, depth, limits) <= most and strip_height(m, k, limits) is not None
+
+
+def panels_across(m: int, k: int, depth: int, limits: Limits) -> int:
+    """Panels of an m x k matrix that a row of texels holds: 1, unless they exceed the height of a texture."""
+    return -(-(-(-m // GROUP) * -(-k // depth)) // limits.texture_size)
+
+
+def strip_height(m: int, k: int, limits: Limits) -> int | None:
+    """Height of a strip with which B and C fit into textures; None if there is none."""
+    strips = max(-(-m // GROUP), padded(k) // 4)
+    return next((height for height in STRIPS if height * strips <= limits.texture_size), None)
+
+
+def padded(k: int) -> int:
+    """Inner indices of the panels altogether, the last ones of which may not be as deep."""
+    return -(-k // 16) * 16
+
+
+@dataclass(frozen=True)
+class Task:
+    """A product to plan: its sizes, the parameters of the variant by name, and the slot to add to, if any."""
+
+    draft: Draft
+    m: int
+    k: int
+    n: int
+    values: Mapping[str, int]
+    limits: Limits
+    start: str
+    turned: Mapping[str, Define]  # which operands a shader finds transposed
+    half: bool = False  # C is symmetric; its lower triangle is drawn
+    upper: bool = False  # ... and A is upper triangular
+
+    left: str = "A"  # slots of the operands; of a symmetric product the same one, where the shader can turn it
+    right: str = "B"
+
+    @property
+    def cut(self) -> dict[str, Define]:
+        """Defines that leave out C above its diagonal, zeros of a triangular A, and double fetches."""
+        wanted = {"LOWER": self.half, "UPPER": self.half and self.upper, "ONCE": self.half and self.values.get("ONCE")}
+        return {name: 1 for name, one in wanted.items() if one}
+
+    @property
+    def mirror(self) -> dict[str, Define]:
+        """The define that mirrors the half that was drawn."""
+        return {"MIRROR": 1} if self.half else {}
+
+    def slice(self, inner: int) -> int:
+        """Trips of a pass: as PASSES says, or as few passes as the loop limit allows."""
+        return min(self.limits.loop_trips, -(-inner // self.values.get("PASSES", 1)))
+
+    @property
+    def unrolled(self) -> dict[str, Define]:
+        """The define that unrolls a loop, where one is wanted."""
+        factor = self.values.get("UNROLL", 1)
+        return {"UNROLL": factor} if factor > 1 else {}
+
+
+def operand(draft: Draft, name: str, shape: Shape, transposed: bool, in_place: bool) -> None:
+    """Add an operand; a transposed one that is not read in place is written out by the first pass."""
+    if not transposed:
+        draft.operand(name, matrix(shape))
+    elif in_place:
+        draft.operand(name, matrix(shape[::-1]))
+    else:
+        write_out(draft, draft.operand(f"{name}_transposed", matrix(shape[::-1])), name, shape)
+
+
+def write_out(draft: Draft, source: str, name: str, shape: Shape) -> str:
+    """Add the pass that writes out a transpose, of this shape; give its slot."""
+    uniforms: dict[str, Uniform] = {"placement": (1, 1, 1), "shape": shape}
+    written = draft.slot(name, matrix(shape))
+    draft.draw("elementwise/unary", {"A": source}, written, uniforms, {"OPERATION": "positive_of"})
+    return written
+
+
+# -- blocks of C in registers ----------------------------------------------------------------------------------------
+
+
+def register_blocked(task: Task) -> str:
+    """One pass to ROWS x COLUMNS targets, and one that puts them together; again for each slice."""
+    draft, shape = task.draft, (task.m, task.n)
+    rows, columns = task.values["ROWS"], task.values["COLUMNS"]
+    blocks = (-(-texels(task.n) // columns), -(-texels(task.m) // rows))
+    defines = {"ROWS": rows, "COLUMNS": columns} | ({"FOLDED": 1} if task.half else {})
+    fold: dict[str, Uniform] = {"blocks": blocks} if task.half else {}
+    across, down = folded_size(blocks, rows, columns) if task.half else blocks
+    storage = Storage(down, across)
+    inner = texels(task.k)
+    most = task.slice(inner)
+    targets = tuple(draft.slot(f"C_{i}", storage) for i in range(rows * columns))
+    sums = PingPong(draft, "C", matrix(shape), task.start)
+    for number, first in enumerate(range(0, inner, most)):
+        slice_: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), **fold}
+        inputs = {f"C{i}": slot for i, slot in enumerate(targets)} | ({"start": sums.front} if sums.front else {})
+        onto = {"ONTO": int(bool(sums.front)), **task.mirror}
+        with draft.scope("slice", number):
+            draft.draw(
+                "matmul/register_blocked",
+                {"A": task.left, "B": task.right},
+                targets,
+                slice_,
+                {**defines, **task.unrolled, **task.turned, **task.cut},
+            )
+            draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape, **fold}, {**defines, **onto})
+        sums.swap()
+    return sums.front
+
+
+def folded_size(blocks: tuple[int, int], rows: int, columns: int) -> tuple[int, int]:
+    """Width and height of the lower half of a matrix in blocks, folded: see ``matmul/fold.glsl``."""
+    across, down = blocks
+    reach = [min(across, -(-rows * (y + 1) // columns)) for y in range(down)]
+    return max(map(sum, zip(reach[: -(-down // 2)], reversed(reach), strict=False))), -(-down // 2)
+
+
+# -- panels of A in a uniform block -----------------------------------------------------------------------------------
+
+
+def panel_broadcast(task: Task) -> str:
+    """Repack A and B; a pass for each panel of A, chunk by chunk of the inner dimension; repack C."""
+    draft, m, k, n, depth = task.draft, task.m, task.k, task.n, task.values["DEPTH"]
+    strip = strip_height(m, k, task.limits) or min(STRIPS)
+    groups, chunks, width = -(-m // GROUP), -(-k // depth), -(-n // strip)
+    layout = {"STRIP": strip}
+    across = panels_across(m, k, depth, task.limits)
+    storage = Storage(-(-groups * chunks // across), across * 4 * depth)
+    panels = draft.slot("panels", storage)
+    buffer = draft.slot("panel_buffer", Buffer.of(storage))
+    strips = draft.slot("strips", Storage(strip * padded(k) // 4, width))
+    draft.draw(
+        "matmul/panels",
+        {"A": task.left},
+        panels,
+        {"groups": groups, "first_group": 0, "size": packed((m, k))},
+        {"DEPTH": depth} | ({"ACROSS": across} if across > 1 else {}),
+    )
+    draft.draw("matmul/strips", {"B": task.right}, strips, {"size": packed((k, n))}, layout)
+    draft.transfer(panels, buffer)  # which waits for the panels, so not before there is nothing else to draw
+    storage = Storage(strip * groups, width)
+    pair = [tuple(draft.slot(f"C{t}_{side}", storage) for t in range(4)) for side in ("ping", "pong")]
+
+    def reach(group: int) -> int:
+        """Texels across as far as C is drawn: to its end, or to the end of the diagonal's block."""
+        return -(-GROUP * (group + 1) // strip) if task.half else width
+
+    def begins(group: int) -> int:
+        """Chunk that the sums of a group begin with: that of its row on the diagonal, if A is upper triangular."""
+        return GROUP * group // depth if task.upper else 0
+
+    for chunk in range(chunks):
+        before, target = pair[1 - chunk % 2], pair[chunk % 2]
+        sums = {f"C{t}": slot for t, slot in enumerate(before)}
+        deep = min(depth, padded(k) - chunk * depth)
+        with draft.scope("chunk", chunk):
+            for group in (group for group in range(groups) if chunk >= begins(group)):
+                goes_on = chunk > begins(group)
+                draft.draw(
+                    "matmul/panel_broadcast",
+                    {"B": strips} | (sums if goes_on else {}),
+                    target,
+                    {"first": chunk * depth // 4},
+                    {"DEPTH": deep, "CONTINUE": int(goes_on), **layout},
+                    Region(0, strip * group, min(width, reach(group)), strip),
+                    blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * depth, 4 * deep)},
+                    step=group,
+                )
+    last = pair[(chunks - 1) % 2]
+    result = draft.slot("C", matrix((m, n)))
+    inputs = {f"C{t}": slot for t, slot in enumerate(last)} | ({"start": task.start} if task.start else {})
+    draft.draw(
+        "matmul/assemble", inputs, result, {"shape": (m, n)}, {"ONTO": int(bool(task.start)), **layout, **task.mirror}
+    )
+    return result
+
+
+# -- a compute shader -------------------------------------------------------------------------------------------------
+
+
+def compute_tiled(task: Task) -> str:
+    """One dispatch, or as few as the loop limit allows."""
+    shape, inner = (task.m, task.n), texels(task.k)
+    work, tile = task.values["WORK"], task.values["TILE"]
+    # Should a compiler unroll none of the loops over a tile, these are their trips.
+    trips = 1 + work + tile * (1 + 2 * work + work * work)
+    most = tile * max(1, task.limits.loop_trips // trips)
+    side = tile * work
+    groups = (-(-texels(task.n) // side), -(-texels(task.m) // side))
+    sums = PingPong(task.draft, "C", matrix(shape), task.start)
+    for number, first in enumerate(range(0, inner, most)):
+        inputs = {"A": task.left, "B": task.right} | ({"C": sums.front} if sums.front else {})
+        uniforms: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), "shape": shape}
+        defines = {"WORK": work, "TILE": tile, "CONTINUE": int(bool(sums.front))}
+        with task.draft.scope("slice", number):
+            task.draft.dispatch("matmul/compute_tiled", inputs, sums.back, groups, uniforms, defines)
+        sums.swap()
+    return sums.front

@@ -1,0 +1,290 @@
+"""The product of a matrix and its transpose, C = A A^T; for a transposed matrix it is A^T A.
+
+C is symmetric, so half of it is enough: `symmetric` and `symmetric_panels` compute the lower triangle and mirror it, m
+(m + 1) k flop in place of 2 m^2 k. `glla.matmul(a, a.T)` uses this operation.
+
+A course report of 2013 went through nine versions in CUDA. Here they are as variants:
+
+======  ======================================================  ====================================================
+v001    a thread an element, nothing is reused                  ``single_component``
+v002    square tiles of both factors in shared memory           ``compute_tiled``; fragments have no shared memory
+v003    sizes that are no multiple of a tile, tested within     the same: beyond the matrix a tile is filled with zeros
+v004    the same, tested outside the inner loop                 the same
+v005    only tiles on and below the diagonal, then mirrored     ``symmetric``
+v006    a tile on the diagonal is loaded once                   ``symmetric`` with ``ONCE`` = 1
+v007    unrolled 8 times                                        ``symmetric`` with ``UNROLL``, ``single_component`` too
+v008    stripes of 8 columns, each added to all of C atomically ``stripes``: the blender adds them, in a fixed order
+v009    the same, the stripe stored transposed                  ``stripes_transposed``
+======  ======================================================  ====================================================
+
+The report attributes the errors of its v008 and v009 to rounding; blocked sums round less than one long sum, so they
+have another cause. A blended sum is the same in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Unpack
+
+import numpy as np
+
+from glla.errors import ShapeError
+from glla.operations.layouts.crossing import bring_in, read_back
+from glla.operations.product.blocked_product import (
+    BLOCK_COLUMNS,
+    BLOCK_ROWS,
+    DEPTH,
+    PASSES,
+    UNROLL,
+    Task,
+    compute_tiled,
+    panel_broadcast,
+    panels_fit,
+    register_blocked,
+    write_out,
+)
+from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
+from glla.passes import PLAIN, Draft, Forms, Limits, PingPong, Plan, Uniform, Variant
+from glla.passes.cache import cached_plan
+from glla.passes.glsl.find import Define
+from glla.passes.layout import packed, texels
+from glla.passes.storage import Storage, matrix
+
+SEED = '"COMP 633 Parallel Computing, PA2" (course report, 2013)'
+"""Source of the author's variants."""
+
+WIDTH = (8, 4, 16, 32, 64)
+"""Columns of A in a stripe; the report found blocks of 8 best."""
+
+VARIANTS = {
+    "single_component": Variant(
+        "one element to a texel; a fragment sums over the whole inner dimension",
+        f"{SEED}, v001",
+        parameters={"UNROLL": UNROLL},
+    ),
+    "symmetric": Variant(
+        "a fragment computes 4 x 2 texels on or below the diagonal; the rest is mirrored",
+        f"{SEED}, v005; v006 with ONCE, v007 with UNROLL",
+        parameters={
+            "ROWS": (BLOCK_ROWS, 1, 2, 8),
+            "COLUMNS": (BLOCK_COLUMNS, 1, 4, 8),
+            "UNROLL": UNROLL,
+            "PASSES": PASSES[:3],
+            "ONCE": (0, 1),
+        },
+        on_gpu={"ONCE": 1},
+        rule="ROWS * COLUMNS must not exceed 8, a render target for each",
+        keeps_rule=lambda values: values["ROWS"] * values["COLUMNS"] <= 8,
+    ),
+    "symmetric_panels": Variant(
+        "16 rows of A in a uniform block, drawn as far as the diagonal; the rest is mirrored",
+        "glla, after BLAS syrk",
+        parameters={"DEPTH": (DEPTH, 16, 32, 64, 128)},
+    ),
+    "inner_product": Variant(
+        "all of C in one pass over the packed matrix, which is read both ways",
+        "Brodtkorb 2007, section 4.1.1, listing 4.1",
+        parameters={"UNROLL": UNROLL},
+    ),
+    "stripes": Variant(
+        "a pass for each stripe of columns, added to all of C by blending; four rows to a texel",
+        f"{SEED}, v008",
+        parameters={"WIDTH": WIDTH},
+    ),
+    "stripes_transposed": Variant(
+        "as stripes, with four columns of the stripe to a texel: a dot product of texels",
+        f"{SEED}, v009",
+        parameters={"WIDTH": WIDTH},
+    ),
+    "compute_tiled": Variant(
+        "a compute shader: tiles of A and its transpose in memory that a work group shares",
+        f"{SEED}, v002 to v004",
+        needs=("OpenGL 4.3",),
+        parameters={"WORK": (2, 1, 4), "TILE": (16, 8)},
+    ),
+}
+
+HALVES = ("symmetric", "symmetric_panels")
+"""Variants that compute the lower triangle, and mirror it."""
+
+IN_PLACE = ("single_component", "symmetric", "inner_product")
+"""Variants that read A and its transpose from the same texture."""
+
+SMALL, SMALL_IN_SOFTWARE = 128, 96
+"""Cube root of m m k up to which `inner_product` is chosen, which computes both triangles
+(``benchmarks/results/thresholds.md``)."""
+
+THIN, THIN_INSIDE = 8, 16
+"""Rows of A, and columns, below which a GPU takes `inner_product`, likewise."""
+
+LARGE = 960
+"""Cube root of m m k from which a GPU takes `symmetric_panels`, likewise."""
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant and its parameters: the tuned ones, else as for a product of this size."""
+    m, k = forms[0].matrix
+    tuned = limits.tuning("syrk", m, k, m)
+    if tuned is not None:
+        depth = dict(tuned.parameters).get("DEPTH", DEPTH)
+        if tuned.variant != "symmetric_panels" or panels_fit(m, k, depth, limits):
+            return tuned.variant, tuned.parameters
+    thin = m < BLOCK_ROWS if limits.software else m < THIN or k < THIN_INSIDE
+    if thin or m * k * m <= (SMALL_IN_SOFTWARE if limits.software else SMALL) ** 3:
+        return "inner_product", ()
+    if not limits.software and panels_fit(m, k, DEPTH, limits) and m * k * m >= LARGE**3:
+        return "symmetric_panels", ()
+    return "symmetric", ()
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless A is one matrix."""
+    (a,) = forms
+    if a.stack:
+        raise ShapeError(f"syrk: A must be one matrix, got shape {a.shape}; matmul takes stacks")
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications as BLAS counts them, m (m + 1) k; a variant that computes both halves takes more.
+
+    The report counts 2 m^2 k for all of its versions: so it sees v005 "almost double" the rate.
+    """
+    m, k = forms[0].matrix
+    return forms[0].count * m * (m + 1) * k
+
+
+@builder("syrk", VARIANTS, choose)
+def plan(forms: Forms, limits: Limits, chosen: Chosen, upper: bool = False) -> Plan:
+    """Plan of A A^T for an m x k matrix on the device, m, k > 0.
+
+    Operand ``A`` as it lies, result ``C``, m x m, both packed. The additions of c_ij and c_ji are the same in the same
+    order; `symmetric` and `symmetric_panels` copy one from the other, so C is symmetric bit by bit. Passes:
+    ``inner_product`` 1, ``single_component`` 3, ``symmetric`` 2, ``symmetric_panels`` 4 and (m / 16) (k / DEPTH) draws,
+    ``stripes`` 2 + k / WIDTH; one more that writes out a transpose, where a variant is not in `IN_PLACE`.
+
+    Parameters
+    ----------
+    forms : (Form,)
+        Of A. Where the texture holds the transpose, the product is that of the transpose of what lies there.
+    upper : bool
+        A is upper triangular: variants in `HALVES` sum from its diagonal on, m (m + 1) (m + 2) / 3 flop. The others
+        take no notice.
+    """
+    builders: dict[str, Callable[[Task], str]] = {
+        "single_component": _single_component,
+        "symmetric": register_blocked,
+        "symmetric_panels": panel_broadcast,
+        "inner_product": _inner_product,
+        "stripes": partial(_stripes, transposed=0),
+        "stripes_transposed": partial(_stripes, transposed=1),
+        "compute_tiled": compute_tiled,
+    }
+    variant, (form,), (m, k) = chosen.variant, forms, forms[0].matrix
+    draft = Draft(chosen.title)
+    given = draft.operand("A", matrix((k, m) if form.transposed else (m, k)))
+    left = right = given
+    turned: dict[str, Define] = {}
+    if variant in IN_PLACE:
+        turned = {"TRANSPOSE_A": 1} if form.transposed else {"TRANSPOSE_B": 1}
+    elif form.transposed or not variant.startswith("stripes"):  # stripes take A and nothing else
+        other = write_out(draft, given, "transpose of A", (m, k) if form.transposed else (k, m))
+        left, right = (other, given) if form.transposed else (given, other)
+    half = variant in HALVES
+    result = builders[variant](
+        Task(draft, m, k, m, chosen.values, limits, "", turned, half, half and upper, left, right)
+    )
+    return draft.plan({"C": result}, m * (m + 1) * (m + 2) // 3 if half and upper else flops(forms))
+
+
+def _single_component(task: Task) -> str:
+    """Unpack A; one pass, or as few as the loop limit allows; pack C."""
+    draft, lies = task.draft, (task.k, task.m) if "TRANSPOSE_A" in task.turned else (task.m, task.k)
+    elements = draft.slot("elements_of_A", Storage(*lies, 1))
+    draft.draw("packing/unpack", {"packed_matrix": task.left}, elements, {"corner": (0, 0)})
+    sums = PingPong(draft, "elements_of_C", Storage(task.m, task.m, 1), "")
+    most = task.limits.loop_trips
+    for number, first in enumerate(range(0, task.k, most)):
+        inputs = {"A": elements, "B": elements} | ({"C": sums.front} if sums.front else {})
+        slice_: dict[str, Uniform] = {"first": first, "count": min(most, task.k - first)}
+        defines = {"CONTINUE": int(bool(sums.front)), **task.unrolled, **task.turned}
+        with draft.scope("slice", number):
+            draft.draw("matmul/single_component", inputs, sums.back, slice_, defines)
+        sums.swap()
+    result = draft.slot("C", matrix((task.m, task.m)))
+    corner: dict[str, Uniform] = {"corner": (0, 0), "shape": (task.m, task.m)}
+    draft.draw("packing/pack", {"raw": sums.front}, result, corner, {"TRANSPOSED": 0})
+    return result
+
+
+def _inner_product(task: Task) -> str:
+    """One pass, or as few as the loop limit allows."""
+    inner, most, shape = texels(task.k), task.limits.loop_trips, (task.m, task.m)
+    sums = PingPong(task.draft, "C", matrix(shape), "")
+    for number, first in enumerate(range(0, inner, most)):
+        inputs = {"A": task.left, "B": task.right} | ({"C": sums.front} if sums.front else {})
+        uniforms: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), "shape": shape}
+        defines = {"CONTINUE": int(bool(sums.front)), **task.unrolled, **task.turned}
+        with task.draft.scope("slice", number):
+            task.draft.draw("matmul/inner_product", inputs, sums.back, uniforms, defines)
+        sums.swap()
+    return sums.front
+
+
+def _stripes(task: Task, transposed: int) -> str:
+    """Repack A; a pass for each stripe of its columns, blended onto C; repack C."""
+    draft, m, k = task.draft, task.m, task.k
+    rows, columns = -(-m // 4), -(-k // 4)
+    stripe = draft.slot("quads_of_A", Storage(4 * rows, columns) if transposed else Storage(rows, k))
+    draft.draw("packing/to_quads", {"M": task.left}, stripe, {"size": packed((m, k))}, {"ACROSS": transposed})
+    target = draft.slot("quads_of_C", Storage(rows, m))
+    width, trips = (task.values["WIDTH"] // 4, columns) if transposed else (task.values["WIDTH"], k)
+    for number, first in enumerate(range(0, trips, width)):
+        uniforms: dict[str, Uniform] = {"first": first, "count": min(width, trips - first)}
+        with draft.scope("stripe", number):
+            draft.draw(
+                "syrk/stripe", {"A": stripe}, target, uniforms, {"TRANSPOSED": transposed}, accumulate=number > 0
+            )
+    result = draft.slot("C", matrix((m, m)))
+    draft.draw("packing/from_quads", {"quads": target}, result, {"shape": (m, m)}, {"ACROSS": 0})
+    return result
+
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+
+@cached_plan
+def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
+    """Plan of a call: upload A from the host, multiply, read back a host result."""
+    (form,) = forms
+    (m, _) = form.matrix
+    product = plan((form.on_device,), limits, **way)
+    if form.resident:
+        return product
+    draft = Draft(product.operation)
+    a = bring_in(draft, "A", form, limits)
+    c = draft.call("product", product, A=a)["C"]
+    return draft.plan({"C": read_back(draft, c, (m, m), limits, "product")})
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A matrix with normal entries."""
+    return (rng.standard_normal((n, n)).astype(np.float32),)
+
+
+SYRK = Operation(
+    name="syrk",
+    formula="C = A A^T",
+    operands=("A",),
+    results=("C",),
+    check=check,
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=example,
+    variants=VARIANTS,
+    choose=choose,
+    fits=True,
+    thesis="single_component",
+    public=False,
+)

@@ -1,0 +1,1 @@
+"""Systems with general matrices, inverses, determinants and condition numbers."""

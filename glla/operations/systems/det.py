@@ -1,0 +1,261 @@
+"""Determinants: the product of U's diagonal, the sign of the row exchanges, and the powers of two of the scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from math import e, prod
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.operations import acceptance
+from glla.operations.batches import stack
+from glla.operations.elimination import counts, factors, fallback, plu, plu_batches
+from glla.operations.host import scaling
+from glla.operations.layouts.crossing import bring_in_watched, read_texels
+from glla.operations.layouts.shapes import square
+from glla.operations.record import Array, Batch, Operation, Way
+from glla.operations.systems.inverse import example
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, matrix
+from glla.passes.cache import cached_plan
+
+LINES = ("row", "column")
+
+
+@cached_plan
+def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+    """Plan of the parts of a determinant on the device: U's diagonal, exchanges, exponents."""
+    shape = forms[0].matrix
+    draft = Draft("det")
+    a = draft.operand("A", matrix(shape))
+    made = factors.factor(draft, a, shape, limits, equilibrated=True, variant=variant or None, parameters=parameters)
+    diagonal = draft.call("diagonal of U", plu.diagonal(shape[0]), LU=made.lu)["diagonal"]
+    return draft.plan({"diagonal": diagonal, **made.results})
+
+
+@cached_plan
+def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
+    """Plan of a call: the parts, read back."""
+    (form,) = forms
+    shape = form.matrix
+    draft = Draft("det")
+    results: dict[str, str] = {}
+    a = bring_in_watched(draft, "A", form, limits, results)
+    made = factors.factor(draft, a, shape, limits, equilibrated=True, **way)
+    results |= made.results | factors.read_exponents(draft, made)
+    results["diagonal"] = factors.read_diagonal(draft, made)
+    results["exchanges"] = read_texels(draft, made.records, "exchanges")
+    return draft.plan(results, after=_after(form, limits))
+
+
+def _after(form: Form, limits: Limits) -> tuple[Next, ...]:
+    when = "entries grew, or rows or columns are beyond 2^-40 to 2^40"
+    return (Next(when, fallback.FALLBACK, partial(careful, form, limits)),)
+
+
+@cached_plan
+def careful(form: Form, limits: Limits) -> Plan:
+    """Plan of the parts of a determinant of a matrix that is scaled on the host first."""
+    n = form.shape[-1]
+    draft = Draft(fallback.FALLBACK)
+    results = fallback.add_scaled(draft, (form.member,), limits)
+    results |= draft.call("factors", fallback.made_on_device(n, limits), A=results["scaled A"])
+    results["exchanges"] = read_texels(draft, results["pivots"], "exchanges")
+    return draft.plan(results, after=(Next("entries grew", fallback.COMPLETE, partial(complete, n, limits)),))
+
+
+@cached_plan
+def complete(n: int, limits: Limits) -> Plan:
+    """Plan of the same with the columns in the order of complete pivoting."""
+    draft = Draft(fallback.COMPLETE)
+    results = fallback.add_complete(draft, draft.operand("scaled A", HostArray((n, n))), n, limits)
+    results["exchanges"] = read_texels(draft, results["pivots"], "exchanges")
+    return draft.plan(results)
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Verdict on a stage of a determinant; `Done` has ``sign`` and ``logarithm``.
+
+    Where not even complete pivoting keeps the entries in range, the logarithm is infinite.
+    """
+    if stage == BATCHED:
+        return Go(fallback.FALLBACK) if acceptance.finite(values, "A") else Done()
+    n = forms[0].shape[-1]
+    u, largest = acceptance.of_diagonal(values["diagonal"], n)
+    pivots = plu.exchanges(values["exchanges"], n)
+    if not stage:
+        if not acceptance.in_bounds(values, n):
+            let_through = {"sign": np.nan, "logarithm": np.nan}
+            return Go(fallback.FALLBACK) if acceptance.finite(values, "A") else Done(let_through)
+        sums = [np.sum(acceptance.pairs(values[f"{line}_exponents_read"], n).astype(np.int32)) for line in LINES]
+        return _done(*sign_and_log(u, pivots, sum(sums)))
+    growth = acceptance.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
+    if stage == fallback.FALLBACK and acceptance.grew(growth, n):
+        return Go(fallback.COMPLETE)
+    if np.isinf(growth):
+        return _done(np.nan, np.inf)
+    total = int(values["row exponents"].sum() + values["column exponents"].sum())
+    sign, logarithm = sign_and_log(u, pivots, total)
+    return _done(
+        float(sign) * _parity(values["order"] if stage == fallback.COMPLETE else np.arange(n)), float(logarithm)
+    )
+
+
+def _done(sign: Any, logarithm: Any) -> Done:
+    return Done({"sign": sign, "logarithm": logarithm})
+
+
+def _parity(order: NDArray[np.intp]) -> int:
+    """Sign of a permutation.
+
+    >>> _parity(np.array([0, 1, 2])), _parity(np.array([1, 0, 2]))
+    (1, -1)
+    """
+    left, sign = [int(i) for i in order], 1
+    for i in range(len(left)):
+        while left[i] != i:
+            j = left[i]
+            left[i], left[j] = left[j], left[i]
+            sign = -sign
+    return sign
+
+
+def of_figures(diagnostics: Array, scaled_by: Any = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Signs and logarithms of the determinants of a batch, from the diagnostics of its plan.
+
+    `scaled_by` are the exponents by which each member was scaled before.
+    """
+    u, _, pivots, exponents = np.moveaxis(diagnostics, 1, 0)
+    return sign_and_log(u, pivots.astype(np.int32), np.sum(exponents, axis=1) + scaled_by)
+
+
+def of_line_and_turns(u: Array, turns: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """As `of_figures`, from U's diagonals alone, and from one number of each member, see ``stack/doubt.frag``.
+
+    >>> sign, logarithm = of_line_and_turns(np.float32([[2, 1]]), np.float32([7]))
+    >>> float(sign[0]), round(float(np.exp(logarithm[0])), 3)
+    (-1.0, 16.0)
+    """
+    odd = turns % 2
+    pivots = np.arange(u.shape[-1]) + np.eye(1, u.shape[-1], dtype=np.int32) * odd[:, np.newaxis].astype(np.int32)
+    return sign_and_log(u, pivots, (turns - odd) / 2)
+
+
+def results(known: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+    """Signs and logarithms of a batch."""
+    if "turns" in known:
+        parts = of_line_and_turns(known["line_0"][:, 0], known["turns"][:, 0, 0])
+    else:
+        parts = of_figures(known["diagnostics"], known.get("exponents", 0))
+    return dict(zip(("sign", "logarithm"), parts, strict=True))
+
+
+def doubtful(operands: tuple[Array, ...], nothing: Array, diagnostics: Array) -> NDArray[np.intp]:
+    """Which determinants of a stack are made again, from U's diagonals and the largest entries of U's columns."""
+    (a,) = operands
+    u, largest, *_ = np.moveaxis(diagnostics, 1, 0)
+    grew = ~(np.max(largest, axis=1) <= acceptance.allowed_growth(diagnostics.shape[-1])) | ~np.isfinite(u).all(axis=1)
+    return np.flatnonzero(grew if acceptance.near_one(a) else grew | ~scaling.scales_near_one(a))
+
+
+def most_together(forms: Forms, limits: Limits) -> int:
+    """Determinants that one plan may find at once; 0: they go one by one."""
+    most = plu_batches.most_factors(forms, limits)
+    return plu_batches.most_small_determinants(forms, limits) if most and stack.is_small(forms) else most
+
+
+@cached_plan
+def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
+    """Plan of a batch of determinants, with transitions for single matrices."""
+    way = plu_batches.determinant_small if stack.is_small(forms) else plu_batches.determinant
+    return replace(way(forms, limits), after=_after(forms[0].member, limits))
+
+
+def sign_and_log(
+    diagonal: NDArray[np.floating], pivots: NDArray[np.integer], exponents: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sign and logarithm of det(A), from U's diagonal, LAPACK's exchanges, and the sum of A's scaling exponents.
+
+    All may be stacks.
+
+    Examples
+    --------
+    >>> sign, logarithm = sign_and_log(np.array([2.0, 1.0]), np.array([1, 1]), 3)
+    >>> float(sign), round(float(np.exp(logarithm)), 3)
+    (-1.0, 16.0)
+    """
+    u = diagonal.astype(np.float64)
+    exchanges = np.count_nonzero(pivots != np.arange(u.shape[-1]), axis=-1)
+    with np.errstate(divide="ignore"):
+        logarithm = np.sum(np.log(np.abs(u)), axis=-1) + np.log(2.0) * exponents
+    return np.prod(np.sign(u), axis=-1) * (-1.0) ** exchanges, logarithm
+
+
+def _sign_and_log(forms: Forms, results: Any) -> Any:
+    """The parts of one determinant, as texels, put together."""
+    n = forms[0].shape[-1]
+    u, pivots = (acceptance.pairs(results[name], n) for name in ("diagonal", "pivots"))
+    total = sum(np.sum(acceptance.pairs(results[f"{line}_exponents"], n)) for line in LINES)
+    sign, logarithm = sign_and_log(u, pivots.astype(np.int32), total)
+    return np.float32(sign), np.float32(logarithm)
+
+
+def _value(forms: Forms, results: Any) -> Any:
+    sign, logarithm = _sign_and_log(forms, results)
+    return np.float32(sign * np.exp(np.float64(logarithm)))
+
+
+def _tame(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A matrix whose determinant is near 1 for every n: normal entries of variance e / n."""
+    return ((rng.standard_normal((n, n)) * np.sqrt(e / n)).astype(np.float32),)
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications, those of the factors."""
+    return prod(forms[0].stack) * counts.flops(forms[0].matrix)
+
+
+SLOGDET = Operation(
+    name="slogdet",
+    formula="sign, log(abs(det(A)))",
+    operands=("A",),
+    results=("sign", "logabsdet"),
+    check=partial(square, "slogdet"),
+    flops=flops,
+    core=core,
+    whole=whole,
+    example=example,
+    values=_sign_and_log,
+    settle=settle,
+    fits=True,
+    variants=plu.SOLVERS,
+    thesis="rank2",
+    batch=Batch(
+        most_together,
+        batched,
+        lambda forms: (0, 0),
+        4,
+        doubtful,
+        kept=(0,),
+        judged="determinant",
+        results=results,
+        scaled=scaling.of_system,
+    ),
+    parts=2,
+)
+
+DET = replace(
+    SLOGDET,
+    name="det",
+    formula="det(A)",
+    results=("det",),
+    check=partial(square, "det"),
+    example=_tame,
+    values=_value,
+    host="glla.hybrid.host:det",
+    parts=1,
+)

@@ -1,0 +1,264 @@
+"""Inverses of many 3 x 3 matrices, a row of nine numbers each: X_i = A_i^-1.
+
+`adjugate` is the source's formula, X = adj(A) / det A, `adjugate_fused` the same in one pass; `pivoted_small` is the
+default of `glla.inv`, elimination with partial pivoting, see `glla.operations.elimination.plu_batches`.
+
+The formula has no pivots to choose, and its errors are those of the products in it:
+
+    |A X - I| <= 12 u |A| P / |det A|,  P the cofactors with all terms positive, element by element
+
+which is norm(A X - I) / (n norm(A) norm(X) u) < 30 as long as no more than one singular value is small. Where two are,
+as in covariances, the terms of a cofactor cancel: with singular values 1, s, s the ratio is about 0.1 / s, where
+elimination stays below 1. A determinant that is no larger than its rounding error, 6 u perm A, is an error.
+
+The source does not scale: the determinant of entries of 1e13 overflows, and that of 1e-13 underflows. Here rows and
+columns are scaled by powers of two first, which rounds nothing.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import ShapeError, SingularMatrixError
+from glla.operations.batches.stack import capacity, raw
+from glla.operations.elimination import plu_batches
+from glla.operations.host.rounding import UNIT_ROUNDOFF
+from glla.operations.layouts.crossing import at_home, texels_of
+from glla.operations.linear import move
+from glla.operations.linear.view import View
+from glla.operations.record import Array, Batch, Choice, Chosen, Operation, builder
+from glla.operations.verdict import Done, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Plan, Uniform, Variant
+from glla.passes.cache import cached_plan
+from glla.passes.storage import HostArray, matrix, texture, wrapped
+
+SEED = '"PyCuda code to invert a high number of 3x3 matrixes" (forum answer)'
+"""Source of the formula, and of its division among threads."""
+
+VARIANTS = {
+    "adjugate": Variant("cofactors, then determinant and division; a fragment an element", SEED),
+    "adjugate_fused": Variant(
+        "both in one pass; a fragment computes four elements, and all cofactors anew", f"{SEED}, without its barriers"
+    ),
+    "pivoted_small": Variant(
+        "elimination with partial pivoting in registers, one pass; the default of inv", "LAPACK getf2"
+    ),
+}
+
+RECORD = 12
+"""Elements of a record: the inverse, its determinant and permanent, a zero."""
+
+LINES = {"adjugate": 3, "adjugate_fused": 3, "pivoted_small": 6}
+"""Numbers of a record after the inverse: determinant and permanent; or U's diagonal, and the maxima of its columns."""
+
+NOISE = 6 * UNIT_ROUNDOFF
+"""Largest effect of rounding on a determinant, relative to the permanent of the magnitudes."""
+
+OUT, IN = "matrices one after the other", "records taken apart"
+"""Work of the host, by its names in plans and traces."""
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick elimination, which keeps the bound of an inverse for every matrix."""
+    return "pivoted_small", ()
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless rows have nine numbers."""
+    (a,) = forms
+    if a.stack or a.shape[-1] != 9:
+        raise ShapeError(f"inv3: A must have a row of 9 numbers for each 3 x 3 matrix, got shape {a.shape}")
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications as LAPACK counts an inverse, 2 n^3; the formula takes 32."""
+    return 54 * forms[0].matrix[0]
+
+
+def most_together(limits: Limits) -> int:
+    """Matrices that one plan may invert."""
+    return capacity((1, 5), RECORD, limits.texture_size)
+
+
+@builder("inv3", VARIANTS, choose)
+def core(forms: Forms, limits: Limits, chosen: Chosen, diagnostics: bool = False) -> Plan:
+    """Plan of the inverses, on the device, of the rows of a packed matrix, count x 9.
+
+    Operand ``A``, result ``X``, both packed; ``diagnostics``, wrapped, a line for each matrix. Passes: ``adjugate`` 2,
+    the
+    others 1, beside those that bring the rows in and pack them again.
+
+    Parameters
+    ----------
+    diagnostics : bool
+        What tells whether a matrix is singular is a result, too.
+    """
+    (form,), size, variant = forms, limits.texture_size, chosen.variant
+    count = form.matrix[0]
+    draft = Draft(chosen.title)
+    lies, turn = ((9, count), {"down": (0, 1), "right": (1, 0)}) if form.transposed else ((count, 9), {})
+    a = draft.operand("A", matrix(lies))
+    rows = draft.call("rows", move.unpack(lies, (count, 9), size, **turn), M=a)["result"]
+    elements = draft.call("matrices", move.to_raw((View.of((count, 9)),), size), A=rows)["raw"]
+    records = _records(draft, elements, count, variant, limits)
+    x, lines = (_part(draft, records, count, start, stop, size) for start, stop in ((0, 9), (9, 9 + LINES[variant])))
+    results = {"X": draft.call("X", move.pack(View.of((count, 9)), size), A=x)["packed"]}
+    return draft.plan(results | ({"diagnostics": lines} if diagnostics else {}), flops(forms))
+
+
+def _records(draft: Draft, elements: str, count: int, variant: str, limits: Limits) -> str:
+    """Add the passes from matrices to records; give their slot."""
+    if variant == "pivoted_small":
+        plan = plu_batches.solve_small((Form((count, 3, 3)),), limits)
+    else:
+        plan = formula(count, limits.texture_size, variant)
+    return draft.call("invert", plan, raw=elements)["records"]
+
+
+@cached_plan
+def formula(count: int, texture_size: int, way: str = "adjugate") -> Plan:
+    """Plan of the adjugate formula: operand ``raw``, `count` matrices, result ``records``. Two passes, or one."""
+    draft = Draft(way)
+    draft.operand("raw", raw(9 * count, texture_size))
+    if way == "adjugate_fused":
+        records = draft.slot("records", wrapped(RECORD * count, texture_size))
+        draft.draw("inv3/fused", {"raw": "raw"}, records, _extent(draft, records, count))
+    else:
+        cofactors = draft.slot("cofactors", raw(9 * count, texture_size))
+        draft.draw("inv3/cofactors", {"raw": "raw"}, cofactors, _extent(draft, cofactors, count))
+        records = draft.slot("records", raw(RECORD * count, texture_size))
+        inputs = {"raw": "raw", "cofactors": cofactors}
+        draft.draw("inv3/divide", inputs, records, _extent(draft, records, count))
+    return draft.plan({"records": records}, 32 * count)
+
+
+def _of_stack(forms: Forms, limits: Limits = PLAIN, *, way: str) -> Plan:
+    return formula(forms[0].count, limits.texture_size, way)
+
+
+def _batch(way: str) -> Batch:
+    """How a stack on a device goes through the formula: a record is the inverse, and a line of three diagnostics."""
+    return Batch(
+        lambda forms, limits: most_together(limits),
+        partial(_of_stack, way=way),
+        lambda forms: (3, 3),
+        LINES[way] // 3,
+        least=False,
+    )
+
+
+BATCHES = {way: _batch(way) for way in ("adjugate", "adjugate_fused")}
+"""For batches on a device, by variant. Elimination has its own, see `glla.operations.systems.solve`."""
+
+
+def _extent(draft: Draft, slot: str, count: int) -> dict[str, Uniform]:
+    return {"extent": (count, texture(draft.slots[slot]).width)}
+
+
+def _part(draft: Draft, records: str, count: int, start: int, stop: int, size: int) -> str:
+    """Add the pass that takes elements out of every record; give the slot of the array, wrapped."""
+    storage, length = texture(draft.slots[records]), stop - start
+    if storage.channels == 1:
+        plan = move.from_raw((length,), RECORD, size, start, count)
+        return draft.call(f"elements {start} to {stop}", plan, raw=records)["result"]
+    stride = _stride(storage.channels * storage.height * storage.width, count)
+    part = View((count, length), (stride, 1), start, count * stride)
+    return draft.call(f"elements {start} to {stop}", move.copy(part, size), A=records)["result"]
+
+
+def _stride(elements: int, count: int) -> int:
+    """Elements from a record to the next: 12, or 20 of an elimination.
+
+    >>> _stride(40, 3), _stride(60, 3)
+    (12, 20)
+    """
+    return RECORD if elements < 20 * count else 20
+
+
+# -- plans of a call --------------------------------------------------------------------------------------------------
+
+SINGULAR = Next("a determinant is no larger than its rounding error", error="SingularMatrixError: names the matrix")
+
+
+@builder("inv3", VARIANTS, choose)
+def whole(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
+    """Plan of a call: the inverses, and the diagnostics that tell whether a matrix is singular, read back."""
+    (form,), size, variant = forms, limits.texture_size, chosen.variant
+    count, lines = form.matrix[0], LINES[variant]
+    draft = Draft(chosen.title)
+    a = at_home(draft, "A", form, limits)
+    storage = raw(9 * count, size)
+    shape = storage.height, storage.width
+    laid, elements = draft.slot("matrices", HostArray(shape)), draft.slot("raw", storage)
+    draft.host(OUT, partial(_laid_out, shape=shape), (a,), (laid,))
+    draft.transfer(laid, elements)
+    records = _records(draft, elements, count, variant, limits)
+    back = draft.slot("records of the host", texels_of(texture(draft.slots[records])))
+    draft.transfer(records, back)
+    x, diagnostics = draft.slot("X", HostArray((count, 9))), draft.slot("diagnostics", HostArray((count, lines)))
+    draft.host(IN, partial(_taken_apart, count=count, lines=lines), (back,), (x, diagnostics))
+    return draft.plan({"X": x, "diagnostics": diagnostics}, flops(forms), after=(SINGULAR,))
+
+
+def _laid_out(a: Array, shape: tuple[int, int]) -> tuple[Array]:
+    """Matrices one after the other, filled up to a texture."""
+    elements = np.zeros(shape, dtype=np.float32)
+    elements.reshape(-1)[: a.size].reshape(a.shape)[...] = a
+    return (elements,)
+
+
+def _taken_apart(records: Array, count: int, lines: int) -> tuple[Array, Array]:
+    """Inverses, and diagnostics."""
+    stride = _stride(records.size, count)
+    each = records.reshape(-1)[: count * stride].reshape(count, stride)
+    return each[:, :9].copy(), each[:, 9 : 9 + lines].copy()
+
+
+def indefinite(diagnostics: Array) -> NDArray[np.bool_]:
+    """Finite matrices that rounding cannot tell from a singular one, by their diagnostics."""
+    if diagnostics.shape[1] == LINES["pivoted_small"]:
+        return np.asarray((np.abs(diagnostics[:, :3]) <= UNIT_ROUNDOFF * diagnostics[:, 3:]).any(axis=1))
+    return np.asarray(np.abs(diagnostics[:, 0]) <= NOISE * diagnostics[:, 1])
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide from the diagnostics: done, or an error that names the first singular matrix."""
+    bad = np.flatnonzero(indefinite(values["diagnostics"]))
+    if not len(bad):
+        return Done()
+    member = values.get("members", lambda index: f" at index ({index},) of the stack")(int(bad[0]))
+    return SingularMatrixError(
+        f"inv: Singular matrix{member}: its determinant is no larger than the rounding error of the formula; leave "
+        "variant out, which pivots"
+    )
+
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """Matrices of order 3 as rows of nine numbers, normal with 2 added to the diagonal."""
+    a = rng.standard_normal((n, 9)) + 2 * np.eye(3).reshape(9)
+    return (a.astype(np.float32),)
+
+
+INV3 = Operation(
+    name="inv3",
+    formula="A_i X_i = I, of order 3",
+    operands=("A",),
+    results=("X",),
+    check=check,
+    flops=flops,
+    core=core,
+    whole=whole,
+    example=example,
+    settle=settle,
+    variants=VARIANTS,
+    choose=choose,
+    thesis="adjugate",
+    public=False,
+)
+"""`inv` with a batch of matrices of order 3 and a variant of the author's."""

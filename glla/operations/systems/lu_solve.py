@@ -1,0 +1,219 @@
+"""Systems with given factors: L U X = P^T B."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import SingularMatrixError
+from glla.operations.acceptance import each_near_one, member_of_stack, near_one, of_diagonal
+from glla.operations.elimination import factors, plu_batches
+from glla.operations.elimination.counts import steps
+from glla.operations.layouts.alignment import aligned
+from glla.operations.layouts.crossing import (
+    at_home,
+    bring_in_watched,
+    read_back,
+    read_texels,
+    texels_of,
+    upload,
+    watch,
+    write_texels,
+)
+from glla.operations.layouts.shapes import by_factors
+from glla.operations.record import Array, Batch, Operation
+from glla.operations.systems import lu_scaling as scaling
+from glla.operations.systems import streams
+from glla.operations.triangles import resident_triangles
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, Storage, texture
+from glla.passes.cache import cached_plan
+
+SINGULAR = "SingularMatrixError: names the place"
+
+FALLBACK, FAR = "fallback", "U or right-hand sides are near float32's limits"
+"""The stage in float64, and its condition."""
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: 2 n^2 for each right-hand side."""
+    n, columns = forms[1].matrix
+    return prod(forms[1].stack) * 2 * n * n * columns
+
+
+@cached_plan
+def core(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    transposed: bool = False,
+    equilibrated: bool = False,
+    variant: None = None,
+    parameters: Parameters = (),
+) -> Plan:
+    """Plan of the solution on the device: operands ``LU``, ``pivots`` (records), ``B``."""
+    n, columns = forms[1].matrix
+    return factors.solution((n, n), columns, limits, transposed=transposed, equilibrated=equilibrated)
+
+
+@cached_plan
+def whole(
+    forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, variant: None = None, parameters: Parameters = ()
+) -> Plan:
+    """Plan of a call: upload, U's diagonal, substitution, read-back."""
+    lu_form, b_form = forms
+    n, columns = b_form.matrix
+    draft = Draft("lu_solve")
+    results: dict[str, str] = {}
+    both_at_home = not (lu_form.resident or b_form.resident)
+    named = list(zip(("LU", "B"), forms, strict=True))
+    if both_at_home:
+        exponents = scaling.add_scaled(draft, forms)
+        slots = {name: upload(draft, f"scaled {name}", form.matrix, limits, form.transposed) for name, form in named}
+    else:
+        slots = {name: bring_in_watched(draft, name, form, limits, results) for name, form in named}
+    records = factors.upload_records(draft, "pivots", steps((n, n)))
+    made = factors.FactorSlots((n, n), slots["LU"], records)
+    results["diagonal"] = factors.read_diagonal(draft, made)
+    x = factors.substitute(draft, made, slots["B"], columns, limits, transposed=transposed)
+    if both_at_home:
+        x = scaling.add_scaled_back(draft, read_back(draft, x, (n, columns), limits, "X"), exponents)
+    else:
+        watch(draft, "X", x, (n, columns), results)
+    far = Next(FAR, FALLBACK, partial(fallback, forms, limits, transposed=transposed))
+    return draft.plan({**results, "X": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR), far))
+
+
+@cached_plan
+def fallback(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
+    """Plan of the solution on the host, in float64."""
+    draft, n = Draft("fallback"), forms[0].matrix[0]
+    given = [at_home(draft, name, form, limits) for name, form in zip(("LU", "B"), forms, strict=True)]
+    given.append(draft.operand("pivots", texels_of(Storage(1, steps((n, n))))))
+    x = draft.slot("X", HostArray(forms[1].matrix))
+    draft.host(scaling.FALLBACK, partial(scaling.by_records, transposed=transposed), tuple(given), (x,))
+    return draft.plan({"X": x}, flops=flops(forms))
+
+
+@cached_plan
+def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
+    """Plan of a stack of systems."""
+    inner = plu_batches.substitute(forms, limits, transposed=transposed)
+    (rows, columns), count = forms[1].matrix, forms[0].count
+    factors_, solutions = (count, rows, rows), (count, rows, columns)
+
+    def parted(raw: Array) -> tuple[Array, Array, Array]:
+        lu, b, rest = np.split(raw.reshape(-1), (prod(factors_), prod(factors_) + prod(solutions)))
+        return lu.reshape(factors_), b.reshape(solutions), rest
+
+    def scaled(raw: Array) -> tuple[Array, NDArray[np.int32]]:
+        *operands, rest = parted(raw)
+        lu, b, exponents = scaling.scaled(*operands)
+        return np.concatenate([lu.reshape(-1), b.reshape(-1), rest]), exponents
+
+    def back(raw: Array, elements: Array, records: Array, exponents: NDArray[np.int32]) -> tuple[Array]:
+        x = scaling.scaled_back(records.reshape(-1)[: prod(solutions)].reshape(solutions), exponents)[0]
+        (lu, b, _), as_solved, as_given = parted(raw), parted(elements)[0], np.arange(rows)  # B's rows are in order
+        lost = np.flatnonzero(~scaling.each_safe(as_solved))
+        if len(lost):
+            x = x.copy()
+            x[lost] = scaling.in_float64(lu[lost], b[lost], as_given, transposed)
+        return (x,)
+
+    draft = Draft(inner.operation)
+    storage, exponents = texture(inner.slots["raw"]), draft.slot("exponents", HostArray((count, 1, columns)))
+    raw, elements = draft.operand("raw", texels_of(storage)), draft.slot("scaled", texels_of(storage))
+    draft.host(scaling.SCALE, scaled, (raw,), (elements, exponents))
+    made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
+    x = draft.slot("X", HostArray(solutions))
+    draft.host(scaling.BACK, back, (raw, elements, read_texels(draft, made, "records"), exponents), (x,))
+    return draft.plan({"records": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR),))
+
+
+@cached_plan
+def on_device(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
+    """Plan of a batch on the device, with transitions for single matrices."""
+    made = resident_triangles.with_factors(forms, limits, transposed=transposed)
+    far = Next(
+        FAR, FALLBACK, partial(fallback, tuple(Form(form.matrix) for form in forms), limits, transposed=transposed)
+    )
+    return replace(made, after=(Next("U has a zero on its diagonal", error=SINGULAR), far))
+
+
+def not_accepted(numbers: Mapping[str, Array], **options: bool) -> NDArray[np.bool_]:
+    """Which systems of a batch came near float32's limits, or have a zero on U's diagonal."""
+    ends = [numbers[f"{end}_{name}"][:, 0] for name in "UB" for end in ("least", "most")]
+    diagonal = numbers["diagonal"][:, 0]
+    near = each_near_one(np.stack([*ends, diagonal], axis=1)) & np.isfinite(numbers["most_X"][:, 0])
+    bad: NDArray[np.bool_] = ~near | (diagonal == 0)
+    return bad
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Raise if U has a zero on its diagonal, in any matrix of a stack.
+
+    `values` has ``diagonal``: of arrays of the host as it is, before anything runs; later as texels, beside ``X``.
+    """
+    if stage == FALLBACK:
+        return Done()
+    if stage == BATCHED:
+        values = {**values, "diagonal": np.diagonal(values["LU"])}
+    found = values["diagonal"]
+    diagonal, largest = of_diagonal(found, forms[0].shape[-1]) if "X" in values else (found, found)
+    lu = values.get("LU")  # on the host it was scaled since
+    given = np.diagonal(lu) if isinstance(lu, np.ndarray) else diagonal
+    if given.all():
+        if stage == BATCHED:
+            return Go(FALLBACK)
+        if "X" not in values:
+            return Done()
+        near = near_one(values["largest_B"].flat[0]) if "largest_B" in values else True
+        return Done() if near and scaling.safe(diagonal, largest) else Go(FALLBACK)
+    *index, place = (int(i) for i in np.argwhere(given == 0)[0])
+    member = values.get("member") or member_of_stack(tuple(index))
+    return SingularMatrixError(
+        f"lu_solve: Singular matrix{member}: U is zero at place {place} of its diagonal; "
+        "the system has no unique solution"
+    )
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """Factors of a well-conditioned matrix without row exchanges, and a right-hand side."""
+    lu = rng.uniform(-1, 1, (n, n)) / n + np.diag(rng.uniform(1, 2, n))
+    return lu.astype(np.float32), rng.standard_normal((n, 1)).astype(np.float32)
+
+
+def _no_exchanges(forms: Forms) -> dict[str, Array]:
+    """Pivot records that exchange nothing: those of the example."""
+    count = steps(forms[0].matrix)
+    records = np.zeros((1, count, 4), dtype=np.float32)
+    records[0, :, :2] = np.arange(2 * count).reshape(count, 2)
+    return {"pivots": records}
+
+
+LU_SOLVE = Operation(
+    name="lu_solve",
+    formula="L U X = B",
+    summary="exchange the rows of B, then two substitutions: L Y = B and U X = Y",
+    source="LAPACK getrs; Higham 2002, chapter 8",
+    operands=("lu", "B"),
+    results=("X",),
+    check=partial(by_factors, "lu_solve", name="lu"),
+    flops=flops,
+    core=core,
+    whole=whole,
+    example=example,
+    settle=settle,
+    aside=_no_exchanges,
+    arguments=lambda lu, b: ((lu, np.arange(len(lu))), b),
+    aligned=aligned,
+    batch=Batch(plu_batches.most_systems, batched, lambda forms: forms[1].matrix, stacked=on_device, lost=not_accepted),
+    tiles=streams.substitution,
+    vectors={"B": 1},
+    fits=True,
+)

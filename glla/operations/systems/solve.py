@@ -1,0 +1,205 @@
+"""Systems of linear equations A X = B."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.operations import acceptance
+from glla.operations.batches import stack
+from glla.operations.elimination import counts, factors, fallback, plu_batches
+from glla.operations.elimination.plu import SOLVERS
+from glla.operations.host import scaling
+from glla.operations.layouts import packing
+from glla.operations.layouts.alignment import aligned
+from glla.operations.layouts.crossing import bring_in, bring_in_watched, read_back, watch
+from glla.operations.layouts.shapes import system
+from glla.operations.record import Array, Batch, Operation, Way
+from glla.operations.systems import streams
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan
+from glla.passes.cache import cached_plan
+
+FAR_FROM_SINGULAR = 2.0**18
+"""Condition of small matrices up to which a solution is accepted: none up to 10^6 has a pivot near its rounding error,
+see `glla.operations.acceptance.SINGULAR`."""
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: those of the factors, and 2 n^2 for each right-hand side."""
+    n, columns = forms[1].matrix
+    return forms[0].count * (counts.flops((n, n)) + 2 * n * n * columns)
+
+
+@cached_plan
+def core(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    equilibrate: bool = True,
+    variant: str | None = None,
+    parameters: Parameters = (),
+) -> Plan:
+    """Plan of the solution on the device: factors, then substitution. `variant` is one of `plu`."""
+    (n, _), (_, columns) = (form.matrix for form in forms)
+    draft = Draft("solve")
+    a, b = (bring_in(draft, name, form.on_device, limits) for name, form in zip("AB", forms, strict=True))
+    made = factors.factor(
+        draft, a, (n, n), limits, equilibrated=equilibrate, variant=variant or None, parameters=parameters
+    )
+    return draft.plan({"X": factors.substitute(draft, made, b, columns, limits)}, flops(forms))
+
+
+@cached_plan
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    equilibrate: bool = True,
+    inverse: bool = False,
+    refine: bool = False,
+    **way: Unpack[Way],
+) -> Plan:
+    """Plan of a call: with the diagnostics that say whether the solution stands.
+
+    With `inverse` B is the identity. With `refine` the matrix is scaled in float64 on the host, and corrections follow.
+    """
+    if refine:
+        system = fallback.System(*forms[-1].matrix, limits, True)
+        return replace(fallback.fallback(system, forms, equilibrate), operation="solve, refined")
+    a_form, b_form = (*forms, Form(forms[0].shape))[:2]
+    n, columns = b_form.matrix
+    draft = Draft("inv" if inverse else "solve")
+    results: dict[str, str] = {}
+
+    a = bring_in_watched(draft, "A", a_form, limits, results)
+    b = (
+        draft.call("I", packing.identity((n, n)))["I"]
+        if inverse
+        else bring_in_watched(draft, "B", b_form, limits, results)
+    )
+    made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, **way)
+    x = factors.substitute(draft, made, b, columns, limits)
+    results |= made.results | factors.read_exponents(draft, made)
+    results["diagonal"] = factors.read_diagonal(draft, made)
+    results["probe_solutions"] = factors.probe(draft, made, limits)
+    if any(form.resident for form in forms):
+        results["X"] = x
+        watch(draft, "X", x, (n, columns), results)
+    else:
+        results["X"] = read_back(draft, x, (n, columns), limits, "X")
+    return draft.plan(results, after=fallback.of_systems(forms, limits, equilibrate))
+
+
+def streamed(
+    forms: Forms, limits: Limits = PLAIN, room: int | None = None, *, refine: bool = False, **options: Any
+) -> Plan | None:
+    """Plan of a system in blocks of right-hand sides; None if it goes as a whole. A refined one always does."""
+    return None if refine else streams.system(forms, limits, room, **options)
+
+
+def most_together(forms: Forms, limits: Limits) -> int:
+    """Systems, or inverses, that one plan may find at once; 0: they go one by one."""
+    if stack.is_small(forms):
+        return plu_batches.most_small_systems(forms, limits)
+    return plu_batches.most_systems(forms, limits)
+
+
+@cached_plan
+def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> Plan:
+    """Plan of a batch of systems, or of inverses, with transitions for single matrices."""
+    way = plu_batches.solve_small if stack.is_small(forms) else plu_batches.solve
+    made = way(forms, limits, equilibrate=equilibrate)
+    careful = fallback.of_systems(tuple(form.member for form in forms), limits, equilibrate)[0]
+    return replace(made, after=(replace(careful, when=f"{fallback.GREW}; or {fallback.SMALL}"),))
+
+
+def are_regular(operands: Sequence[Array], diagnostics: Array, equilibrate: bool = True) -> NDArray[np.bool_]:
+    """Which doubtful members are well away from singular, by singular values in float64: their solutions stand.
+
+    Only of order `stack.IN_REGISTERS` or less, where that takes microseconds and a closer look on the device a
+    millisecond. Growth and numbers near float32's limits still need that look.
+
+    >>> ones = np.ones((2, 3, 3), dtype=np.float32)
+    >>> are_regular([np.stack([np.diag([1, 1, 1e-5]).astype(np.float32), ones[0]])], ones).tolist()
+    [True, False]
+    """
+    a = operands[0]
+    if a.shape[-1] > stack.IN_REGISTERS or a.shape[-2] != a.shape[-1]:  # a stand-in has no singular values
+        return np.zeros(len(a), dtype=bool)
+    sound = a.any(axis=(1, 2)) & np.isfinite(diagnostics).all(axis=(1, 2))
+    sound &= np.logical_and.reduce([acceptance.each_near_one(one) for one in operands])
+    sound &= _growth(a, diagnostics[:, 1], equilibrate) <= acceptance.allowed_growth(a.shape[-1])
+    sizes = np.linalg.svd(a[sound].astype(np.float64), compute_uv=False)
+    sound[sound] = sizes[:, -1] * FAR_FROM_SINGULAR > sizes[:, 0]
+    regular: NDArray[np.bool_] = sound
+    return regular
+
+
+def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
+    """How far entries grew, of a matrix or of each in a stack."""
+    return np.max(largest, axis=-1) / (1.0 if equilibrate else np.max(np.abs(a), axis=(-2, -1)))
+
+
+@np.errstate(all="ignore")  # the range is checked afterwards
+def doubtful(operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibrate: bool = True) -> NDArray[np.intp]:
+    """Members of a stack whose solutions must not be trusted."""
+    a, n = operands[0], diagnostics.shape[-1]
+    u, largest, squares = acceptance.side_by_side(diagnostics).transpose(0, 2, 1)
+    growth = _growth(a, largest, equilibrate)
+    norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.PROBES)
+    sound = np.isfinite(u).all(axis=1) & (growth <= acceptance.allowed_growth(n))
+    care_of = ~sound | acceptance.inverse_is_large(norms, largest, acceptance.DOUBTFUL_IN_STACKS)
+    care_of |= (np.abs(u) <= acceptance.SMALL * largest).any(axis=1)
+    for one in map(acceptance.largest_of_columns, operands[1:]):
+        if not acceptance.near_one(one):
+            care_of |= ~acceptance.each_near_one(one)
+    if not acceptance.near_one(a):
+        care_of |= ~(scaling.scales_near_one(a) if equilibrate else acceptance.each_near_one(a))
+    places = np.flatnonzero(care_of)
+    if not len(places):
+        return places
+    return places[~are_regular([one[places] for one in operands], diagnostics[places], equilibrate)]
+
+
+SYSTEMS = Batch(
+    most_together,
+    batched,
+    lambda forms: forms[-1].matrix,
+    3,
+    doubtful,
+    judged="system",
+    scaled=scaling.of_system,
+)
+"""Batches of systems."""
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A system with entries of A between 0 and 10, as the thesis has them."""
+    return rng.uniform(0, 10, (n, n)).astype(np.float32), rng.standard_normal((n, 1)).astype(np.float32)
+
+
+SOLVE = Operation(
+    name="solve",
+    formula="A X = B",
+    operands=("A", "B"),
+    results=("X",),
+    check=partial(system, "solve"),
+    flops=flops,
+    core=core,
+    whole=whole,
+    example=example,
+    variants=SOLVERS,
+    thesis="rank2",
+    aligned=aligned,
+    settle=fallback.settle,
+    batch=SYSTEMS,
+    tiles=streamed,
+    vectors={"B": 1},
+    fits=True,
+    host="glla.hybrid.host:solve",
+)

@@ -1,0 +1,1 @@
+"""Systems with triangles, and inverses of triangles."""

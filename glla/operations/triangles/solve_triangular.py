@@ -1,0 +1,443 @@
+"""Triangular systems T X = B of the public function: `triangular` with transfers and acceptance.
+
+The other triangle is never read. Results are checked on the host: if numbers are so near float32's limits that some
+were lost, the system is substituted again there, in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from math import prod
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import SingularMatrixError
+from glla.operations import reduce
+from glla.operations.acceptance import NORMAL, TINY, largest_of_columns, member_of_stack
+from glla.operations.elimination import plu_batches
+from glla.operations.host.substitution import ROWS, in_rounded_rows
+from glla.operations.layouts import blocks
+from glla.operations.layouts.alignment import aligned
+from glla.operations.layouts.crossing import (
+    at_home,
+    bring_in,
+    bring_in_watched,
+    read_back,
+    read_texels,
+    texels_of,
+    upload,
+    write_texels,
+)
+from glla.operations.layouts.shapes import system
+from glla.operations.product.tiles import between_plans, columns_at_once, starts
+from glla.operations.record import Array, Batch, Operation, Way, kept
+from glla.operations.systems.streams import needed
+from glla.operations.triangles import resident_triangles, triangular
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Plan, matrix, resident, texture
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape
+
+FACTORS, LOOK = "triangles as factors", "substitute again in float64, where numbers are near float32's limits"
+FALLBACK = "substitute in float64"
+"""Work of the host, by its name in plans and traces."""
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: n^2 for each right-hand side."""
+    n, columns = forms[1].matrix
+    return prod(forms[1].stack) * n * n * columns
+
+
+@kept(triangular.VARIANTS)
+def core(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+    **way: Unpack[Way],
+) -> Plan:
+    """Plan of the substitution on the device: operands ``T``, of which a triangle is read, and ``B``; result ``X``."""
+    return triangular.plan(
+        forms,
+        limits,
+        **way,
+        upper=lower == transposed,
+        unit=unit_diagonal,
+        transposed=transposed,
+    )
+
+
+# -- plans of a call --------------------------------------------------------------------------------------------------
+
+_SINGULAR = Next("T has a zero on its diagonal", error="SingularMatrixError: names the place")
+
+
+def _after(forms: Forms, limits: Limits, options: dict[str, bool]) -> tuple[Next, ...]:
+    again = partial(fallback, forms, limits, **options)
+    far = Next("numbers are near float32's limits", "fallback", again)
+    return (far,) if options["unit_diagonal"] else (_SINGULAR, far)
+
+
+@kept(triangular.VARIANTS)
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+    **way: Unpack[Way],
+) -> Plan:
+    """Plan of a call: upload host operands, substitute, read back a host result.
+
+    Of operands on the device the largest entries are read back, and T's diagonal.
+    """
+    t_form, b_form = forms
+    n, columns = b_form.matrix
+    draft, results = Draft("solve_triangular"), dict[str, str]()
+    turned = t_form.resident and t_form.transposed  # the texture holds the transpose of a
+    t = bring_in(draft, "T", t_form, limits, as_it_lies=True)
+    if t_form.resident:
+        results["largest_T"] = _largest(draft, t, (n, n), "T")
+        if not unit_diagonal:
+            diagonal = draft.call("diagonal", blocks.gather((n, n), (n, 1), down=(1, 1)), A=t)["block"]
+            results["diagonal"] = read_back(draft, diagonal, (n, 1), limits, "diagonal of T")
+    b = bring_in_watched(draft, "B", b_form, limits, results)
+    inner = core(
+        resident((n, n), (n, columns)),
+        limits,
+        **way,
+        lower=lower != turned,
+        unit_diagonal=unit_diagonal,
+        transposed=transposed != turned,
+    )
+    x = draft.call("substitution", inner, T=t, B=b)["X"]
+    if t_form.resident or b_form.resident:
+        results["largest_X"] = _largest(draft, x, (n, columns), "X")
+    else:
+        x = read_back(draft, x, (n, columns), limits, "X")
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
+    return draft.plan({**results, "X": x}, after=_after(forms, limits, options))
+
+
+def _largest(draft: Draft, slot: str, shape: Shape, name: str) -> str:
+    """Add the read-back of the largest entry of a packed matrix."""
+    made = draft.call(f"largest {name}", reduce.max_magnitude(shape), A=slot)["max"]
+    return read_texels(draft, made, f"largest_{name}")
+
+
+@cached_plan
+def fallback(
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
+) -> Plan:
+    """Plan of the substitution on the host, in float64."""
+    draft = Draft("fallback")
+    t, b = (at_home(draft, name, form, limits) for name, form in zip("TB", forms, strict=True))
+    x = draft.slot("X", HostArray(forms[1].matrix))
+    work = partial(in_float64, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed)
+    draft.host(FALLBACK, work, (t, b), (x,))
+    return draft.plan({"X": x}, flops=flops(forms))
+
+
+@cached_plan
+def batched(
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
+) -> Plan:
+    """Plan of a stack of systems: a triangle, or its transpose, is one of two factors, and the other one is I.
+
+    So what solves stacks with factors solves these.
+    """
+    flipped = lower != unit_diagonal
+    inner = plu_batches.substitute(forms, limits, transposed=transposed != flipped)
+    (n, columns), count = forms[1].matrix, forms[0].count
+    triangles, sides = (count, n, n), (count, n, columns)
+    storage = texture(inner.slots["raw"])
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
+
+    def parted(raw: Array) -> tuple[Array, Array]:
+        flat = raw.reshape(-1)
+        return flat[: prod(triangles)].reshape(triangles), flat[prod(triangles) :].reshape(sides)
+
+    def factors(raw: Array) -> tuple[Array]:
+        t, b = parted(raw)
+        t = np.swapaxes(t, -1, -2) if flipped else t
+        lu = np.tril(t, -1) + np.eye(n, dtype=np.float32) if unit_diagonal else np.triu(t)
+        spare = np.zeros(storage.height * storage.width - raw.size, dtype=np.float32)
+        return (np.concatenate([lu.reshape(-1), b.reshape(-1), spare]).reshape(-1, 1),)
+
+    def look(raw: Array, records: Array) -> tuple[Array]:
+        t, b = parted(raw)
+        x = records.reshape(-1)[: prod(sides)].reshape(sides)
+        places = np.flatnonzero(lost(t, b, x, **options))
+        if len(places):
+            x = x.copy()
+            (x[places],) = in_float64(t[places], b[places], **options)
+        return (x,)
+
+    draft = Draft(inner.operation)
+    raw = draft.operand("raw", HostArray((count * n * (n + columns), 1)))
+    elements = draft.slot("factors", texels_of(storage))
+    draft.host(FACTORS, factors, (raw,), (elements,))
+    made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
+    x = draft.slot("X", HostArray(sides))
+    draft.host(LOOK, look, (raw, read_texels(draft, made, "records")), (x,))
+    return draft.plan({"records": x}, after=() if unit_diagonal else (_SINGULAR,))
+
+
+@cached_plan
+def on_device(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
+    """Plan of a batch on the device, with transitions for single matrices."""
+    made = resident_triangles.with_triangles(forms, limits, **options)
+    options = {"lower": False, "unit_diagonal": False, "transposed": False} | options
+    return replace(made, after=_after(tuple(Form(form.matrix) for form in forms), limits, options))
+
+
+@np.errstate(all="ignore")
+def not_accepted(numbers: Mapping[str, Array], *, unit_diagonal: bool = False, **options: bool) -> NDArray[np.bool_]:
+    """Which systems of a batch lost numbers, or have a zero on the diagonal, by the diagnostics of its plan."""
+    row, most = (np.maximum(numbers[name][:, 0], np.float32(unit_diagonal)) for name in ("row", "most"))
+    diagonal = numbers["diagonal"][:, 0] if "diagonal" in numbers else np.full(len(row), np.inf, dtype=np.float32)
+    sizes = row, most, numbers["least"][:, 0], diagonal, numbers["columns_B"], numbers["columns_X"]
+    bad: NDArray[np.bool_] = lost_by(*sizes) | (diagonal == 0)
+    return bad
+
+
+def most(forms: Forms, limits: Limits) -> int:
+    """Systems of a stack that may go at once. One alone takes fewer passes as a whole."""
+    return 0 if forms[0].count == 1 else plu_batches.most_systems(forms, limits)
+
+
+# -- more right-hand sides than fit at once ---------------------------------------------------------------------------
+
+
+@kept(triangular.VARIANTS)
+def solution(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+    **way: Unpack[Way],
+) -> Plan:
+    """Plan of the solution for a block of right-hand sides, with T on the device: a plan of one call."""
+    n, columns = forms[1].matrix
+    draft = Draft("solution")
+    t, b = draft.operand("T", matrix((n, n))), draft.operand("B", matrix((n, columns)))
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
+    inner = core(forms, limits, **way, **options)
+    return draft.plan({"X": draft.call("substitution", inner, T=t, B=b)["X"]})
+
+
+def tiles(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    room: int | None = None,
+    *,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+    **way: Unpack[Way],
+) -> Plan | None:
+    """Plan of a solution block by block of the right-hand sides; None if it goes as a whole."""
+    (n, _), (_, columns) = forms[0].matrix, forms[1].matrix
+    if not needed(columns, limits, room):
+        return None
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
+
+    def part_of(count: int) -> Plan:
+        at = resident((n, n), (n, count))
+        return solution(at, limits, **way, **options)
+
+    draft = Draft("solve_triangular in blocks")
+    source, b = draft.operand("T", HostArray((n, n))), draft.operand("B", HostArray((n, columns)))
+    t = upload(draft, source, (n, n), limits, forms[0].transposed)
+    left = None if room is None else room - matrix((n, n)).nbytes
+    size = columns_at_once((n, columns), limits, left, part_of, matrix((n, n)))
+    results = []
+    for number, first in enumerate(starts(columns, size)):
+        with draft.scope("block of columns", number):
+            part = draft.slot(f"columns from {first}", HostArray((n, size)))
+            draft.host("columns of B", between_plans, (b,), (part,))
+            x = draft.call("solution", part_of(size), T=t, B=upload(draft, part, (n, size), limits))["X"]
+            results.append(read_back(draft, x, (n, size), limits, f"X from {first}"))
+    done = draft.slot("X", HostArray((n, columns)))
+    draft.host("tiles put together", between_plans, tuple(results), (done,))
+    return draft.plan({"X": done}, after=_after(forms, limits, options))
+
+
+# -- on the host ------------------------------------------------------------------------------------------------------
+
+
+@np.errstate(all="ignore")  # the range is checked afterwards
+def in_float64(
+    t: Array,
+    b: Array,
+    *,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+) -> tuple[Array]:
+    """Substitute on the host, in float64, and round each row of the solution to float32 before it is used.
+
+    No product of two numbers of float32 leaves float64's range. Rounded in the end instead, a solution below 2^-126
+    times a large entry of T would leave a large residual. A solution of which float32 keeps too little is an error.
+
+    >>> in_float64(np.float32([[2, 9], [0, 4]]), np.float32([[22], [8]]))[0].tolist()
+    [[2.0], [2.0]]
+    """
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
+    return (in_rounded_rows("solve_triangular", t, b.astype(np.float64), **options),)
+
+
+@np.errstate(all="ignore")
+def lost(
+    t: Array, b: Array, x: Array, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
+) -> NDArray[np.bool_]:
+    """Tell of which systems, alone or in a stack, numbers were lost at float32's limits: too large, or too small.
+
+    Systems that are not finite have lost nothing.
+    """
+    left, below = (np.swapaxes(t, -1, -2), not lower) if transposed else (t, lower)
+    row, largest, least = _sizes(left, below, unit_diagonal)
+    diagonal = np.inf if unit_diagonal else np.min(np.abs(np.diagonal(t, 0, -2, -1)), axis=-1, initial=np.inf)
+    return lost_by(row, largest, least, diagonal, largest_of_columns(b), largest_of_columns(x))
+
+
+@np.errstate(all="ignore")
+def lost_by(row: Array, largest: Array, least: Array, diagonal: Any, of_b: Array, of_x: Array) -> NDArray[np.bool_]:
+    """Tell the same from sizes alone.
+
+    Parameters
+    ----------
+    row, largest, least : ndarray
+        Of the triangle: the smallest of the rows' largest entries, the largest, and the least that is not zero.
+    diagonal : ndarray or float
+        Least magnitude on it; infinity for a diagonal of ones.
+    of_b, of_x : ndarray
+        Largest magnitudes of the columns, in the last dimension.
+    """
+    most_x = np.max(of_x, axis=-1)
+    small = (row < TINY) | ((of_b > 0) & ((of_b < TINY) | (of_x < TINY))).any(axis=-1)
+    small |= (least < NORMAL) & (most_x > 1)
+    small |= diagonal < NORMAL
+    large = ~np.isfinite(most_x)
+    finite = np.isfinite(largest) & np.isfinite(of_b).all(axis=-1)
+    result: NDArray[np.bool_] = (small | large) & finite
+    return result
+
+
+def _sizes(t: Array, lower: bool, unit_diagonal: bool) -> tuple[Array, Array, Array]:
+    """Of a triangle the smallest of the rows' largest entries, the largest entry, and the least that is not zero."""
+    n = t.shape[-1]
+    stack_ = t.shape[:-2]
+    row, least = np.full(stack_, np.inf, dtype=np.float32), np.full(stack_, np.inf, dtype=np.float32)
+    largest = np.zeros(stack_, dtype=np.float32)
+    for top in range(0, n, ROWS):
+        rows, columns = slice(top, top + ROWS), slice(0, top + ROWS) if lower else slice(top, n)
+        part = t[..., rows, columns]
+        edge = top - unit_diagonal if lower else unit_diagonal - 1
+        mask = np.tri(part.shape[-2], part.shape[-1], edge)
+        sizes = np.abs(np.where(mask.astype(bool) == lower, part, 0))
+        of_rows = np.max(sizes, axis=-1, initial=float(unit_diagonal))
+        row = np.minimum(row, np.min(of_rows, axis=-1))
+        largest = np.maximum(largest, np.max(of_rows, axis=-1))
+        least = np.minimum(least, np.min(sizes, axis=(-2, -1), initial=np.inf, where=sizes > 0))
+    return row, largest, least
+
+
+# -- what comes after -------------------------------------------------------------------------------------------------
+
+
+def settle(
+    forms: Forms, stage: str, values: Values, was_lost: Callable[[Values], bool] | None = None, function: str = ""
+) -> Verdict:
+    """Decide: an error for a zero on the diagonal; `fallback` where numbers were lost; or done.
+
+    Before anything runs, `values` has no ``X``. An inverse has its own `was_lost`, and its `function` for the message.
+    """
+    if stage not in ("", BATCHED):
+        return Done()
+    singular = zero_on_diagonal({**values, "function": function} if function else values)
+    if singular is not None:
+        return singular
+    return Go("fallback") if stage or ("X" in values and (was_lost or _was_lost)(values)) else Done()
+
+
+def zero_on_diagonal(values: Values) -> SingularMatrixError | None:
+    """Error for a triangle, or one of a batch, with a zero on its diagonal."""
+    zeros = None if values["unit_diagonal"] else np.argwhere(diagonal(values) == 0)
+    if zeros is None or not len(zeros):
+        return None
+    *index, place = (int(i) for i in zeros[0])
+    member, inverse = values.get("member") or member_of_stack(tuple(index)), values.get("function") == "inv"
+    return SingularMatrixError(
+        f"{'inv' if inverse else 'solve_triangular'}: Singular matrix{member}: {'the triangle' if inverse else 'a'} is "
+        f"zero at place {place} of its diagonal; "
+        f"{'it has no inverse' if inverse else 'the system has no unique solution'}"
+    )
+
+
+def diagonal(values: Values) -> Array:
+    """Diagonal of T, or of all T of a stack."""
+    found = values.get("diagonal")
+    return np.diagonal(values["T"], axis1=-2, axis2=-1) if found is None else found[..., 0]
+
+
+def is_flushed(values: Values) -> bool:
+    """Whether GPUs may take an entry of T's diagonal for zero, where it is divided by."""
+    return not values["unit_diagonal"] and bool((np.abs(diagonal(values)) < NORMAL).any())
+
+
+def _was_lost(values: Values) -> bool:
+    """`lost`, of one system; of operands on the device by their largest entries."""
+    if "largest_X" not in values:
+        options = {name: values[name] for name in ("lower", "unit_diagonal", "transposed")}
+        return bool(lost(values["T"], values["B"], values["X"], **options))
+    sizes = [_size(values, name) for name in "TBX"]
+    some = all(size != 0 for size in sizes[:2])
+    return not np.isfinite(sizes[-1]) or (some and any(size < TINY for size in sizes)) or is_flushed(values)
+
+
+def _size(values: Values, name: str) -> float:
+    """Largest entry of an operand or of the solution."""
+    largest = values.get(f"largest_{name}")
+    return float(np.max(np.abs(values[name])) if largest is None else largest.flat[0])
+
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """An upper triangle that is well-conditioned, and as many right-hand sides as rows."""
+    t = np.triu(rng.uniform(-1, 1, (n, n)), 1) / n + np.diag(rng.uniform(1, 2, n))
+    return t.astype(np.float32), rng.uniform(0, 10, (n, n)).astype(np.float32)
+
+
+SOLVE_TRIANGULAR = Operation(
+    name="solve_triangular",
+    formula="T X = B",
+    operands=("T", "B"),
+    results=("X",),
+    check=partial(system, "solve_triangular", name="a"),
+    flops=flops,
+    core=core,
+    whole=whole,
+    example=example,
+    settle=settle,
+    variants=triangular.VARIANTS,
+    choose=triangular.choose,
+    aligned=aligned,
+    batch=Batch(most, batched, lambda forms: forms[1].matrix, stacked=on_device, lost=not_accepted),
+    tiles=tiles,
+    vectors={"B": 1},
+    fits=True,
+    thesis="rank2",
+)

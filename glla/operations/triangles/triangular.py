@@ -1,0 +1,391 @@
+"""Forward and backward substitution, T X = B.
+
+All variants substitute: they subtract the same products t_ij x_j from b_i, in other groups, and divide by t_ii. So all
+have the error bound of substitution, which holds row by row and whatever the condition of T: the residual of row i is
+at most (k + 4) u |T||X|, k the entries of T in that row, with 4 u for the division of a GPU (Higham 2002, theorem 8.5).
+Inverting the diagonal blocks beforehand and multiplying with them would spare a block its chain of dependent steps, but
+has another bound, of |D||D^-1||B| instead of |T||X|, D being the block, and is not exact for integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from glla.errors import ShapeError
+from glla.operations.layouts.crossing import bring_in, read_back
+from glla.operations.record import Array, Choice, Chosen, Interface, Operation, builder, kept, resolved
+from glla.passes import PLAIN, Buffer, Draft, Forms, Limits, PingPong, Plan, Storage, matrix, resident
+from glla.passes.layout import Shape, packed, texels
+from glla.passes.steps import Block, Region, Uniform
+from glla.passes.variant import Variant, Variants
+
+VARIANTS = Variants() | {
+    "rank2": Variant("two rows a step, substituted into all open rows", "Brodtkorb 2007, section 4.1.3, equation 4.34"),
+    "blocked": Variant(
+        "a block of rows a step: a pass solves them, a pass subtracts their product with T from all open rows",
+        "LAPACK trtrs",
+        parameters={"ROWS": (16, 32, 64), "UNROLL": (0, 1)},
+        on_gpu={"ROWS": 64, "UNROLL": 1},
+    ),
+    "panel_broadcast": Variant(
+        "64 rows a step, T in uniform blocks: a pass for each 16 open rows, as the matrix product of that name",
+        "LAPACK trtrs",
+        parameters={"UNROLL": (0, 1)},
+        on_gpu={"UNROLL": 1},
+    ),
+}
+
+BLOCKS = (16, 32, 64)
+"""Rows of a block of `blocked`: the fewest that hold all of T, and at most its parameter ROWS. Fragments of a block
+repeat each other's steps, about 11 flop for each row and element: little on a GPU, much for a software rasteriser."""
+
+BROADCAST_BLOCK = 64
+"""Rows that one pass of `panel_broadcast` solves: a triangle fills the smallest uniform block of OpenGL."""
+
+GROUP = 16
+"""Rows that one fragment of an update of `panel_broadcast` computes."""
+
+BROADCAST_FROM = 256
+"""Right-hand sides from which a GPU takes `panel_broadcast` (``benchmarks/results/thresholds.md``)."""
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant: `panel_broadcast` where many right-hand sides pay for its many passes, `blocked` otherwise.
+
+    The passes of `panel_broadcast` grow with n^2, as the work for one right-hand side does, so that the number of
+    columns decides. A software rasteriser gains nothing by uniform blocks. `rank2` writes all open rows n / 2 times.
+    What was tuned on the device comes first; it holds for about as many right-hand sides as rows.
+    """
+    n, columns = forms[1].matrix
+    tuned = limits.tuning("triangular", n, columns)
+    if tuned is not None:
+        return tuned.variant, tuned.parameters
+    many = not limits.software and columns >= BROADCAST_FROM
+    return ("panel_broadcast" if many else "blocked"), ()
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless T is square and B has as many rows."""
+    t, b = (form.shape for form in forms)
+    if t[-1] != t[-2] or t[-1] != b[-2]:
+        raise ShapeError(f"triangular: T must be square and have as many rows as B, got T {t} and B {b}")
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """Triangle of a substitution.
+
+    Attributes
+    ----------
+    upper : bool
+        The matrix solved with is upper triangular: substitute backward. With `transposed` this speaks of the transpose.
+    unit : bool
+        Its diagonal is one and is not read.
+    transposed : bool
+        Solve with the transpose of what is stored.
+    inverse : bool
+        The right-hand sides are the identity, so that the solution is a triangle, too. Updates are cut at its edge:
+        columns behind those solved so far are still those of I.
+    """
+
+    upper: bool = False
+    unit: bool = False
+    transposed: bool = False
+    inverse: bool = False
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """For shaders that include ``triangular/triangle.glsl``."""
+        return {"UPPER": int(self.upper), "UNIT": int(self.unit), "TRANSPOSED": int(self.transposed)}
+
+    def open_columns(self, solved: int, width: int) -> tuple[int, int]:
+        """Where the columns begin, and how many they are, that are updated once `solved` rows are solved."""
+        if not self.inverse or solved >= width:
+            return 0, width
+        return (width - solved if self.upper else 0), solved
+
+    def open_strips(self, solved: int, columns: int) -> tuple[int, int]:
+        """The same in strips of 8 columns."""
+        left, taken = self.open_columns(solved, columns)
+        first = left // 8
+        return first, -(-(left + taken) // 8) - first
+
+
+@builder("triangular", VARIANTS, choose, replaced="rank2")
+def plan(
+    forms: Forms, limits: Limits, chosen: Chosen, upper: bool = False, unit: bool = False, transposed: bool = False
+) -> Plan:
+    """Plan of the solution of a triangular system on the device.
+
+    Operands ``T`` and ``B``, result ``X``, all packed. n^2 columns flop. Passes, with b rows in a block: ``rank2``
+    ceil(n / 2), ``blocked`` 2 ceil(n / b) - 1, ``panel_broadcast`` about n^2 / 2048.
+
+    Parameters
+    ----------
+    forms : (Form, Form)
+        Of T, n x n, and of the right-hand sides, n x columns; both > 0.
+    parameters : tuple of (str, int)
+        Of the variant. ``ROWS``: most rows of a block; ``UNROLL``: write out the long loops, see
+        ``triangular/solve_block.frag``.
+    upper, unit, transposed : bool
+        See `Triangle`.
+    """
+    n, columns = forms[1].matrix
+    draft = Draft(f"triangular[{chosen.variant}, {'upper' if upper else 'lower'}]")
+    operand = draft.operand("T", matrix((n, n)))
+    start = draft.operand("B", matrix((n, columns)))
+    triangle = Triangle(upper, unit, transposed)
+    result = BUILDERS[chosen.variant](draft, operand, start, (n, columns), triangle, chosen.values)
+    return draft.plan({"X": result}, flops=flops(forms))
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: n^2 for each right-hand side."""
+    n, columns = forms[1].matrix
+    return n * n * columns
+
+
+def substitute(
+    draft: Draft,
+    operand: str,
+    start: str,
+    shape: Shape,
+    triangle: Triangle,
+    limits: Limits,
+    variant: str | None = None,
+) -> str:
+    """Add the passes of a substitution to a draft.
+
+    Parameters
+    ----------
+    draft : Draft
+        Where the passes go.
+    operand, start : str
+        Slots of T (which may be part of a wider matrix) and of the right-hand sides.
+    shape : tuple of int
+        Of the right-hand sides.
+    triangle : Triangle
+        What T is.
+    limits, variant
+        As in `plan`.
+
+    Returns
+    -------
+    str
+        Slot of the solution.
+    """
+    forms = resident((shape[0], shape[0]), shape)
+    variant, values = resolved("triangular", VARIANTS, choose, forms, limits, variant)
+    return BUILDERS[variant](draft, operand, start, shape, triangle, values)
+
+
+def _rank2(draft: Draft, operand: str, start: str, shape: Shape, triangle: Triangle, values: Mapping[str, int]) -> str:
+    """A pass for two rows: it solves them, and substitutes them into the open ones."""
+    storage = matrix(shape)
+    rows = PingPong(draft, "X", storage, start)
+    height = texels(shape[0])
+    for step in range(height):
+        t = height - 1 - step if triangle.upper else step
+        # A row is final one step after its own, when both textures hold it.
+        if triangle.upper:
+            region = Region(0, 0, storage.width, min(t + 2, height))
+        else:
+            region = _from_row(max(t - 1, 0), storage.width, height)
+        with draft.scope("row of texels", step):
+            draft.draw(
+                "triangular/substitute",
+                {"T": operand, "B": rows.front},
+                rows.back,
+                {"t": t, "shape": shape},
+                triangle.defines,
+                region,
+            )
+        rows.swap()
+    return rows.front
+
+
+def _from_row(y: int, width: int, height: int) -> Region:
+    return Region(0, y, width, height - y)
+
+
+def _blocked(
+    draft: Draft, operand: str, start: str, shape: Shape, triangle: Triangle, values: Mapping[str, int]
+) -> str:
+    """Two passes a block: solve its rows, which are final then, and make the open rows' right-hand sides."""
+    size = min(values["ROWS"], next((rows for rows in BLOCKS if rows >= shape[0]), BLOCKS[-1]))
+    storage = matrix(shape)
+    height, width = storage.height, storage.width
+    result = draft.slot("X", storage)
+    rest = PingPong(draft, "rest", storage, start)
+    if triangle.inverse and height > size // 2:  # where columns wait, both textures hold I
+        for side in ("ping", "pong"):
+            draft.draw("packing/identity", {}, f"rest_{side}", {"shape": shape})
+    for number, solved in enumerate(range(0, height, size // 2)):
+        with draft.scope("block", number):
+            count = min(size // 2, height - solved)
+            remaining = height - solved - count
+            top, first_open = (remaining, 0) if triangle.upper else (solved, solved + count)
+            draft.draw(
+                "triangular/solve_block",
+                {"T": operand, "B": rest.front},
+                result,
+                {"start": top + count - 1 if triangle.upper else top, "shape": shape},
+                {**triangle.defines, "ROWS": size, "UNROLL": values["UNROLL"]},
+                Region(0, top, width, count),
+            )
+            if remaining:
+                left, taken = triangle.open_columns(solved + count, width)
+                draft.draw(
+                    "triangular/update",
+                    {"T": operand, "X": result, "B": rest.front},
+                    rest.back,
+                    {},
+                    {"TRANSPOSED": int(triangle.transposed), "ROWS": size},
+                    Region(left, first_open, taken, remaining),
+                    step=top,
+                )
+                rest.swap()
+    return result
+
+
+def _panel_broadcast(
+    draft: Draft, operand: str, start: str, shape: Shape, triangle: Triangle, values: Mapping[str, int]
+) -> str:
+    """Block by block in the strip layout; there an upper triangle stands upside down, and so is a lower one too.
+
+    The order is padded to whole groups of 16 rows. Padding is zero and stays so: of an upper triangle it comes first.
+    """
+    order, columns = shape
+    groups, width = -(-order // GROUP), -(-columns // 8)
+    padded, strip = GROUP * groups, Storage(8 * groups, width)
+    strips, spare = (tuple(draft.slot(f"rest{t}_{side}", strip) for t in range(4)) for side in ("ping", "pong"))
+    block = draft.slot("X_block", Storage(2 * BROADCAST_BLOCK, width))
+    result = draft.slot("X", matrix(shape))
+    reversed_ = {"REVERSED": int(triangle.upper)}
+    last: dict[str, Uniform] = {"last": padded // 2 - 1} if triangle.upper else {}
+    for side in (strips, spare) if triangle.inverse else (strips,):  # where columns wait, both hold I
+        draft.draw("strips/to_strips", {"A": start}, side, {"size": packed(shape), **last}, reversed_)
+    for number, first in enumerate(range(0, groups, BROADCAST_BLOCK // GROUP)):
+        with draft.scope("block", number):
+            open_groups = range(first + BROADCAST_BLOCK // GROUP, groups)
+            buffer = _panels(draft, operand, triangle, order, first, groups)
+            draft.draw(
+                "strips/block_row",
+                {f"S{t}": slot for t, slot in enumerate(strips)},
+                block,
+                {"group": first},
+                {"UNROLL": values["UNROLL"], "UNIT": int(triangle.unit), "STRIPS": 1},
+                Region(0, 0, width, 2 * GROUP * min(BROADCAST_BLOCK // GROUP, groups - first)),
+                blocks={"Panel": Block(buffer, 0, BROADCAST_BLOCK * GROUP)},
+            )
+            top = padded - 1 - GROUP * first if triangle.upper else GROUP * first
+            rows = _texel_rows(top, triangle.upper, texels(order))
+            place = Region(0, rows.start, texels(columns), len(rows))
+            draft.draw("strips/unstrip_row", {"U": block}, result, {"top": top, "shape": shape}, reversed_, place)
+            solved = min(GROUP * (first + BROADCAST_BLOCK // GROUP), padded) - (padded - order) * triangle.upper
+            left, taken = triangle.open_strips(solved, columns)
+            for group in open_groups:
+                draft.draw(
+                    "matmul/panel_broadcast",
+                    {"B": block, **{f"C{t}": slot for t, slot in enumerate(strips)}},
+                    spare,
+                    {"first": 0},
+                    {"DEPTH": BROADCAST_BLOCK, "CONTINUE": 1, "SUBTRACT": 1},
+                    Region(left, 8 * group, taken, 8),
+                    blocks={"Panel": Block(buffer, (group - first) * 4 * BROADCAST_BLOCK, 4 * BROADCAST_BLOCK)},
+                    step=group,
+                )
+            strips, spare = spare, strips
+    return result
+
+
+def _panels(draft: Draft, operand: str, triangle: Triangle, order: int, first: int, groups: int) -> str:
+    """A block column of T from group `first` on, as panels in a buffer."""
+    storage = (max(groups - first, BROADCAST_BLOCK // GROUP), 4 * BROADCAST_BLOCK)
+    texture = draft.slot(f"T_panels_{first}", Storage(*storage))
+    buffer = draft.slot(f"T_panels_buffer_{first}", Buffer.of(Storage(*storage)))
+    draft.draw(
+        "triangular/panels",
+        {"T": operand},
+        texture,
+        {"first": GROUP * first, "order": order} | ({"padded": GROUP * groups} if triangle.upper else {}),
+        {"UPPER": int(triangle.upper), "TRANSPOSED": int(triangle.transposed)},
+    )
+    draft.transfer(texture, buffer)
+    return buffer
+
+
+def _texel_rows(top: int, upward: bool, height: int) -> range:
+    """Rows of texels that a block takes whose first row is `top`, as far as there are any."""
+    if upward:
+        return range(max(top // 2 - BROADCAST_BLOCK // 2 + 1, 0), min(top // 2 + 1, height))
+    return range(top // 2, min(top // 2 + BROADCAST_BLOCK // 2, height))
+
+
+BUILDERS: dict[str, Callable[[Draft, str, str, Shape, Triangle, Mapping[str, int]], str]] = {
+    "rank2": _rank2,
+    "blocked": _blocked,
+    "panel_broadcast": _panel_broadcast,
+}
+"""What adds the passes of each variant."""
+
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+
+@kept(VARIANTS)
+def whole(forms: Forms, limits: Limits = PLAIN, **way: Any) -> Plan:
+    """Plan of a call: upload host operands, substitute, read back a host result; options as of `plan`."""
+    core = plan(tuple(form.on_device for form in forms), limits, **way)
+    if all(form.resident for form in forms):
+        return core
+    draft = Draft(core.operation)
+    slots = {name: bring_in(draft, name, form, limits) for name, form in zip("TB", forms, strict=True)}
+    x = draft.call("substitution", core, **slots)["X"]
+    if not any(form.resident for form in forms):
+        x = read_back(draft, x, forms[1].matrix, limits, "X")
+    return draft.plan({"X": x})
+
+
+def _example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A lower triangle that is well-conditioned, and as many right-hand sides as rows."""
+    t = np.tril(rng.uniform(-1, 1, (n, n)), -1) / n + np.diag(rng.uniform(1, 2, n))
+    return t.astype(np.float32), rng.uniform(0, 10, (n, n)).astype(np.float32)
+
+
+def _interface_plan(forms: Forms, limits: Limits, values: Mapping[str, int]) -> Plan:
+    return plan.__wrapped__(forms, limits, variant="rank2")
+
+
+INTERFACE = Interface(
+    stands_for="triangular/substitute",
+    computes="a step of T X = B, T lower triangular: a fragment computes a texel of the right-hand sides; "
+    "texel row t is solved with the block (t, t) of T, the rows below lose their multiples of it",
+    samplers={"T": "n x n, packed, lower triangular", "B": "n x columns, packed: rows solved so far, and what is left"},
+    uniforms={"t": ("int", "texel row to solve"), "shape": ("ivec2", "rows and columns of B")},
+    defines={"UPPER, UNIT, TRANSPOSED": "0, as triangular/triangle.glsl has them; it declares T, too"},
+    needed=("T", "B", "t"),
+    result="X",
+    plan=_interface_plan,
+)
+
+TRIANGULAR = Operation(
+    name="triangular",
+    formula="T X = B",
+    operands=("T", "B"),
+    results=("X",),
+    check=check,
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=_example,
+    variants=VARIANTS,
+    choose=choose,
+    thesis="rank2",
+    interface=INTERFACE,
+    public=False,
+)

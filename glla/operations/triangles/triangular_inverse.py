@@ -1,0 +1,221 @@
+"""The inverse of a triangular matrix, T X = I: a triangle as well.
+
+`gets` is the source's own method, a column a step. The others substitute into the identity as
+`glla.operations.triangles.triangular` does, with updates that end at the edge of the triangle: n^3 / 3 flop instead of
+n^3. The error is that of substitution, |I - T X| <= (n + 4) u |T||X|, whatever the condition of T.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Unpack
+
+import numpy as np
+
+from glla.operations.acceptance import TINY
+from glla.operations.host.substitution import in_rounded_rows
+from glla.operations.layouts.blocks import gather
+from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels
+from glla.operations.layouts.shapes import square
+from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
+from glla.operations.reduce import max_magnitude
+from glla.operations.triangles import solve_triangular, triangular
+from glla.operations.triangles.solve_triangular import FALLBACK, lost
+from glla.operations.triangles.triangular import Triangle
+from glla.operations.verdict import Values
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, Variant, resident
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape, texels
+from glla.passes.storage import HostArray, matrix
+
+VARIANTS = {
+    "gets": Variant(
+        "one column of T a step, in all rows below it",
+        '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.3',
+    ),
+    "blocked": Variant(
+        "a block of rows a step, as the substitution of that name, updates cut at the triangle's edge",
+        "LAPACK trtri",
+        parameters={"ROWS": (16, 32, 64), "UNROLL": (0, 1)},
+        on_gpu={"ROWS": 64, "UNROLL": 1},
+    ),
+    "panel_broadcast": Variant(
+        "64 rows a step, T in uniform blocks, as the substitution of that name, updates cut at the triangle's edge",
+        "LAPACK trtri",
+        parameters={"UNROLL": (0, 1)},
+        on_gpu={"UNROLL": 1},
+    ),
+}
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant: the tuned one, else that of a substitution with as many right-hand sides as rows."""
+    shape = forms[0].matrix
+    tuned = limits.tuning("triangular_inverse", *shape)
+    if tuned is not None:
+        return tuned.variant, tuned.parameters
+    variant, parameters = triangular.choose(resident(shape, shape), limits)
+    return (variant, parameters) if variant in VARIANTS else ("blocked", ())
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: n^3 / 3."""
+    return forms[0].count * (forms[0].shape[-1] ** 3 // 3)
+
+
+@builder("triangular_inverse", VARIANTS, choose)
+def plan(
+    forms: Forms,
+    limits: Limits,
+    chosen: Chosen,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+) -> Plan:
+    """Plan of the inverse of an n x n triangle on the device, n > 0.
+
+    Operand ``T``, result ``X`` with zeros in the other triangle, both packed. Passes: ``gets`` n; the others those of
+    the substitution, and three that write the identity.
+
+    Parameters
+    ----------
+    forms : (Form,)
+        Of T, of which a triangle is read.
+    lower, unit_diagonal : bool
+        T is lower triangular; its diagonal is one and is not read.
+    transposed : bool
+        What is stored is the transpose of T.
+    """
+    shape, variant = forms[0].matrix, chosen.variant
+    draft = Draft(f"triangular_inverse[{variant}, {'lower' if lower else 'upper'}]")
+    operand = draft.operand("T", matrix(shape))
+    if variant == "gets":
+        x = _gets(draft, operand, shape, lower, {"UNIT": int(unit_diagonal), "TRANSPOSED": int(transposed)})
+    else:
+        triangle = Triangle(not lower, unit_diagonal, transposed, inverse=True)
+        start = draft.slot("I", matrix(shape))
+        draft.draw("packing/identity", {}, start, {"shape": shape})
+        x = triangular.BUILDERS[variant](draft, operand, start, shape, triangle, chosen.values)
+    return draft.plan({"X": x}, flops(forms))
+
+
+def _gets(draft: Draft, operand: str, shape: Shape, lower: bool, stored: dict[str, int]) -> str:
+    """A pass for each column of T. The first two write all of both textures: zeros behind the triangle's edge."""
+    n, side = shape[0], texels(shape[0])
+    rows = PingPong(draft, "X", matrix(shape), operand)  # the values it reads first are ignored
+    defines = {"UPPER": int(not lower), **stored}
+    for k in range(n):
+        # A row of texels is final one step after its own, when both textures hold it.
+        top, reached = (0, side) if k < 2 else ((k - 1) // 2, k // 2 + 1)
+        region = Region(0, top, reached, side - top) if lower else Region(top, 0, side - top, reached)
+        with draft.scope("column", k):
+            draft.draw(
+                "triangular_inverse/gets",
+                {"T": operand, "X": rows.front},
+                rows.back,
+                {"k": k, "shape": shape},
+                defines,
+                region,
+            )
+        rows.swap()
+    return rows.front
+
+
+# -- plans of a call --------------------------------------------------------------------------------------------------
+
+_SINGULAR = Next("T has a zero on its diagonal", error="SingularMatrixError: names the place")
+
+
+@cached_plan
+def whole(
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False, **way: Unpack[Way]
+) -> Plan:
+    """Plan of a call: upload, inverse, read-back; of a matrix on the device T's diagonal and the largest entries."""
+    (form,) = forms
+    shape, results = form.matrix, dict[str, str]()
+    n = shape[0]
+    draft = Draft("triangular_inverse")
+    t = bring_in(draft, "T", form, limits)
+    inner = plan(resident(shape), limits, **way, lower=lower, unit_diagonal=unit_diagonal)
+    x = draft.call("inverse", inner, T=t)["X"]
+    if form.resident:
+        for name, slot in (("T", t), ("X", x)):
+            largest = draft.call(f"largest {name}", max_magnitude(shape), A=slot)["max"]
+            results[f"largest_{name}"] = read_texels(draft, largest, f"largest_{name}")
+        if not unit_diagonal:
+            diagonal = draft.call("diagonal", gather(shape, (n, 1), down=(1, 1)), A=t)["block"]
+            results["diagonal"] = read_back(draft, diagonal, (n, 1), limits, "diagonal of T")
+    else:
+        x = read_back(draft, x, shape, limits, "X")
+    again = partial(fallback, forms, limits, lower=lower, unit_diagonal=unit_diagonal)
+    far = Next("numbers are near float32's limits", "fallback", again)
+    return draft.plan({**results, "X": x}, after=(far,) if unit_diagonal else (_SINGULAR, far))
+
+
+@cached_plan
+def fallback(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False) -> Plan:
+    """Plan of the inverse on the host, in float64."""
+    (form,) = forms
+    n = form.matrix[0]
+
+    def inverse(t: Array) -> tuple[Array]:
+        return (in_rounded_rows("inv", t, np.eye(n), lower=lower, unit_diagonal=unit_diagonal),)
+
+    draft = Draft("fallback")
+    t, x = at_home(draft, "T", form, limits), draft.slot("X", HostArray(form.matrix))
+    draft.host(FALLBACK, inverse, (t,), (x,))
+    return draft.plan({"X": x}, flops(forms))
+
+
+def _was_lost(values: Values) -> bool:
+    """`lost`; of a matrix on the device by its largest entries."""
+    if "largest_X" in values:
+        x, t = (float(values[f"largest_{name}"].flat[0]) for name in "XT")
+        return not np.isfinite(x) or x < TINY or t < TINY or solve_triangular.is_flushed(values)
+    t, options = values["T"], {name: values[name] for name in ("lower", "unit_diagonal")}
+    return bool(lost(t, np.ones((1, len(t)), dtype=np.float32), values["X"], **options))
+
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """An upper triangle that is well-conditioned."""
+    return solve_triangular.example(n, rng)[:1]
+
+
+def tiles(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    room: int | None = None,
+    *,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    variant: None = None,
+    parameters: Parameters = (),
+) -> Plan | None:
+    """Plan of the solutions of T X = I block by block, where there is a cap on memory; else None."""
+    both = (*forms, Form(forms[0].matrix))
+    if room is None:
+        return None
+    return solve_triangular.tiles(both, limits, room, lower=lower, unit_diagonal=unit_diagonal)
+
+
+TRIANGULAR_INVERSE = Operation(
+    name="triangular_inverse",
+    formula="T X = I",
+    operands=("T",),
+    results=("X",),
+    check=partial(square, "triangular_inverse", name="T"),
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=example,
+    settle=partial(solve_triangular.settle, was_lost=_was_lost, function="inv"),
+    variants=VARIANTS,
+    choose=choose,
+    tiles=tiles,
+    fits=True,
+    thesis="gets",
+    public=False,
+)
