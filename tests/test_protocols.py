@@ -182,10 +182,55 @@ def test_functions_that_combine_others(call, rng):
     np.testing.assert_allclose(found.numpy(), call(a, b), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("text", ["ij,ij->ij", "ii,ij->j", "ij,jk->i"])
-def test_sums_that_are_no_product_of_two_operands_are_refused(text):
-    with pytest.raises(UnsupportedError, match="einsum: an index is summed"):
-        np.einsum(text, glla.asarray(np.eye(2)), np.eye(2))
+@pytest.mark.parametrize("kind", ["float32", "int32", "bool"])
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("ij->ji", "23"), ("ji", "23"), ("ii", "33"), ("ii->i", "33"), ("ij->", "23"), ("ij->i", "20"),
+        ("iijj->ji", "2233"), ("ijij->i", "2323"), ("", ""), ("ij,jk,kl", "23 34 45"), ("ij,jk,kl->li", "23 34 45"),
+        ("i,ij,j", "2 23 3"), ("i,i,i->i", "3 3 3"), ("i,j,k->kji", "2 3 4"), ("ij,ij->i", "23 23"),
+        ("ii,ij->j", "33 34"), ("ij,kl->jl", "23 45"), ("bij,bjk->bik", "234 245"), ("bij,bkj,bk->bi", "234 254 25"),
+        ("ij,jk,kl,lm->im", "23 32 23 32"), (",i", " 3"),
+    ],
+)  # fmt: skip
+def test_einsum_is_numpys(text, shapes, kind, rng):
+    """Of one to four operands, some of them on the host, with numbers whose sums are exact."""
+    own = [rng.integers(-3, 4, [int(length) for length in shape]).astype(kind) for shape in shapes.split(" ")]
+    wanted = np.einsum(text, *own)
+    for place in range(len(own)):
+        found = np.einsum(text, *(glla.asarray(one, dtype=kind) if at == place else one for at, one in enumerate(own)))
+        testing.assert_exact(found.numpy(), wanted, dtype=wanted.dtype)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("...i", r"einsum: indices are letters in a string, got '...i'; use A.numpy\(\)"),
+        ("ij->ii", "einsum: the result has letters of the operands, each once"),
+        ("ij->k", "einsum: the result has letters of the operands"),
+        ("i1", "einsum: the result has letters of the operands"),
+        ("ijk", "einsum: 'ijk' needs as many dimensions"),
+        ("ij,jk", "einsum: 'ij,jk' needs as many dimensions"),
+        ("ii", "einsum: index i has lengths 2 and 3 in 'ii'"),
+    ],
+)
+def test_sums_that_einsum_refuses(text, message):
+    with pytest.raises(GllaError, match=message):
+        np.einsum(text, glla.asarray(np.ones((2, 3))))
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), (2, 0), (0, 1, 2), ()])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_quantiles_over_several_dimensions(axis, keepdims, rng):
+    a = rng.normal(size=(3, 4, 5)).astype(np.float32)
+    for call in (
+        np.median,
+        lambda a, **given: np.quantile(a, 0.3, **given),
+        lambda a, **given: np.quantile(a, [[0, 0.7]], **given),
+    ):
+        found, wanted = (call(one, axis=axis, keepdims=keepdims) for one in (glla.asarray(a), a))
+        assert found.shape == wanted.shape
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-6, atol=1e-6)
 
 
 # Other functions ---------------------------------------------------------------------------------------------------

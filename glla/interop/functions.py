@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import wraps
 from math import prod
 from typing import Any
@@ -341,16 +341,38 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Array:
         raise ShapeError(
             f"tensordot: dimensions that are summed over must agree, got {left.shape} and {right.shape}, axes {axes!r}"
         )
-    free = [[axis for axis in range(x.ndim) if axis not in own] for x, own in zip((left, right), over, strict=True)]
-    inner = prod(left.shape[axis] for axis in over[0])
-    shape = (*(left.shape[axis] for axis in free[0]), *(right.shape[axis] for axis in free[1]))
-    outer = [
-        int(np.prod([x.shape[axis] for axis in own], dtype=np.int64))
-        for x, own in zip((left, right), free, strict=True)
-    ]
-    rows = left.transpose((*free[0], *over[0])) if left.ndim else left
-    columns = right.transpose((*over[1], *free[1])) if right.ndim else right
-    return (rows.reshape(outer[0], inner) @ columns.reshape(inner, outer[1])).reshape(shape)
+    names: list[int] = [*range(-right.ndim, 0)]
+    for one, other in zip(*over, strict=True):
+        names[other] = one
+    return contraction(left, range(left.ndim), right, names, ())[0]
+
+
+def contraction(
+    a: Array, left: Sequence[Any], b: Array, right: Sequence[Any], kept: Container[Any]
+) -> tuple[Array, list[Any]]:
+    """Multiply arrays with named dimensions; return the product and its names.
+
+    Names of both are summed over, as one product of matrices; those of them that are kept come first.
+    """
+    size = dict(zip((*left, *right), (*a.shape, *b.shape), strict=True))
+    both = [name for name in left if name in right]
+    batch, summed = ([name for name in both if (name in kept) is wanted] for wanted in (True, False))
+    rows, columns = ([name for name in names if name not in both] for names in (left, right))
+
+    def lengths(names: Sequence[Any]) -> list[int]:
+        return [size[name] for name in names]
+
+    a = a.transpose([left.index(name) for name in (*batch, *rows, *summed)])
+    b = b.transpose([right.index(name) for name in (*batch, *summed, *columns)])
+    if summed:
+        height, inner, width = (prod(lengths(names)) for names in (rows, summed, columns))
+        product = a.reshape([*lengths(batch), height, inner]) @ b.reshape([*lengths(batch), inner, width])
+    else:
+        product = a.reshape([*a.shape, *[1] * len(columns)]) * b.reshape(
+            lengths(batch) + [1] * len(rows) + lengths(columns)
+        )
+    names = [*batch, *rows, *columns]
+    return product.reshape(lengths(names)), names
 
 
 def outer(x1: Any, x2: Any, /) -> Array:

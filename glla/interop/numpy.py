@@ -11,8 +11,9 @@ arguments differ from NumPy's are written out.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from functools import reduce
+from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -115,20 +116,17 @@ def vdot(a: Any, b: Any, /) -> Any:
 # -- reductions -----------------------------------------------------------------------------------------------------
 
 
-@implements(np.var)
-def var(
-    a: Array, axis: Any = None, *, ddof: float = 0, keepdims: bool = False, correction: float | None = None
-) -> Array:
-    """See `Array.var`."""
-    return a.var(axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
+def _spread(name: str) -> Callable[..., Any]:
+    def spread(
+        a: Array, axis: Any = None, *, ddof: float = 0, keepdims: bool = False, correction: float | None = None
+    ) -> Any:
+        return getattr(a, name)(axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
+
+    return spread
 
 
-@implements(np.std)
-def std(
-    a: Array, axis: Any = None, *, ddof: float = 0, keepdims: bool = False, correction: float | None = None
-) -> Array:
-    """See `Array.std`."""
-    return a.std(axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
+implements(np.var)(_spread("var"))
+implements(np.std)(_spread("std"))
 
 
 @implements(np.cumprod)
@@ -174,16 +172,8 @@ def _isnan(a: Any) -> Any:
 # -- shapes and copies ----------------------------------------------------------------------------------------------
 
 
-@implements(np.shape)
-def shape(a: Array) -> tuple[int, ...]:
-    """Lengths of the dimensions."""
-    return a.shape
-
-
-@implements(np.ndim)
-def ndim(a: Array) -> int:
-    """Number of dimensions."""
-    return a.ndim
+implements(np.shape)(lambda a: a.shape)
+implements(np.ndim)(lambda a: a.ndim)
 
 
 @implements(np.size)
@@ -196,12 +186,6 @@ def size(a: Array, axis: Any = None) -> int:
 def transpose(a: Array, axes: Any = None) -> Array:
     """Permute the dimensions; reverse them by default."""
     return a.transpose() if axes is None else a.transpose(axes)
-
-
-@implements(np.permute_dims)
-def permute_dims(a: Array, axes: Any = None) -> Array:
-    """Permute the dimensions."""
-    return transpose(a, axes)
 
 
 @implements(np.reshape)
@@ -462,16 +446,44 @@ def cond(x: Any, p: Any = None) -> Any:
 
 
 @implements(np.einsum)
-def einsum(subscripts: str, a: Any, b: Any) -> Any:
-    """Product of two operands: an index of both is summed, any other is kept, as in ``ij,jk->ki``."""
+def einsum(subscripts: str, *operands: Any) -> Any:
+    """Sums of products, operand by operand from the left: an index that the result lacks is summed over.
+
+    One operand is transposed, summed, or reduced to a diagonal: ``ij->ji``, ``ij->i``, ``ii->i``, ``ii``.
+    """
+    if not isinstance(subscripts, str) or "." in subscripts:
+        raise UnsupportedError(f"einsum: indices are letters in a string, got {subscripts!r}; use A.numpy()")
     inputs, arrow, kept = subscripts.replace(" ", "").partition("->")
-    left, _, right = inputs.partition(",")
-    summed = [index for index in left if index in right]
-    free = [index for index in left + right if index not in summed]
-    if sorted(kept if arrow else free) != sorted(free) or len({*left}) < len(left) or len({*right}) < len(right):
-        raise UnsupportedError(f"einsum: an index is summed in both or kept, got {subscripts!r}; use A.numpy()")
-    product = functions.tensordot(a, b, axes=([left.index(i) for i in summed], [right.index(i) for i in summed]))
-    return product.transpose([free.index(index) for index in (kept if arrow else sorted(free))])
+    terms = inputs.split(",")
+    if not arrow:
+        kept = "".join(sorted(index for index in inputs if inputs.count(index) == 1 and index != ","))
+    if not f"{inputs}{kept}i".replace(",", "").isalpha() or len({*kept}) < len(kept) or not {*kept} <= {*inputs}:
+        raise OptionError(f"einsum: the result has letters of the operands, each once: ij,jk->ik; got {subscripts!r}")
+    arrays = [Array._of(one) for one in functions.values("einsum", *operands)]
+    if [len(term) for term in terms] != [one.ndim for one in arrays]:
+        raise ShapeError(f"einsum: {subscripts!r} needs as many dimensions, got {[one.shape for one in arrays]}")
+    size: dict[str, int] = {}
+    for index, length in zip("".join(terms), (length for one in arrays for length in one.shape), strict=True):
+        if size.setdefault(index, length) != length:
+            raise ShapeError(f"einsum: index {index} has lengths {size[index]} and {length} in {subscripts!r}")
+    later = [kept + "".join(terms[number:]) for number in range(1, len(terms) + 1)]
+    result, names = _summed(arrays[0], terms[0], later[0])
+    for array, term, needed in zip(arrays[1:], terms[1:], later[1:], strict=True):
+        right = _summed(array, term, [*needed, *names])
+        result, names = functions.contraction(*_summed(result, names, [*needed, *term]), *right, needed)
+    return result.transpose([names.index(index) for index in kept])
+
+
+def _summed(array: Array, indices: Iterable[str], needed: Container[str]) -> tuple[Array, list[str]]:
+    """Take diagonals of indices that are repeated, and sum over those that are not needed."""
+    names, kind = list(indices), array.dtype
+    for index in sorted({*names}):
+        while names.count(index) > 1:
+            one, other = [place for place, name in enumerate(names) if name == index][:2]
+            array = array.diagonal(0, one, other)
+            names = [*names[:one], *names[one + 1 : other], *names[other + 1 :], index]
+    axes = tuple(place for place, index in enumerate(names) if index not in needed)
+    return array.sum(axes).astype(kind) if axes else array, [index for index in names if index in needed]
 
 
 @implements(np.kron)
@@ -484,25 +496,29 @@ def kron(a: Any, b: Any) -> Any:
 
 
 @implements(np.quantile)
-def quantile(a: Any, q: Any, axis: int | None = None) -> Any:
-    """Quantiles of all elements or along a dimension, between two neighbours by linear interpolation."""
+def quantile(a: Array, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Quantiles of all elements or along dimensions, between two neighbours by linear interpolation."""
     parts = np.asarray(q, dtype=np.float64)
     if not ((parts >= 0) & (parts <= 1)).all():
         raise OptionError(f"quantile: q must be from 0 to 1, got {q!r}")
-    ordered = np.sort(a.reshape(-1) if axis is None else np.moveaxis(a, axis, -1))
-    if ordered.shape[-1] == 0:
+    axes = reductions.places("quantile", axis, a.ndim)
+    others = [place for place in range(a.ndim) if place not in axes]
+    shape = [a.shape[place] for place in others]
+    count = prod(a.shape[place] for place in axes)
+    if count == 0:
         raise ShapeError(f"quantile: an empty dimension has none, got shape {a.shape}")
-    places = parts.reshape(-1) * (ordered.shape[-1] - 1)
+    ordered = np.sort((a.transpose([*others, *axes]) if a.ndim else a).reshape([*shape, count]))
+    places = parts.reshape(-1) * (count - 1)
     below, above = (ordered.take(rounded(places).astype(int), axis=-1) for rounded in (np.floor, np.ceil))
     found, last = np.moveaxis(below + (above - below) * (places % 1), -1, 0), ordered[..., -1]
     found = np.where(np.isnan(last), last, found)  # NaN is sorted to the end
-    return found.reshape(parts.shape + found.shape[1:])
+    return found.reshape(parts.shape + (reductions.kept(a.shape, axes) if keepdims else tuple(shape)))
 
 
 @implements(np.median)
-def median(a: Any, axis: int | None = None) -> Any:
+def median(a: Array, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Medians, see `quantile`."""
-    return quantile(a, 0.5, axis)
+    return quantile(a, 0.5, axis, keepdims=keepdims)
 
 
 @implements(np.cov)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,39 +70,29 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: DeviceLike |
     return functions.full(shape, fill_value, checked_dtype("full", dtype), device)
 
 
-def zeros(shape: Any, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
-    """Make an array of zeros."""
-    return full(shape, 0, dtype=dtype or np.float32, device=device)
-
-
-def ones(shape: Any, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
-    """Make an array of ones."""
-    return full(shape, 1, dtype=dtype or np.float32, device=device)
-
-
-def empty(shape: Any, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
-    """Make an array of any numbers; these are zeros."""
-    return zeros(shape, dtype=dtype, device=device)
-
-
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
     """Make an array of one number, in the shape and type of another, on its device."""
     return full(x.shape, fill_value, dtype=dtype or x.dtype, device=x.device if device is None else device)
 
 
-def zeros_like(x: Array, /, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
-    """Make an array of zeros, in the shape and type of another, on its device."""
-    return full_like(x, 0, dtype=dtype, device=device)
+def _of_one_number(number: int, name: str) -> tuple[Callable[..., Array], Callable[..., Array]]:
+    """Functions that make an array of one number: of a shape, and of the shape and type of another array."""
+
+    def made(shape: Any, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
+        return full(shape, number, dtype=dtype or np.float32, device=device)
+
+    def like(x: Array, /, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
+        return full_like(x, number, dtype=dtype, device=device)
+
+    made.__name__, like.__name__ = made.__qualname__, like.__qualname__ = name, f"{name}_like"
+    made.__doc__ = f"Make an array of the number {number}."
+    like.__doc__ = f"Make an array of the number {number}, in the shape and type of another, on its device."
+    return made, like
 
 
-def ones_like(x: Array, /, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
-    """Make an array of ones, in the shape and type of another, on its device."""
-    return full_like(x, 1, dtype=dtype, device=device)
-
-
-def empty_like(x: Array, /, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
-    """Make an array of undefined values, in the shape and type of another; they are zeros."""
-    return zeros_like(x, dtype=dtype, device=device)
+zeros, zeros_like = _of_one_number(0, "zeros")
+ones, ones_like = _of_one_number(1, "ones")
+empty, empty_like = _of_one_number(0, "empty")
 
 
 def eye(

@@ -7,7 +7,7 @@ synchronise; all others stay on the device. `take` and `take_along_axis` read ba
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,32 +25,23 @@ def _reduction(name: str) -> Callable[..., Array]:
         result: Array = getattr(x, name)(axis, keepdims=keepdims)
         return result
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"See `glla.Array.{name}`."
-    return function
+    def typed(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
+        result: Array = getattr(x, name)(axis, dtype=checked_dtype(name, dtype), keepdims=keepdims)
+        return result
+
+    def corrected(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+        result: Array = getattr(x, name)(axis, ddof=correction, keepdims=keepdims)
+        return result
+
+    others: dict[str, Callable[..., Array]] = {"prod": typed, "sum": typed, "std": corrected, "var": corrected}
+    own = others.get(name, function)
+    own.__name__ = own.__qualname__ = name
+    own.__doc__ = f"See `glla.Array.{name}`."
+    return own
 
 
 all, any, argmax, argmin, max, mean, min = map(_reduction, ("all", "any", "argmax", "argmin", "max", "mean", "min"))
-
-
-def prod(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """Products."""
-    return x.prod(axis, dtype=checked_dtype("prod", dtype), keepdims=keepdims)
-
-
-def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """Sums."""
-    return x.sum(axis, dtype=checked_dtype("sum", dtype), keepdims=keepdims)
-
-
-def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Standard deviations."""
-    return x.std(axis, ddof=correction, keepdims=keepdims)
-
-
-def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Variances."""
-    return x.var(axis, ddof=correction, keepdims=keepdims)
+prod, std, sum, var = map(_reduction, ("prod", "std", "sum", "var"))
 
 
 def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
@@ -103,39 +94,22 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     return tuple(_int32(one, x) for one in np.nonzero(x.numpy()))
 
 
-class _All(NamedTuple):
-    values: Array
-    indices: Array
-    inverse_indices: Array
-    counts: Array
+def _unique(name: str, about: str) -> Callable[[Array], Any]:
+    """Function of the standard whose result is NumPy's named tuple."""
+
+    def function(x: Array, /) -> Any:
+        found = getattr(np, name)(x.numpy())
+        numbers = {field: _int32(one, x) for field, one in found._asdict().items() if field != "values"}
+        return found._replace(values=_back(found.values, x), **numbers)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Unique elements, sorted, {about}. Synchronises."
+    return function
 
 
-class _Counts(NamedTuple):
-    values: Array
-    counts: Array
-
-
-class _Inverse(NamedTuple):
-    values: Array
-    inverse_indices: Array
-
-
-def unique_all(x: Array, /) -> _All:
-    """Unique elements, sorted, indices of their first occurrences, inverse indices, and counts. Synchronises."""
-    values, *numbers = np.unique_all(x.numpy())
-    return _All(_back(values, x), *(_int32(one, x) for one in numbers))
-
-
-def unique_counts(x: Array, /) -> _Counts:
-    """Unique elements, sorted, and their counts. Synchronises."""
-    values, counts = np.unique_counts(x.numpy())
-    return _Counts(_back(values, x), _int32(counts, x))
-
-
-def unique_inverse(x: Array, /) -> _Inverse:
-    """Unique elements, sorted, and the inverse indices. Synchronises."""
-    values, inverse = np.unique_inverse(x.numpy())
-    return _Inverse(_back(values, x), _int32(inverse, x))
+unique_all = _unique("unique_all", "indices of their first occurrences, inverse indices, and counts")
+unique_counts = _unique("unique_counts", "and their counts")
+unique_inverse = _unique("unique_inverse", "and the inverse indices")
 
 
 def unique_values(x: Array, /) -> Array:
