@@ -166,13 +166,14 @@ def cluster(results: Path) -> str:
 
 
 def _quiet(results: Path, several: bool) -> list[Data]:
-    """Newest run of each device, of those that held several ranks against one or of the others, on a quiet machine."""
+    """Newest quiet run of each device and set of orders: of several ranks against one, or of the others."""
     found: dict[str, Data] = {}
     runs = (run for each in read(results, "cluster").values() for run in each)
     for data in sorted(runs, key=lambda run: str(run["date"])):
         fits = bool(data["speedups"]) == several and data["times_mean_something"] and not machine.busy(data["load"])
         if fits and not data.get("thesis"):
-            found[f"{data['renderer']} {data['engine']} {len(data.get('gpus', ()))}"] = data
+            orders = sorted({one["n"] for one in data["speedups"] or data["runs"]})
+            found[f"{data['renderer']} {data['engine']} {len(data.get('gpus', ()))} {orders}"] = data
     return [found[name] for name in sorted(found)]
 
 
