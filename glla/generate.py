@@ -104,8 +104,6 @@ def _with(kind: str, annotation: str) -> list[str]:
 def _members(annotation: str) -> list[str]:
     """Members of a union.
 
-    Examples
-    --------
     >>> _members("PLU[Array] | tuple[int | None, str] | float")
     ['PLU[Array]', 'tuple[int | None, str]', 'float']
     """

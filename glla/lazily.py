@@ -14,8 +14,6 @@ def attach(module: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any]
 
     `places` has the location of each name: ``"module:name"``, or ``"module"``. A name that was found is stored.
 
-    Examples
-    --------
     >>> find, names = attach(__name__, {"sha256": "hashlib:sha256", "digests": "hashlib"})
     >>> find("sha256") is find("digests").sha256, "digests" in names()
     (True, True)

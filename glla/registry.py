@@ -46,12 +46,7 @@ _announced: dict[str, Any] = {}
 def announce(name: str, thing: Any) -> None:
     """Register a function, or a module, for the rooms below.
 
-    Parameters
-    ----------
-    name : str
-        A key of `ANNOUNCEMENTS`.
-    thing : object
-        Returned by `announced` from now on.
+    `name`: a key of `ANNOUNCEMENTS`. `thing`: returned by `announced` from now on.
     """
     _announced[name] = thing
 
@@ -59,13 +54,8 @@ def announce(name: str, thing: Any) -> None:
 def announced(name: str) -> Any:
     """Return a registered function or module; its module is imported if need be.
 
-    Raises
-    ------
-    RuntimeError
-        There is no such announcement.
+    Raises RuntimeError: there is no such announcement.
 
-    Examples
-    --------
     >>> announced("weather")
     Traceback (most recent call last):
     RuntimeError: registry: nothing is announced as 'weather'; import the module that announces it
@@ -90,8 +80,6 @@ class Overriding(Protocol[Given]):
 def overrides(operand: object) -> Callable[..., Any] | None:
     """Return the ``__glla_function__`` of an operand, None for those that have none (arrays, matrices, numbers).
 
-    Examples
-    --------
     >>> overrides(1.0) is None
     True
     """
@@ -105,8 +93,6 @@ def delegating(function: Callable[Parameters, Result]) -> Callable[Parameters, R
     ``__glla_function__(name, function, args, kwargs)``, which is called with the undecorated function. Operands are the
     arguments, and the members of a tuple such as ``(lu, piv)``. Operators of a `glla.Array` return NotImplemented.
 
-    Examples
-    --------
     >>> class Pending:
     ...     @staticmethod
     ...     def __glla_function__(name, function, args, kwargs):
@@ -136,27 +122,13 @@ def delegating(function: Callable[Parameters, Result]) -> Callable[Parameters, R
 
 @dataclass(frozen=True)
 class Public:
-    """A public function, and its other names besides that in `glla` itself.
+    """A public function, and its other names besides that in `glla` itself."""
 
-    Attributes
-    ----------
-    function : callable
-        The function for users: `delegating`.
-    numpy : str or None
-        NumPy's function that it implements for a `glla.Array`: ``"linalg.cholesky"``.
-    namespace : str or None
-        Its name in the extension ``linalg`` of the array API.
-    options : tuple of str
-        Options that the array API's function has too.
-    coprocessor : bool
-        `glla.Coprocessor` has a method of its name.
-    """
-
-    function: Callable[..., Any]
-    numpy: str | None = None
-    namespace: str | None = None
-    options: tuple[str, ...] = ()
-    coprocessor: bool = True
+    function: Callable[..., Any]  # the function for users: `delegating`
+    numpy: str | None = None  # NumPy's function that it implements for a `glla.Array`: ``"linalg.cholesky"``
+    namespace: str | None = None  # its name in the extension ``linalg`` of the array API
+    options: tuple[str, ...] = ()  # options that the array API's function has too
+    coprocessor: bool = True  # `glla.Coprocessor` has a method of its name
 
     def implements(self, function: Any) -> bool:
         """Whether it implements this function of NumPy."""
@@ -172,21 +144,12 @@ def public(
 ) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
     """Decorate a public function: one decorator in place of an entry in each room above.
 
-    Parameters
-    ----------
-    numpy : str, optional
-        NumPy's function that it implements: ``"linalg.inv"`` makes ``numpy.linalg.inv(A)`` of an Array call it. Options
-        of NumPy's that it lacks are accepted with their defaults.
-    namespace : str, optional
-        Its name in the extension ``linalg`` of the array API, where operands become positional-only ``x``, or ``x1,
-        x2``, and numbers arrays. A function in `glla.interop.namespace.linalg` takes precedence.
-    options : tuple of str
-        Its options that the array API's function has too; keyword-only there.
-    coprocessor : bool
-        `glla.Coprocessor` has a method of its name.
+    `numpy`: NumPy's function that it implements: ``"linalg.inv"`` makes ``numpy.linalg.inv(A)`` of an Array call it.
+    Options of NumPy's that it lacks are accepted with their defaults. `namespace`: its name in the extension ``linalg``
+    of the array API, where operands become positional-only ``x``, or ``x1, x2``, and numbers arrays. A function in
+    `glla.interop.namespace.linalg` takes precedence. `options`: its options that the array API's function has too;
+    keyword-only there. `coprocessor`: `glla.Coprocessor` has a method of its name.
 
-    Examples
-    --------
     In `glla.linalg` a new operation's function begins like this::
 
         @public(numpy="linalg.cholesky", namespace="cholesky", options=("upper",))

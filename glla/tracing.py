@@ -58,25 +58,13 @@ class Trace(Recorder):
     def save(self, path: str | Path) -> None:
         """Write the passes to a file, in the format of its suffix.
 
-        Parameters
-        ----------
-        path : str or Path
-            ``.json``: the Chrome trace event format, for Perfetto (https://ui.perfetto.dev) or ``about:tracing``.
-            ``.gif``: a film, one picture for each pass, of its inputs and outputs. ``.html``: a page in one file with
-            the same pictures, the shaders, and explanations. The last two need ``trace(values=True)`` and the extra
-            ``glla[lab]``.
+        `path`: ``.json``: the Chrome trace event format, for Perfetto (https://ui.perfetto.dev) or ``about:tracing``.
+        ``.gif``: a film, one picture for each pass, of its inputs and outputs. ``.html``: a page in one file with the
+        same pictures, the shaders, and explanations. The last two need ``trace(values=True)`` and the extra
+        ``glla[lab]``.
+        Raises OptionError: another suffix. Raises TraceError: no pass was recorded, or no values, or too many for
+        pictures. Raises MissingPackageError, OSError: matplotlib is missing; the file cannot be written.
 
-        Raises
-        ------
-        OptionError
-            Another suffix.
-        TraceError
-            No pass was recorded, or no values, or too many for pictures.
-        MissingPackageError, OSError
-            Matplotlib is missing; the file cannot be written.
-
-        Examples
-        --------
         >>> import glla, tempfile
         >>> with glla.trace() as t:
         ...     product = glla.matmul([[1, 2], [3, 4]], [[5], [6]])

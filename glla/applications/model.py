@@ -24,27 +24,13 @@ Images = list[Array]
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Model of the degradation: g[i] = sum over t of kernel[t] f[i + t - centre].
+    """Model of the degradation: g[i] = sum over t of kernel[t] f[i + t - centre]."""
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns of the image.
-    kernel : ndarray of float32
-        The weights.
-    centre : tuple of int
-        Index of the weight of the pixel itself.
-    balance : float
-        Tikhonov's regularisation weight.
-    device : Device
-        The device of the computation.
-    """
-
-    shape: Index
-    kernel: Float32
-    centre: Index
-    balance: float
-    device: Device
+    shape: Index  # rows and columns of the image
+    kernel: Float32  # the weights
+    centre: Index  # index of the weight of the pixel itself
+    balance: float  # tikhonov's regularisation weight
+    device: Device  # the device of the computation
 
     @property
     def pixels(self) -> int:

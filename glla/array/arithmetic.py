@@ -139,17 +139,10 @@ def product(
 ) -> Resident:
     """Multiply matrices, vectors or batches, as `numpy.matmul` does: for bool an or of ands.
 
-    Parameters
-    ----------
-    function : str
-        Name of the public function, for the messages.
-    a, b : Resident
-        Shapes (..., m, k) and (..., k, n); a vector counts as a row of the first, as a column of the second.
-    variant : str, optional
-        A key of `glla.operations.product.matmul.VARIANTS`, for packed matrices; by default
-        `glla.operations.product.matmul.choose` decides.
-    onto : Resident, optional
-        Packed, m x n; the product is added to it.
+    `function`: name of the public function, for the messages. `a`, `b`: shapes (..., m, k) and (..., k, n); a vector
+    counts as a row of the first, as a column of the second. `variant`: a key of
+    `glla.operations.product.matmul.VARIANTS`, for packed matrices; by default `glla.operations.product.matmul.choose`
+    decides. `onto`: packed, m x n; the product is added to it.
     """
     same_device(function, a, b)
     if a.view is None and b.view is None and a.shape[1] == b.shape[0]:

@@ -875,16 +875,9 @@ def identity(shape: MatrixShape, device: Device) -> Array:
 def product(function: str, a: Array, b: Array, variant: str | None = None, onto: Array | None = None) -> Array:
     """Multiply two arrays on their device, see `glla.array.arithmetic.product`.
 
-    Parameters
-    ----------
-    function : str
-        Name of the public function, for the messages.
-    a, b : Array
-        m x k and k x n, or any shapes of `numpy.matmul`.
-    variant : str, optional
-        A key of `glla.operations.product.matmul.VARIANTS`; by default `glla.operations.product.matmul.choose` decides.
-    onto : Array, optional
-        m x n; the product is added to it, in a new array.
+    `function`: name of the public function, for the messages. `a`, `b`: m x k and k x n, or any shapes of
+    `numpy.matmul`. `variant`: a key of `glla.operations.product.matmul.VARIANTS`; by default
+    `glla.operations.product.matmul.choose` decides. `onto`: m x n; the product is added to it, in a new array.
     """
     start = None if onto is None else onto.value
     return Array._of(arithmetic.product(function, a.value, b.value, variant, start))

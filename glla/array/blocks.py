@@ -30,13 +30,8 @@ Places = tuple[Any, ...]
 def plain(index: Any) -> Places:
     """Convert an index to a tuple of integers, slices, None, ``...`` and arrays of the host.
 
-    Raises
-    ------
-    IndexingError
-        A part is none of these.
+    Raises IndexingError: a part is none of these.
 
-    Examples
-    --------
     >>> plain((slice(1, None), np.int64(2)))
     (slice(1, None, None), 2)
     """
@@ -78,10 +73,7 @@ def is_basic(index: Places) -> bool:
 def seen(view: View, index: Places) -> View:
     """View of a basic index.
 
-    Raises
-    ------
-    IndexingError
-        Too many indices, or one out of range.
+    Raises IndexingError: too many indices, or one out of range.
     """
     try:
         return view.sliced(index)
@@ -157,10 +149,7 @@ def _chosen(a: Resident, index: Places) -> Resident:
 def _along(shape: Shape, index: Places) -> tuple[int, NDArray[np.int32]] | None:
     """Dimension, and indices of slices along it, of an index with one array; None for other indices.
 
-    Raises
-    ------
-    IndexingError
-        NumPy refuses the index.
+    Raises IndexingError: NumPy refuses the index.
     """
     at = [number for number, part in enumerate(index) if isinstance(part, np.ndarray)]
     others = [part for number, part in enumerate(index) if number not in at]
@@ -182,10 +171,7 @@ def _along(shape: Shape, index: Places) -> tuple[int, NDArray[np.int32]] | None:
 def _places(shape: Shape, index: Places) -> NDArray[np.int32]:
     """Flat index, in C order, of each element that an index selects.
 
-    Raises
-    ------
-    IndexingError
-        NumPy refuses the index.
+    Raises IndexingError: NumPy refuses the index.
     """
     every = np.arange(int(np.prod(shape, dtype=np.int64)), dtype=np.int32).reshape(shape)
     try:

@@ -47,10 +47,7 @@ def host(function: str, name: str, value: Any) -> NDArray[Any]:
 def compare(name: str, a: Any, b: Any) -> Resident:
     """Compare two operands, one of them a value on a device. With float32, numbers of the host are rounded to it.
 
-    Parameters
-    ----------
-    name : str
-        A key of `MIRRORED`.
+    `name`: a key of `MIRRORED`.
     """
     if isinstance(a, Resident) and isinstance(b, Resident):
         mixed = {a.dtype, b.dtype} == {"int32", "float32"}

@@ -46,17 +46,9 @@ def dtype_of(function: str, name: str, value: Any) -> str:
 def as_dtype(function: str, name: str, value: Any, dtype: str) -> NDArray[Any]:
     """Convert an array_like to a device's type, as NumPy's assignment does: a float is truncated to an int32.
 
-    Raises
-    ------
-    DTypeError
-        Not real numbers; or a number outside int32, as NaN and infinity are.
-    NonFiniteError
-        A finite number does not fit float32.
-    ShapeError
-        Nested sequences of unequal length.
+    Raises DTypeError: not real numbers; or a number outside int32, as NaN and infinity are. Raises NonFiniteError: a
+    finite number does not fit float32. Raises ShapeError: nested sequences of unequal length.
 
-    Examples
-    --------
     >>> as_dtype("doc", "a", [1.5, -2.5], "int32")
     array([ 1, -2], dtype=int32)
     """
@@ -85,31 +77,12 @@ def _as_float(function: str, name: str, value: int) -> float:
 def as_float32(function: str, name: str, value: Any, check_finite: bool = True) -> Float32:
     """Convert an array_like to float32, or raise with the reason.
 
-    Parameters
-    ----------
-    function, name : str
-        For the messages: the public function, and the operand's name in it.
-    value : array_like
-        bool, integer or float of any width, order and strides.
-    check_finite : bool
-        Refuse NaN and infinity.
+    The array itself if it is float32 in native byte order.
+    `function`, `name`: for the messages: the public function, and the operand's name in it. `value`: bool, integer or
+    float of any width, order and strides. `check_finite`: refuse NaN and infinity.
+    Raises DTypeError: complex, object, text, dates. Raises NonFiniteError: NaN or infinity in the input; or a finite
+    value that float32 cannot hold. Raises ShapeError: nested sequences of unequal length.
 
-    Returns
-    -------
-    ndarray of float32
-        The array itself if it is float32 in native byte order.
-
-    Raises
-    ------
-    DTypeError
-        Complex, object, text, dates.
-    NonFiniteError
-        NaN or infinity in the input; or a finite value that float32 cannot hold.
-    ShapeError
-        Nested sequences of unequal length.
-
-    Examples
-    --------
     >>> as_float32("doc", "a", [[1, 2]]).dtype
     dtype('float32')
     """
@@ -153,8 +126,6 @@ def float32_of(array: NDArray[Any]) -> Float32:
 def as_real(function: str, name: str, value: Any) -> NDArray[Any]:
     """Convert an array_like to an array of real numbers, in its own precision.
 
-    Examples
-    --------
     >>> as_real("doc", "a", [[1, 2]]).tolist()
     [[1, 2]]
     """
@@ -215,10 +186,7 @@ def is_one_of(value: Any, names: Iterable[str]) -> bool:
 def checked_device(function: str, device: DeviceLike | None) -> Device | None:
     """Return the device that the argument ``device`` of a public function means; None stays None.
 
-    Raises
-    ------
-    OptionError, ContextError
-        See `glla.gl.named_device`.
+    Raises OptionError, ContextError: see `glla.gl.named_device`.
     """
     return None if device is None else named_device(function, device)
 

@@ -45,22 +45,10 @@ UFUNC_DEFAULTS: dict[str, Any] = {"dtype": None, "where": True}
 def universal(ufunc: np.ufunc, method: str, options: Mapping[str, Any], out: bool) -> str:
     """Name of glla's function, or reduction, for a call of a universal function.
 
-    Parameters
-    ----------
-    ufunc, method
-        As passed to ``__array_ufunc__``.
-    options : mapping
-        Keyword arguments other than ``out``.
-    out : bool
-        The result is written to an Array.
+    `ufunc`, `method`: as passed to ``__array_ufunc__``. `options`: keyword arguments other than ``out``. `out`: the
+    result is written to an Array.
+    Raises UnsupportedError: it does not run on the device.
 
-    Raises
-    ------
-    UnsupportedError
-        It does not run on the device.
-
-    Examples
-    --------
     >>> universal(np.add, "__call__", {}, out=False), universal(np.add, "reduce", {"axis": 1}, out=False)
     ('add', 'sum')
     """
@@ -81,10 +69,7 @@ def call(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any
 
     Options that the implementation lacks are accepted with NumPy's default.
 
-    Raises
-    ------
-    UnsupportedError
-        No implementation, or not with these arguments.
+    Raises UnsupportedError: no implementation, or not with these arguments.
     """
     name = f"{function.__module__}.{function.__name__}"
     implementation = registry.announced("numpy")(function)

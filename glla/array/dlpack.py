@@ -23,12 +23,7 @@ def export(
 ) -> Any:
     """Export the result of `read` as a capsule, or raise the BufferError that the protocol asks for.
 
-    Parameters
-    ----------
-    read : callable
-        Reads the value back.
-    stream, max_version, dl_device, copy
-        As passed to ``__dlpack__``.
+    `read`: reads the value back. `stream`, `max_version`, `dl_device`, `copy`: as passed to ``__dlpack__``.
     """
     if copy is False:
         raise BufferError("Array: DLPack gets a copy on the host; use copy=None or copy=True")

@@ -116,8 +116,6 @@ def _joined(parts: tuple[list[str], ...]) -> list[str]:
 def _number(value: Any) -> str:
     """Format an element as NumPy does, with up to six digits: a whole float ends in a point.
 
-    Examples
-    --------
     >>> [_number(one) for one in (np.float32(0.1), np.float32(-2), np.float32("nan"), np.int32(7), np.bool_(True))]
     ['0.1', '-2.', 'nan', '7', 'True']
     """

@@ -54,10 +54,7 @@ def whole(a: Resident) -> Resident:
 def packed(function: str, a: Resident) -> Resident:
     """Return a matrix in the packed layout: float32, with its own texture or converted by one pass.
 
-    Raises
-    ------
-    LimitError
-        It is longer than a texture.
+    Raises LimitError: it is longer than a texture.
     """
     if a.packed:
         return a
@@ -100,10 +97,7 @@ def made(beside: Resident, plan: Plan, shape: Shape, dtype: str, **operands: Res
 def computed(make: Callable[..., Plan], shape: Shape, dtype: str, **operands: Resident) -> Resident:
     """Value that a plan of the linear layout computes, in its default layout; nothing runs for an empty one.
 
-    Parameters
-    ----------
-    make : callable
-        Makes the plan of the operands' views, in order, and of the size of a texture.
+    `make`: makes the plan of the operands' views, in order, and of the size of a texture.
     """
     device = next(iter(operands.values())).device
     if 0 in shape:

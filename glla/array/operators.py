@@ -39,10 +39,7 @@ def apply(name: str, *operands: Any) -> Resident:
 def beside_each_other(name: str, *operands: Any, device: Device | None = None) -> list[Resident]:
     """Copy operands to the device of the one that is a value; if none is, they keep the type that holds all.
 
-    Parameters
-    ----------
-    device : Device, optional
-        Target device, if none of them is a value.
+    `device`: target device, if none of them is a value.
     """
     values = [one for one in operands if isinstance(one, Resident)]
     if len(values) == len(operands):

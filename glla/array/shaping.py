@@ -160,12 +160,7 @@ def as_places(function: str, indices: Any, beside: Resident, length: int) -> Res
 
     Of indices on the device the smallest and the largest are read back: that synchronises.
 
-    Raises
-    ------
-    PlaceError
-        An index is out of range.
-    DTypeError
-        They are not integers.
+    Raises PlaceError: an index is out of range. Raises DTypeError: they are not integers.
     """
     if not isinstance(indices, Resident):
         places = host_places(function, indices, length)

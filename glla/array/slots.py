@@ -27,15 +27,8 @@ def as_slot(
     For a packed slot a number is a 1 x 1 matrix, a vector a column. A linear slot takes an array of any shape with as
     many elements.
 
-    Parameters
-    ----------
-    place : str
-        For messages: where the slot's type is declared, by default this plan.
-
-    Raises
-    ------
-    ShapeError, DTypeError
-        Its shape or type differs from the slot's.
+    `place`: for messages: where the slot's type is declared, by default this plan.
+    Raises ShapeError, DTypeError: its shape or type differs from the slot's.
     """
     layout = slot.layout
     assert layout is not None

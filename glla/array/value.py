@@ -40,25 +40,13 @@ class Resident:
 
     It never changes: no pass draws to a texture that holds a result. So a copy is another reference to the same
     texture, which returns to its pool with the last reference.
-
-    Attributes
-    ----------
-    device : Device
-        The device of its memory.
-    stored : Texture or None
-        Texture of its elements; None if it has none.
-    shape : tuple of int
-        Lengths of its dimensions.
-    transposed : bool
-        The layout is packed, and the texture holds the transpose.
-    view : View or None
-        Selection of its elements in the texture, if the layout is linear; None for a packed matrix.
     """
 
-    device: Device
-    stored: Texture | None
-    shape: Shape
-    transposed: bool = False
+    device: Device  # the device of its memory
+    stored: Texture | None  # texture of its elements; None if it has none
+    shape: Shape  # lengths of its dimensions
+    transposed: bool = False  # the layout is packed, and the texture holds the transpose
+    # selection of its elements in the texture, if the layout is linear; None for a packed matrix
     view: View | None = None
 
     @staticmethod
@@ -160,19 +148,9 @@ def _form(shape: Shape, transposed: bool, dtype: str, view: View | None) -> Form
 def run(device: Device, plan: Plan, **operands: Resident) -> dict[str, Resident]:
     """Run a plan on values. Does not synchronise.
 
-    Parameters
-    ----------
-    device : Device
-        The values' device.
-    plan : Plan
-        All its operands, and its requested results, are textures with a layout.
-    **operands : Resident
-        In the layouts of their slots: a transpose as it is stored.
-
-    Returns
-    -------
-    dict of str to Resident
-        The results that are arrays.
+    The results that are arrays.
+    `device`: the values' device. `plan`: all its operands, and its requested results, are textures with a layout.
+    `operands`: in the layouts of their slots: a transpose as it is stored.
     """
     found = device.run(plan, **{name: value.texture for name, value in operands.items()})
     return {name: Resident.of_texture(device, found[name], layout) for name, layout in plan.layouts.items()}
@@ -215,15 +193,8 @@ def as_resident(function: str, name: str, operand: Any, device: Device, beside: 
 
     A value of the host keeps the type that holds it and the other operands: integers with integers stay integers.
 
-    Parameters
-    ----------
-    beside : str
-        Type of the other operands.
-
-    Raises
-    ------
-    DTypeError, NonFiniteError
-        See `glla.array.convert.as_dtype`.
+    `beside`: type of the other operands.
+    Raises DTypeError, NonFiniteError: see `glla.array.convert.as_dtype`.
     """
     if isinstance(operand, Resident):
         return operand

@@ -55,8 +55,6 @@ class Branch:
 def branch(members: Sequence[int], root: int, me: int) -> Branch:
     """Position of a rank in the tree of a broadcast, or, reversed, of a reduction.
 
-    Examples
-    --------
     >>> branch(range(8), 0, 0), branch(range(8), 0, 4)
     (Branch(parent=None, children=(4, 2, 1)), Branch(parent=0, children=(6, 5)))
     """
@@ -128,20 +126,11 @@ class Place:
 class PLU(Place):
     """Steps of the factorisation for one process.
 
-    Parameters
-    ----------
-    layout : Layout
-        Of the matrix.
-    p, q : int
-        The process.
-    variant : str
-        A key of `VARIANTS`.
-    look_ahead : bool
-        Find the pivots of the next panel while the engine updates.
+    `layout`: of the matrix. `p`, `q`: the process.
     """
 
-    variant: str = "tournament"
-    look_ahead: bool = True
+    variant: str = "tournament"  # a key of `VARIANTS`
+    look_ahead: bool = True  # find the pivots of the next panel while the engine updates
 
     def steps(self) -> Iterator[Step]:
         """Yield all steps in order."""
@@ -334,15 +323,9 @@ def factorisation(layout: Layout, p: int, q: int, variant: str, look_ahead: bool
 
 @dataclass(frozen=True)
 class Product(Place):
-    """Steps of a product C = A B for one process: SUMMA (van de Geijn and Watts 1997). `layout` is that of C.
+    """Steps of a product C = A B for one process: SUMMA (van de Geijn and Watts 1997). `layout` is that of C."""
 
-    Parameters
-    ----------
-    inner : int
-        Columns of A, rows of B.
-    """
-
-    inner: int = 0
+    inner: int = 0  # columns of A, rows of B
 
     def steps(self) -> Iterator[Step]:
         """Yield all steps in order."""
@@ -375,17 +358,10 @@ class Substitution(Place):
     """Steps of a substitution with one triangle of the factors. The right-hand sides are the same on every rank.
 
     Partial sums of a block of rows are added along its process row, its solution is sent to all ranks.
-
-    Parameters
-    ----------
-    columns : int
-        Right-hand sides.
-    lower : bool
-        With L, from the first block forwards; else with U, from the last block backwards.
     """
 
-    columns: int = 1
-    lower: bool = True
+    columns: int = 1  # right-hand sides
+    lower: bool = True  # with L, from the first block forwards; else with U, from the last block backwards
 
     def steps(self) -> Iterator[Step]:
         """Yield all steps in order."""
@@ -409,15 +385,9 @@ class Substitution(Place):
 
 @dataclass(frozen=True)
 class Total(Place):
-    """Steps of an all-reduce of an array, its sum or its maximum: up a tree and down.
+    """Steps of an all-reduce of an array, its sum or its maximum: up a tree and down."""
 
-    Parameters
-    ----------
-    nbytes : int
-        Bytes of the array.
-    """
-
-    nbytes: int = 0
+    nbytes: int = 0  # bytes of the array
 
     def steps(self) -> Iterator[Step]:
         """Yield all steps in order."""
@@ -428,21 +398,11 @@ class Total(Place):
 
 @dataclass(frozen=True)
 class Gather(Place):
-    """Steps that gather a matrix on one rank, and optionally broadcast it.
+    """Steps that gather a matrix on one rank, and optionally broadcast it."""
 
-    Parameters
-    ----------
-    root : int
-        The rank.
-    itemsize : int
-        Bytes of an element.
-    to_all : bool
-        Whether all ranks receive it.
-    """
-
-    root: int = 0
-    itemsize: int = FLOAT
-    to_all: bool = True
+    root: int = 0  # the rank
+    itemsize: int = FLOAT  # bytes of an element
+    to_all: bool = True  # whether all ranks receive it
 
     def steps(self) -> Iterator[Step]:
         """Yield all steps in order."""

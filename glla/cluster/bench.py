@@ -69,12 +69,7 @@ def _ping(grid: Grid, nbytes: int) -> float:
 def measure(grid: Grid, n: int, nb: int) -> Parameters:
     """Measure the speed of the ranks, all at once; the slowest rank counts. Called by all ranks.
 
-    Parameters
-    ----------
-    grid : Grid
-        The grid to measure.
-    n, nb : int
-        Order of the intended matrix, and its block size: rates depend on them.
+    `grid`: the grid to measure. `n`, `nb`: order of the intended matrix, and its block size: rates depend on them.
     """
     with grid.operation():
         latency, big = (_ping(grid, 8), _ping(grid, BIG)) if grid.size > 1 else (0.0, 1e-12)
@@ -243,14 +238,7 @@ def _triangle(lower: NDArray[np.float32], right: NDArray[np.float32]) -> None:
 def send_all(grid: Grid, n: int, nb: int, variant: str = "tournament") -> None:
     """Send and receive every message of a factorisation, without computing. Called by all ranks.
 
-    Parameters
-    ----------
-    grid : Grid
-        The grid.
-    n, nb : int
-        Order and blocks.
-    variant : str
-        Pivoting variant.
+    `grid`: the grid. `n`, `nb`: order and blocks. `variant`: pivoting variant.
     """
     every = factorisation(Layout((n, n), nb, grid.shape), grid.p, grid.q, variant, False).steps()
     messages = [step for step in every if isinstance(step, Send | Receive)]
@@ -318,21 +306,8 @@ def _times(a: DistributedMatrix, x: NDArray[Any], absolute: bool = False) -> NDA
 def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None]) -> dict[str, Any]:
     """Measure the ranks, predict, then run a product and a solution; called by all ranks, rank 0 prints.
 
-    Parameters
-    ----------
-    grid : Grid
-        The grid.
-    n, nb : int
-        Order and blocks.
-    variant : str
-        Pivoting variant.
-    say : callable
-        Prints a line.
-
-    Returns
-    -------
-    dict
-        All numbers, in SI units; on rank 0, elsewhere without the description of the ranks.
+    All numbers, in SI units; on rank 0, elsewhere without the description of the ranks.
+    `grid`: the grid. `n`, `nb`: order and blocks. `variant`: pivoting variant. `say`: prints a line.
     """
     with grid.operation():
         ranks = [json.loads(text) for text in grid.collect(json.dumps(grid.describe()).encode())]

@@ -57,14 +57,8 @@ def store_columns(target: Float32, columns: Float32, between: Callable[[], None]
 class ColumnFactoring(Actor):
     """The state of one rank.
 
-    Parameters
-    ----------
-    steps : PLU
-        Its position and its steps.
-    values : ndarray of float32
-        Its columns of the matrix, which are not modified.
-    engine : Engine
-        Has the trailing matrix.
+    `steps`: its position and its steps. `values`: its columns of the matrix, which are not modified. `engine`: has the
+    trailing matrix.
     """
 
     def __init__(self, steps: PLU, values: Float32, engine: Engine) -> None:

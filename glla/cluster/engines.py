@@ -283,10 +283,7 @@ SWITCHES = 2e-4
 class Gpu:
     """A device, in a coprocessor's thread.
 
-    Parameters
-    ----------
-    device : str, int or None
-        As in `glla.coprocessor`.
+    `device`: as in `glla.coprocessor`.
     """
 
     asynchronous = True
@@ -329,10 +326,7 @@ def device_of_rank(number: int) -> int | None:
 
     ``CUDA_VISIBLE_DEVICES`` selects and orders the GPUs, whatever EGL's order is.
 
-    Parameters
-    ----------
-    number : int
-        Number of the rank on its machine.
+    `number`: number of the rank on its machine.
     """
     gpus = [device for device in list_egl_devices() if not device.software]
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
@@ -345,15 +339,9 @@ def device_of_rank(number: int) -> int | None:
 def engine(name: str, device: str | int | None, host: tuple[int, int]) -> Engine:
     """Make the engine of a rank.
 
-    Parameters
-    ----------
-    name : {"glla", "numpy"}
-        The kind.
-    device : str, int or None
-        For "glla": as in `glla.coprocessor`; None distributes the GPUs of the machine, or uses a software rasteriser.
-        ``GLLA_DEVICE`` wins over it.
-    host : (int, int)
-        Number of the rank on its machine, and number of ranks there.
+    `name` ("glla", "numpy"): the kind. `device`: for "glla": as in `glla.coprocessor`; None distributes the GPUs of the
+    machine, or uses a software rasteriser. ``GLLA_DEVICE`` wins over it. `host`: number of the rank on its machine, and
+    number of ranks there.
     """
     one_of("grid: engine", name, ENGINES)
     if name == "numpy":

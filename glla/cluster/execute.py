@@ -55,8 +55,6 @@ def pack(*arrays: NDArray[Any]) -> Bytes:
 def unpack(data: Bytes, *shapes: tuple[Any, tuple[int, ...]]) -> list[Any]:
     """Split bytes into arrays, each of a dtype and a shape.
 
-    Examples
-    --------
     >>> packed = pack(np.arange(2, dtype=np.int64), np.ones((1, 2), dtype=np.float32))
     >>> [part.tolist() for part in unpack(packed, (np.int64, (2,)), (np.float32, (1, 2)))]
     [[0, 1], [[1.0, 1.0]]]
@@ -87,21 +85,9 @@ class _Post:
 def execute(channel: Channel, steps: Iterable[Step], actor: Actor, events: list[Event] | None = None) -> None:
     """Do all steps.
 
-    Parameters
-    ----------
-    channel : Channel
-        Messages to the other ranks.
-    steps : iterable of Step
-        Steps of this rank.
-    actor : Actor
-        The work of the steps.
-    events : list of Event, optional
-        The events are appended to it.
-
-    Raises
-    ------
-    Failure
-        Has the exception, and its panel.
+    `channel`: messages to the other ranks. `steps`: steps of this rank. `actor`: the work of the steps. `events`: the
+    events are appended to it.
+    Raises Failure: has the exception, and its panel.
     """
     steps, actor.between = tuple(steps), channel.communicator.nudge
     post, queued, panel = _Post(channel, steps), dict[tuple[int, str], Future[Any]](), 0

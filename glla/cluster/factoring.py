@@ -27,22 +27,10 @@ F, I64 = np.float32, np.int64
 def transpositions(winners: NDArray[np.int64], first: int) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
     """Convert pivot rows to sequential exchanges, as LAPACK has them.
 
-    Parameters
-    ----------
-    winners : ndarray of int
-        Rows that become rows ``first``, ``first + 1``, ...
-    first : int
-        First row of the panel.
+    Results: `exchanges`: row with which each of them is exchanged. `displaced`: rows that are moved out of the block:
+    destination, and row of the block.
+    `winners`: rows that become rows ``first``, ``first + 1``, ... `first`: first row of the panel.
 
-    Returns
-    -------
-    exchanges : ndarray of int
-        Row with which each of them is exchanged.
-    displaced : list of (int, int)
-        Rows that are moved out of the block: destination, and row of the block.
-
-    Examples
-    --------
     >>> transpositions(np.array([5, 4]), 4)
     (array([5, 5]), [])
     >>> transpositions(np.array([9, 4]), 4)
@@ -64,14 +52,8 @@ def transpositions(winners: NDArray[np.int64], first: int) -> tuple[NDArray[np.i
 class Factoring(Actor):
     """The state of one rank.
 
-    Parameters
-    ----------
-    steps : PLU
-        Its position and its steps.
-    values : ndarray of float32
-        Its part of the matrix; overwritten by its part of the packed factors.
-    engine : Engine
-        Computes the products.
+    `steps`: its position and its steps. `values`: its part of the matrix; overwritten by its part of the packed
+    factors. `engine`: computes the products.
     """
 
     def __init__(self, steps: PLU, values: Float32, engine: Engine) -> None:

@@ -399,10 +399,7 @@ def _check_root(function: str, grid: Grid, root: Any) -> None:
 def _alike(grid: Grid, layout: Layout, local: NDArray[Any]) -> NDArray[Any]:
     """Parts of one dtype on all ranks: float64 if one of them needs it.
 
-    Raises
-    ------
-    ShapeError
-        Ranks differ in shape or blocks.
+    Raises ShapeError: ranks differ in shape or blocks.
     """
     sizes = [*layout.shape, layout.nb]
     largest = grid.total(np.array([local.itemsize, *sizes, *(-one for one in sizes)], dtype=np.float64), largest=True)

@@ -25,8 +25,6 @@ def check_scipy() -> None:
 def permutation(exchanges: NDArray[Any], rows: int) -> Order:
     """Order of rows after sequential exchanges: row of A that becomes row i of P^T A.
 
-    Examples
-    --------
     >>> permutation(np.array([2, 2]), 4).tolist()
     [2, 0, 1, 3]
     """
@@ -54,12 +52,7 @@ def pivoted_columns(columns: Float32) -> tuple[Float32, Order]:
 
     LAPACK uses Fortran order, so no transposition is needed, which would take longer than the factorisation.
 
-    Returns
-    -------
-    factors : ndarray
-        Packed, by columns.
-    exchanges : ndarray of int
-        Row with which row i is exchanged, in sequence.
+    Results: `factors`: packed, by columns. `exchanges`: row with which row i is exchanged, in sequence.
     """
     from scipy.linalg import lapack
 
@@ -92,10 +85,7 @@ def solve_lower(lower: Float32, b: Float32) -> Float32:
 def right_upper(upper: Float32, b: Float32) -> Float32:
     """Solve X U = B. Where a pivot of U is zero, so is X, if that is a solution.
 
-    Returns
-    -------
-    ndarray
-        X; NaN in the columns of a zero pivot below entries that are not zero.
+    X; NaN in the columns of a zero pivot below entries that are not zero.
     """
     zero = np.diagonal(upper) == 0
     filled = upper
@@ -119,8 +109,6 @@ def _strsm(a: Float32, b: Float32, **options: int) -> Float32:
 def all_finite(values: Float32) -> bool:
     """Whether there is neither NaN nor infinity: their sum would not be finite.
 
-    Examples
-    --------
     >>> [all_finite(np.array([3e38, last], dtype=np.float32)) for last in (3e38, np.inf, np.nan)]
     [True, False, False]
     """
@@ -138,8 +126,6 @@ SCANNING = 8
 def extreme(values: NDArray[Any], threads: int = 1) -> float:
     """Largest absolute value; NaN or infinity if there is one. It makes no copies.
 
-    Examples
-    --------
     >>> extreme(np.array([1.0, -3.0])), extreme(np.array([1.0, np.nan, -np.inf])), extreme(np.empty((0, 2)))
     (3.0, nan, 0.0)
     >>> extreme(np.arange(-700_000, 600_000).reshape(-1, 1000), threads=4)

@@ -29,8 +29,6 @@ Indices = NDArray[np.int64]
 def near_square(size: int) -> tuple[int, int]:
     """Shape P x Q of a grid of a number of processes, P <= Q and nearly square.
 
-    Examples
-    --------
     >>> near_square(6), near_square(7), near_square(1024)
     ((2, 3), (1, 7), (32, 32))
     """
@@ -41,8 +39,6 @@ def near_square(size: int) -> tuple[int, int]:
 def grid_shape(function: str, grid: object) -> tuple[int, int]:
     """Parse a grid, given as a pair, as "PxQ", or as a number of processes.
 
-    Examples
-    --------
     >>> grid_shape("plan", "2x3"), grid_shape("plan", 4)
     ((2, 3), (2, 2))
     """
@@ -63,8 +59,6 @@ def local_count(k: int, nb: int, process: int, processes: int) -> int:
 
     It is also the first of its local rows that is at or after `k`.
 
-    Examples
-    --------
     >>> [local_count(10, 4, p, 2) for p in (0, 1)]  # rows 0-3, 8, 9 and rows 4-7
     [6, 4]
     """
@@ -76,8 +70,6 @@ def local_count(k: int, nb: int, process: int, processes: int) -> int:
 def owned(n: int, nb: int, process: int, processes: int) -> Indices:
     """Global rows of a process, in the order of its local rows.
 
-    Examples
-    --------
     >>> owned(10, 4, 0, 2).tolist()
     [0, 1, 2, 3, 8, 9]
     """
@@ -95,8 +87,6 @@ def owner(index: Indices, nb: int, processes: int) -> Indices:
 def local(index: Indices, nb: int, processes: int) -> Indices:
     """Local row of each global row, on its owner.
 
-    Examples
-    --------
     >>> local(np.array([8, 9, 4]), 4, 2).tolist()
     [4, 5, 0]
     """

@@ -115,14 +115,8 @@ class Alarm(Exception):
 class Channel:
     """Messages of one grid, with an end to every wait.
 
-    Parameters
-    ----------
-    communicator : Communicator
-        Transport of bytes.
-    timeout : float
-        Seconds that a rank waits for a message.
-    grace : float
-        Seconds that a rank has to answer an alarm.
+    `communicator`: transport of bytes. `timeout`: seconds that a rank waits for a message. `grace`: seconds that a rank
+    has to answer an alarm.
     """
 
     def __init__(self, communicator: Communicator, timeout: float, grace: float) -> None:
@@ -141,10 +135,7 @@ class Channel:
     def begin(self) -> None:
         """Begin an operation.
 
-        Raises
-        ------
-        ClusterError
-            A rank did not answer before.
+        Raises ClusterError: a rank did not answer before.
         """
         if self.broken is not None:
             raise ClusterError(str(self.broken))
@@ -171,10 +162,7 @@ class Channel:
     def receive(self, expected: tuple[Ticket, Bytes], name: str, source: int) -> Bytes:
         """Wait for a message.
 
-        Raises
-        ------
-        Alarm
-            It did not arrive in time, or another rank has failed.
+        Raises Alarm: it did not arrive in time, or another rank has failed.
         """
         ticket, data = expected
         self.wait(ticket.done, f"waited {self.timeout:g} s for {name!r} of rank {source}")
@@ -216,17 +204,7 @@ class Channel:
     def fail(self, error: BaseException, at: int) -> GllaError:
         """Send an alarm to all ranks, receive theirs, and derive the error that all of them raise.
 
-        Parameters
-        ----------
-        error : BaseException
-            The error of this rank.
-        at : int
-            Number of the step, for the order of several errors.
-
-        Returns
-        -------
-        GllaError
-            To be raised.
+        To be raised. `error`: the error of this rank. `at`: number of the step, for the order of several errors.
         """
         own = {
             "epoch": self.epoch,

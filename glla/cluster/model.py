@@ -201,21 +201,11 @@ def _binding(shares: Shares, hidden: Sequence[float] | None) -> str:
 
 @dataclass(frozen=True)
 class Event:
-    """An executed step.
+    """An executed step."""
 
-    Parameters
-    ----------
-    rank : int
-        Its rank.
-    step : Step
-        The step.
-    start, end : float
-        Seconds since the beginning; of a `Receive`, the waiting time.
-    """
-
-    rank: int
-    step: Step
-    start: float
+    rank: int  # its rank
+    step: Step  # the step
+    start: float  # seconds since the beginning; of a `Receive`, the waiting time
     end: float
 
 

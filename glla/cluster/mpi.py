@@ -54,10 +54,7 @@ class _Pieces:
 class Processes:
     """The communicator of one process of several.
 
-    Parameters
-    ----------
-    communicator : mpi4py.MPI.Comm
-        It is duplicated, which is a collective call.
+    `communicator`: it is duplicated, which is a collective call.
     """
 
     one_process = False
@@ -120,10 +117,7 @@ def _cut(data: Bytes) -> list[Bytes]:
 def check_launcher(size: int | None) -> None:
     """Raise if a launcher has started more ranks than the communicator has; None is a communicator without MPI.
 
-    Raises
-    ------
-    ClusterError
-        mpi4py is missing, or uses another MPI than the launcher's.
+    Raises ClusterError: mpi4py is missing, or uses another MPI than the launcher's.
     """
     for variable, launcher in LAUNCHERS.items():
         started = os.environ.get(variable, "")
@@ -149,10 +143,7 @@ def _unlike(launcher: str, started: str, more: str, mpi: Any) -> ClusterError:
 def world() -> Any:
     """Return MPI's communicator of all ranks. MPI is started unless it was; an earlier import may have set its options.
 
-    Raises
-    ------
-    ClusterError
-        There is no MPI library, or it is not the launcher's: MPICH would end this process then.
+    Raises ClusterError: there is no MPI library, or it is not the launcher's: MPICH would end this process then.
     """
     import mpi4py
 
@@ -178,15 +169,8 @@ def world() -> Any:
 def communicator(given: Any = None) -> Communicator:
     """Return the communicator of a program: the given one, mpi4py's world, or that of a single rank.
 
-    Parameters
-    ----------
-    given : mpi4py.MPI.Comm, Communicator, or None
-        None means ``MPI.COMM_WORLD`` under a launcher, and one rank otherwise.
-
-    Raises
-    ------
-    ClusterError
-        The launcher and mpi4py use different MPIs, or mpi4py is missing.
+    `given`: None means ``MPI.COMM_WORLD`` under a launcher, and one rank otherwise.
+    Raises ClusterError: the launcher and mpi4py use different MPIs, or mpi4py is missing.
     """
     if given is not None and hasattr(given, "post"):
         found: Communicator = given

@@ -61,14 +61,8 @@ class Multiplying(Actor):
 class Substituting(Actor):
     """Solution of a triangular system with the packed factors, in float64 on the host.
 
-    Parameters
-    ----------
-    steps : Substitution
-        Its position and its steps.
-    packed : ndarray of float32
-        Own part of the factors.
-    b : ndarray of float64, shape (n, k)
-        Right-hand sides, the same on all ranks. `x` starts as a copy.
+    `steps`: its position and its steps. `packed`: own part of the factors. `b`, (n, k): right-hand sides, the same on
+    all ranks. `x` starts as a copy.
     """
 
     def __init__(self, steps: Substitution, packed: Float32, b: Double) -> None:

@@ -33,14 +33,8 @@ class Columns(Protocol):
     def exchange(self, order: Rows, block: Float32, lower: Float32) -> Future[Float32]:
         """Permute rows, and solve for the first of them, which are removed: U = L^-1 A.
 
-        Parameters
-        ----------
-        order : ndarray of int
-            Row that becomes row i.
-        block : ndarray, shape (b, b)
-            L and U of the diagonal block, by columns.
-        lower : ndarray, shape (b, rows left)
-            L below it, by columns. Must stay unchanged until the next panel.
+        `order`: row that becomes row i. `block`, (b, b): L and U of the diagonal block, by columns. `lower`, (b, rows
+        left): L below it, by columns. Must stay unchanged until the next panel.
         """
 
     def split(self, into: Float32) -> Future[Float32]:

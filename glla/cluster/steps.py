@@ -15,33 +15,15 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A computation of a process.
+    """A computation of a process."""
 
-    Parameters
-    ----------
-    panel : int
-        Number of the block column that it belongs to.
-    name : str
-        Name of the computation.
-    flop : int
-        Operations.
-    bus : int
-        Bytes between host and engine.
-    memory : int
-        Further bytes that the host's thread copies in its memory.
-    engine : bool
-        It is queued on the engine, instead of the host's thread.
-    peer : int or None
-        The rank for which it is done, if that matters.
-    """
-
-    panel: int
-    name: str
-    flop: int = 0
-    bus: int = 0
-    memory: int = 0
-    engine: bool = False
-    peer: int | None = None
+    panel: int  # number of the block column that it belongs to
+    name: str  # name of the computation
+    flop: int = 0  # operations
+    bus: int = 0  # bytes between host and engine
+    memory: int = 0  # further bytes that the host's thread copies in its memory
+    engine: bool = False  # it is queued on the engine, instead of the host's thread
+    peer: int | None = None  # the rank for which it is done, if that matters
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +36,13 @@ class Await:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Sending of a message.
+    """Sending of a message."""
 
-    Parameters
-    ----------
-    panel : int
-        Number of the block column.
-    name : str
-        Name of the data, the same for the receiver.
-    to : int
-        Destination rank.
-    nbytes : int
-        Size.
-    blocking : bool
-        The sender waits until it is received, as a large MPI_Send does. No plan of glla's does.
-    """
-
-    panel: int
-    name: str
-    to: int
-    nbytes: int
-    blocking: bool = False
+    panel: int  # number of the block column
+    name: str  # name of the data, the same for the receiver
+    to: int  # destination rank
+    nbytes: int  # size
+    blocking: bool = False  # the sender waits until it is received, as a large MPI_Send does. No plan of glla's does
 
 
 @dataclass(frozen=True, slots=True)

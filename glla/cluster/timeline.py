@@ -22,10 +22,7 @@ _KINDS = {kind.__name__: kind for kind in (Work, Await, Send, Receive)}
 class Timeline:
     """Events of all ranks; filled when `recording` ends, on rank 0 only.
 
-    Attributes
-    ----------
-    events : list of Event
-        Times in seconds since the recording began, when all ranks were ready.
+    `events`: times in seconds since the recording began, when all ranks were ready.
     """
 
     def __init__(self, events: Sequence[Event] = ()) -> None:
@@ -47,8 +44,6 @@ class Timeline:
 def recording(grid: Grid) -> Iterator[Timeline]:
     """Record the events of all ranks; called by all of them.
 
-    Examples
-    --------
     >>> import glla
     >>> from glla.cluster.timeline import recording
     >>> with glla.cluster.grid(engine="numpy") as alone:

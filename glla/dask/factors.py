@@ -36,8 +36,6 @@ Key = tuple[Any, ...]
 def splits(rows: int, columns: int, nb: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Chunks of rows and columns such that the blocks of the diagonal are square.
 
-    Examples
-    --------
     >>> splits(5, 8, 3), splits(0, 2, 3)
     (((3, 2), (3, 2, 3)), ((0,), (2,)))
     """
@@ -162,24 +160,16 @@ def triangle(block: Float32, lower: bool) -> Float32:
 class Factors:
     """The graph of a factorisation.
 
-    Attributes
-    ----------
-    chunks : (tuple of int, tuple of int)
-        Rows and columns of the blocks.
-    blocks : dict
-        Key of each block of the packed factors, by its position.
-    order : tuple
-        Key of the order of rows.
-    tasks : dict
-        All tasks.
+    `order`: key of the order of rows.
     """
 
     array: Any
     name: str
-    chunks: tuple[tuple[int, ...], tuple[int, ...]]
+    chunks: tuple[tuple[int, ...], tuple[int, ...]]  # rows and columns of the blocks
+    # key of each block of the packed factors, by its position
     blocks: dict[tuple[int, int], Key] = field(default_factory=dict)
     pivots: list[Key] = field(default_factory=list)
-    tasks: dict[Key, Any] = field(default_factory=dict)
+    tasks: dict[Key, Any] = field(default_factory=dict)  # all tasks
 
     @classmethod
     def of(cls, function: str, a: Any, nb: int) -> Factors:

@@ -32,10 +32,7 @@ def dask_array(function: str) -> Any:
 def operand(function: str, name: str, value: Any, dimensions: tuple[int, ...] = (2,)) -> Any:
     """Check a Dask array: real numbers, known chunks; another array becomes one of one chunk.
 
-    Raises
-    ------
-    ShapeError, DTypeError
-        Other dimensions, unknown chunks, or values that are not real.
+    Raises ShapeError, DTypeError: other dimensions, unknown chunks, or values that are not real.
     """
     da = dask_array(function)
     array = value if isinstance(value, da.Array) else da.from_array(np.asarray(value), chunks=-1)

@@ -86,8 +86,6 @@ atexit.register(_WORKER.close)
 def close() -> None:
     """Release this process's device; the next task makes another one.
 
-    Examples
-    --------
     >>> close()
     """
     _WORKER.close()
@@ -101,10 +99,7 @@ def on_device(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def float32(function: str, chunk: Any) -> Float32:
     """Return a chunk as finite float32 in C order.
 
-    Raises
-    ------
-    NonFiniteError
-        A value is NaN or infinite, or does not fit.
+    Raises NonFiniteError: a value is NaN or infinite, or does not fit.
     """
     with np.errstate(over="ignore"):
         found = np.ascontiguousarray(chunk, dtype=np.float32)

@@ -55,14 +55,9 @@ class Calls:
     it, for calls that may block. Calls made for every pass declare no argument types, because ctypes takes three times
     as long to convert four arguments as to make the call. So their arguments must be ints of at most 32 bits.
 
-    Parameters
-    ----------
-    load : callable
-        Address of a function, 0 if it is unknown: an unknown function fails only when it is called.
-    draws_may_block : bool
-        Let other threads run during `draw_large` and `get_error`.
-    debug : bool
-        `check` is called after every pass, so the failing pass is known.
+    `load`: address of a function, 0 if it is unknown: an unknown function fails only when it is called.
+    `draws_may_block`: let other threads run during `draw_large` and `get_error`. `debug`: `check` is called after every
+    pass, so the failing pass is known.
     """
 
     def __init__(self, load: Callable[[str], int], draws_may_block: bool = False, debug: bool = False) -> None:
@@ -110,15 +105,7 @@ class Calls:
     def check(self, where: str) -> None:
         """Raise an exception if GL's error flag is set.
 
-        Parameters
-        ----------
-        where : str
-            Beginning of the message.
-
-        Raises
-        ------
-        OutOfMemoryError, DeviceError
-            The flag is set.
+        `where`: beginning of the message. Raises OutOfMemoryError, DeviceError: the flag is set.
         """
         code = self.get_error()
         if code == 0:
@@ -133,10 +120,7 @@ class Calls:
 def string(address_of: Callable[[str], int], name: int) -> str:
     """Return a string of the current context; through ctypes, as moderngl crashes where functions are missing.
 
-    Raises
-    ------
-    ContextError
-        The function is missing, or no context is current.
+    Raises ContextError: the function is missing, or no context is current.
     """
     address = address_of("glGetString")
     if not address:

@@ -13,15 +13,8 @@ class GPUClock:
 
     moderngl's queries keep 32 bits, which is 4.3 s, and wait for each result; these keep 64, and wait once.
 
-    Parameters
-    ----------
-    calls : Calls
-        Of a context, which must be current here and in every method.
-
-    Attributes
-    ----------
-    bits : int
-        Bits of a timestamp; 0 where the driver has none.
+    `calls`: of a context, which must be current here and in every method. Attributes: `bits`: bits of a timestamp; 0
+    where the driver has none.
     """
 
     def __init__(self, calls: Calls) -> None:

@@ -50,10 +50,7 @@ class Stage:
 def schedule(plan: Plan) -> tuple[Stage, ...]:
     """Find the last step that uses each slot, except operands, which are the caller's, and results.
 
-    Raises
-    ------
-    PlanError
-        A step draws, or writes an operand.
+    Raises PlanError: a step draws, or writes an operand.
     """
     needed = {*plan.operands, *plan.results.values()}
     stages = list[Stage]()
@@ -92,23 +89,10 @@ def run(
 ) -> dict[str, Value]:
     """Run a plan of plans.
 
-    Parameters
-    ----------
-    device : Runs
-        Runs the called plans; its context is current.
-    plan : Plan
-        The plan to run.
-    stages : tuple of Stage
-        Its `schedule`.
-    operands : mapping of str to Texture or ndarray
-        One for each operand, checked. They are only read, and never released.
-    check_interrupted : callable
-        Called before each step; raises where the plan is to end.
-
-    Returns
-    -------
-    dict of str to Texture or ndarray
-        The results. If an exception ends the plan, all textures that it made are released.
+    The results. If an exception ends the plan, all textures that it made are released.
+    `device`: runs the called plans; its context is current. `plan`: the plan to run. `stages`: its `schedule`.
+    `operands`: one for each operand, checked. They are only read, and never released. `check_interrupted`: called
+    before each step; raises where the plan is to end.
     """
     values = dict(operands)
 

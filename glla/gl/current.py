@@ -62,18 +62,10 @@ NOTHING = Binding()
 
 
 class Loader(Protocol):
-    """An OpenGL context that can be made current: the interface that ``moderngl.create_context`` takes, and more.
+    """An OpenGL context that can be made current: the interface that ``moderngl.create_context`` takes, and more."""
 
-    Attributes
-    ----------
-    kind : str
-        ``"egl"`` or ``"glfw"``.
-    description : str
-        The device or the window system, in words.
-    """
-
-    kind: str
-    description: str
+    kind: str  # ``"egl"`` or ``"glfw"``
+    description: str  # the device or the window system, in words
 
     def load_opengl_function(self, name: str) -> int:
         """Return the address of an OpenGL function, 0 if it is unknown. The context must be current."""

@@ -81,30 +81,14 @@ def _callers_level() -> int:
 def named_device(function: str, device: DeviceLike | None) -> Device:
     """Return the device that an argument ``device`` means: one for each name and thread.
 
-    Parameters
-    ----------
-    function : str
-        Name of the public function, for the messages.
-    device : Device, str, int or None
-        A device is returned as it is; None is the default device. ``"software"``, ``"hardware"`` and an index of
-        `glla.list_egl_devices` mean the same as in the environment variable ``GLLA_DEVICE``, which wins if it is set,
-        as it does in `Device`.
+    Names of the same renderer mean one device: where the default device is a software rasteriser, ``"software"`` is the
+    default device, so matrices of both mix. A released device is made anew.
+    `function`: name of the public function, for the messages. `device`: a device is returned as it is; None is the
+    default device. ``"software"``, ``"hardware"`` and an index of `glla.list_egl_devices` mean the same as in the
+    environment variable ``GLLA_DEVICE``, which wins if it is set, as it does in `Device`.
+    Raises OptionError, OptionTypeError: it is none of these; the message lists them. Raises ContextError: no such
+    device opens.
 
-    Returns
-    -------
-    Device
-        Names of the same renderer mean one device: where the default device is a software rasteriser, ``"software"`` is
-        the default device, so matrices of both mix. A released device is made anew.
-
-    Raises
-    ------
-    OptionError, OptionTypeError
-        It is none of these; the message lists them.
-    ContextError
-        No such device opens.
-
-    Examples
-    --------
     >>> device = named_device("example", 0)
     >>> named_device("example", 0) is device
     True

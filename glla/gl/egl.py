@@ -75,10 +75,7 @@ _EGL_EXTENDED: dict[str, tuple[Any, ...]] = {
 class EGL:
     """The functions of libEGL, each call checked.
 
-    Parameters
-    ----------
-    file_name : str
-        The shared library; an `OSError` means that it cannot be loaded.
+    `file_name`: the shared library; an `OSError` means that it cannot be loaded.
     """
 
     def __init__(self, file_name: str) -> None:

@@ -21,20 +21,10 @@ FOR_EVER = 2**63
 class Fence:
     """A point in a device's queue, made by `Device.fence`. Belongs to the device's thread.
 
-    Parameters
-    ----------
-    calls : Calls
-        Of the context, which is current.
-    current : callable, optional
-        Makes the context current for a block; by default it must be current in every call.
+    `calls`: of the context, which is current. `current`: makes the context current for a block; by default it must be
+    current in every call.
+    Raises DeviceError: the driver makes none.
 
-    Raises
-    ------
-    DeviceError
-        The driver makes none.
-
-    Examples
-    --------
     >>> import glla
     >>> with glla.Device() as device:
     ...     product = glla.asarray([[2]], device) @ glla.asarray([[3]], device)
@@ -54,20 +44,8 @@ class Fence:
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the GPU has reached this point; other threads of Python run meanwhile.
 
-        Parameters
-        ----------
-        timeout : float, optional
-            Seconds; 0 does not wait. Without it the wait has no limit.
-
-        Returns
-        -------
-        bool
-            False if the time ran out.
-
-        Raises
-        ------
-        DeviceError
-            The driver cannot wait: the context is lost.
+        False if the time ran out. `timeout`: seconds; 0 does not wait. Without it the wait has no limit.
+        Raises DeviceError: the driver cannot wait: the context is lost.
         """
         if self._sync is None:
             return True

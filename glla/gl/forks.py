@@ -28,10 +28,7 @@ forked = False  # this process is a fork of one that had: those threads and thei
 def check_process() -> None:
     """Raise in a fork of a process that already used OpenGL.
 
-    Raises
-    ------
-    ThreadError
-        A context was made before this process was forked.
+    Raises ThreadError: a context was made before this process was forked.
     """
     if forked:
         raise ThreadError(_FORKED)

@@ -95,21 +95,10 @@ class DeviceInfo:
 def describe(given: Mapping[str, Any], opengl: int, backend: str, max_texture_size: int | None) -> DeviceInfo:
     """Make the description of a device.
 
-    Parameters
-    ----------
-    given : mapping
-        The driver's answers, from `moderngl.Context.info`.
-    opengl : int
-        Version of the context, 330 or more.
-    backend : str
-        How the context was made, in words.
-    max_texture_size : int or None
-        Texels on a side of a texture, if fewer than the driver allows.
-
-    Raises
-    ------
-    LimitError
-        `max_texture_size` is less than 2, or more than the driver allows.
+    `given`: the driver's answers, from `moderngl.Context.info`. `opengl`: version of the context, 330 or more.
+    `backend`: how the context was made, in words. `max_texture_size`: texels on a side of a texture, if fewer than the
+    driver allows.
+    Raises LimitError: `max_texture_size` is less than 2, or more than the driver allows.
     """
     renderer = str(given["GL_RENDERER"])
     software = is_software_renderer(renderer)

@@ -107,21 +107,10 @@ def _called(body: Plan, stop: Plan, until: str) -> Plan:
 def run(device: Iterates, loop: Loop, operands: Textures, check_interrupted: Callable[[], None]) -> Iterated:
     """Run a loop.
 
-    Parameters
-    ----------
-    device : Iterates
-        Runs the iterations; its context is current.
-    loop : Loop
-        The loop to run.
-    operands : mapping of str to Texture
-        One for each operand, checked. They are only read, and never released.
-    check_interrupted : callable
-        Called while the host waits; raises where the loop is to end.
-
-    Returns
-    -------
-    Iterated
-        The results. If an exception ends the loop, all textures that it made are released.
+    The results. If an exception ends the loop, all textures that it made are released.
+    `device`: runs the iterations; its context is current. `loop`: the loop to run. `operands`: one for each operand,
+    checked. They are only read, and never released. `check_interrupted`: called while the host waits; raises where the
+    loop is to end.
     """
     return _Run(device, loop, operands, check_interrupted).run()
 

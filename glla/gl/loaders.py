@@ -42,15 +42,8 @@ class EGLLoader(BaseLoader):
     The display is never terminated: EGL returns the same one to all who open the same device, and other users in this
     process would lose their contexts.
 
-    Parameters
-    ----------
-    device : EGLDevice or None
-        One of `list_egl_devices`; None uses EGL_PLATFORM_SURFACELESS_MESA, where Mesa chooses.
-
-    Raises
-    ------
-    ContextError
-        EGL, the device or OpenGL 3.3 is missing; the message has a remedy.
+    `device`: one of `list_egl_devices`; None uses EGL_PLATFORM_SURFACELESS_MESA, where Mesa chooses.
+    Raises ContextError: EGL, the device or OpenGL 3.3 is missing; the message has a remedy.
     """
 
     kind = "egl"
@@ -134,12 +127,8 @@ class GLFWLoader(BaseLoader):
     terminated with the last of them, unless it was initialised elsewhere: a program with windows of its own does that
     first. GLFW's window hints are left at their defaults.
 
-    Raises
-    ------
-    ThreadError
-        The calling thread is not the main thread.
-    ContextError
-        The glfw package, a display or OpenGL 3.3 is missing; the message has a remedy.
+    Raises ThreadError: the calling thread is not the main thread. Raises ContextError: the glfw package, a display or
+    OpenGL 3.3 is missing; the message has a remedy.
     """
 
     kind = "glfw"

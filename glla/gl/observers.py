@@ -76,8 +76,6 @@ watching = _Watching()
 def host_step(name: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """Show an observer a function of the host that runs between plans, under its name in plans.
 
-    Examples
-    --------
     >>> @host_step("halve")
     ... def halved(a):
     ...     return a / 2
@@ -102,10 +100,7 @@ def host_step(name: str) -> Callable[[Callable[Given, Result]], Callable[Given, 
 def observe(observer: Observer) -> Iterator[None]:
     """Let an observer run the plans of all devices of this thread, within a block.
 
-    Raises
-    ------
-    TraceError
-        There is an observer already.
+    Raises TraceError: there is an observer already.
     """
     if watching.observer is not None:
         raise TraceError("trace: one at a time in a thread, another is running; end its with block first")

@@ -91,24 +91,13 @@ class Texture:
 class Pool:
     """All textures and framebuffers of one context.
 
-    Parameters
-    ----------
-    context : moderngl.Context
-        Must be current in every call but `Texture.release`.
-    limits : Limits
-        Largest texture.
-    max_bytes : int or None
-        Limit on the memory of all textures, in use and idle, in bytes.
-    poison : bool
-        Fill each texture with NaN before it is lent, so that reads of texels that no pass has written show.
-    specify : callable, optional
-        Called with a new staging buffer's name and bytes, to place it in memory that the host reaches.
-    max_idle_bytes : int, optional
-        Bytes of idle textures. Default: `MOST_IDLE_BYTES`, or `KEPT_OF_WORK` times the recent peak use if that is more:
-        so repeated work finds its textures, however large they are.
-    is_current : callable, optional
-        Whether the context is current. If it is, idle textures beyond the bound are freed as soon as one is returned;
-        otherwise by the next call.
+    `context`: must be current in every call but `Texture.release`. `limits`: largest texture. `max_bytes`: limit on the
+    memory of all textures, in use and idle, in bytes. `poison`: fill each texture with NaN before it is lent, so that
+    reads of texels that no pass has written show. `specify`: called with a new staging buffer's name and bytes, to
+    place it in memory that the host reaches. `max_idle_bytes`: bytes of idle textures. Default: `MOST_IDLE_BYTES`, or
+    `KEPT_OF_WORK` times the recent peak use if that is more: so repeated work finds its textures, however large they
+    are. `is_current`: whether the context is current. If it is, idle textures beyond the bound are freed as soon as one
+    is returned; otherwise by the next call.
     """
 
     def __init__(
@@ -162,12 +151,8 @@ class Pool:
         Of several idle ones always the one made first: so a plan that runs again gets the same textures, and the calls
         prepared for them are reused.
 
-        Raises
-        ------
-        LimitError
-            A side is longer than the device allows.
-        OutOfMemoryError
-            The limit, or the device's memory, is exhausted.
+        Raises LimitError: a side is longer than the device allows. Raises OutOfMemoryError: the limit, or the device's
+        memory, is exhausted.
         """
         self._busy = True
         try:

@@ -42,17 +42,10 @@ class Computation:
 
 @dataclass(frozen=True)
 class Burst:
-    """Draws that differ only in their viewport, their part of one buffer, and their first vertex.
+    """Draws that differ only in their viewport, their part of one buffer, and their first vertex."""
 
-    Parameters
-    ----------
-    first : Draw
-        The first of them.
-    draws : tuple of (int, int, int, int, int, int, int)
-        Viewport, first byte and number of bytes in the buffer, and first vertex, for each draw.
-    """
-
-    first: Draw
+    first: Draw  # the first of them
+    # viewport, first byte and number of bytes in the buffer, and first vertex, for each draw
     draws: tuple[tuple[int, int, int, int, int, int, int], ...]
 
 
@@ -68,10 +61,7 @@ SHORTEST_BURST = 4
 def prepare(plan: Plan, programs: Programs, limits: Limits) -> Ready:
     """Check a plan, compile its shaders, and find the uniforms that each pass must set.
 
-    Raises
-    ------
-    PlanError, LimitError, ShaderError
-        The plan cannot run here.
+    Raises PlanError, LimitError, ShaderError: the plan cannot run here.
     """
     plan.check(limits)
     known = _Known()

@@ -37,10 +37,7 @@ BINARY_LENGTH_SINCE = 410
 class Program:
     """A linked program, to draw with or to compute with.
 
-    Attributes
-    ----------
-    nbytes : int
-        Memory of the program, roughly: OpenGL does not report it.
+    `nbytes`: memory of the program, roughly: OpenGL does not report it.
     """
 
     def __init__(self, gl: moderngl.Program | moderngl.ComputeShader, nbytes: int) -> None:
@@ -93,10 +90,7 @@ class Programs:
     def get(self, name: str, defines: Mapping[str, shaders.Define]) -> Program:
         """Compile a shader, or return it from the cache.
 
-        Raises
-        ------
-        ShaderError
-            With file, line, the line's text, and the driver's message.
+        Raises ShaderError: with file, line, the line's text, and the driver's message.
         """
         shader = shaders.resolve(name, defines)
         program = self._alive.get(shader.key)

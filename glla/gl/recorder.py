@@ -41,38 +41,20 @@ COPY, UPLOAD, READ_BACK = "(transfer)", "(upload)", "(read back)"
 
 @dataclass(frozen=True)
 class TracedPass:
-    """One render pass that ran, or a transfer, or work of the host.
+    """One render pass that ran, or a transfer, or work of the host."""
 
-    Attributes
-    ----------
-    plan : Plan
-        The plan it belongs to. A plan of plans has its own steps only; the plans that it calls have their own records.
-    run : int
-        Number of the plan's run in the trace, from 0.
-    number : int
-        Number of the step in its plan, from 0.
-    renderer : str
-        Renderer of the device.
-    start : float
-        Seconds since the beginning of the trace.
-    wall : float
-        CPU seconds: until the pass was done on a software rasteriser, else until it was queued.
-    gpu_start, gpu : float or None
-        GPU seconds, by its own clock; None on a software rasteriser.
-    reads, before, values : mapping of str to ndarray, or None
-        With ``values=True``: the slots that it reads; those that it draws to, before and after. A packed matrix is
-        unpacked (rows x columns), any other texture is height x width, x channels if there are several. NaN marks
-        texels that no pass has drawn yet. The arrays cannot be written, because passes share them.
-    """
-
+    # the plan it belongs to. A plan of plans has its own steps only; the plans that it calls have their own records
     plan: Plan
-    run: int
-    number: int
-    renderer: str
-    start: float
-    wall: float
-    gpu_start: float | None = None
+    run: int  # number of the plan's run in the trace, from 0
+    number: int  # number of the step in its plan, from 0
+    renderer: str  # renderer of the device
+    start: float  # seconds since the beginning of the trace
+    wall: float  # CPU seconds: until the pass was done on a software rasteriser, else until it was queued
+    gpu_start: float | None = None  # GPU seconds, by its own clock; None on a software rasteriser
     gpu: float | None = None
+    # with ``values=True``: the slots that it reads; those that it draws to, before and after. A packed matrix is
+    # unpacked (rows x columns), any other texture is height x width, x channels if there are several. NaN marks texels
+    # that no pass has drawn yet. The arrays cannot be written, because passes share them
     reads: Mapping[str, NDArray[Any]] | None = None
     before: Mapping[str, NDArray[Any]] | None = None
     values: Mapping[str, NDArray[Any]] | None = None
@@ -161,19 +143,8 @@ HEAD: tuple[str, ...] = ("operation", "pass", "shader", "reads", "draws", "regio
 class Recorder:
     """Recorder of the passes of a ``with`` block; see `glla.trace`, which adds saving.
 
-    Parameters
-    ----------
-    values : bool
-        Keep the values that each pass reads and draws, too.
-    limit : int
-        Bytes to keep at most; later passes run and are only counted.
-
-    Attributes
-    ----------
-    passes : list of TracedPass
-        In execution order.
-    dropped : int
-        Passes that ran after the limit was reached.
+    `values`: keep the values that each pass reads and draws, too. `limit`: bytes to keep at most; later passes run and
+    are only counted. Attributes: `passes`: in execution order. `dropped`: passes that ran after the limit was reached.
     """
 
     def __init__(self, *, values: bool = False, limit: int = LIMIT) -> None:
@@ -386,15 +357,9 @@ class _View:
 def unpacked(texels: Array, storage: Slot) -> Array:
     """Convert texels to the array that they hold, a read-only copy.
 
-    Parameters
-    ----------
-    texels : ndarray of float32, shape (height, width, channels)
-        As returned by `glla.Device.read`.
-    storage : Slot
-        With the shape of a packed matrix, if it is one.
+    `texels`, (height, width, channels): as returned by `glla.Device.read`. `storage`: with the shape of a packed
+    matrix, if it is one.
 
-    Examples
-    --------
     >>> from glla.passes import Packed
     >>> texels = np.arange(8, dtype=np.float32).reshape(1, 2, 4)
     >>> unpacked(texels, Storage(1, 2, layout=Packed((2, 3))))

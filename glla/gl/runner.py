@@ -86,34 +86,12 @@ class Prepared:
 class Runner:
     """Runs the plans of one context, which must be current in every call.
 
-    Parameters
-    ----------
-    context : moderngl.Context
-        The context.
-    calls : Calls
-        Its functions.
-    pool : Pool
-        Its textures.
-    programs : Programs
-        Its programs.
-    transfers : Transfers
-        Its transfers.
-    limits : Limits
-        `limits` of the device, which plans must keep to.
-    debug : bool
-        Check the error flag after each pass.
-    max_call_bytes : int
-        Bytes of the kept calls at most. Beyond it the calls used longest ago are dropped; those bound last stay,
-        however many they are.
-
-    Attributes
-    ----------
-    plans, passes : int
-        Run so far.
-    interrupted : bool
-        Stop the running plan between two passes, and start no other. Set from any thread.
-    uninterrupted : int
-        Number of open blocks whose plans run to their ends, interrupted or not.
+    `context`: the context. `calls`: its functions. `pool`: its textures. `programs`: its programs. `transfers`: its
+    transfers. `limits`: `limits` of the device, which plans must keep to. `debug`: check the error flag after each
+    pass. `max_call_bytes`: bytes of the kept calls at most. Beyond it the calls used longest ago are dropped; those
+    bound last stay, however many they are. Attributes: `plans`, `passes`: run so far. `interrupted`: stop the running
+    plan between two passes, and start no other. Set from any thread. `uninterrupted`: number of open blocks whose plans
+    run to their ends, interrupted or not.
     """
 
     def __init__(

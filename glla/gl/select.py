@@ -80,28 +80,13 @@ def open_context(
 ) -> tuple[moderngl.Context, Loader]:
     """Open an OpenGL 3.3 core context and leave it current in this thread.
 
-    Parameters
-    ----------
-    backend : {"auto", "egl", "glfw"}
-        ``"auto"`` tries EGL's devices, EGL without one, GLFW if there is a display; on macOS and Windows only GLFW.
-    index : int or None
-        The only EGL device to try; see `list_egl_devices`.
-    software : bool or None
-        True tries software rasterisers only, False hardware only, None hardware first.
-
-    Returns
-    -------
-    context : moderngl.Context
-        Its ``release()`` releases the loader too. Its objects are not garbage collected (``gc_mode`` is None).
-    loader : Loader
-        Makes the context current, and tells whether it is.
-
-    Raises
-    ------
-    ContextError
-        None could be opened; the message lists each attempt and a remedy. Or an argument or a variable is wrong.
-    ThreadError
-        OpenGL was used before this process was forked.
+    Results: `context`: its ``release()`` releases the loader too. Its objects are not garbage collected (``gc_mode`` is
+    None). `loader`: makes the context current, and tells whether it is.
+    `backend` ("auto", "egl", "glfw"): ``"auto"`` tries EGL's devices, EGL without one, GLFW if there is a display; on
+    macOS and Windows only GLFW. `index`: the only EGL device to try; see `list_egl_devices`. `software`: True tries
+    software rasterisers only, False hardware only, None hardware first.
+    Raises ContextError: None could be opened; the message lists each attempt and a remedy. Or an argument or a variable
+    is wrong. Raises ThreadError: OpenGL was used before this process was forked.
     """
     check_process()
     request = _apply_environment(_check_arguments(backend, index, software))
@@ -158,8 +143,6 @@ def _parse_device(value: str) -> tuple[int | None, bool | None]:
 def parsed(name: str) -> tuple[int | None, bool | None] | None:
     """Parse a device's name, an index, ``software`` or ``hardware``, as (index, software); None for another text.
 
-    Examples
-    --------
     >>> parsed("1"), parsed("Software"), parsed("gpu")
     ((1, None), (None, True), None)
     """
@@ -172,21 +155,10 @@ def parsed(name: str) -> tuple[int | None, bool | None] | None:
 def requested(function: str, device: object, instead: str = "") -> tuple[int | None, bool | None]:
     """Parse the argument ``device`` of a function, a name or an index, as (index, software).
 
-    Parameters
-    ----------
-    function : str
-        For the message.
-    device : object
-        The argument.
-    instead : str
-        Other values that the function takes, with a comma behind them, for the message.
-
-    Raises
-    ------
-    OptionError
-        It is another text, or an index that `list_egl_devices` does not have.
-    OptionTypeError
-        It is neither a text nor an integer.
+    `function`: for the message. `device`: the argument. `instead`: other values that the function takes, with a comma
+    behind them, for the message.
+    Raises OptionError: it is another text, or an index that `list_egl_devices` does not have. Raises OptionTypeError:
+    it is neither a text nor an integer.
     """
     whole = isinstance(device, (int, np.integer)) and not isinstance(device, bool)
     request = parsed(str(device)) if whole or isinstance(device, str) else None

@@ -43,27 +43,13 @@ WIDTH = 512
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of one test.
+    """The outcome of one test."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the test.
-    ok : bool
-        Necessary tests: it works. Others: as IEEE 754 and the text of the shader say.
-    detail : str
-        The result as a sentence.
-    necessary : bool
-        Results are wrong if it fails.
-    figures : mapping
-        Measured numbers, by name.
-    """
-
-    name: str
-    ok: bool
-    detail: str
-    necessary: bool = False
-    figures: Mapping[str, Figure] = field(default_factory=dict)
+    name: str  # name of the test
+    ok: bool  # necessary tests: it works. Others: as IEEE 754 and the text of the shader say
+    detail: str  # the result as a sentence
+    necessary: bool = False  # results are wrong if it fails
+    figures: Mapping[str, Figure] = field(default_factory=dict)  # measured numbers, by name
 
     @property
     def verdict(self) -> str:
@@ -74,8 +60,6 @@ class Finding:
 def examine(device: Device) -> list[Finding]:
     """Run all tests on a device. Synchronises; takes well under a second, most of it compiling.
 
-    Examples
-    --------
     >>> import glla
     >>> findings = examine(glla.default_device())
     >>> passed(findings)
@@ -201,11 +185,8 @@ def _denormals(device: Device) -> list[Finding]:
 def operand_pairs() -> dict[str, Array]:
     """Return the operands for testing `/` and the root: (a, b) in the last axis, every quotient normal.
 
-    Returns
-    -------
-    dict of str to ndarray of float32
-        ``wide``, magnitudes from 2^-60 to 2^60 and either sign; ``whole``, all pairs of 1 to 256; ``large``, divisors
-        from 2^126 to float32's largest value.
+    ``wide``, magnitudes from 2^-60 to 2^60 and either sign; ``whole``, all pairs of 1 to 256; ``large``, divisors from
+    2^126 to float32's largest value.
     """
     rng = np.random.default_rng(20070601)
     signs = rng.choice([-1.0, 1.0], (2**18, 2))
@@ -219,8 +200,6 @@ def operand_pairs() -> dict[str, Array]:
 def ulps(actual: Array, exact: NDArray[np.float64]) -> float:
     """Return the largest error in units in the last place of the exact value; infinite for a NaN or an infinity.
 
-    Examples
-    --------
     >>> ulps(np.array([1.0, 2.0], dtype=np.float32), np.array([1.0, 2.0 + 2.0**-23]))
     0.5
     """

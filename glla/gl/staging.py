@@ -98,10 +98,7 @@ class Staging:
     def done(self, buffer: Texture, wait: bool | float) -> bool:
         """Whether the GPU is done with a buffer, after a wait without limit (True) or of some seconds.
 
-        Raises
-        ------
-        DeviceError
-            The driver cannot wait.
+        Raises DeviceError: the driver cannot wait.
         """
         fence = self._fences.get(buffer.gl.glo)
         if fence is None:
@@ -132,12 +129,7 @@ class Staging:
 class Uploads:
     """Uploads through two alternating staging buffers. A context manager: at its end the buffers are released.
 
-    Parameters
-    ----------
-    device : Device
-        The target.
-    elements : int
-        Most elements of one array.
+    `device`: the target. `elements`: most elements of one array.
     """
 
     def __init__(self, device: Lender, elements: int) -> None:
@@ -167,17 +159,9 @@ class Uploads:
     def upload(self, array: Array, shape: Shape | None = None) -> Texture:
         """Pack a 2-D float32 array into a texture. Waits only for the upload before the last one.
 
-        Parameters
-        ----------
-        array : ndarray of float32, shape (m, n), m, n > 0
-            Of any strides, or a memory map. It is copied before this returns.
-        shape : tuple of int, optional
-            At least (m, n): the array is padded with zeros below and to the right.
-
-        Returns
-        -------
-        Texture
-            Packed.
+        Packed.
+        `array`, (m, n): of any strides, or a memory map. It is copied before this returns. `shape`: at least (m, n):
+        the array is padded with zeros below and to the right.
         """
         shape = shape or (array.shape[0], array.shape[1])
         if shape[0] * shape[1] > self._elements or array.shape[0] > shape[0] or array.shape[1] > shape[1]:
@@ -219,8 +203,6 @@ def _fill(target: Array, array: Array) -> None:
 class Download:
     """A matrix in transfer to the host, made by `Device.download_later`.
 
-    Examples
-    --------
     >>> import glla
     >>> device = glla.default_device()
     >>> download = device.download_later(glla.asarray([[1, 2]], device).texture, (1, 2))
@@ -253,15 +235,7 @@ class Download:
     def result(self, out: Array | None = None) -> Array:
         """Wait for the transfer, copy the result out, and release the memory on the device. Call it once.
 
-        Parameters
-        ----------
-        out : ndarray of float32, optional
-            Array of any strides to fill; by default a new C-contiguous array.
-
-        Returns
-        -------
-        ndarray of float32
-            `out`, or the new array.
+        `out`, or the new array. `out`: array of any strides to fill; by default a new C-contiguous array.
         """
         self._live()
         if out is not None and out.shape != self.shape:

@@ -40,12 +40,7 @@ def work(cost: Cost) -> float:
 class Throttle:
     """Bounds the queued work to two portions. Its context must be current in every call.
 
-    Parameters
-    ----------
-    calls : Calls
-        Of the context.
-    check : callable
-        Called with the plan while the host waits; raises to end the plan.
+    `calls`: of the context. `check`: called with the plan while the host waits; raises to end the plan.
     """
 
     __slots__ = ("_before", "_calls", "_check", "_queued")

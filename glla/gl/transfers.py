@@ -28,17 +28,10 @@ def pixels(storage: Storage) -> tuple[int, int]:
 class Transfers:
     """Transfers of one context, which must be current in every call.
 
-    Parameters
-    ----------
-    calls : Calls
-        Of the context.
-    pool : Pool
-        Its textures.
-    unit : int
-        The texture unit to bind to. No pass may use it, because passes rely on their bindings.
-    waits : bool
-        Wait until all queued work is drawn before a texture is read. OpenGL requires that of the driver, but llvmpipe,
-        with threads of its own, sometimes returns an older content of a small texture.
+    `calls`: of the context. `pool`: its textures. `unit`: the texture unit to bind to. No pass may use it, because
+    passes rely on their bindings. `waits`: wait until all queued work is drawn before a texture is read. OpenGL
+    requires that of the driver, but llvmpipe, with threads of its own, sometimes returns an older content of a small
+    texture.
     """
 
     def __init__(self, calls: Calls, pool: Pool, unit: int, waits: bool = False) -> None:

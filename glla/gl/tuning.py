@@ -70,13 +70,8 @@ def _consults_tuning(operation: Operation) -> bool:
 def variants(operation: str) -> dict[str, Variant]:
     """List the variants that may be chosen: on plain OpenGL 3.3, and with every pivot norm.
 
-    Raises
-    ------
-    OptionError
-        No such operation; the message lists the valid ones.
+    Raises OptionError: no such operation; the message lists the valid ones.
 
-    Examples
-    --------
     >>> list(variants("plu"))
     ['rank2', 'blocked']
     """
@@ -124,12 +119,8 @@ def load(renderer: str) -> tuple[Tuned, ...]:
 def read(file: Path, renderer: str) -> list[dict[str, Any]]:
     """Read the entries of a file: operation, size, variant, parameters, and the seconds, for readers.
 
-    Raises
-    ------
-    OptionError
-        It must not be used; the message names the file, the reason and a remedy.
-    OSError
-        It cannot be read.
+    Raises OptionError: it must not be used; the message names the file, the reason and a remedy. Raises OSError: it
+    cannot be read.
     """
     try:
         document = _json(file)
@@ -164,10 +155,7 @@ def _json(file: Path) -> Any:
 def tuned(entry: Mapping[str, Any]) -> Tuned:
     """Check that an entry names a variant that may be chosen, and return it as the limits hold it.
 
-    Raises
-    ------
-    OptionError
-        It does not.
+    Raises OptionError: it does not.
     """
     operation, size, name, given = (entry[key] for key in ("operation", "size", "variant", "parameters"))
     known = variants(operation)
@@ -184,10 +172,7 @@ def tuned(entry: Mapping[str, Any]) -> Tuned:
 def write(file: Path, renderer: str, version: str, entries: Iterable[Mapping[str, Any]]) -> None:
     """Write a file atomically.
 
-    Raises
-    ------
-    OSError
-        It cannot be written.
+    Raises OSError: it cannot be written.
     """
     document = {
         "format": FORMAT,

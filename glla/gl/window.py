@@ -18,19 +18,9 @@ READ_FRAMEBUFFER, DRAW_FRAMEBUFFER, COLOR_BUFFER_BIT, LINEAR = 0x8CA8, 0x8CA9, 0
 class Window:
     """The window of a device that was made with ``backend="glfw"``, made visible.
 
-    Parameters
-    ----------
-    device : Device
-        The device that has the window. On the main thread.
-    width, height : int
-        Of the window, in pixels.
-    title : str
-        Its title.
-
-    Raises
-    ------
-    ContextError
-        The device has no window.
+    `device`: the device that has the window. On the main thread. `width`, `height`: of the window, in pixels. `title`:
+    its title.
+    Raises ContextError: the device has no window.
     """
 
     def __init__(self, device: Device, width: int, height: int, title: str) -> None:

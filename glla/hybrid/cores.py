@@ -45,12 +45,7 @@ def for_blas(sharing: int = 1, left: int = 1) -> AbstractContextManager[Any]:
     2048): ``benchmarks/results/nvidia-h200-pcie-sse2/hybrid/2026-11-22T042746Z.json``. Needs threadpoolctl; without it,
     set ``OPENBLAS_NUM_THREADS`` before NumPy is imported.
 
-    Parameters
-    ----------
-    sharing : int
-        Processes on this machine that share its cores.
-    left : int
-        Cores left to other threads.
+    `sharing`: processes on this machine that share its cores. `left`: cores left to other threads.
     """
     threads = control()
     if threads is None:

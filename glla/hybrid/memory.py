@@ -39,10 +39,7 @@ def folder(remember: bool = False) -> Path | None:
 
     None unless files are requested, by the argument or by GLLA_HYBRID=on; and with GLLA_HYBRID=off.
 
-    Raises
-    ------
-    OptionError
-        GLLA_HYBRID has another value.
+    Raises OptionError: GLLA_HYBRID has another value.
     """
     wish = os.environ.get("GLLA_HYBRID", "").lower()
     if wish not in ("", "on", "off"):
@@ -63,12 +60,7 @@ class Memory:
     An invalid file counts as empty, and a failure to write is ignored: measuring again costs less than an error. Files
     of another driver or another number of cores do not count, nor do old ones.
 
-    Parameters
-    ----------
-    info : DeviceInfo
-        Of the device.
-    remember : bool
-        Keep them in a file, see `folder`; otherwise in the process only.
+    `remember`: keep them in a file, see `folder`; otherwise in the process only.
     """
 
     def __init__(self, info: DeviceInfo, remember: bool = False) -> None:

@@ -24,22 +24,13 @@ MOST_AHEAD = 20
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds per system on either side.
+    """Seconds per system on either side."""
 
-    Attributes
-    ----------
-    gpu_alone, cpu_alone : float
-        While the other side is idle.
-    gpu, cpu : float
-        While the other side works: BLAS also competes for the core that drives the GPU.
-    devices : int
-        GPUs that share the GPU side's systems; its seconds are those of one system divided by their number.
-    """
-
-    gpu_alone: float
+    gpu_alone: float  # while the other side is idle
     cpu_alone: float
-    gpu: float
+    gpu: float  # while the other side works: BLAS also competes for the core that drives the GPU
     cpu: float
+    # GPUs that share the GPU side's systems; its seconds are those of one system divided by their number
     devices: int = 1
 
     @property
@@ -53,8 +44,6 @@ class Pace:
 
         0 where the GPU works alone, infinity where the CPU does.
 
-        Examples
-        --------
         >>> Pace(gpu_alone=3, cpu_alone=2, gpu=4, cpu=2).ratio
         2.0
         """
@@ -65,8 +54,6 @@ class Pace:
     def workers(self) -> str:
         """Who works: "both", or the better one of "gpu" and "cpu" if both together would not be faster by `GAIN`.
 
-        Examples
-        --------
         >>> Pace(3, 2, 4, 2).workers, Pace(30, 2, 30, 2).workers, Pace(2, 3, 4, 6).workers
         ('both', 'cpu', 'gpu')
         """
@@ -93,8 +80,6 @@ class Pace:
     def corrected(self, side: str, seconds: float) -> Pace:
         """Update the times with those of a system on one side.
 
-        Examples
-        --------
         >>> Pace(3, 2, 4, 2).corrected("cpu", 3)
         Pace(gpu_alone=3, cpu_alone=2, gpu=4, cpu=2.25, devices=1)
         """
@@ -107,8 +92,6 @@ class Pace:
 def from_ratio(ratio: float, cpu: float = 1.0) -> Pace:
     """Return times for a given ratio, and given seconds on the CPU; 0 and infinity leave one side alone.
 
-    Examples
-    --------
     >>> from_ratio(2).ratio, from_ratio(0).workers, from_ratio(float("inf")).workers
     (2.0, 'gpu', 'cpu')
     """
@@ -126,8 +109,6 @@ def gpu_share(left: int, pace: Pace, gpu_busy: float = 0.0) -> int:
     it count as the remaining ones: that is enough for both sides, see `Pace.ahead`, and no late system goes to a slow
     GPU.
 
-    Examples
-    --------
     >>> gpu_share(25, Pace(2, 1, 2, 1))  # r = 2: 8 take 16 s, 17 take 17 s
     8
     >>> gpu_share(2, Pace(3, 1, 3, 1))  # a slow one must not be the last

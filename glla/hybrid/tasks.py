@@ -33,28 +33,16 @@ WARM = 0.3
 
 @dataclass(frozen=True)
 class Task:
-    """A checked system.
+    """A checked system."""
 
-    Attributes
-    ----------
-    index : int
-        Its number in the stream.
-    operation : str
-        One of `SHARED`.
-    arrays : tuple of ndarray
-        Operands, float32 and finite, of fitting shapes.
-    """
-
-    index: int
-    operation: str
-    arrays: tuple[Float32, ...]
+    index: int  # its number in the stream
+    operation: str  # one of `SHARED`
+    arrays: tuple[Float32, ...]  # operands, float32 and finite, of fitting shapes
 
     @property
     def key(self) -> str:
         """Operation and size, to half an octave: systems of about the same time on either side.
 
-        Examples
-        --------
         >>> Task(0, "inv", (np.eye(1000, dtype=np.float32),)).key
         'inv 1024 x 1024'
         """
@@ -70,10 +58,7 @@ def _key(operation: str, sides: tuple[int, ...]) -> str:
 def checked(operation: str, index: int, system: Any, copy: bool) -> Task:
     """Make a task from an item of the stream.
 
-    Raises
-    ------
-    ShapeError, DTypeError, NonFiniteError
-        As the operation itself, for one matrix.
+    Raises ShapeError, DTypeError, NonFiniteError: as the operation itself, for one matrix.
     """
     names = OPERATIONS[operation].operands
     try:
@@ -100,19 +85,13 @@ def _check_shapes(operation: str, a: Float32, *others: Float32) -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a task: a value or an error, the seconds it took, and its end time.
-
-    Attributes
-    ----------
-    side : str
-        The side that did it: "gpu", "cpu", or "" for an invalid system.
-    """
+    """Outcome of a task: a value or an error, the seconds it took, and its end time."""
 
     value: Any
     error: Exception | None
     seconds: float = 0.0
     end: float = 0.0
-    side: str = ""
+    side: str = ""  # the side that did it: "gpu", "cpu", or "" for an invalid system
 
     def get(self, index: int) -> Any:
         """Return the value, or raise the error with a note that names the system."""

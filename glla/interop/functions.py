@@ -400,17 +400,8 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
 def matrix_power(x: Any, n: Any, /) -> Array:
     """Raise square matrices to an integer power: by squaring, of their inverses if n is negative.
 
-    Parameters
-    ----------
-    x : Array
-        A square matrix, or a batch of them.
-    n : int
-        Any integer; 0 gives the identity.
-
-    Returns
-    -------
-    Array
-        Synchronises only for n < 0. At most 2 log2(n) products.
+    Synchronises only for n < 0. At most 2 log2(n) products.
+    `x`: a square matrix, or a batch of them. `n`: any integer; 0 gives the identity.
     """
     matrix = asarray(x)
     if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:

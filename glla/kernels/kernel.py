@@ -69,23 +69,13 @@ REPEAT = "repeat_number"
 
 @dataclass(frozen=True, eq=False)
 class _Version:
-    """A kernel as its files are now. Plans are kept by it, so each text has its own.
+    """A kernel as its files are now. Plans are kept by it, so each text has its own."""
 
-    Attributes
-    ----------
-    shader : str
-        Name by which a pass draws with it.
-    files : mapping of Path to str
-        The user's own files, and what they hold.
-    wrapped : bool
-        Its arrays lie wrapped, and have any number of dimensions; else packed.
-    """
-
-    shader: str
+    shader: str  # name by which a pass draws with it
     defines: Mapping[str, shaders.Define]
     declared: Declarations
-    files: Mapping[Path, str]
-    wrapped: bool
+    files: Mapping[Path, str]  # the user's own files, and what they hold
+    wrapped: bool  # its arrays lie wrapped, and have any number of dimensions; else packed
 
     def storage(self, shape: Shape, dtype: str) -> Storage:
         """Texture of one of its arrays."""

@@ -34,14 +34,8 @@ _DECLARED = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;")
 def read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str, Path | None]:
     """Text of a shader, the name of its file, and the file's folder.
 
-    Raises
-    ------
-    OptionError
-        It is a text, and has no name.
-    ShaderError
-        It is not UTF-8, or begins with a ``#version``.
-    OSError
-        The file cannot be read.
+    Raises OptionError: it is a text, and has no name. Raises ShaderError: it is not UTF-8, or begins with a
+    ``#version``. Raises OSError: the file cannot be read.
     """
     if shaders.is_text(source):
         if not name:
@@ -83,23 +77,9 @@ def put_into(
 ) -> Plan:
     """Plan with the shader in the place of glla's.
 
-    Parameters
-    ----------
-    plan : Plan
-        That draws with `Interface.stands_for`.
-    operation, interface
-        Whose it is.
-    shader : str
-        As it was adopted.
-    values : mapping of str to int
-        Of its parameters.
-    name : str
-        What the plan is called.
-
-    Raises
-    ------
-    ShaderError
-        The shader does not keep to the interface: the file, the line and what to do.
+    `plan`: that draws with `Interface.stands_for`. `operation`, `interface`: whose it is. `shader`: as it was adopted.
+    `values`: of its parameters. `name`: what the plan is called.
+    Raises ShaderError: the shader does not keep to the interface: the file, the line and what to do.
     """
     flat = plan.flat
     several = sum(isinstance(step, Pass) and step.shader == interface.stands_for for step in flat.passes) > 1

@@ -132,7 +132,7 @@ def estimate(plan: Plan) -> tuple[int, int] | None:
 
     Examples
     --------
-    >>> from glla.operations import matmul
+    >>> from glla.operations.product import matmul
     >>> from glla.passes import resident
     >>> estimate(matmul.plan(resident((8, 8), (8, 8)), variant="inner_product"))
     (128, 128)
@@ -239,7 +239,7 @@ def count(
     Two texels for each of the 4 x 4 x 4 products of blocks:
 
     >>> from glla.gl import default_device
-    >>> from glla.operations import matmul
+    >>> from glla.operations.product import matmul
     >>> from glla.passes import resident
     >>> device = default_device()
     >>> a = device.upload(np.ones((8, 8), np.float32))

@@ -53,7 +53,7 @@ def traffic(plan: Plan) -> int:
 
     Examples
     --------
-    >>> from glla.operations import matmul
+    >>> from glla.operations.product import matmul
     >>> from glla.passes import resident
     >>> traffic(matmul.plan(resident((4, 4), (4, 4)))) == 3 * 4 * 4 * 4
     True

@@ -31,23 +31,10 @@ POINT = Region(0, 0, 1, 1)
 def arithmetic(size: Shape, steps: int, rounds: int = 1, channels: int = 4, swizzled: bool = False) -> Plan:
     """Plan of multiply-adds in 32 independent sums, without memory.
 
-    Parameters
-    ----------
-    size : tuple of int
-        Height and width of the targets, in texels.
-    steps : int
-        Passes.
-    rounds : int
-        Rounds of `FLOPS` flop in each fragment, or a quarter of it.
-    channels : {4, 1}
-        That take part in each sum.
-    swizzled : bool
-        All four change their places in each step.
-
-    Returns
-    -------
-    Plan
-        Operand ``coefficients``, see ``ceilings/arithmetic.frag``; result ``result``.
+    Operand ``coefficients``, see ``ceilings/arithmetic.frag``; result ``result``.
+    `size`: height and width of the targets, in texels. `steps`: passes. `rounds`: rounds of `FLOPS` flop in each
+    fragment, or a quarter of it. `channels` (4, 1): that take part in each sum. `swizzled`: all four change their
+    places in each step.
     """
     draft = Draft(f"ceiling_arithmetic[{channels}{', swizzled' if swizzled else ''}]")
     inputs = {"coefficients": draft.operand("coefficients", Storage(SIDE, SIDE))}

@@ -41,19 +41,8 @@ TRUTHS = frozenset(
 def unary(shape: Shape, operation: str = "positive", placement: Placement = WHOLE) -> Plan:
     """Plan of a function of one operand.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the result.
-    operation : str
-        A key of `UNARY`.
-    placement : Placement
-        Placement of the operand over the result.
-
-    Returns
-    -------
-    Plan
-        Operand ``A``, result ``result``. One pass.
+    Operand ``A``, result ``result``. One pass.
+    `shape`: of the result. `operation`: a key of `UNARY`. `placement`: placement of the operand over the result.
     """
     draft = Draft(operation)
     draft.operand("A", spread(shape, placement))
@@ -67,19 +56,8 @@ def unary(shape: Shape, operation: str = "positive", placement: Placement = WHOL
 def binary(shape: Shape, operation: str = "add", left: Placement = WHOLE, right: Placement = WHOLE) -> Plan:
     """Plan of a function of two operands.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the result.
-    operation : str
-        A key of `BINARY`.
-    left, right : Placement
-        Placements of the operands over the result.
-
-    Returns
-    -------
-    Plan
-        Operands ``A`` and ``B``, result ``result``. One pass.
+    Operands ``A`` and ``B``, result ``result``. One pass.
+    `shape`: of the result. `operation`: a key of `BINARY`. `left`, `right`: placements of the operands over the result.
     """
     draft = Draft(operation)
     draft.operand("A", spread(shape, left))

@@ -14,15 +14,8 @@ PAIR_CHANNELS = 2
 def answers(size: Shape) -> Plan:
     """Plan of known answers.
 
-    Parameters
-    ----------
-    size : tuple of int
-        Height and width in texels.
-
-    Returns
-    -------
-    Plan
-        Operand ``A``, integers; result ``answers``, see ``probe/answers.frag``.
+    Operand ``A``, integers; result ``answers``, see ``probe/answers.frag``.
+    `size`: height and width in texels.
     """
     return _one_pass("answers", "probe/answers", "A", Storage(*size), "answers")
 
@@ -76,15 +69,8 @@ def compiler(size: Shape) -> Plan:
 def loops(trips: tuple[int, ...]) -> Plan:
     """Plan that counts how often loops really go round.
 
-    Parameters
-    ----------
-    trips : tuple of int
-        Trips to ask for, each in a pass of its own.
-
-    Returns
-    -------
-    Plan
-        Operand ``unit``, 1 x 1 with one channel, holds 1; result ``counts``, a row with a channel and a texel for each.
+    Operand ``unit``, 1 x 1 with one channel, holds 1; result ``counts``, a row with a channel and a texel for each.
+    `trips`: trips to ask for, each in a pass of its own.
     """
     draft = Draft("probe_loops")
     unit = draft.operand("unit", Storage(1, 1, 1))

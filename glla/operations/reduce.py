@@ -50,23 +50,11 @@ def reduced_shape(shape: Shape, axis: int | None) -> Shape:
 def fold(shape: Shape, operation: str = "sum", axis: int | None = None) -> Plan:
     """Plan of a reduction.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and columns, at least 1.
-    operation : str
-        A key of `FOLDS`.
-    axis : {None, 0, 1}
-        None reduces the whole matrix to one element, 0 each column, 1 each row.
+    Operand ``A``, for ``sum_squares`` also ``S``, the result of ``max_magnitude`` along the same axis; with e =
+    floor(log2(S)) the squares are those of A 2^-e. Result ``total``, packed, of `reduced_shape`.
+    `shape`: rows and columns, at least 1. `operation`: a key of `FOLDS`. `axis` (None, 0, 1): None reduces the whole
+    matrix to one element, 0 each column, 1 each row.
 
-    Returns
-    -------
-    Plan
-        Operand ``A``, for ``sum_squares`` also ``S``, the result of ``max_magnitude`` along the same axis; with
-        e = floor(log2(S)) the squares are those of A 2^-e. Result ``total``, packed, of `reduced_shape`.
-
-    Notes
-    -----
     Sums: abs(S - S^) <= d u sum(abs(a)), u = 2^-24, with d = `depth` (shape, axis), that is 32 for 16 x 16 texels and
     30 more for every factor of 16 in the longer side.
     """

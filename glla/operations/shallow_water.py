@@ -34,57 +34,23 @@ FIELDS = ("z", "u", "v", "h")
 
 @dataclass(frozen=True)
 class Water:
-    """Parameters of the plan of a simulation: everything but the fields.
+    """Parameters of the plan of a simulation: everything but the fields."""
 
-    Attributes
-    ----------
-    cells : tuple of int
-        Along x and y.
-    spacing : tuple of float
-        Of the cells along x and y, in m.
-    dt : float
-        Of a step, in s.
-    gravity : float
-        In m/s^2.
-    friction : float
-        1 / C^2, C being Chezy's coefficient, in s^2/m.
-    coriolis : float
-        f, in 1/s.
-    wind : tuple of float
-        Stress over the density of water along x and y, in m^2/s^2.
-    convection : bool
-        The flow carries its velocity.
-    pieces : int
-        Straight pieces of a streamline.
-    periodic : tuple of bool
-        Whether the ends of x, and of y, are joined.
-    theta : float
-        Weight of the new time level, of the semi-implicit step.
-    tolerance : float
-        Of its conjugate gradients, relative to the right side.
-    most : int
-        Iterations of these, at most.
-    tide : str
-        Side whose elevation is given; "" for none.
-    variant : str
-        Of the tridiagonal systems.
-    """
-
-    cells: tuple[int, int]
-    spacing: tuple[float, float] = (1.0, 1.0)
-    dt: float = 1.0
-    gravity: float = 9.81
-    friction: float = 0.0
-    coriolis: float = 0.0
-    wind: tuple[float, float] = (0.0, 0.0)
-    convection: bool = True
-    pieces: int = 1
-    periodic: tuple[bool, bool] = (False, False)
-    theta: float = 0.5
-    tolerance: float = 1e-6
-    most: int = 1000
-    tide: str = ""
-    variant: str = "cyclic_reduction"
+    cells: tuple[int, int]  # along x and y
+    spacing: tuple[float, float] = (1.0, 1.0)  # of the cells along x and y, in m
+    dt: float = 1.0  # of a step, in s
+    gravity: float = 9.81  # in m/s^2
+    friction: float = 0.0  # 1 / C^2, C being Chezy's coefficient, in s^2/m
+    coriolis: float = 0.0  # f, in 1/s
+    wind: tuple[float, float] = (0.0, 0.0)  # stress over the density of water along x and y, in m^2/s^2
+    convection: bool = True  # the flow carries its velocity
+    pieces: int = 1  # straight pieces of a streamline
+    periodic: tuple[bool, bool] = (False, False)  # whether the ends of x, and of y, are joined
+    theta: float = 0.5  # weight of the new time level, of the semi-implicit step
+    tolerance: float = 1e-6  # of its conjugate gradients, relative to the right side
+    most: int = 1000  # iterations of these, at most
+    tide: str = ""  # side whose elevation is given; "" for none
+    variant: str = "cyclic_reduction"  # of the tridiagonal systems
 
     @property
     def storage(self) -> Storage:

@@ -66,19 +66,9 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, w: int = WINDOW, limit: f
 
     Operand ``A``, result ``C``, both packed. One pass; ``frames`` one for each row of windows, and one for the limit.
 
-    Parameters
-    ----------
-    forms : (Form,)
-        Of A, at least w x w.
-    w : int
-        Rows and columns of a window, see `WIDEST`.
-    limit : float or None
-        Sums are cut to [0, limit]; None leaves them.
-
-    Raises
-    ------
-    OptionError, LimitError
-        No such variant; a window that is too large for it.
+    `forms`: of A, at least w x w. `w`: rows and columns of a window, see `WIDEST`. `limit`: sums are cut to [0, limit];
+    None leaves them.
+    Raises OptionError, LimitError: no such variant; a window that is too large for it.
     """
     variant = chosen.variant
     if w > WIDEST[variant]:

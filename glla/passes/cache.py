@@ -37,10 +37,7 @@ T = TypeVar("T")
 def byte_limit(name: str, value: int | None, usual: T) -> int | T:
     """Give a limit in bytes: as it was asked for, as the environment says (``GLLA_`` and the name), or the usual one.
 
-    Raises
-    ------
-    OptionError
-        It is no number of bytes.
+    Raises OptionError: it is no number of bytes.
     """
     variable = f"GLLA_{name.upper()}"
     given = os.environ.get(variable, "") if value is None else value
@@ -170,18 +167,9 @@ class CachedPlan(Protocol[P, R]):
 def cached_plan(function: Callable[P, R]) -> CachedPlan[P, R]:
     """Cache the results of a builder by its arguments, which must be hashable, and must not change.
 
-    Parameters
-    ----------
-    function : callable
-        A pure function that gives a `Plan`, or what is chosen for one.
+    ``__wrapped__`` is the function itself; ``cache_clear()`` forgets what it has built.
+    `function`: a pure function that gives a `Plan`, or what is chosen for one.
 
-    Returns
-    -------
-    CachedPlan
-        ``__wrapped__`` is the function itself; ``cache_clear()`` forgets what it has built.
-
-    Examples
-    --------
     >>> @cached_plan
     ... def twice(n):
     ...     print("built")

@@ -45,10 +45,7 @@ class Checked(Protocol):
 def check(plan: Checked, steps: tuple[Step, ...], limits: Limits) -> None:
     """Prove the rules; `steps` are those of the plan and of all plans that it calls.
 
-    Raises
-    ------
-    PlanError, LimitError
-        See `Plan.check`.
+    Raises PlanError, LimitError: see `Plan.check`.
     """
     _Check(plan, limits).all(steps)
 

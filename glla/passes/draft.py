@@ -111,7 +111,8 @@ class Draft:
 
         Examples
         --------
-        >>> from glla.operations import matmul, packing
+        >>> from glla.operations.layouts import packing
+        >>> from glla.operations.product import matmul
         >>> from glla.passes import resident
         >>> draft = Draft("square of I")
         >>> i = draft.call("I", packing.identity((4, 4)))["I"]

@@ -28,67 +28,34 @@ class Cost:
 
 @dataclass(frozen=True)
 class Scope:
-    """Steps that belong together, with a name: one turn of a loop, or a plan within a plan.
+    """Steps that belong together, with a name: one turn of a loop, or a plan within a plan."""
 
-    Attributes
-    ----------
-    name : str
-        The same for all turns of a loop: ``"panel"``.
-    number : int or None
-        Which turn, from 0; None where there is no loop.
-    first, end : int
-        Its steps: from `first` to `end` - 1. Scopes lie within each other, or apart.
-    often : str
-        How often a plan within a plan runs, in words; "" for once.
-    """
-
-    name: str
-    number: int | None
-    first: int
+    name: str  # the same for all turns of a loop: ``"panel"``
+    number: int | None  # which turn, from 0; None where there is no loop
+    first: int  # its steps: from `first` to `end` - 1. Scopes lie within each other, or apart
     end: int
-    often: str = ""
+    often: str = ""  # how often a plan within a plan runs, in words; "" for once
 
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """A step that is a whole plan.
+    """A step that is a whole plan."""
 
-    Attributes
-    ----------
-    name : str
-        What it is here, in a word or two; prefix of its slots in `Plan.flat`.
-    plan : Plan
-        What runs.
-    operands, results : mapping of str to str
-        Its operands and results -> slots of the plan that calls. A result that is not named is given back at once.
-    """
-
-    name: str
-    plan: Plan
+    name: str  # what it is here, in a word or two; prefix of its slots in `Plan.flat`
+    plan: Plan  # what runs
+    # its operands and results -> slots of the plan that calls. A result that is not named is given back at once
     operands: Mapping[str, str]
     results: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class Next:
-    """Transition from a plan, where the values decide.
+    """Transition from a plan, where the values decide."""
 
-    Attributes
-    ----------
-    when : str
-        In which case, in words: "a pivot may be nothing but rounding error".
-    stage : str
-        Name of the next plan; "" for an error.
-    plan : callable or None
-        Makes the next plan; None for an error.
-    error : str
-        The error, as ``Class: words``.
-    """
-
-    when: str
-    stage: str = ""
-    plan: Callable[[], Plan] | None = None
-    error: str = ""
+    when: str  # in which case, in words: "a pivot may be nothing but rounding error"
+    stage: str = ""  # name of the next plan; "" for an error
+    plan: Callable[[], Plan] | None = None  # makes the next plan; None for an error
+    error: str = ""  # the error, as ``Class: words``
 
     def __str__(self) -> str:
         """Say it in a line."""

@@ -16,8 +16,6 @@ def shared(plan: Plan) -> Plan:
     A plan whose calls are put in their places (`Plan.flat`) holds the temporaries of all of them at once. Shared, they
     take about the memory that the calls take when they run one after the other.
 
-    Examples
-    --------
     >>> from glla.operations import elementwise
     >>> from glla.passes import Draft, matrix
     >>> draft = Draft("-----A")

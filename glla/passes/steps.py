@@ -50,65 +50,32 @@ class Transfer:
 
 @dataclass(frozen=True, eq=False)
 class Host:
-    """A step that the CPU does: a pure function of arrays, of NumPy or LAPACK.
+    """A step that the CPU does: a pure function of arrays, of NumPy or LAPACK."""
 
-    Attributes
-    ----------
-    name : str
-        What it does, in words.
-    function : callable
-        Arrays, in the order of `inputs`, -> a tuple of arrays, in the order of `outputs`.
-    inputs, outputs : tuple of str
-        Slots of the plan, arrays of the host all of them.
-    flops : int
-        Additions and multiplications.
-    """
-
-    name: str
+    name: str  # what it does, in words
+    # arrays, in the order of `inputs`, -> a tuple of arrays, in the order of `outputs`
     function: Callable[..., tuple[Any, ...]]
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...]  # slots of the plan, arrays of the host all of them
     outputs: tuple[str, ...]
-    flops: int = 0
+    flops: int = 0  # additions and multiplications
 
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """One draw.
+    """One draw."""
 
-    Attributes
-    ----------
-    shader : str
-        Name below ``shaders/``.
-    inputs : mapping of str to str
-        Sampler in the GLSL -> slot of the plan.
-    outputs : tuple of str
-        Slots written, in the order of the shader's output locations; several are several render targets.
-    uniforms : mapping
-        Values set for this draw.
-    defines : mapping
-        Values baked into the shader's text.
-    region : Region or None
-        Texels drawn; None for the whole target.
-    accumulate : bool
-        Add to the target (float blending) instead of replacing it.
-    blocks : mapping of str to Block
-        Uniform block in the GLSL -> part of a buffer.
-    step : int
-        A number for the vertex stage that costs nothing, see ``lib/fullscreen.glsl``.
-    points : int
-        Points that are drawn in place of one triangle, each a texel where the vertex stage of the shader puts it; 0 for
-        the triangle.
-    """
-
-    shader: str
-    inputs: Mapping[str, str]
+    shader: str  # name below ``shaders/``
+    inputs: Mapping[str, str]  # sampler in the GLSL -> slot of the plan
+    # slots written, in the order of the shader's output locations; several are several render targets
     outputs: tuple[str, ...]
-    uniforms: Mapping[str, Uniform] = field(default_factory=dict)
-    defines: Mapping[str, shaders.Define] = field(default_factory=dict)
-    region: Region | None = None
-    accumulate: bool = False
-    blocks: Mapping[str, Block] = field(default_factory=dict)
-    step: int = 0
+    uniforms: Mapping[str, Uniform] = field(default_factory=dict)  # values set for this draw
+    defines: Mapping[str, shaders.Define] = field(default_factory=dict)  # values baked into the shader's text
+    region: Region | None = None  # texels drawn; None for the whole target
+    accumulate: bool = False  # add to the target (float blending) instead of replacing it
+    blocks: Mapping[str, Block] = field(default_factory=dict)  # uniform block in the GLSL -> part of a buffer
+    step: int = 0  # a number for the vertex stage that costs nothing, see ``lib/fullscreen.glsl``
+    # points that are drawn in place of one triangle, each a texel where the vertex stage of the shader puts it; 0 for
+    # the triangle
     points: int = 0
 
     @property
@@ -119,30 +86,15 @@ class Pass:
 
 @dataclass(frozen=True, eq=False)
 class Dispatch:
-    """A step that is no draw: a compute shader, which needs OpenGL 4.3.
+    """A step that is no draw: a compute shader, which needs OpenGL 4.3."""
 
-    Attributes
-    ----------
-    shader : str
-        Name below ``shaders/``.
-    inputs : mapping of str to str
-        Sampler in the GLSL -> slot of the plan.
-    outputs : tuple of str
-        Slots that it stores to, in the order of the shader's image bindings. It writes every texel of them.
-    groups : tuple of int
-        Work groups side by side, and one above the other.
-    uniforms : mapping
-        Values set for this dispatch.
-    defines : mapping
-        Values baked into the shader's text.
-    """
-
-    shader: str
-    inputs: Mapping[str, str]
+    shader: str  # name below ``shaders/``
+    inputs: Mapping[str, str]  # sampler in the GLSL -> slot of the plan
+    # slots that it stores to, in the order of the shader's image bindings. It writes every texel of them
     outputs: tuple[str, ...]
-    groups: tuple[int, int]
-    uniforms: Mapping[str, Uniform] = field(default_factory=dict)
-    defines: Mapping[str, shaders.Define] = field(default_factory=dict)
+    groups: tuple[int, int]  # work groups side by side, and one above the other
+    uniforms: Mapping[str, Uniform] = field(default_factory=dict)  # values set for this dispatch
+    defines: Mapping[str, shaders.Define] = field(default_factory=dict)  # values baked into the shader's text
 
     # What a pass may have, and a dispatch never has: so that whoever looks at a plan need not tell them apart.
     accumulate: ClassVar[bool] = False

@@ -14,15 +14,6 @@ from glla.passes.layout import ELEMENT_BYTES, Layout, Packed, Shape, Wrapped
 class Storage:
     """A texture: texels high, texels wide, channels per texel (1, 2 or 4), and their type.
 
-    Attributes
-    ----------
-    dtype : {"float32", "int32"}
-        Of each channel.
-    layout : Layout or None
-        Which array lies in it, and how. It says how to read the texels, and is no part of what the texture must be.
-
-    Examples
-    --------
     >>> Storage(2, 3) == Storage(2, 3, layout=Packed((3, 5)))
     True
     """
@@ -33,7 +24,8 @@ class Storage:
     height: int
     width: int
     channels: int = 4
-    dtype: str = field(default="float32", kw_only=True, repr=False)
+    dtype: str = field(default="float32", kw_only=True, repr=False)  # ("float32", "int32"): of each channel
+    # which array lies in it, and how. It says how to read the texels, and is no part of what the texture must be
     layout: Layout | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @property
@@ -52,20 +44,13 @@ class Storage:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A linear buffer on the device.
-
-    Attributes
-    ----------
-    nbytes : int
-        Its size.
-    use : {"uniforms", "staging"}
-        For uniform blocks; or in memory that the host reaches as well, for transfers.
-    """
+    """A linear buffer on the device."""
 
     host: ClassVar[bool] = False
     buffer: ClassVar[bool] = True
 
-    nbytes: int
+    nbytes: int  # its size
+    # ("uniforms", "staging"): for uniform blocks; or in memory that the host reaches as well, for transfers
     use: Literal["uniforms", "staging"] = "uniforms"
 
     @staticmethod
@@ -85,8 +70,6 @@ class Buffer:
 class HostArray:
     """An array in the host's memory: from NumPy, for NumPy, or internal.
 
-    Examples
-    --------
     >>> str(HostArray((3, 4)))
     '3x4 of the host'
     """
@@ -118,10 +101,7 @@ Slot = Storage | Buffer | HostArray
 def texture(slot: Slot) -> Storage:
     """Give a slot that is a texture.
 
-    Raises
-    ------
-    PlanError
-        It is a buffer, or lies in the host's memory.
+    Raises PlanError: it is a buffer, or lies in the host's memory.
     """
     if not isinstance(slot, Storage):
         raise PlanError(f"plan: a slot must be a texture here, got {slot}")

@@ -14,47 +14,26 @@ from glla.passes.plan import Plan
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to do an operation.
+    """One way to do an operation."""
 
-    Attributes
-    ----------
-    summary : str
-        What is particular to it, in a line.
-    source : str
-        Where the algorithm comes from.
-    needs : tuple of str
-        What it needs beyond plain OpenGL 3.3, for example ``"OpenGL 4.3"``; empty for most.
-    parameters : mapping of str to tuple of int
-        Defines of its shaders, or sizes of its passes, that may be chosen, by name, with the values that make sense;
-        the first is the default.
-    on_gpu : mapping of str to int
-        Defaults that differ where the device is no software rasteriser.
-    rule : str
-        What values must fulfil together, in words; empty if any go with any.
-    keeps_rule : callable
-        Whether values, by name, do.
-    exchange : callable or None
-        Of a variant that a user has registered: (plan of the variant whose shader it takes the place of, values of its
-        parameters by name) -> the plan with the user's shader.
-    text : str
-        The source of that shader; empty for glla's own.
-    """
-
-    summary: str
-    source: str
-    needs: tuple[str, ...] = ()
+    summary: str  # what is particular to it, in a line
+    source: str  # where the algorithm comes from
+    needs: tuple[str, ...] = ()  # what it needs beyond plain OpenGL 3.3, for example ``"OpenGL 4.3"``; empty for most
+    # defines of its shaders, or sizes of its passes, that may be chosen, by name, with the values that make sense; the
+    # first is the default
     parameters: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    # defaults that differ where the device is no software rasteriser
     on_gpu: Mapping[str, int] = field(default_factory=dict)
-    rule: str = ""
-    keeps_rule: Callable[[Mapping[str, int]], bool] = lambda values: True
+    rule: str = ""  # what values must fulfil together, in words; empty if any go with any
+    keeps_rule: Callable[[Mapping[str, int]], bool] = lambda values: True  # whether values, by name, do
+    # of a variant that a user has registered: (plan of the variant whose shader it takes the place of, values of its
+    # parameters by name) -> the plan with the user's shader
     exchange: Callable[[Plan, Mapping[str, int]], Plan] | None = None
-    text: str = ""
+    text: str = ""  # the source of that shader; empty for glla's own
 
     def lacks(self, limits: Limits) -> str:
         """Name the feature a device lacks for this variant, '' if none.
 
-        Examples
-        --------
         >>> Variant("", "", needs=("OpenGL 4.3",)).lacks(Limits(opengl=330))
         'needs OpenGL 4.3, this device has 3.3'
         """
@@ -66,22 +45,10 @@ class Variant:
     def settle(self, name: str, parameters: Parameters, limits: Limits | None = None) -> dict[str, int]:
         """Give every parameter its value: the one asked for, or the default.
 
-        Parameters
-        ----------
-        name : str
-            Of the operation and the variant, for the messages.
-        parameters : tuple of (str, int)
-            What is asked for.
-        limits : Limits, optional
-            The defaults are those of this device; without it, of a software rasteriser.
+        `name`: of the operation and the variant, for the messages. `parameters`: what is asked for. `limits`: the
+        defaults are those of this device; without it, of a software rasteriser.
+        Raises OptionError: no such parameter, no such value, or values that do not go together.
 
-        Raises
-        ------
-        OptionError
-            No such parameter, no such value, or values that do not go together.
-
-        Examples
-        --------
         >>> Variant("", "", parameters={"UNROLL": (1, 2)}).settle("product", (("UNROLL", 2),))
         {'UNROLL': 2}
         """
@@ -105,8 +72,6 @@ class Variant:
 def parameter_space(variant: Variant) -> Iterator[Parameters]:
     """Yield every combination of a variant's parameters that goes together, the defaults first.
 
-    Examples
-    --------
     >>> list(parameter_space(Variant("", "", parameters={"UNROLL": (1, 2)})))
     [(('UNROLL', 1),), (('UNROLL', 2),)]
     """
@@ -121,13 +86,8 @@ class Variants(MutableMapping[str, Variant]):
 
     Any thread may look while another one registers: a change makes a new table, whoever goes over the old one keeps it.
 
-    Attributes
-    ----------
-    numbers : mapping of str to int
-        A number for each that was added; one that is added anew under its name gets another.
+    `numbers`: a number for each that was added; one that is added anew under its name gets another.
 
-    Examples
-    --------
     >>> table = Variants() | {"plain": Variant("one pass", "glla")}
     >>> table.register("plain", Variant("another", "me"))
     False

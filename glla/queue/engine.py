@@ -41,10 +41,7 @@ class Engine(Protocol):
 class DeviceEngine:
     """Runs calls on a `Device` of its own, which is the default device of the worker's thread.
 
-    Parameters
-    ----------
-    options : mapping
-        Arguments of `Device`, and the switch interval, see `glla.coprocessor`.
+    `options`: arguments of `Device`, and the switch interval, see `glla.coprocessor`.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:

@@ -48,12 +48,7 @@ class Handle:
 
     When the last reference to it goes, the worker finishes the queued calls, and ends.
 
-    Parameters
-    ----------
-    worker : Worker
-        Runs the calls.
-    copy : bool
-        Copy arrays when they are passed in.
+    `worker`: runs the calls. `copy`: copy arrays when they are passed in.
     """
 
     def __init__(self, worker: Worker, copy: bool) -> None:
@@ -136,10 +131,7 @@ class _Declared:
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments by name. `inspect` takes 8 us for that, so it is only called for rare signatures and for errors.
 
-        Raises
-        ------
-        TypeError
-            The arguments do not fit the function.
+        Raises TypeError: the arguments do not fit the function.
         """
         if len(args) == len(self.operands) and self.plain and kwargs.keys() <= self.options:
             return {**dict(zip(self.operands, args, strict=True)), **kwargs}

@@ -30,28 +30,15 @@ else:
 
 @dataclass(frozen=True)
 class Call:
-    """A call, with its arguments.
+    """A call, with its arguments."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the function, for messages.
-    function : callable
-        Called with the arguments, once the Pendings among them are replaced by their values.
-    args, kwargs
-        The arguments.
-    on_device : bool
-        A function of glla: matrices among its arguments are uploaded first, so that its result stays on the device.
-    check_finite : bool
-        Refuse a result outside float32's range when it is read.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    args: tuple[Any, ...] = ()
+    name: str  # name of the function, for messages
+    function: Callable[..., Any]  # called with the arguments, once the Pendings among them are replaced by their values
+    args: tuple[Any, ...] = ()  # the arguments
     kwargs: Mapping[str, Any] = field(default_factory=dict)
+    # a function of glla: matrices among its arguments are uploaded first, so that its result stays on the device
     on_device: bool = False
-    check_finite: bool = False
+    check_finite: bool = False  # refuse a result outside float32's range when it is read
 
     def pendings(self) -> Iterator[Pending]:
         """Results among its arguments."""

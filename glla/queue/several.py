@@ -54,8 +54,6 @@ class Spread:
 def bands(length: int, count: int) -> list[slice]:
     """Split a length into at most `count` bands, of even lengths so that texels stay whole; none is empty.
 
-    Examples
-    --------
     >>> bands(10, 3), bands(1, 2)
     ([slice(0, 4, None), slice(4, 8, None), slice(8, 10, None)], [slice(0, 1, None)])
     """

@@ -40,10 +40,7 @@ class QuickSwitches:
     previous interval is restored. If other code sets the interval meanwhile, earlier requests are dropped: its value
     stays, and is restored after later requests.
 
-    Parameters
-    ----------
-    interval : float or None
-        Seconds; None requests nothing.
+    `interval`: seconds; None requests nothing.
     """
 
     _lock = threading.Lock()

@@ -26,14 +26,8 @@ class Worker:
 
     It has no reference to the `Coprocessor`, so that one without references can be collected while the worker waits.
 
-    Parameters
-    ----------
-    open_engine : callable
-        Makes the `Engine`, in the worker's thread.
-    capacity : int
-        Calls that may wait.
-    timeout : float or None
-        Seconds for which a call waits for room.
+    `open_engine`: makes the `Engine`, in the worker's thread. `capacity`: calls that may wait. `timeout`: seconds for
+    which a call waits for room.
     """
 
     def __init__(self, open_engine: Callable[[], Engine], capacity: int, timeout: float | None) -> None:
@@ -71,12 +65,8 @@ class Worker:
     def put(self, pending: Pending) -> None:
         """Add a call to the queue, when there is room.
 
-        Raises
-        ------
-        TimeoutError
-            There was no room in time.
-        CoprocessorError, ThreadError
-            The queue accepts no more calls.
+        Raises TimeoutError: there was no room in time. Raises CoprocessorError, ThreadError: the queue accepts no more
+        calls.
         """
         self.check_process()
         # The first callback: later ones may need the room.
@@ -129,10 +119,7 @@ class Worker:
     def fetch(self, pending: Pending, waits: bool = True) -> Future[Any]:
         """Request the read-back of a result; return its future.
 
-        Raises
-        ------
-        ThreadError
-            `waits` is set, and the worker would wait for itself.
+        Raises ThreadError: `waits` is set, and the worker would wait for itself.
         """
         self.check_process()
         if waits:
@@ -166,12 +153,8 @@ class Worker:
     def close(self, cancel: bool, at_once: bool = False) -> None:
         """Accept no more calls; run the waiting ones, or cancel them. Does not wait for the worker.
 
-        Parameters
-        ----------
-        cancel : bool
-            Cancel the waiting calls. The worker then begins no more calls.
-        at_once : bool
-            Also stop the running call, as soon as possible.
+        `cancel`: cancel the waiting calls. The worker then begins no more calls. `at_once`: also stop the running call,
+        as soon as possible.
         """
         with self._lock:
             self._closing = True

@@ -24,10 +24,8 @@ def is_scipy(value: Any) -> bool:
 def compressed(value: Any, check_finite: bool = True) -> Compressed:
     """Convert a matrix to compressed rows of float32; duplicate entries are summed, in float64; bool ones by "or".
 
-    Raises
-    ------
-    ShapeError, DTypeError, NonFiniteError, LimitError
-        Not a matrix, not real, not finite, or too large for int32 indices.
+    Raises ShapeError, DTypeError, NonFiniteError, LimitError: not a matrix, not real, not finite, or too large for
+    int32 indices.
     """
     if not is_scipy(value):
         dense = value.numpy() if isinstance(value, Array) else as_float32("sparse", "A", value, check_finite)

@@ -23,8 +23,6 @@ def combined_columns(m: int, k: int, rng: np.random.Generator) -> Integers:
 
     Expansions of these columns in the first pivot columns have small results and large intermediate values.
 
-    Examples
-    --------
     >>> combined_columns(9, 6, np.random.default_rng(0)).shape
     (9, 9)
     """
@@ -36,8 +34,6 @@ def combined_columns(m: int, k: int, rng: np.random.Generator) -> Integers:
 def product(m: int, n: int, rank: int, rng: np.random.Generator) -> Integers:
     """Multiply integers to an m x n matrix of this rank at most, with a repeated column and a difference of columns.
 
-    Examples
-    --------
     >>> a = product(9, 9, 4, np.random.default_rng(0))
     >>> bool((a[:, 5] == a[:, 3]).all()), len(exact_pivots(a))
     (True, 4)
@@ -51,8 +47,6 @@ def product(m: int, n: int, rank: int, rng: np.random.Generator) -> Integers:
 def growing(n: int, below: float = -1.0) -> NDArray[np.float32]:
     """Wilkinson's matrix: its last column grows by 1 - `below` at each step of partial pivoting; its condition is n.
 
-    Examples
-    --------
     >>> growing(3)
     array([[ 1.,  0.,  1.],
            [-1.,  1.,  1.],
@@ -68,8 +62,6 @@ def hidden_singular(n: int, rng: np.random.Generator, zero: bool = True) -> NDAr
 
     In float32 the pivot there is mere rounding error, of up to a fifth of its column.
 
-    Examples
-    --------
     >>> len(exact_pivots(hidden_singular(20, np.random.default_rng(0))))
     19
     """
@@ -83,8 +75,6 @@ def hidden_singular(n: int, rng: np.random.Generator, zero: bool = True) -> NDAr
 def incidence(nodes: int, edges: int, rng: np.random.Generator) -> Integers:
     """Incidence matrix of a random graph, edges x nodes: 1 where an edge begins, -1 where it ends.
 
-    Examples
-    --------
     >>> incidence(5, 9, np.random.default_rng(0)).sum(axis=1).any()
     np.False_
     """
@@ -98,8 +88,6 @@ def incidence(nodes: int, edges: int, rng: np.random.Generator) -> Integers:
 def laplacian(nodes: int, edges: int, rng: np.random.Generator) -> Integers:
     """Laplacian of a random graph: its rank is the number of nodes less that of connected components.
 
-    Examples
-    --------
     >>> laplacian(5, 9, np.random.default_rng(0)).sum(axis=1).any()
     np.False_
     """
@@ -110,8 +98,6 @@ def laplacian(nodes: int, edges: int, rng: np.random.Generator) -> Integers:
 def vandermonde(nodes: int, degree: int) -> Integers:
     """Powers below `degree` of whole numbers around 0.
 
-    Examples
-    --------
     >>> vandermonde(3, 3)
     array([[ 1, -1,  1],
            [ 1,  0,  0],

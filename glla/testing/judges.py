@@ -105,19 +105,9 @@ class PackedFactors(NamedTuple):
 def judge_packed_factors(a: Array, lu: Array, rows: Array, columns: Array | None = None) -> Verdict:
     """Judge packed factors by `judge_plu`, after a check of the interchanges.
 
-    Parameters
-    ----------
-    a : ndarray, (m, n)
-        The matrix that was factored.
-    lu : ndarray, (m, n)
-        L and U in one matrix.
-    rows : ndarray of int, (min(m, n),)
-        Row i was exchanged with row rows[i].
-    columns : ndarray of int, optional
-        Likewise, if columns were exchanged.
+    `a`, (m, n): the matrix that was factored. `lu`, (m, n): L and U in one matrix. `rows`, (min(m, n),): row i was
+    exchanged with row rows[i]. `columns`: likewise, if columns were exchanged.
 
-    Examples
-    --------
     >>> a = np.array([[0, 2], [4, 8]], np.float32)
     >>> judge_packed_factors(a, a[::-1], np.array([1, 1])).error
     0.0
@@ -545,15 +535,8 @@ def judge_qr(a: Array, q: Array, r: Array) -> Verdict:
     The error is the larger of norm(A - Q R) / (k (norm(A) u + 2^-149)) and norm(Q^T Q - I) / (k u): R's entries are
     whole multiples of 2^-149, the smallest denormal.
 
-    Parameters
-    ----------
-    a : ndarray, (m, n)
-        The matrix that was factored.
-    q, r : ndarray, (m, k) and (k, n)
-        The factors, k = min(m, n), or m.
+    `a`, (m, n): the matrix that was factored. `q`, `r`, (m, k): the factors, k = min(m, n), or m.
 
-    Examples
-    --------
     >>> judge_qr(np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32)).error
     0.0
     >>> judge_qr(np.eye(2, dtype=np.float32), 2 * np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32) / 2).ok
@@ -579,15 +562,8 @@ def judge_lstsq(a: Array, b: Array, x: Array) -> Verdict:
 
     The error is norm(A^T (b - A x)) / (norm(A^T) (norm(A) norm(x) + norm(b)) min(m, n) u), the largest of all columns.
 
-    Parameters
-    ----------
-    a, b : ndarray, (m, n) and (m, k)
-        The system.
-    x : ndarray, (n, k)
-        The solution.
+    `a`, `b`, (m, n): the system. `x`, (n, k): the solution.
 
-    Examples
-    --------
     >>> a, b = np.float32([[1], [1]]), np.float32([[1], [3]])
     >>> judge_lstsq(a, b, np.float32([[2]])).error, judge_lstsq(a, b, np.float32([[1]])).ok
     (0.0, False)

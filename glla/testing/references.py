@@ -83,8 +83,6 @@ PRIME = 2**31 - 19
 def exact_pivots(a: ArrayLike) -> tuple[int, ...]:
     """Pivot columns of a matrix of integers, modulo a large prime: fast, and wrong only if the prime divides a minor.
 
-    Examples
-    --------
     >>> exact_pivots([[1, 2, 3], [2, 4, 7]])
     (0, 2)
     """
@@ -108,8 +106,6 @@ def row_order(piv: Array, m: int | None = None) -> NDArray[np.intp]:
 
     The arguments are those of `permutation_from_piv`.
 
-    Examples
-    --------
     >>> row_order(np.array([2, 2, 2])).tolist()
     [2, 0, 1]
     """

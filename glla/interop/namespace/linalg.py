@@ -76,8 +76,6 @@ NEEDS = {
 def offered(public: registry.Public) -> Callable[..., Any]:
     """Wrap a public function as the standard wants it: operands positional only, options by name, no bare numbers.
 
-    Examples
-    --------
     >>> def solve(a, b, *, refine=False, device=None):
     ...     return linalg.solve(a, b)
     >>> inspect.signature(offered(registry.Public(solve, namespace="solve")))

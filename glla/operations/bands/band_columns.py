@@ -20,14 +20,7 @@ SIXTEEN, BLOCK16 = "sixteen", "block16"
 class Band:
     """Adds the work on a band to a draft.
 
-    Parameters
-    ----------
-    draft : Draft
-        Where the passes go.
-    shape : tuple of int
-        Of the band in LAPACK's storage, (w + 1, n).
-    cells : Cells
-        One band, or a stack of them.
+    `shape`: of the band in LAPACK's storage, (w + 1, n). `cells`: one band, or a stack of them.
     """
 
     def __init__(self, draft: Draft, shape: Shape, cells: Cells = SINGLE) -> None:

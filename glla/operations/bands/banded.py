@@ -135,16 +135,9 @@ def plan(
     log2(n): ``cyclic_reduction`` 2 L + 1, ``partition`` 2 L / log2(P) + 1, ``parallel_cyclic_reduction`` 2 L + 4,
     ``thomas`` 2 n, ``redundant`` 1; and 3 or 4 more. `refine` doubles them.
 
-    Parameters
-    ----------
-    forms : (Form, Form)
-        Of the bands of A, rows x n, and of B, n x columns.
-    lines : tuple
-        Which row of the bands is which diagonal.
-    definite : bool
-        A is to be positive definite: a pivot that is not above zero makes it doubtful.
-    refine : bool
-        Correct the solution once, by the residual in float32.
+    `forms`: of the bands of A, rows x n, and of B, n x columns. `lines`: which row of the bands is which diagonal.
+    `definite`: A is to be positive definite: a pivot that is not above zero makes it doubtful. `refine`: correct the
+    solution once, by the residual in float32.
     """
     rows, n = forms[0].matrix
     columns = forms[1].matrix[1]
@@ -242,12 +235,8 @@ def on_host_in_stacks(
 def rounded(function: str, wide: Float64, place: int, definite: bool, member: str) -> Array:
     """Round a solution to float32, of a system with this flaw, -1 for none.
 
-    Raises
-    ------
-    SingularMatrixError, NotPositiveDefiniteError
-        It has one.
-    NonFiniteError
-        Too little is left, see `glla.operations.acceptance.underflow`.
+    Raises SingularMatrixError, NotPositiveDefiniteError: it has one. Raises NonFiniteError: too little is left, see
+    `glla.operations.acceptance.underflow`.
     """
     if place >= 0:
         raise flaw_at(function, place, definite, member)
@@ -364,21 +353,11 @@ def resident_stack(
 ) -> Plan:
     """Plan of a batch on the device: linear operands become equations, and the unknowns become linear again.
 
-    Parameters
-    ----------
-    forms : (Form, Form)
-        Of the bands and of B, with their views; in C order without.
-    limits, lines, definite, refine, variant, parameters
-        As in `plan`.
-    check_finite : bool
-        NaN and infinity anywhere make a system doubtful, in corners of the bands too, which no equation has.
-
-    Returns
-    -------
-    Plan
-        Operands ``A`` and ``B``. Results ``matrices``, the solutions, wrapped; ``diagnostics``, a texel for each
-        system;
-        ``verdict``, read back: how many systems are doubtful, the only thing that the host waits for.
+    Operands ``A`` and ``B``. Results ``matrices``, the solutions, wrapped; ``diagnostics``, a texel for each system;
+    ``verdict``, read back: how many systems are doubtful, the only thing that the host waits for.
+    `forms`: of the bands and of B, with their views; in C order without. `limits`, `lines`, `definite`, `refine`,
+    `variant`, `parameters`: as in `plan`. `check_finite`: NaN and infinity anywhere make a system doubtful, in corners
+    of the bands too, which no equation has.
     """
     draft = Draft("stack[pentadiagonal]" if isinstance(lines, int) else "stack[tridiagonal]")
     ways: dict[str, Any] = {"lines": lines, "definite": definite}

@@ -25,21 +25,11 @@ Rows = dict[str, str]
 
 @dataclass(frozen=True)
 class BlockSystems:
-    """Systems of n equations each, five diagonals wide, that share textures.
-
-    Attributes
-    ----------
-    draft : Draft
-        Where passes are added.
-    stack : Stack
-        How the systems lie beside each other.
-    n : int
-        Equations.
-    """
+    """Systems of n equations each, five diagonals wide, that share textures."""
 
     draft: Draft
-    stack: Stack
-    n: int
+    stack: Stack  # how the systems lie beside each other
+    n: int  # equations
 
     @property
     def count(self) -> int:

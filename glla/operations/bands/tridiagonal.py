@@ -72,27 +72,13 @@ Levels = list[tuple[str, int]]
 
 @dataclass(frozen=True)
 class Bands:
-    """Bands and right sides of some matrices, as they lie: see ``lib/bands.glsl``.
+    """Bands and right sides of some matrices, as they lie: see ``lib/bands.glsl``."""
 
-    Attributes
-    ----------
-    operands : mapping of str to str
-        Slots of ``A`` and ``B``; of ``A`` alone, if they lie raw.
-    shape : tuple of int
-        Rows of the bands, n, right sides of each matrix.
-    layout : str
-        One of `LAYOUTS`.
-    start : int
-        Element where right sides begin, if they lie raw.
-    watch : bool
-        NaN and infinity make a system doubtful in the corners of the bands too.
-    """
-
-    operands: Mapping[str, str]
-    shape: tuple[int, int, int]
-    layout: str = "packed"
-    start: int = 0
-    watch: bool = False
+    operands: Mapping[str, str]  # slots of ``A`` and ``B``; of ``A`` alone, if they lie raw
+    shape: tuple[int, int, int]  # rows of the bands, n, right sides of each matrix
+    layout: str = "packed"  # one of `LAYOUTS`
+    start: int = 0  # element where right sides begin, if they lie raw
+    watch: bool = False  # NaN and infinity make a system doubtful in the corners of the bands too
 
     @property
     def uniforms(self) -> dict[str, Uniform]:
@@ -107,30 +93,14 @@ class Bands:
 
 @dataclass(frozen=True)
 class Systems:
-    """Systems of n equations each that share textures.
-
-    Attributes
-    ----------
-    draft : Draft
-        Where passes are added.
-    stack : Stack
-        How the systems lie beside each other.
-    n : int
-        Equations.
-    rows : bool
-        The equations of a system stand in a row, one texel beside the other; otherwise in a column.
-    definite : bool
-        Pivots must be above zero.
-    guard : bool
-        Watch the pivots; otherwise there is no check, and the caller knows that none is needed.
-    """
+    """Systems of n equations each that share textures."""
 
     draft: Draft
-    stack: Stack
-    n: int
-    rows: bool = False
-    definite: bool = False
-    guard: bool = True
+    stack: Stack  # how the systems lie beside each other
+    n: int  # equations
+    rows: bool = False  # the equations of a system stand in a row, one texel beside the other; otherwise in a column
+    definite: bool = False  # pivots must be above zero
+    guard: bool = True  # watch the pivots; otherwise there is no check, and the caller knows that none is needed
 
     @property
     def defines(self) -> dict[str, int]:

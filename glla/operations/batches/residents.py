@@ -39,14 +39,8 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     operation asks for them. Where the device judges, diagnostics, extremes and norms stay there, but for the norms of a
     ``system`` and lines that are kept, and ``doubts`` are read, see `glla.operations.batches.stack_doubts`.
 
-    Parameters
-    ----------
-    batch : Batch
-        Of the operation.
-    forms : tuple of Form
-        Of the stacks, of one shape but for rows and columns, with their views (`Form.view`); in C order without.
-    **options
-        Of the operation.
+    `batch`: of the operation. `forms`: of the stacks, of one shape but for rows and columns, with their views
+    (`Form.view`); in C order without. `options`: of the operation.
     """
     size = limits.texture_size
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)

@@ -16,24 +16,13 @@ from glla.passes.layout import Shape, texels
 
 @dataclass(frozen=True)
 class Manner:
-    """How columns are eliminated.
+    """How columns are eliminated."""
 
-    Attributes
-    ----------
-    rows, columns : int
-        Elements of the matrix in a texel, see ``plu/columns/vectors.glsl``.
-    complete : bool
-        Search the whole rest of the matrix for each pivot, and exchange columns too.
-    extra_column : bool
-        Compute the next column with the multipliers, ahead of the rest of the matrix.
-    pivotless : bool
-        Take each pivot where it is: LU-GPU's LU, without its search and its exchange. With one element in a texel.
-    """
-
-    rows: int = 1
+    rows: int = 1  # elements of the matrix in a texel, see ``plu/columns/vectors.glsl``
     columns: int = 1
-    complete: bool = False
-    extra_column: bool = False
+    complete: bool = False  # search the whole rest of the matrix for each pivot, and exchange columns too
+    extra_column: bool = False  # compute the next column with the multipliers, ahead of the rest of the matrix
+    # take each pivot where it is: LU-GPU's LU, without its search and its exchange. With one element in a texel
     pivotless: bool = False
 
 
@@ -44,27 +33,9 @@ SIDE = 8
 class ColumnByColumn:
     """Adds a factorisation of the slot `source` to a draft, one column a step.
 
-    Parameters
-    ----------
-    draft : Draft
-        Where the passes go.
-    source : str
-        Slot of the packed matrix.
-    shape : tuple of int
-        Rows and columns.
-    manner : Manner
-        How.
-    count : int
-        Columns to eliminate.
-    side : int
-        Side of the squares by which a complete search is reduced.
-    branches : int
-        Whether that search compares by explicit tests.
-
-    Attributes
-    ----------
-    results : dict of str to str
-        Slots of ``LU``, ``pivots``, ``health``, and after a complete search ``columns``.
+    `source`: slot of the packed matrix. `manner`: how. `count`: columns to eliminate. `side`: side of the squares by
+    which a complete search is reduced. `branches`: whether that search compares by explicit tests. Attributes:
+    `results`: slots of ``LU``, ``pivots``, ``health``, and after a complete search ``columns``.
     """
 
     def __init__(

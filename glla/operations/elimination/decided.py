@@ -49,8 +49,6 @@ def _scaled_back(form: Echelon, columns: NDArray[np.integer]) -> Array:
 def by_tolerance(a: Array, tol: float) -> tuple[Array, Pivots]:
     """Echelon form with partial pivoting in float64, of the matrix as it is, with an absolute tolerance.
 
-    Examples
-    --------
     >>> by_tolerance(np.array([[1, 2], [2, 4.125]], dtype=np.float32), 0.125)[1]
     (0,)
     """

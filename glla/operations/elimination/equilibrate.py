@@ -15,22 +15,13 @@ from glla.passes.layout import Shape, packed, texels
 def plan(shape: Shape, sweeps: int = 0) -> Plan:
     """Plan that equilibrates an m x n matrix.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    sweeps : int
-        Before the largest entries of rows, then columns, are brought near 1, bring the geometric means of their
-        non-zero entries there, so often. With 0 the result depends on how A was scaled: an entry may be the largest
-        of its row because its column is large. The sweeps converge to one that does not, for a matrix without zeros
-        at once, for sparse ones within 4 to 10.
-
-    Returns
-    -------
-    Plan
-        Operand ``A``. Results ``scaled`` (packed), ``row_exponents`` e and ``column_exponents`` f, with
-        scaled[i, j] = A[i, j] 2^-(e_i + f_j), every row's and column's largest entry below 2 and the columns' at
-        least 1. 3 + 2 `sweeps` passes.
+    Operand ``A``. Results ``scaled`` (packed), ``row_exponents`` e and ``column_exponents`` f, with scaled[i, j] = A[i,
+    j] 2^-(e_i + f_j), every row's and column's largest entry below 2 and the columns' at least 1. 3 + 2 `sweeps`
+    passes.
+    `sweeps`: before the largest entries of rows, then columns, are brought near 1, bring the geometric means of their
+    non-zero entries there, so often. With 0 the result depends on how A was scaled: an entry may be the largest of its
+    row because its column is large. The sweeps converge to one that does not, for a matrix without zeros at once, for
+    sparse ones within 4 to 10.
     """
     draft = Draft("equilibrate")
     source, result = draft.operand("A", matrix(shape)), draft.slot("scaled", matrix(shape))
@@ -72,11 +63,7 @@ def add(draft: Draft, source: str, shape: Shape, target: str, cells: Cells = SIN
 def columns(shape: Shape) -> Plan:
     """Plan that scales the columns of an m x n matrix alone, so that the largest entry of each is in [1, 2).
 
-    Returns
-    -------
-    Plan
-        Operand ``A``. Results ``scaled`` (packed) and ``column_exponents`` f, with scaled[i, j] = A[i, j] 2^-f_j.
-        2 passes.
+    Operand ``A``. Results ``scaled`` (packed) and ``column_exponents`` f, with scaled[i, j] = A[i, j] 2^-f_j. 2 passes.
     """
     m, n = shape
     draft = Draft("equilibrate_columns")
@@ -93,18 +80,9 @@ def columns(shape: Shape) -> Plan:
 def scale(shape: Shape, rows: int = 0, columns: int = 0) -> Plan:
     """Plan that scales a matrix by exponents that are there already.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    rows, columns : {-1, 0, 1}
-        Multiply row i by 2^(rows e_i), e from the operand ``row_exponents``, which is missing when this is 0; columns
-        likewise by ``column_exponents``.
-
-    Returns
-    -------
-    Plan
-        Operand ``A`` and the exponents, result ``scaled``. One pass.
+    Operand ``A`` and the exponents, result ``scaled``. One pass.
+    `rows`, `columns` (-1, 0, 1): multiply row i by 2^(rows e_i), e from the operand ``row_exponents``, which is missing
+    when this is 0; columns likewise by ``column_exponents``.
     """
     draft = Draft("equilibrate_scale")
     draft.operand("A", matrix(shape))

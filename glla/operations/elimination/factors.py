@@ -31,24 +31,15 @@ nearly orthogonal to its null vector."""
 
 @dataclass(frozen=True)
 class FactorSlots:
-    """Slots of A = P L U, and of the scaling of A before.
+    """Slots of A = P L U, and of the scaling of A before."""
 
-    Attributes
-    ----------
-    shape : (int, int)
-        Rows and columns of A.
-    lu, records, health : str
-        The packed factors; the pivot records and their health, a texel for each step. Without records rows stay where
-        they are.
-    row_exponents, column_exponents : str
-        Powers of two; "" if A was not scaled.
-    """
-
-    shape: Shape
+    shape: Shape  # rows and columns of A
+    # the packed factors; the pivot records and their health, a texel for each step. Without records rows stay where
+    # they are
     lu: str
     records: str
     health: str = ""
-    row_exponents: str = ""
+    row_exponents: str = ""  # powers of two; "" if A was not scaled
     column_exponents: str = ""
 
     @property

@@ -35,26 +35,10 @@ class BlockedFactors:
     searches the next pivots, and draws nothing that is finished; the columns of L get the exchanges of the panel's
     later steps at its end. A software rasteriser would take both branches of those shaders for most fragments.
 
-    Parameters
-    ----------
-    draft : Draft
-        Where the passes go.
-    source : str
-        Slot of the packed matrix.
-    shape : tuple of int
-        Rows and columns.
-    pivoting : str
-        See `glla.operations.elimination.pivot`.
-    values : mapping of str to int
-        Parameters of the variant: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``; ``FUSED``, do
-        more in a pass of a panel. Both are for a GPU.
-
-    Attributes
-    ----------
-    result : str
-        Slot of the packed factors.
-    records : tuple of str
-        Slots of the pivots and their health, see ``pivot/factor_records.frag``.
+    `source`: slot of the packed matrix. `pivoting`: see `glla.operations.elimination.pivot`. `values`: parameters of
+    the variant: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``; ``FUSED``, do more in a pass of a
+    panel. Both are for a GPU. Attributes: `result`: slot of the packed factors. `records`: slots of the pivots and
+    their health, see ``pivot/factor_records.frag``.
     """
 
     def __init__(self, draft: Draft, source: str, shape: Shape, pivoting: str, values: Mapping[str, int]) -> None:

@@ -61,18 +61,8 @@ def searched_by(height: int, wide: bool = False) -> int:
 class FactorSearch:
     """Adds the pivot searches of a factorisation to a draft, see `rank2`.
 
-    Parameters
-    ----------
-    draft : Draft
-        Where the passes go.
-    shape : tuple of int
-        Rows and columns of the matrix that is searched: the whole one, or a panel.
-    pivoting : str
-        A key of `NORMS`.
-    name : str
-        Prefix of the slots.
-    wide : bool
-        Search with more fragments, each of fewer rows: for a GPU.
+    `shape`: rows and columns of the matrix that is searched: the whole one, or a panel. `pivoting`: a key of `NORMS`.
+    `name`: prefix of the slots. `wide`: search with more fragments, each of fewer rows: for a GPU.
     """
 
     eliminates = "plu/rank2/eliminate"
@@ -179,16 +169,8 @@ class FactorSearch:
 class BatchSearch:
     """Adds the pivot searches of a batch: a fragment for each matrix.
 
-    Parameters
-    ----------
-    draft : Draft
-        Where the passes go.
-    shape : tuple of int
-        Rows and columns of a matrix, with the right-hand sides beside it.
-    steps : int
-        Column pairs.
-    stack : Stack
-        How the matrices share textures.
+    `shape`: rows and columns of a matrix, with the right-hand sides beside it. `steps`: column pairs. `stack`: how the
+    matrices share textures.
     """
 
     eliminates = "plu/rank2/eliminate"
@@ -279,17 +261,9 @@ class Records:
 class EchelonSearch:
     """Adds the pivot searches of an echelon form to a draft.
 
-    Parameters
-    ----------
-    draft : Draft
-        Where the passes go. Its operand ``tolerance`` (1x1: absolute, relative) says what is no pivot, see
-        ``pivot/threshold.glsl``.
-    shape : tuple of int
-        Rows and columns of the matrix.
-    steps : int
-        Column pairs that will be searched.
-    pivoting : str
-        A key of `NORMS`.
+    `draft`: where the passes go. Its operand ``tolerance`` (1x1: absolute, relative) says what is no pivot, see
+    ``pivot/threshold.glsl``. `shape`: rows and columns of the matrix. `steps`: column pairs that will be searched.
+    `pivoting`: a key of `NORMS`.
     """
 
     def __init__(self, draft: Draft, shape: Shape, steps: int, pivoting: str) -> None:

@@ -84,16 +84,10 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, pivoting: str = "harmonic
     ``pivots_odd``, the records, and ``health`` of the last step. About n^3 flop; per step one elimination pass and 2
     (block norms) or 3 (partial) search passes.
 
-    Parameters
-    ----------
-    variant : str, optional
-        A key of `VARIANTS`; by default that of `choose`. ``blocked`` gives other results, see `_blocked`.
-    parameters : tuple of (str, int)
-        Of the variant; those of ``blocked`` as for `glla.operations.elimination.plu.plan`.
-    pivoting : {"harmonic", "geometric", "partial"}
-        See `glla.operations.elimination.pivot`.
-    searched : int, optional
-        Leading columns that may have pivots, of ``rank2``; those behind ride along. By default all.
+    `variant`: a key of `VARIANTS`; by default that of `choose`. ``blocked`` gives other results, see `_blocked`.
+    `parameters`: of the variant; those of ``blocked`` as for `glla.operations.elimination.plu.plan`. `pivoting`
+    ("harmonic", "geometric", "partial"): see `glla.operations.elimination.pivot`. `searched`: leading columns that may
+    have pivots, of ``rank2``; those behind ride along. By default all.
     """
     shape = forms[0].matrix
     if chosen.variant == "blocked":
@@ -174,15 +168,8 @@ def whole(
 ) -> Plan:
     """Plan of a call: the elimination, its diagnostics, and R scaled back.
 
-    Parameters
-    ----------
-    pivoting
-        As in `plan`.
-    tol : bool
-        With an absolute tolerance, the operand ``tol``: the matrix is taken as it is. Otherwise rows and columns are
-        scaled by powers of two first.
-
-    Operand ``A``. Results ``R`` and the diagnostics by which `settle` decides.
+    Operand ``A``. Results ``R`` and the diagnostics by which `settle` decides. `tol`: with an absolute tolerance, the
+    operand ``tol``: the matrix is taken as it is. Otherwise rows and columns are scaled by powers of two first.
     """
     (form,) = forms
     shape = form.matrix

@@ -24,27 +24,12 @@ def pivoted(
 ) -> tuple[Float64, NDArray[np.intp]]:
     """Solve a stack of banded systems, all at once row by row.
 
-    Parameters
-    ----------
-    ab : ndarray of float64, (count, lower + upper + 1, n)
-        Bands as SciPy has them: ab[u + i - j, j] = a[i, j]. What lies outside of the matrix is not read.
-    lower, upper : int
-        Diagonals below and above the main one.
-    b : ndarray of float64, (count, n, columns)
-        Right sides.
-    definite : bool
-        Eliminate without pivoting; every pivot must be above zero.
+    Results: `x`: unknowns, like `b`. `flaws`: for each system the first pivot that is zero, nothing but rounding error,
+    or not above zero; -1 if all stand. Unknowns of a matrix that is not finite are NaN, and it has no flaw.
+    `ab`, (count, lower + upper + 1, n): bands as SciPy has them: ab[u + i - j, j] = a[i, j]. What lies outside of the
+    matrix is not read. `lower`, `upper`: diagonals below and above the main one. `b`, (count, n, columns): right sides.
+    `definite`: eliminate without pivoting; every pivot must be above zero.
 
-    Returns
-    -------
-    x : ndarray of float64
-        Unknowns, like `b`.
-    flaws : ndarray of int
-        For each system the first pivot that is zero, nothing but rounding error, or not above zero; -1 if all stand.
-        Unknowns of a matrix that is not finite are NaN, and it has no flaw.
-
-    Examples
-    --------
     >>> x, flaws = pivoted(np.array([[[0, 1.0], [2, 1], [1, 0]]]), 1, 1, np.array([[[3.0], [2.0]]]))
     >>> x.ravel().tolist(), flaws.tolist()
     ([1.0, 1.0], [-1])

@@ -24,13 +24,8 @@ def is_small(shape: tuple[int, int], rank: int) -> bool:
 def pivot_columns(a: NDArray[np.floating]) -> tuple[int, ...]:
     """Pivot columns of a matrix of integers.
 
-    Parameters
-    ----------
-    a : ndarray of float, shape (m, n)
-        Whole numbers below 2^53.
+    `a`, (m, n): whole numbers below 2^53.
 
-    Examples
-    --------
     >>> pivot_columns(np.array([[1.0, 2, 3], [2, 4, 7]]))
     (0, 2)
     """

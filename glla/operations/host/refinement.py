@@ -27,23 +27,13 @@ from glla.operations.host.scaling import Float64, Integers
 
 @dataclass(frozen=True)
 class Refinement:
-    """How far a refinement has come.
+    """How far a refinement has come."""
 
-    Attributes
-    ----------
-    turns : int
-        Solutions that were judged.
-    best : ndarray of float64 or None
-        The best of them, its `best_error`, and the corrections that led to it, `iterations`.
-    score : float
-        Least sum of the logarithms of all components' errors.
-    """
-
-    turns: int = 0
-    best: Float64 | None = None
+    turns: int = 0  # solutions that were judged
+    best: Float64 | None = None  # the best of them, its `best_error`, and the corrections that led to it, `iterations`
     best_error: float = np.inf
     iterations: int = 0
-    score: float = np.inf
+    score: float = np.inf  # least sum of the logarithms of all components' errors
 
     def judged(self, a: Float64, b: Float64, x: Float64, residual: Float64) -> tuple[Refinement, Float64 | None]:
         """Judge the next solution; give the residual that is left to correct, None if this is the end."""

@@ -52,8 +52,6 @@ def both(a: Floats, sweeps: int = 0) -> tuple[Integers, Integers]:
 
     As `glla.operations.elimination.equilibrate` does it on the device, which explains `sweeps`.
 
-    Examples
-    --------
     >>> a = np.array([[2.0**300, 0], [0, 3 * 2.0**-300]])
     >>> e, f = both(a)
     >>> np.ldexp(a, -e - f)

@@ -51,18 +51,10 @@ LOST = 0.125
 
 @dataclass(frozen=True)
 class Echelon:
-    """A reduced row echelon form in float64.
+    """A reduced row echelon form in float64."""
 
-    Attributes
-    ----------
-    matrix : ndarray, shape (m, n)
-        The form.
-    pivots : tuple of int
-        Its pivot columns.
-    """
-
-    matrix: Float64
-    pivots: tuple[int, ...]
+    matrix: Float64  # (m, n): the form
+    pivots: tuple[int, ...]  # its pivot columns
 
 
 def is_exact(a: NDArray[np.floating]) -> bool:
@@ -77,23 +69,11 @@ def is_exact(a: NDArray[np.floating]) -> bool:
 def echelon(a: Float64, unit: float = FLOAT32, pivots: tuple[int, ...] | None = None) -> Echelon:
     """Reduced row echelon form of a matrix whose rows and columns are scaled to magnitudes near 1.
 
-    Parameters
-    ----------
-    a : ndarray of float64, shape (m, n)
-        Finite.
-    unit : float
-        Relative uncertainty of an entry: `FLOAT32`, or `FLOAT64` for exact ones. Column j depends on the r pivot
-        columns before it if its rest is at most unit (4 + sqrt(r)) sqrt((m - r) / m) weight_j.
-    pivots : tuple of int, optional
-        The pivot columns, where they are known already.
+    Entries that are within their own rounding error of zero are zero. About 6 m n r flop, nearly all in products.
+    `a`, (m, n): finite. `unit`: relative uncertainty of an entry: `FLOAT32`, or `FLOAT64` for exact ones. Column j
+    depends on the r pivot columns before it if its rest is at most unit (4 + sqrt(r)) sqrt((m - r) / m) weight_j.
+    `pivots`: the pivot columns, where they are known already.
 
-    Returns
-    -------
-    Echelon
-        Entries that are within their own rounding error of zero are zero. About 6 m n r flop, nearly all in products.
-
-    Examples
-    --------
     >>> form = echelon(np.array([[1.0, 2, 3], [2, 4, 7]]), FLOAT64)
     >>> form.pivots
     (0, 2)

@@ -54,10 +54,8 @@ def in_rounded_rows(
 ) -> NDArray[np.float32]:
     """Substitute in float64, all of a stack together, with each row of the solution as float32 has it.
 
-    Raises
-    ------
-    NonFiniteError
-        So little of a column is left that the bound of `solve` is missed, see `glla.operations.acceptance.underflow`.
+    Raises NonFiniteError: so little of a column is left that the bound of `solve` is missed, see
+    `glla.operations.acceptance.underflow`.
     """
     x = substituted(t, b, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed, rounded=True)
     short = x.astype(np.float32)

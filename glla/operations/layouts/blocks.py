@@ -15,20 +15,10 @@ from glla.passes.layout import Shape
 def gather(source: Shape, shape: Shape, origin: Shape = (0, 0), down: Shape = (1, 0), right: Shape = (0, 1)) -> Plan:
     """Plan that takes a block out of a matrix: result[i, j] = A[origin + i down + j right].
 
-    Parameters
-    ----------
-    source, shape : tuple of int
-        Rows and columns of A and of the result.
-    origin : tuple of int
-        Row and column of A that the first element comes from.
-    down, right : tuple of int
-        Offset, in rows and columns of A, from one row (one column) of the result to the next. Negative offsets go
-        backwards; other pairs give the transpose or a diagonal.
-
-    Returns
-    -------
-    Plan
-        Operand ``A``, result ``block``. One pass.
+    Operand ``A``, result ``block``. One pass.
+    `source`, `shape`: rows and columns of A and of the result. `origin`: row and column of A that the first element
+    comes from. `down`, `right`: offset, in rows and columns of A, from one row (one column) of the result to the next.
+    Negative offsets go backwards; other pairs give the transpose or a diagonal.
     """
     draft = Draft("gather")
     draft.operand("A", matrix(source))
@@ -44,19 +34,10 @@ def assign(
 ) -> Plan:
     """Plan that puts a block into a copy of a matrix.
 
-    Parameters
-    ----------
-    shape, count : tuple of int
-        Rows and columns of A and of the block.
-    first, step : tuple of int
-        Element (k, l) of the block goes to ``first + (k, l) step``; steps may be negative.
-    placement : Placement
-        Placement of the operand B over the block, see `glla.operations.elementwise.Placement`.
-
-    Returns
-    -------
-    Plan
-        Operands ``A`` and ``B``, result ``result``. One pass over the whole of A.
+    Operands ``A`` and ``B``, result ``result``. One pass over the whole of A.
+    `shape`, `count`: rows and columns of A and of the block. `first`, `step`: element (k, l) of the block goes to
+    ``first + (k, l) step``; steps may be negative. `placement`: placement of the operand B over the block, see
+    `glla.operations.elementwise.Placement`.
     """
     draft = Draft("assign")
     draft.operand("A", matrix(shape))

@@ -24,15 +24,6 @@ PIECE = 1 << 24
 def tiles(shape: Shape, texture_size: int) -> Iterator[Tile]:
     """Cut a matrix into tiles whose raw form a texture can hold.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    texture_size : int
-        Largest side of a texture, in texels.
-
-    Examples
-    --------
     >>> list(tiles((3, 9), 4))
     [(0, 0, 3, 4), (0, 4, 3, 4), (0, 8, 3, 1)]
     """

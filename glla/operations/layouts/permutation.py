@@ -12,19 +12,9 @@ from glla.passes.layout import Shape, texels
 def trace(rows: int, steps: int, inverse: bool = False) -> Plan:
     """Plan that follows the row exchanges of a factorisation.
 
-    Parameters
-    ----------
-    rows : int
-        Rows of the factored matrix.
-    steps : int
-        Steps of the factorisation; the operand ``pivots`` holds their records.
-    inverse : bool
-        Where each original row went, instead of where each new row comes from.
-
-    Returns
-    -------
-    Plan
-        Result ``rows``: a column of texels (row of 2y, row of 2y+1, 0, 0).
+    Result ``rows``: a column of texels (row of 2y, row of 2y+1, 0, 0).
+    `rows`: rows of the factored matrix. `steps`: steps of the factorisation; the operand ``pivots`` holds their
+    records. `inverse`: where each original row went, instead of where each new row comes from.
     """
     draft = Draft("permutation_trace")
     draft.operand("pivots", Storage(1, steps))
@@ -38,21 +28,9 @@ def trace(rows: int, steps: int, inverse: bool = False) -> Plan:
 def gather(shape: Shape, rows: int | None = None, left: int = 0, columns: int | None = None) -> Plan:
     """Plan that puts rows of ``A`` into an order.
 
-    Parameters
-    ----------
-    shape : (int, int)
-        Rows and columns of ``A``.
-    rows : int, optional
-        How many of them; by default all.
-    left : int
-        Columns of ``A`` that are left out, even.
-    columns : int, optional
-        How many behind them are kept; by default all.
-
-    Returns
-    -------
-    Plan
-        Operand ``rows``: a column of texels (source of row 2y, source of row 2y+1, 0, 0). Result ``B``.
+    Operand ``rows``: a column of texels (source of row 2y, source of row 2y+1, 0, 0). Result ``B``.
+    `shape`: rows and columns of ``A``. `rows`: how many of them; by default all. `left`: columns of ``A`` that are left
+    out, even. `columns`: how many behind them are kept; by default all.
     """
     if left % 2:
         raise PlanError(f"permutation_gather: columns that are left out must be an even number, got {left}")

@@ -62,13 +62,8 @@ FAMILIES = {
 def result_dtype(operation: str, dtype: str) -> str:
     """Type of a function's results.
 
-    Raises
-    ------
-    PlanError
-        There is no such function of this type.
+    Raises PlanError: there is no such function of this type.
 
-    Examples
-    --------
     >>> result_dtype("less", "float32"), result_dtype("add", "int32")
     ('bool', 'int32')
     """
@@ -82,19 +77,7 @@ def result_dtype(operation: str, dtype: str) -> str:
 def unary(a: View, operation: str, texture_size: int) -> Plan:
     """Plan of a function of one operand.
 
-    Parameters
-    ----------
-    a : View
-        Operand ``A``.
-    operation : str
-        A key of `SINGLE`.
-    texture_size : int
-        Largest side of a texture.
-
-    Returns
-    -------
-    Plan
-        Operand ``A``, result ``result``, of `a.shape` in C order. One pass.
+    Operand ``A``, result ``result``, of `a.shape` in C order. One pass. `operation`: a key of `SINGLE`.
     """
     dtype = result_dtype(operation, a.dtype)
     function = "logical_not" if (operation, a.dtype) == ("bitwise_invert", "bool") else operation
@@ -135,20 +118,9 @@ def _draw_one(draft: Draft, name: str, function: str, a: View, source: str, dtyp
 def binary(a: View, b: View, operation: str, texture_size: int) -> Plan:
     """Plan of a function of two operands of one type, which spread over each other.
 
-    Parameters
-    ----------
-    a, b : View
-        Operands ``A`` and ``B``.
-    operation : str
-        A key of `PAIR`. Of int32, `divide` is not there, a division by zero gives 0, and shifts of 32 or more leave
-        nothing but the sign.
-    texture_size : int
-        Largest side of a texture.
-
-    Returns
-    -------
-    Plan
-        Operands ``A`` and ``B``, result ``result``. One pass.
+    Operands ``A`` and ``B``, result ``result``. One pass.
+    `operation`: a key of `PAIR`. Of int32, `divide` is not there, a division by zero gives 0, and shifts of 32 or more
+    leave nothing but the sign.
     """
     _agree(operation, a, b)
     shape = broadcast_shapes(a.shape, b.shape)

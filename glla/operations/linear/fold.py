@@ -68,26 +68,11 @@ def result_dtype(operation: str, dtype: str) -> str:
 def fold(a: View, operation: str, axes: tuple[int, ...], texture_size: int) -> Plan:
     """Plan of a reduction.
 
-    Parameters
-    ----------
-    a : View
-        Operand ``A``.
-    operation : str
-        A key of `FOLDS`. ``sum_squares`` is of float32.
-    axes : tuple of int
-        Dimensions that are reduced, each once.
-    texture_size : int
-        Largest side of a texture.
+    Operand ``A``, for ``sum_squares`` also ``S``, the result of ``max_magnitude`` over the same axes; with e =
+    floor(log2(S)) the squares are those of A 2^-e. Result ``total``, of `reduced_shape` and `result_dtype`, in C order.
+    Of an empty line: what it begins with, 0 or 1, or the number that every other one beats.
+    `operation`: a key of `FOLDS`. ``sum_squares`` is of float32. `axes`: dimensions that are reduced, each once.
 
-    Returns
-    -------
-    Plan
-        Operand ``A``, for ``sum_squares`` also ``S``, the result of ``max_magnitude`` over the same axes; with
-        e = floor(log2(S)) the squares are those of A 2^-e. Result ``total``, of `reduced_shape` and `result_dtype`, in
-        C order. Of an empty line: what it begins with, 0 or 1, or the number that every other one beats.
-
-    Notes
-    -----
     Sums of floats: abs(S - S^) <= d u sum(abs(a)), u = 2^-24, with d = `depth` of a line's length: 64
     for 64 elements, 316 for 10^9. Sums of int32 wrap around.
     """
@@ -120,21 +105,9 @@ def fold(a: View, operation: str, axes: tuple[int, ...], texture_size: int) -> P
 def place(a: View, operation: str, axes: tuple[int, ...], texture_size: int) -> Plan:
     """Plan that finds the largest or the smallest element of each line.
 
-    Parameters
-    ----------
-    a : View
-        Operand ``A``; lines have at least one element.
-    operation : {"argmax", "argmin"}
-        NaN is beyond all numbers; of equal elements the first counts.
-    axes : tuple of int
-        Dimensions that make a line, in C order.
-    texture_size : int
-        Largest side of a texture.
-
-    Returns
-    -------
-    Plan
-        Operand ``A``, result ``place``, int32, of `reduced_shape`.
+    Operand ``A``, result ``place``, int32, of `reduced_shape`.
+    `a`: operand ``A``; lines have at least one element. `operation` ("argmax", "argmin"): NaN is beyond all numbers; of
+    equal elements the first counts. `axes`: dimensions that make a line, in C order.
     """
     draft = Draft(operation)
     inputs = operands(draft, texture_size, A=a)

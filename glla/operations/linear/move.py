@@ -43,29 +43,11 @@ def copy(a: View, texture_size: int) -> Plan:
 def box(shape: Shape, key: Index | tuple[Index, ...]) -> tuple[Box, Shape, tuple[int, ...]]:
     """Read a basic index as a part of an array to assign to.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the array.
-    key : int, slice, None, Ellipsis or tuple of them
-        Index.
+    Results: `box`: with steps of at least 1. `selected`: shape of ``array[key]``, over which the value spreads.
+    `backwards`: dimensions of `selected` that the index runs through backwards, so that the value is flipped there.
+    `shape`: of the array. `key`: index.
+    Raises IndexError: an integer is out of range, or there are too many indices.
 
-    Returns
-    -------
-    box : Box
-        With steps of at least 1.
-    selected : tuple of int
-        Shape of ``array[key]``, over which the value spreads.
-    backwards : tuple of int
-        Dimensions of `selected` that the index runs through backwards, so that the value is flipped there.
-
-    Raises
-    ------
-    IndexError
-        An integer is out of range, or there are too many indices.
-
-    Examples
-    --------
     >>> box((4, 6), (1, slice(None, None, -2)))
     (((1, 1, 1), (1, 2, 3)), (3,), (0,))
     """
@@ -106,21 +88,8 @@ def _assign(a: View, part: Box, value: View, texture_size: int) -> Plan:
 def assign(a: View, key: Index | tuple[Index, ...], value: View, texture_size: int) -> Plan:
     """Plan that assigns: result = a, but ``result[key] = value``.
 
-    Parameters
-    ----------
-    a : View
-        Operand ``A``.
-    key : int, slice, None, Ellipsis or tuple of them
-        A basic index.
-    value : View
-        Operand ``B``, of the type of `a`; spreads over ``a[key]``.
-    texture_size : int
-        Largest side of a texture.
-
-    Returns
-    -------
-    Plan
-        Operands ``A`` and ``B``, result ``result``. One pass over the whole of `a`.
+    Operands ``A`` and ``B``, result ``result``. One pass over the whole of `a`.
+    `key`: a basic index. `value`: operand ``B``, of the type of `a`; spreads over ``a[key]``.
     """
     if value.dtype != a.dtype:
         raise PlanError(f"assign: the value has the array's dtype, {a.dtype}, got {value.dtype}; cast it first")
@@ -145,19 +114,8 @@ def assign(a: View, key: Index | tuple[Index, ...], value: View, texture_size: i
 def concat(parts: tuple[View, ...], axis: int, texture_size: int) -> Plan:
     """Plan that joins arrays of one type along a dimension.
 
-    Parameters
-    ----------
-    parts : tuple of View
-        Operands ``A0``, ``A1``, ...; their shapes agree but for `axis`.
-    axis : int
-        Dimension.
-    texture_size : int
-        Largest side of a texture.
-
-    Returns
-    -------
-    Plan
-        Result ``result``. One pass for up to four; every fourfold number passes over the elements once more.
+    Result ``result``. One pass for up to four; every fourfold number passes over the elements once more.
+    `parts`: operands ``A0``, ``A1``, ...; their shapes agree but for `axis`. `axis`: dimension.
     """
     first = parts[0]
     axis %= max(first.ndim, 1)
@@ -330,19 +288,9 @@ def unpack(
 ) -> Plan:
     """Plan that takes a block out of a packed matrix: result[i, j] = M[origin + i down + j right], wrapped.
 
-    Parameters
-    ----------
-    source, shape : tuple of int
-        Rows and columns of M as it lies, and of the result.
-    texture_size : int
-        Largest side of a texture.
-    origin, down, right : tuple of int
-        As in `glla.operations.layouts.blocks.gather`; ``down=(0, 1), right=(1, 0)`` takes the transpose.
-
-    Returns
-    -------
-    Plan
-        Operand ``M``, result ``result``. One pass.
+    Operand ``M``, result ``result``. One pass.
+    `source`, `shape`: rows and columns of M as it lies, and of the result. `origin`, `down`, `right`: as in
+    `glla.operations.layouts.blocks.gather`; ``down=(0, 1), right=(1, 0)`` takes the transpose.
     """
     draft = Draft("unpack")
     draft.operand("M", matrix(source))
@@ -382,25 +330,9 @@ def from_raw(
 ) -> Plan:
     """Plan that takes the matrices out of records that came from a stack.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Of one matrix.
-    record : int
-        Elements of a record.
-    texture_size : int
-        Largest side of a texture.
-    start : int
-        Place of the matrix in its record.
-    matrices : int
-        Records.
-    elements : int, optional
-        Elements of the raw texture; by default those of all records.
-
-    Returns
-    -------
-    Plan
-        Operand ``raw``, result ``result``, wrapped, matrices one after the other. One pass.
+    Operand ``raw``, result ``result``, wrapped, matrices one after the other. One pass.
+    `shape`: of one matrix. `record`: elements of a record. `start`: place of the matrix in its record. `matrices`:
+    records. `elements`: elements of the raw texture; by default those of all records.
     """
     draft = Draft("from raw")
     draft.operand("raw", raw_storage(max(elements or record * matrices, 1), texture_size))

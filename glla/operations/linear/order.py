@@ -82,21 +82,9 @@ def _moved_back(draft: Draft, whole: View, axis: int, slot: str, texture_size: i
 def searchsorted(haystack: View, needles: View, right: bool, texture_size: int) -> Plan:
     """Plan of `numpy.searchsorted`: where elements go so that a sorted array stays sorted.
 
-    Parameters
-    ----------
-    haystack : View
-        Operand ``H``, one dimension, sorted, NaN last.
-    needles : View
-        Operand ``A``, of the same type.
-    right : bool
-        Behind equal elements instead of before them.
-    texture_size : int
-        Largest side of a texture.
-
-    Returns
-    -------
-    Plan
-        Operands ``H`` and ``A``, result ``result``, int32. One pass.
+    Operands ``H`` and ``A``, result ``result``, int32. One pass.
+    `haystack`: operand ``H``, one dimension, sorted, NaN last. `needles`: operand ``A``, of the same type. `right`:
+    behind equal elements instead of before them.
     """
     if haystack.ndim != 1 or haystack.dtype != needles.dtype:
         raise PlanError(

@@ -21,27 +21,11 @@ SCANS = {"cumulative_sum": 0, "cumulative_prod": 1}
 def cumulative(a: View, operation: str, axis: int, texture_size: int, include_initial: bool = False) -> Plan:
     """Plan of a running sum or product.
 
-    Parameters
-    ----------
-    a : View
-        Operand ``A``; bool counts as int32.
-    operation : str
-        A key of `SCANS`.
-    axis : int
-        Dimension along which it runs.
-    texture_size : int
-        Largest side of a texture.
-    include_initial : bool
-        Begin with 0, or 1 for products, and so be one element longer.
+    Operand ``A``, result ``result``. log2(n) passes for n elements along the dimension, and a copy first unless the
+    operand is in C order.
+    `a`: operand ``A``; bool counts as int32. `operation`: a key of `SCANS`. `axis`: dimension along which it runs.
+    `include_initial`: begin with 0, or 1 for products, and so be one element longer.
 
-    Returns
-    -------
-    Plan
-        Operand ``A``, result ``result``. log2(n) passes for n elements along the dimension, and a copy first unless
-        the operand is in C order.
-
-    Notes
-    -----
     Each element of a sum passes through at most log2(n) + 1 additions; its error is at most that many u times the sum
     of the magnitudes, u = 2^-24. Of int32 it wraps around.
     """

@@ -38,29 +38,16 @@ DTYPES = ("float32", "int32", "bool")
 class View:
     """An array as it lies in a wrapped texture.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Lengths of its dimensions.
-    strides : tuple of int
-        Elements from one index to the next, in each dimension; 0 broadcasts, a negative one goes backwards.
-    offset : int
-        Place of the first element.
-    size : int
-        Elements in the texture.
-    dtype : {"float32", "int32", "bool"}
-        Type of the elements; bool lies as 0 and 1 in a texture of int32.
-
-    Examples
-    --------
     >>> View.of((3, 4)).sliced((slice(None), 1))
     View(shape=(3,), strides=(4,), offset=1, size=12, dtype='float32')
     """
 
-    shape: Shape
+    shape: Shape  # lengths of its dimensions
+    # elements from one index to the next, in each dimension; 0 broadcasts, a negative one goes backwards
     strides: Shape
-    offset: int
-    size: int
+    offset: int  # place of the first element
+    size: int  # elements in the texture
+    # ("float32", "int32", "bool"): type of the elements; bool lies as 0 and 1 in a texture of int32
     dtype: str = "float32"
 
     @staticmethod
@@ -106,10 +93,7 @@ class View:
     def broadcast_to(self, shape: Sequence[int]) -> View:
         """Spread it over a shape, as `numpy.broadcast_to` does.
 
-        Raises
-        ------
-        PlanError
-            The shapes do not go together.
+        Raises PlanError: the shapes do not go together.
         """
         shape = tuple(shape)
         added = len(shape) - self.ndim
@@ -148,10 +132,7 @@ class View:
     def sliced(self, key: Index | tuple[Index, ...]) -> View:
         """Take basic indices, as NumPy does: integers, slices, None and an Ellipsis.
 
-        Raises
-        ------
-        IndexError
-            An integer is out of range, or there are too many indices.
+        Raises IndexError: an integer is out of range, or there are too many indices.
         """
         shape, strides, offset, axis = [], [], self.offset, 0
         for index in expanded(key, self.ndim):
@@ -285,29 +266,10 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 class Over:
     """A pass in the making: operands seen over the elements of a shape, four of which a fragment computes.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the result.
-    texture_size : int
-        Largest side of a texture.
-    apart : tuple of int
-        Dimensions that the shader asks for, and so are not merged with others.
-    straight : bool
-        Whether the shader can take whole texels.
-    **views : View
-        Operands; they spread over the shape.
-
-    Attributes
-    ----------
-    elements : int
-        Of the result.
-    rank : int
-        Dimensions that the shader sees, 0 for whole texels.
-    at : dict of int to int
-        For each dimension that is apart: which one of these it is.
-    defines, uniforms
-        Those of ``lib/wrapped.glsl``.
+    `shape`: of the result. `apart`: dimensions that the shader asks for, and so are not merged with others. `straight`:
+    whether the shader can take whole texels. `views`: operands; they spread over the shape. Attributes: `elements`: of
+    the result. `rank`: dimensions that the shader sees, 0 for whole texels. `at`: for each dimension that is apart:
+    which one of these it is. `defines`, `uniforms`: those of ``lib/wrapped.glsl``.
     """
 
     def __init__(

@@ -88,12 +88,7 @@ def core(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     Operands ``A`` and ``B``. Results ``R``, with its columns still scaled, with c = Q^T b beside it if m >= n, its
     ``column_exponents``, and, if m < n, ``Q``; then they are the factors of A's transpose, and ``B`` is missing.
 
-    Parameters
-    ----------
-    forms : (Form, Form)
-        Of A, m x n, and B, m x k.
-    variant, parameters : str, tuple of (str, int)
-        Of `glla.operations.orthogonal.qr`.
+    `forms`: of A, m x n, and B, m x k. `variant`, `parameters`: of `glla.operations.orthogonal.qr`.
     """
     (m, n), (_, columns) = (form.matrix for form in forms)
     draft = Draft("lstsq")

@@ -107,10 +107,7 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, mode: str = "reduced") ->
     min(m, n), ``householder`` takes 3 ceil(k / 2) passes for R and 2 ceil(k / 2) for Q, and 5 beside; ``blocked`` those
     for R, and some 15 for each panel.
 
-    Parameters
-    ----------
-    mode : str
-        One of `MODES`.
+    `mode`: one of `MODES`.
     """
     one_of("qr: mode", mode, MODES)
     shape = forms[0].matrix
@@ -133,24 +130,12 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, mode: str = "reduced") ->
 
 @dataclass(frozen=True)
 class Factored:
-    """Slots of a factorisation.
+    """Slots of a factorisation."""
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Of A.
-    packed : str
-        R of the scaled matrix, with the reflectors below its diagonal.
-    exponents : str
-        Of the columns, by which R is scaled back.
-    panels : Panels or None
-        What they were made in.
-    """
-
-    shape: Shape
-    packed: str
-    exponents: str
-    panels: Panels | None
+    shape: Shape  # of A
+    packed: str  # R of the scaled matrix, with the reflectors below its diagonal
+    exponents: str  # of the columns, by which R is scaled back
+    panels: Panels | None  # what they were made in
     tree: Tree | None = None
 
     @property

@@ -30,30 +30,14 @@ class Panel:
 
 @dataclass
 class Panels:
-    """Adds the passes of a factorisation by panels to a draft that is made of plans.
-
-    Attributes
-    ----------
-    draft : Draft
-        Where.
-    source : str
-        Slot of A, its columns scaled.
-    shape : tuple of int
-        Of A.
-    width : int
-        Columns of a panel, even.
-    limits : Limits
-        Of the device.
-    done : list of Panel
-        Those that are factored.
-    """
+    """Adds the passes of a factorisation by panels to a draft that is made of plans."""
 
     draft: Draft
-    source: str
-    shape: Shape
-    width: int
+    source: str  # slot of A, its columns scaled
+    shape: Shape  # of A
+    width: int  # columns of a panel, even
     limits: Limits
-    done: list[Panel] = field(default_factory=list)
+    done: list[Panel] = field(default_factory=list)  # those that are factored
 
     def factor(self) -> str:
         """Factor; give the slot of R with the reflectors below its diagonal."""

@@ -97,12 +97,7 @@ def applied(shape: Shape, columns: int, limits: Limits) -> Plan:
 
     Operands ``H``, ``T`` and ``B``; result ``B``.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the matrix that was factored.
-    columns : int
-        Of B.
+    `shape`: of the matrix that was factored. `columns`: of B.
     """
     draft = Draft("qr/applied")
     h, t = draft.operand("H", matrix(shape)), draft.operand("T", Storage(1, texels(min(shape))))

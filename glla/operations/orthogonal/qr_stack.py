@@ -74,10 +74,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced") -> P
     Operand ``raw``: the matrices. Result ``records``, see `record`. Passes, for however many matrices: 3 ceil(min(m, n)
     / 2) + 5; for Q 2 ceil(min(m, n) / 2) + 2 more, for the factors of reflectors one.
 
-    Parameters
-    ----------
-    mode : str
-        One of `glla.operations.orthogonal.qr.MODES`.
+    `mode`: one of `glla.operations.orthogonal.qr.MODES`.
     """
     (m, n), count, both = forms[0].matrix, forms[0].count, record(forms, mode)
     tile = max(texels(both[0]), texels(m)), max(texels(both[1]), texels(n))

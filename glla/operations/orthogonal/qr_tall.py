@@ -23,23 +23,11 @@ ONE_PIECE = Limits(software=True)
 
 @dataclass
 class Tree:
-    """Adds the levels of a factorisation to a draft that is made of plans.
-
-    Attributes
-    ----------
-    draft : Draft
-        Where.
-    shape : tuple of int
-        Of the matrix.
-    rows : int
-        Of a block, even; at least twice the columns are taken.
-    limits : Limits
-        Of the device.
-    """
+    """Adds the levels of a factorisation to a draft that is made of plans."""
 
     draft: Draft
-    shape: Shape
-    rows: int
+    shape: Shape  # of the matrix
+    rows: int  # of a block, even; at least twice the columns are taken
     limits: Limits
 
     def __post_init__(self) -> None:

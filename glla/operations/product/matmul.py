@@ -185,31 +185,16 @@ def plan(
     Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop; m (m + 1) k where half is drawn,
     about m^3 / 3 where A is a triangle, too. A variant with another layout converts in passes of the plan.
 
-    Parameters
-    ----------
-    forms : (Form, Form)
-        Of A and B. Where a texture holds the transpose, the variants of ``matmul/inner_product`` read it as it is; the
-        others have it written out first, in a pass of its own, and call the operand ``A_transposed`` or
-        ``B_transposed``.
-    limits : Limits
-        The loop limit decides into how many passes a sum is split.
-    onto : bool
-        Add to a matrix given as operand ``C0``: an inner dimension too long for a texture comes in slabs.
-    symmetric : bool
-        B is the transpose of A: the plan is that of `glla.operations.product.syrk` then, with one operand, ``A`` as it
-        lies, which draws half of C. Variants that are not in `HALVES`, if they are named, take no notice.
-    upper : bool
-        A is upper triangular, too, in a `symmetric` product: sums begin at its diagonal.
+    `forms`: of A and B. Where a texture holds the transpose, the variants of ``matmul/inner_product`` read it as it is;
+    the others have it written out first, in a pass of its own, and call the operand ``A_transposed`` or
+    ``B_transposed``. `limits`: the loop limit decides into how many passes a sum is split. `onto`: add to a matrix
+    given as operand ``C0``: an inner dimension too long for a texture comes in slabs. `symmetric`: B is the transpose
+    of A: the plan is that of `glla.operations.product.syrk` then, with one operand, ``A`` as it lies, which draws half
+    of C. Variants that are not in `HALVES`, if they are named, take no notice. `upper`: A is upper triangular, too, in
+    a `symmetric` product: sums begin at its diagonal.
+    Raises OptionError: no such variant, parameter or value; the message lists those there are. Raises ShapeError:
+    `symmetric`: the shape of B is not that of A's transpose.
 
-    Raises
-    ------
-    OptionError
-        No such variant, parameter or value; the message lists those there are.
-    ShapeError
-        `symmetric`: the shape of B is not that of A's transpose.
-
-    Examples
-    --------
     >>> from glla.passes import resident
     >>> square = resident((64, 64), (64, 64))
     >>> made = plan(square, variant="register_blocked", parameters=(("ROWS", 2), ("PASSES", 4)))
@@ -498,13 +483,8 @@ def streamed(
 def is_symmetric(a: Any, b: Any) -> bool:
     """Whether B is the transpose of A, by where they lie: A A^T is symmetric, and half of it is enough.
 
-    Parameters
-    ----------
-    a, b : ndarray, Array, Resident, or anything else
-        As they are given: a conversion makes copies.
+    `a`, `b`: as they are given: a conversion makes copies.
 
-    Examples
-    --------
     >>> a = np.ones((2, 3))
     >>> is_symmetric(a, a.T), is_symmetric(a.T, a), is_symmetric(a, a.T.copy())
     (True, True, False)

@@ -163,13 +163,9 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, upper: bool = False) -> P
     ``inner_product`` 1, ``single_component`` 3, ``symmetric`` 2, ``symmetric_panels`` 4 and (m / 16) (k / DEPTH) draws,
     ``stripes`` 2 + k / WIDTH; one more that writes out a transpose, where a variant is not in `IN_PLACE`.
 
-    Parameters
-    ----------
-    forms : (Form,)
-        Of A. Where the texture holds the transpose, the product is that of the transpose of what lies there.
-    upper : bool
-        A is upper triangular: variants in `HALVES` sum from its diagonal on, m (m + 1) (m + 2) / 3 flop. The others
-        take no notice.
+    `forms`: of A. Where the texture holds the transpose, the product is that of the transpose of what lies there.
+    `upper`: A is upper triangular: variants in `HALVES` sum from its diagonal on, m (m + 1) (m + 2) / 3 flop. The
+    others take no notice.
     """
     builders: dict[str, Callable[[Task], str]] = {
         "single_component": _single_component,

@@ -54,30 +54,16 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Tiling:
-    """How a product is cut.
+    """How a product is cut."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        Makes the plans.
-    shape : (int, int, int)
-        Rows of A, inner dimension, columns of B, of the whole.
-    rows, inner, columns : int
-        The same of a tile.
-    variant, parameters
-        Of the product of two tiles.
-    nbytes : int
-        What it takes on the device, staging buffers included.
-    """
-
-    kernel: Kernel
-    shape: tuple[int, int, int]
-    rows: int
+    kernel: Kernel  # makes the plans
+    shape: tuple[int, int, int]  # rows of A, inner dimension, columns of B, of the whole
+    rows: int  # the same of a tile
     inner: int
     columns: int
-    variant: str
+    variant: str  # of the product of two tiles
     parameters: Parameters = ()
-    nbytes: int = 0
+    nbytes: int = 0  # what it takes on the device, staging buffers included
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -220,29 +206,13 @@ def choose(
 ) -> Tiling:
     """Choose the tiles of a product: the fastest variant that has room, and of its sizes the one that moves least.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Makes the plans.
-    m, k, n : int
-        Rows of A, inner dimension, columns of B; all > 0.
-    limits : Limits
-        No texture of a tile's plan is larger than they allow.
-    room : int, optional
-        Bytes that everything on the device may take, staging buffers included.
-    variant : str, optional
-        A key of `glla.operations.product.matmul.VARIANTS`; by default `glla.operations.product.matmul.choose` decides
-        tile by tile size.
+    `kernel`: makes the plans. `m`, `k`, `n`: rows of A, inner dimension, columns of B; all > 0. `limits`: no texture of
+    a tile's plan is larger than they allow. `room`: bytes that everything on the device may take, staging buffers
+    included. `variant`: a key of `glla.operations.product.matmul.VARIANTS`; by default
+    `glla.operations.product.matmul.choose` decides tile by tile size.
+    Raises OutOfMemoryError: even the smallest tile needs more; the message says how much. Raises LimitError: the
+    variant needs larger textures even for that one.
 
-    Raises
-    ------
-    OutOfMemoryError
-        Even the smallest tile needs more; the message says how much.
-    LimitError
-        The variant needs larger textures even for that one.
-
-    Examples
-    --------
     >>> from glla.operations.product.matmul import KERNEL
     >>> tiling = choose(KERNEL, 40000, 8192, 40000, Limits(texture_size=32768), 4 * 10**9)
     >>> tiling.rows, tiling.inner, tiling.columns, tiling.variant
@@ -382,23 +352,10 @@ def between_plans(*arrays: object) -> tuple[object, ...]:
 def columns_at_once(shape: Shape, limits: Limits, room: int | None, plan: Callable[[int], Plan], held: Storage) -> int:
     """Most right-hand sides at a time that a system can be solved for.
 
-    Parameters
-    ----------
-    shape : (int, int)
-        Order of the system, and all its right-hand sides.
-    limits : Limits
-        Of the device.
-    room : int or None
-        Bytes left beside the factors; None without a cap.
-    plan : callable
-        Columns -> the plan that solves for them, a plan of plans.
-    held : Storage
-        Of the packed factors, which are there already.
-
-    Raises
-    ------
-    OutOfMemoryError
-        There is no room for a single one.
+    `shape`: order of the system, and all its right-hand sides. `room`: bytes left beside the factors; None without a
+    cap. `plan`: columns -> the plan that solves for them, a plan of plans. `held`: of the packed factors, which are
+    there already.
+    Raises OutOfMemoryError: there is no room for a single one.
     """
     order, columns = shape
     needed = 0

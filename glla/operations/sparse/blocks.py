@@ -16,26 +16,14 @@ from glla.passes.layout import Shape
 
 @dataclass(frozen=True)
 class Blocks(Direct):
-    """A matrix lies in 2 x 2 blocks.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    entries : int
-        Of the matrix.
-    blocks : int
-        Blocks with an entry.
-    longest : int
-        Blocks of the longest block row.
-    """
+    """A matrix lies in 2 x 2 blocks."""
 
     name: ClassVar[str] = "blocks"
 
     shape: Shape
-    entries: int
-    blocks: int
-    longest: int
+    entries: int  # of the matrix
+    blocks: int  # blocks with an entry
+    longest: int  # blocks of the longest block row
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Blocks:

@@ -50,12 +50,7 @@ def begin(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "me
     Operands ``b``, a vector; ``bound``, a texel with the square of the residual that is wanted; ``A.NAME`` and
     ``M.NAME``, the other operands of the operators. Results: what `carried` lists, and ``state``. x begins with 0.
 
-    Parameters
-    ----------
-    a, m : Plan
-        Operators: A, and a preconditioner, an approximation of A's inverse, or None.
-    n : int
-        Elements of a vector.
+    `a`, `m`: operators: A, and a preconditioner, an approximation of A's inverse, or None. `n`: elements of a vector.
     """
     draft = Draft(f"cg[{variant}] begins")
     b = draft.operand("b", vector(n, limits))
@@ -81,11 +76,8 @@ def begin(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "me
 def turn(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "merged") -> Plan:
     """Plan of an iteration, see `begin`.
 
-    Returns
-    -------
-    Plan
-        Operands: those of `begin` but ``b``, and what `carried` lists. Results: what it lists, and ``state``. Passes,
-        with those of the operators: ``merged`` 1 + 2 or 3 of a reduction, ``classic`` 2 + twice as many.
+    Operands: those of `begin` but ``b``, and what `carried` lists. Results: what it lists, and ``state``. Passes, with
+    those of the operators: ``merged`` 1 + 2 or 3 of a reduction, ``classic`` 2 + twice as many.
     """
     draft = Draft(f"cg[{variant}]")
     storage = vector(n, limits)

@@ -20,32 +20,19 @@ from glla.passes.layout import Shape
 
 @dataclass(frozen=True)
 class Circular(Direct):
-    """A square matrix lies as circular diagonals: number d holds A[i, (i + offsets[d]) mod n] at the place of row i.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns, equal.
-    entries : int
-        Of the matrix.
-    offsets : tuple of int
-        From 0 to n - 1.
-    """
+    """A square matrix lies as circular diagonals: number d holds A[i, (i + offsets[d]) mod n] at the place of row i."""
 
     name: ClassVar[str] = "circular"
 
-    shape: Shape
-    entries: int
-    offsets: tuple[int, ...]
+    shape: Shape  # rows and columns, equal
+    entries: int  # of the matrix
+    offsets: tuple[int, ...]  # from 0 to n - 1
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Circular:
         """Find the circular diagonals of a matrix.
 
-        Raises
-        ------
-        OptionError
-            It is not square.
+        Raises OptionError: it is not square.
         """
         if rows.shape[0] != rows.shape[1]:
             raise OptionError(f"sparse: circular diagonals are of a square matrix, got {rows.shape}; use diagonals")

@@ -17,31 +17,17 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Compressed:
-    """Rows of a sparse matrix one after the other, columns in order within each, no entry twice.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    starts : ndarray of int64, (rows + 1,)
-        Where each row begins among the entries, and where the last one ends.
-    columns : ndarray of int64, (entries,)
-        Of each entry.
-    values : ndarray of float32, (entries,)
-        Of each entry.
-    """
+    """Rows of a sparse matrix one after the other, columns in order within each, no entry twice."""
 
     shape: Shape
-    starts: Integers
-    columns: Integers
+    starts: Integers  # (rows + 1,): where each row begins among the entries, and where the last one ends
+    columns: Integers  # (entries,): of each entry
     values: Floats
 
     @staticmethod
     def of_triplets(shape: Shape, rows: Any, columns: Any, values: NDArray[Any]) -> Compressed:
         """Put entries in order; those of one place are summed in float64 first. Zeros are no entries.
 
-        Examples
-        --------
         >>> made = Compressed.of_triplets((2, 3), [1, 0, 1], [2, 1, 2], np.array([1, 5, 2]))
         >>> made.starts.tolist(), made.columns.tolist(), made.values.tolist()
         ([0, 1, 2], [1, 2], [5.0, 3.0])

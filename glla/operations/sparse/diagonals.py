@@ -22,26 +22,15 @@ TERMS = 16
 
 @dataclass(frozen=True)
 class Diagonals(Direct):
-    """A matrix lies as its diagonals; number d holds A[i, i + offsets[d]] at the place of row i.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    entries : int
-        Of the matrix.
-    offsets : tuple of int
-        Column minus row of each; one of zeros stands for a matrix without entries.
-    beside : bool
-        The texels of all diagonals that belong to the same rows stand side by side; otherwise each diagonal is a vector
-        by itself.
-    """
+    """A matrix lies as its diagonals; number d holds A[i, i + offsets[d]] at the place of row i."""
 
     name: ClassVar[str] = "diagonals"
 
     shape: Shape
-    entries: int
-    offsets: tuple[int, ...]
+    entries: int  # of the matrix
+    offsets: tuple[int, ...]  # column minus row of each; one of zeros stands for a matrix without entries
+    # the texels of all diagonals that belong to the same rows stand side by side; otherwise each diagonal is a vector
+    # by itself
     beside: bool = False
 
     @staticmethod

@@ -36,12 +36,9 @@ def begin(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
 def cycle(a: Plan, m: Plan | None, n: int, limits: Limits, *, steps: int) -> Plan:
     """Plan of a cycle.
 
-    Returns
-    -------
-    Plan
-        Operands ``x``, ``last``, ``rhs``, ``bound``, and those of the operators; results ``x``, ``last`` and ``state``,
-        3 where it stalls. `steps` + 1 products, and about 2 passes of inner products and updates for each four vectors
-        in each of two rounds.
+    Operands ``x``, ``last``, ``rhs``, ``bound``, and those of the operators; results ``x``, ``last`` and ``state``, 3
+    where it stalls. `steps` + 1 products, and about 2 passes of inner products and updates for each four vectors in
+    each of two rounds.
     """
     draft, storage = Draft(f"gmres({steps})"), vector(n, limits)
     x, rhs = draft.operand("x", storage), draft.operand("rhs", storage)

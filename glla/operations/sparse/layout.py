@@ -69,21 +69,11 @@ class Direct:
 
 @dataclass(frozen=True)
 class Rows:
-    """Right-hand sides of a product, side by side: X and Y, wrapped, their rows whole texels.
+    """Right-hand sides of a product, side by side: X and Y, wrapped, their rows whole texels."""
 
-    Attributes
-    ----------
-    x : str
-        Slot of X.
-    quads : int
-        Texels of a row: four columns each.
-    shape : tuple of int
-        Of the matrix.
-    """
-
-    x: str
-    quads: int
-    shape: Shape
+    x: str  # slot of X
+    quads: int  # texels of a row: four columns each
+    shape: Shape  # of the matrix
 
     def storage(self, length: int, limits: Limits) -> Storage:
         """Storage of a matrix with `length` rows."""
@@ -114,10 +104,7 @@ class Rows:
 def vector(length: int, limits: Limits) -> Storage:
     """Storage of a vector.
 
-    Raises
-    ------
-    LimitError
-        It is longer than a texture holds, or than places count.
+    Raises LimitError: it is longer than a texture holds, or than places count.
     """
     storage = wrapped(length, min(limits.texture_size, MOST_TEXELS))
     _fits("a vector", length, storage, limits, 4)
@@ -127,10 +114,7 @@ def vector(length: int, limits: Limits) -> Storage:
 def many(what: str, texels: int, limits: Limits, channels: int = 4, dtype: str = "float32") -> Storage:
     """Texture of texels one after the other, in rows: about square.
 
-    Raises
-    ------
-    LimitError
-        There are more than a texture holds.
+    Raises LimitError: there are more than a texture holds.
     """
     width = min(math.isqrt(max(texels, 1) - 1) + 1, limits.texture_size)
     storage = Storage(-(-max(texels, 1) // width), width, channels, dtype=dtype)
@@ -140,10 +124,7 @@ def many(what: str, texels: int, limits: Limits, channels: int = 4, dtype: str =
 def fitting(what: str, texels: int, storage: Storage, limits: Limits) -> Storage:
     """Give a texture back that holds this number of texels, if it is no larger than the device allows.
 
-    Raises
-    ------
-    LimitError
-        It is.
+    Raises LimitError: it is.
     """
     _fits(what, texels, storage, limits, 1)
     return storage

@@ -19,10 +19,7 @@ POINTS = 5
 def side_of(shape: tuple[int, ...]) -> int:
     """Points along a side of the grid, for the shape of its diagonals.
 
-    Raises
-    ------
-    ShapeError
-        They are not those of a square grid.
+    Raises ShapeError: they are not those of a square grid.
     """
     side = math.isqrt(shape[-1])
     if len(shape) != 2 or shape[0] != POINTS or side**2 != shape[-1]:

@@ -20,32 +20,19 @@ MOST_COLUMNS = 1 << 24
 
 @dataclass(frozen=True)
 class Pointers(Direct):
-    """A matrix lies row by row.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    entries : int
-        Of the matrix.
-    longest : int
-        Entries of the longest row.
-    """
+    """A matrix lies row by row."""
 
     name: ClassVar[str] = "pointers"
 
     shape: Shape
-    entries: int
-    longest: int
+    entries: int  # of the matrix
+    longest: int  # entries of the longest row
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Pointers:
         """Find the longest row.
 
-        Raises
-        ------
-        LimitError
-            There are more columns than float32 counts.
+        Raises LimitError: there are more columns than float32 counts.
         """
         if rows.shape[1] > MOST_COLUMNS:
             raise LimitError(

@@ -16,20 +16,12 @@ from glla.passes.layout import Shape
 
 @dataclass(frozen=True)
 class Points(Direct):
-    """A matrix lies as a list of entries.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    entries : int
-        Of the matrix.
-    """
+    """A matrix lies as a list of entries."""
 
     name: ClassVar[str] = "points"
 
     shape: Shape
-    entries: int
+    entries: int  # of the matrix
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Points:

@@ -14,19 +14,9 @@ def chebyshev(a: Plan, n: int, degree: int, lower: float, upper: float, limits: 
 
     Operands ``x`` and ``A.NAME``, result ``y``. Passes: `degree`, and degree - 1 products.
 
-    Parameters
-    ----------
-    a : Plan
-        Of the operator A: operand ``x`` and others, result ``y``.
-    n : int
-        Elements of a vector.
-    degree : int
-        Steps, the first of which takes no product.
-    lower, upper : float
-        Bounds of the eigenvalues, 0 < lower < upper.
+    `a`: of the operator A: operand ``x`` and others, result ``y``. `n`: elements of a vector. `degree`: steps, the
+    first of which takes no product. `lower`, `upper`: bounds of the eigenvalues, 0 < lower < upper.
 
-    Notes
-    -----
     Saad, "Iterative methods for sparse linear systems" (2003), algorithm 12.1.
     """
     middle, half = (upper + lower) / 2, (upper - lower) / 2

@@ -30,29 +30,15 @@ benchmarks/results/nvidia-h200-pcie-sse2/experiments/2026-11-23-sparse.json."""
 
 @dataclass(frozen=True)
 class Sell:
-    """A matrix lies in tiles of rows.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    entries : int
-        Of the matrix.
-    tiles : Tiles
-        Its rows, or their pieces.
-    sorted : bool
-        Whether those lie in another order.
-    sums : Sell or None
-        What sums up pieces, and puts rows back into order; None where rows are whole, and in order.
-    """
+    """A matrix lies in tiles of rows."""
 
     name: ClassVar[str] = "sell"
 
     shape: Shape
-    entries: int
-    tiles: Tiles
-    sorted: bool
-    sums: Sell | None
+    entries: int  # of the matrix
+    tiles: Tiles  # its rows, or their pieces
+    sorted: bool  # whether those lie in another order
+    sums: Sell | None  # what sums up pieces, and puts rows back into order; None where rows are whole, and in order
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Sell:

@@ -83,13 +83,9 @@ def plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     Operands: the textures of A, and ``x``, wrapped. Result ``y``, wrapped. A pass for 16 diagonals, or for 60000
     entries of the longest row; `sell` takes more where it cuts or sorts rows, to put them together again.
 
-    Parameters
-    ----------
-    forms : (Form, Form)
-        Of A and x, a column. A form of A with a `Structure` for its view is a matrix that lies so. Without one, A is
-        the matrix of a square grid with n^2 points, of shape (5, n^2), in the format that `variant` names.
-    variant : str, optional
-        A key of `VARIANTS`, the format; by default that of `choose`.
+    `forms`: of A and x, a column. A form of A with a `Structure` for its view is a matrix that lies so. Without one, A
+    is the matrix of a square grid with n^2 points, of shape (5, n^2), in the format that `variant` names. `variant`: a
+    key of `VARIANTS`, the format; by default that of `choose`.
     """
     structure = _structure(forms, limits, **way)
     draft = Draft(f"spmv[{structure.name}]")
@@ -124,10 +120,7 @@ def for_columns(structure: Structure, limits: Limits) -> Structure:
 def rows(form: Form, quads: int, limits: Limits = PLAIN) -> Plan | None:
     """Plan of the product with a matrix of four columns for each of `quads`; None where columns go one by one.
 
-    Returns
-    -------
-    Plan or None
-        Operands: the textures of A, and ``X``, wrapped, in C order. Result ``Y``, likewise. Passes as `plan`.
+    Operands: the textures of A, and ``X``, wrapped, in C order. Result ``Y``, likewise. Passes as `plan`.
     """
     structure = for_columns(cast("Structure", form.view), limits)
     draft = Draft(f"spmm[{structure.name}]")

@@ -33,37 +33,22 @@ class Stencil(Direct):
     """Format of a matrix as its usual rows, in the program's uniforms, and a list of the others.
 
     Rows go in fours, the texels of a vector.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    entries : int
-        Of the matrix.
-    offsets : tuple of int
-        Column minus row of each diagonal.
-    usual : tuple of float
-        Entries of four usual rows, four of each diagonal; none where no rows are, so that all are listed.
-    others : int
-        Fours of rows that are listed.
     """
 
     name: ClassVar[str] = "stencil"
 
     shape: Shape
-    entries: int
-    offsets: tuple[int, ...]
+    entries: int  # of the matrix
+    offsets: tuple[int, ...]  # column minus row of each diagonal
+    # entries of four usual rows, four of each diagonal; none where no rows are, so that all are listed
     usual: tuple[float, ...]
-    others: int
+    others: int  # fours of rows that are listed
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Stencil:
         """Find the usual rows of a matrix.
 
-        Raises
-        ------
-        OptionError
-            It has too many diagonals.
+        Raises OptionError: it has too many diagonals.
         """
         offsets = rows.offsets or (0,)
         if len(offsets) > TERMS:

@@ -32,27 +32,13 @@ SHORT = 1 << 15
 
 @dataclass(frozen=True)
 class Tiles:
-    """How the rows of a matrix lie, in an order in which they were put.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    tile : tuple of int
-        Texels of y in a tile, high and wide.
-    blocks : int
-        Of all tiles: one for each entry of the longest row of a tile.
-    longest : int
-        Entries of the longest row.
-    short : bool
-        Columns are counted from the own row, in 16 bits; otherwise they are places in x, of 32.
-    """
+    """How the rows of a matrix lie, in an order in which they were put."""
 
     shape: Shape
-    tile: tuple[int, int]
-    blocks: int
-    longest: int
-    short: bool
+    tile: tuple[int, int]  # texels of y in a tile, high and wide
+    blocks: int  # of all tiles: one for each entry of the longest row of a tile
+    longest: int  # entries of the longest row
+    short: bool  # columns are counted from the own row, in 16 bits; otherwise they are places in x, of 32
 
     @staticmethod
     def of(rows: Compressed, stands: Integers, limits: Limits) -> Tiles:

@@ -30,12 +30,8 @@ def with_triangles(
     ``diagonal``, the least on it, without `unit_diagonal`; ``columns_B`` and ``columns_X``, the largest in each column.
     They are read back; of a large stack ``doubts`` are, in their place.
 
-    Parameters
-    ----------
-    forms : (Form, Form)
-        Of T and B, with their views; in C order without.
-    lower, unit_diagonal, transposed : bool
-        As in `glla.operations.triangles.solve_triangular`.
+    `forms`: of T and B, with their views; in C order without. `lower`, `unit_diagonal`, `transposed`: as in
+    `glla.operations.triangles.solve_triangular`.
     """
     size, (a, b) = limits.texture_size, _views(forms)
     draft = Draft("solve_triangular")
@@ -72,20 +68,11 @@ def with_triangles(
 def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
     """Plan of L U X = B, rows in order, or with the transpose of L U.
 
-    Parameters
-    ----------
-    forms, limits
-        As in `with_triangles`, of packed factors and of B.
-    transposed : bool
-        With the transpose.
-
-    Returns
-    -------
-    Plan
-        Operands ``A``, the factors, ``B``, and ``I``, the rows' numbers, int32, (..., n, 1): which row of B is taken,
-        with `transposed` which row of the solution. Results ``matrices``: X. Figures of each member, which are read
-        as in `with_triangles`: ``most_A``, the factors' largest magnitude; ``least_U``, ``most_U``, ``least_B``,
-        ``most_B``, of the largest in the columns; ``diagonal``, the least on U's; ``most_X``.
+    Operands ``A``, the factors, ``B``, and ``I``, the rows' numbers, int32, (..., n, 1): which row of B is taken, with
+    `transposed` which row of the solution. Results ``matrices``: X. Figures of each member, which are read as in
+    `with_triangles`: ``most_A``, the factors' largest magnitude; ``least_U``, ``most_U``, ``least_B``, ``most_B``, of
+    the largest in the columns; ``diagonal``, the least on U's; ``most_X``.
+    `forms`, `limits`: as in `with_triangles`, of packed factors and of B. `transposed`: with the transpose.
     """
     size, (a, b) = limits.texture_size, _views(forms)
     draft = Draft("lu_solve")

@@ -315,14 +315,9 @@ def lost(
 def lost_by(row: Array, largest: Array, least: Array, diagonal: Any, of_b: Array, of_x: Array) -> NDArray[np.bool_]:
     """Tell the same from sizes alone.
 
-    Parameters
-    ----------
-    row, largest, least : ndarray
-        Of the triangle: the smallest of the rows' largest entries, the largest, and the least that is not zero.
-    diagonal : ndarray or float
-        Least magnitude on it; infinity for a diagonal of ones.
-    of_b, of_x : ndarray
-        Largest magnitudes of the columns, in the last dimension.
+    `row`, `largest`, `least`: of the triangle: the smallest of the rows' largest entries, the largest, and the least
+    that is not zero. `diagonal`: least magnitude on it; infinity for a diagonal of ones. `of_b`, `of_x`: largest
+    magnitudes of the columns, in the last dimension.
     """
     most_x = np.max(of_x, axis=-1)
     small = (row < TINY) | ((of_b > 0) & ((of_b < TINY) | (of_x < TINY))).any(axis=-1)

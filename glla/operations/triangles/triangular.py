@@ -77,24 +77,14 @@ def check(forms: Forms) -> None:
 
 @dataclass(frozen=True)
 class Triangle:
-    """Triangle of a substitution.
+    """Triangle of a substitution."""
 
-    Attributes
-    ----------
-    upper : bool
-        The matrix solved with is upper triangular: substitute backward. With `transposed` this speaks of the transpose.
-    unit : bool
-        Its diagonal is one and is not read.
-    transposed : bool
-        Solve with the transpose of what is stored.
-    inverse : bool
-        The right-hand sides are the identity, so that the solution is a triangle, too. Updates are cut at its edge:
-        columns behind those solved so far are still those of I.
-    """
-
+    # the matrix solved with is upper triangular: substitute backward. With `transposed` this speaks of the transpose
     upper: bool = False
-    unit: bool = False
-    transposed: bool = False
+    unit: bool = False  # its diagonal is one and is not read
+    transposed: bool = False  # solve with the transpose of what is stored
+    # the right-hand sides are the identity, so that the solution is a triangle, too. Updates are cut at its edge:
+    # columns behind those solved so far are still those of I
     inverse: bool = False
 
     @property
@@ -124,15 +114,9 @@ def plan(
     Operands ``T`` and ``B``, result ``X``, all packed. n^2 columns flop. Passes, with b rows in a block: ``rank2``
     ceil(n / 2), ``blocked`` 2 ceil(n / b) - 1, ``panel_broadcast`` about n^2 / 2048.
 
-    Parameters
-    ----------
-    forms : (Form, Form)
-        Of T, n x n, and of the right-hand sides, n x columns; both > 0.
-    parameters : tuple of (str, int)
-        Of the variant. ``ROWS``: most rows of a block; ``UNROLL``: write out the long loops, see
-        ``triangular/solve_block.frag``.
-    upper, unit, transposed : bool
-        See `Triangle`.
+    `forms`: of T, n x n, and of the right-hand sides, n x columns; both > 0. `parameters`: of the variant. ``ROWS``:
+    most rows of a block; ``UNROLL``: write out the long loops, see ``triangular/solve_block.frag``. `upper`, `unit`,
+    `transposed`: see `Triangle`.
     """
     n, columns = forms[1].matrix
     draft = Draft(f"triangular[{chosen.variant}, {'upper' if upper else 'lower'}]")
@@ -160,23 +144,9 @@ def substitute(
 ) -> str:
     """Add the passes of a substitution to a draft.
 
-    Parameters
-    ----------
-    draft : Draft
-        Where the passes go.
-    operand, start : str
-        Slots of T (which may be part of a wider matrix) and of the right-hand sides.
-    shape : tuple of int
-        Of the right-hand sides.
-    triangle : Triangle
-        What T is.
-    limits, variant
-        As in `plan`.
-
-    Returns
-    -------
-    str
-        Slot of the solution.
+    Slot of the solution.
+    `operand`, `start`: slots of T (which may be part of a wider matrix) and of the right-hand sides. `shape`: of the
+    right-hand sides. `triangle`: what T is. `limits`, `variant`: as in `plan`.
     """
     forms = resident((shape[0], shape[0]), shape)
     variant, values = resolved("triangular", VARIANTS, choose, forms, limits, variant)

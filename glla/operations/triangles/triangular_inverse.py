@@ -77,14 +77,8 @@ def plan(
     Operand ``T``, result ``X`` with zeros in the other triangle, both packed. Passes: ``gets`` n; the others those of
     the substitution, and three that write the identity.
 
-    Parameters
-    ----------
-    forms : (Form,)
-        Of T, of which a triangle is read.
-    lower, unit_diagonal : bool
-        T is lower triangular; its diagonal is one and is not read.
-    transposed : bool
-        What is stored is the transpose of T.
+    `forms`: of T, of which a triangle is read. `lower`, `unit_diagonal`: T is lower triangular; its diagonal is one and
+    is not read. `transposed`: what is stored is the transpose of T.
     """
     shape, variant = forms[0].matrix, chosen.variant
     draft = Draft(f"triangular_inverse[{variant}, {'lower' if lower else 'upper'}]")

@@ -42,8 +42,6 @@ Macros = dict[str, str | None]
 def uncommented(text: str) -> str:
     r"""Text without its comments; every line keeps its number.
 
-    Examples
-    --------
     >>> uncommented("a /* b\nc */ d // e")
     'a \n d '
     """
@@ -53,22 +51,10 @@ def uncommented(text: str) -> str:
 def active(text: str, where: Callable[[int], str], macros: Macros) -> str:
     r"""Drop comments, and the lines that conditions leave out.
 
-    Parameters
-    ----------
-    text : str
-        A resolved stage.
-    where : callable
-        From the number of a line, from 1, to its place for a message, ``file:line``.
-    macros : dict
-        Those that GL itself defines. The text's own are added.
+    `text`: a resolved stage. `where`: from the number of a line, from 1, to its place for a message, ``file:line``.
+    `macros`: those that GL itself defines. The text's own are added.
+    Raises ShaderError: a condition has no value, or conditionals do not pair: the place, the reason and the line.
 
-    Raises
-    ------
-    ShaderError
-        A condition has no value, or conditionals do not pair: the place, the reason and the line.
-
-    Examples
-    --------
     >>> active("#if 7 / 2 == 3\nyes\n#else\nno\n#endif", str, {})
     'yes'
     """
@@ -80,8 +66,6 @@ def left_in(text: str, where: Callable[[int], str], macros: Macros) -> Iterator[
 
     Parameters and errors are those of `active`.
 
-    Examples
-    --------
     >>> list(left_in("#if 0\nno\n#else\n#define K 7 /*\n*/\n#endif\nK", str, {}))
     [(range(4, 6), '#define K 7  '), (range(7, 8), 'K')]
     """
@@ -105,13 +89,8 @@ def left_in(text: str, where: Callable[[int], str], macros: Macros) -> Iterator[
 def value(text: str, macros: Macros) -> int:
     """Value of an integer expression, with the operators of a condition.
 
-    Raises
-    ------
-    ShaderError
-        It has none; the message says why.
+    Raises ShaderError: it has none; the message says why.
 
-    Examples
-    --------
     >>> value("2 * count + CONTINUE", {"count": "10", "CONTINUE": "1"})
     21
     """

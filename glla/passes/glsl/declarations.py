@@ -47,19 +47,11 @@ _PARAMETER = re.compile(r"[(,]\s*$")
 
 @dataclass(frozen=True)
 class Declared:
-    """A sampler, a uniform or an output.
+    """A sampler, a uniform or an output."""
 
-    Attributes
-    ----------
-    kind, name : str
-        As GLSL has them: ``"sampler2D"``, ``"A"``.
-    place, line : str
-        ``"my.frag:3"``, and what stands there.
-    """
-
-    kind: str
+    kind: str  # as GLSL has them: ``"sampler2D"``, ``"A"``
     name: str
-    place: str
+    place: str  # ``"my.frag:3"``, and what stands there
     line: str
 
     def __str__(self) -> str:
@@ -72,31 +64,18 @@ class Declared:
 
 @dataclass(frozen=True)
 class Declarations:
-    """Interface of a shader.
+    """Interface of a shader."""
 
-    Attributes
-    ----------
-    samplers, uniforms : mapping of str to Declared
-        By name, in the order of the file.
-    outputs : tuple of Declared
-        In the order of their locations.
-    """
-
-    samplers: Mapping[str, Declared]
+    samplers: Mapping[str, Declared]  # by name, in the order of the file
     uniforms: Mapping[str, Declared]
-    outputs: tuple[Declared, ...]
+    outputs: tuple[Declared, ...]  # in the order of their locations
 
 
 def declarations(shader: shaders.Shader) -> Declarations:
     """Find a shader's declarations, and refuse those glla would overlook.
 
-    Raises
-    ------
-    ShaderError
-        The file, the line, and what to do.
+    Raises ShaderError: the file, the line, and what to do.
 
-    Examples
-    --------
     >>> found = declarations(shaders.resolve("matmul/inner_product"))
     >>> str(found.samplers["A"]), found.samplers["A"].place
     ('sampler2D A', 'matmul/inner_product.frag:30')
@@ -213,25 +192,11 @@ def _is_uniform(one: Declared) -> bool:
 def uniform_value(function: str, declared: Declared, value: Any) -> Uniform:
     """Convert a value for a uniform of a pass, or raise with the reason.
 
-    Parameters
-    ----------
-    function : str
-        For the messages.
-    declared : Declared
-        The uniform.
-    value : array_like
-        A number; for a vector as many; for a ``matCxR`` R rows of C numbers, as they are written down: GLSL's
-        ``M[j][i]`` is the element of row i and column j.
+    `function`: for the messages. `declared`: the uniform. `value`: a number; for a vector as many; for a ``matCxR`` R
+    rows of C numbers, as they are written down: GLSL's ``M[j][i]`` is the element of row i and column j.
+    Raises OptionError: it has another shape, or does not fit. Raises OptionTypeError: it is not of numbers; or of
+    floats, where the uniform holds integers.
 
-    Raises
-    ------
-    OptionError
-        It has another shape, or does not fit.
-    OptionTypeError
-        It is not of numbers; or of floats, where the uniform holds integers.
-
-    Examples
-    --------
     >>> uniform_value("doc", Declared("mat2", "M", "my.frag:1", "uniform mat2 M;"), [[1, 2], [3, 4]])
     (1.0, 3.0, 2.0, 4.0)
     """

@@ -61,27 +61,11 @@ Part = Span | str
 def translated(stage: Stage, sources: Mapping[str, list[str]], points: bool = False) -> tuple[Part, ...]:
     r"""Translate a stage.
 
-    Parameters
-    ----------
-    stage : Stage
-        A vertex or fragment stage, as `glla.passes.glsl.find.resolve` gives it.
-    sources : mapping of str to list of str
-        Lines of each file that it has lines of, by the names in `Stage.lines`.
-    points : bool
-        It is the vertex stage of a pass that draws points.
+    What comes after `HEAD`.
+    `stage`: a vertex or fragment stage, as `glla.passes.glsl.find.resolve` gives it. `sources`: lines of each file that
+    it has lines of, by the names in `Stage.lines`. `points`: it is the vertex stage of a pass that draws points.
+    Raises ShaderError: it is a compute shader: WebGL 2 has none.
 
-    Returns
-    -------
-    tuple of Span or str
-        What comes after `HEAD`.
-
-    Raises
-    ------
-    ShaderError
-        It is a compute shader: WebGL 2 has none.
-
-    Examples
-    --------
     >>> from glla.passes.glsl.find import resolve, root
     >>> stage = resolve("packing/identity", {"N": 1}).fragment
     >>> lines = {name: (root() / name).read_text().splitlines() for name, _ in stage.lines if name != GENERATED}

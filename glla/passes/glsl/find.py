@@ -63,8 +63,6 @@ def root() -> Path:
 def file(name: str) -> str:
     """File of the fragment stage of a shader, or of its compute stage: below ``shaders/``, or as it was adopted.
 
-    Examples
-    --------
     >>> file("plu/rank2/eliminate")
     'plu/rank2/eliminate.frag'
     """
@@ -99,12 +97,7 @@ def is_text(source: object) -> bool:
 def read(path: Path) -> str:
     """Text of a user's file.
 
-    Raises
-    ------
-    ShaderError
-        It is not UTF-8.
-    OSError
-        It cannot be read.
+    Raises ShaderError: it is not UTF-8. Raises OSError: it cannot be read.
     """
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -163,31 +156,14 @@ def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None, *,
     another. `MOST_ADOPTED` are kept in all: a plan that draws with an older one can no longer be shown, nor run on a
     device that has not run it.
 
-    Parameters
-    ----------
-    name : str
-        What it is called, in messages too: the path of its file, for example. It has a suffix, glla's own have none.
-    text : str
-        GLSL, without ``#version``.
-    vertex : str
-        Name of a shader of glla's, whose vertex stage it takes over; by default one triangle that covers the target.
-    folder : Path, optional
-        Where its file lies; a text without one includes glla's own files only.
-    keep : bool
-        Never replace it, and replace none: plans that draw with it stay as they are when its file changes.
+    The name; with a number, ``my.frag (2)``, where another text is kept under it. Messages name the file.
+    `name`: what it is called, in messages too: the path of its file, for example. It has a suffix, glla's own have
+    none. `text`: GLSL, without ``#version``. `vertex`: name of a shader of glla's, whose vertex stage it takes over; by
+    default one triangle that covers the target. `folder`: where its file lies; a text without one includes glla's own
+    files only. `keep`: never replace it, and replace none: plans that draw with it stay as they are when its file
+    changes.
+    Raises ShaderError: the name has no suffix.
 
-    Returns
-    -------
-    str
-        The name; with a number, ``my.frag (2)``, where another text is kept under it. Messages name the file.
-
-    Raises
-    ------
-    ShaderError
-        The name has no suffix.
-
-    Examples
-    --------
     >>> name = adopt("ones.frag", "layout(location = 0) out vec4 result;\nvoid main() { result = vec4(1.0); }")
     >>> resolve(name).outputs
     ('result',)
@@ -256,10 +232,7 @@ def is_adopted(name: str) -> bool:
 def source(name: str) -> str:
     """Read the fragment or compute shader of a name, as its file has it.
 
-    Raises
-    ------
-    ShaderError
-        There is no such file.
+    Raises ShaderError: there is no such file.
     """
     base, kind = _derivation(name)
     if kind:
@@ -270,8 +243,6 @@ def source(name: str) -> str:
 def summary(name: str, defines: Mapping[str, Define] | None = None) -> str:
     """Summary of a shader: the first sentence of its header, or of the line ``With CONDITION:`` that holds.
 
-    Examples
-    --------
     >>> summary("matmul/virtual_cube")
     'C += A[:, slice] B[slice, :]: one layer of the virtual cube of processors'
     >>> summary("pivot/block_norm", {"GEOMETRIC": 1})
@@ -288,8 +259,6 @@ def summary(name: str, defines: Mapping[str, Define] | None = None) -> str:
 def cost(name: str) -> str:
     """Cost of one fragment of a shader, in the words of its header; empty if not stated.
 
-    Examples
-    --------
     >>> cost("matmul/virtual_cube")
     '2 fetches (3 with PING_PONG) and 16 flop'
     """
@@ -304,8 +273,6 @@ def fetches(name: str) -> tuple[str, str] | None:
     and ``_y`` for the two parts of one, and ``NAME_height`` and ``NAME_width`` of samplers and of ``region``, which is
     drawn. None if the header does not say.
 
-    Examples
-    --------
     >>> fetches("matmul/virtual_cube")
     ('2 + PING_PONG', '2 + PING_PONG')
     >>> fetches("plu/blocked/update")
@@ -321,8 +288,6 @@ def fetches(name: str) -> tuple[str, str] | None:
 def macros(name: str, defines: Mapping[str, Define] | None = None) -> dict[str, str | None]:
     """Values of macros in a shader's last stage with these defines, and by default.
 
-    Examples
-    --------
     >>> macros("matmul/virtual_cube")["PING_PONG"]
     '0'
     """
@@ -334,17 +299,10 @@ def macros(name: str, defines: Mapping[str, Define] | None = None) -> dict[str, 
 
 @dataclass(frozen=True)
 class Stage:
-    """One resolved shader stage.
+    """One resolved shader stage."""
 
-    Attributes
-    ----------
-    text : str
-        What the compiler gets.
-    lines : tuple of (str, int)
-        For each line of `text`, the file (relative to ``shaders/``) and the line in it.
-    """
-
-    text: str
+    text: str  # what the compiler gets
+    # for each line of `text`, the file (relative to ``shaders/``) and the line in it
     lines: tuple[tuple[str, int], ...]
 
     def where(self, line: int) -> str:
@@ -357,32 +315,17 @@ class Stage:
 
 @dataclass(frozen=True)
 class Shader:
-    """A vertex and a fragment stage, or a compute stage, with its declarations.
-
-    Attributes
-    ----------
-    stages : mapping of str to Stage
-        By their names, ``vertex``, ``fragment`` or ``compute``.
-    samplers, uniforms : frozenset of str
-        Names of the sampler uniforms, and of all others, that this set of defines leaves in the text.
-    blocks : frozenset of str
-        Names of the uniform blocks.
-    outputs : tuple of str
-        Colour outputs in the order of their locations, or images in the order of their bindings.
-    refusals : tuple of str
-        What ``#error`` says against this set of defines.
-    integers : frozenset of str
-        Names of the samplers and of the outputs whose texels are integers.
-    """
+    """A vertex and a fragment stage, or a compute stage, with its declarations."""
 
     name: str
-    stages: Mapping[str, Stage]
+    stages: Mapping[str, Stage]  # by their names, ``vertex``, ``fragment`` or ``compute``
+    # names of the sampler uniforms, and of all others, that this set of defines leaves in the text
     samplers: frozenset[str]
     uniforms: frozenset[str]
-    blocks: frozenset[str]
-    outputs: tuple[str, ...]
-    refusals: tuple[str, ...] = ()
-    integers: frozenset[str] = frozenset()
+    blocks: frozenset[str]  # names of the uniform blocks
+    outputs: tuple[str, ...]  # colour outputs in the order of their locations, or images in the order of their bindings
+    refusals: tuple[str, ...] = ()  # what ``#error`` says against this set of defines
+    integers: frozenset[str] = frozenset()  # names of the samplers and of the outputs whose texels are integers
 
     @property
     def vertex(self) -> Stage:
@@ -403,20 +346,9 @@ class Shader:
 def resolve(name: str, defines: Mapping[str, Define] | None = None) -> Shader:
     """Read a shader, its includes and its defines into the text of one program.
 
-    Parameters
-    ----------
-    name : str
-        For example ``"matmul/inner_product"``.
-    defines : mapping of str to int, float or str, optional
-        Values for the parameters of the shader.
+    `name`: for example ``"matmul/inner_product"``. `defines`: values for the parameters of the shader.
+    Raises ShaderError: the file, or one that it includes, is missing.
 
-    Raises
-    ------
-    ShaderError
-        The file, or one that it includes, is missing.
-
-    Examples
-    --------
     >>> shader = resolve("matmul/inner_product")
     >>> sorted(shader.samplers)
     ['A', 'B']
@@ -430,15 +362,9 @@ _DERIVED: dict[str, Callable[[Stage], Stage]] = {}
 def derive(kind: str, rewrite: Callable[[Stage], Stage]) -> None:
     """Let ``NAME@KIND`` be the shader NAME with its last stage rewritten: for tools that look into a shader.
 
-    Parameters
-    ----------
-    kind : str
-        Name of what is derived.
-    rewrite : callable
-        From the resolved fragment or compute stage to the one that takes its place.
+    `kind`: name of what is derived. `rewrite`: from the resolved fragment or compute stage to the one that takes its
+    place.
 
-    Examples
-    --------
     >>> derive("shouting", lambda stage: Stage(stage.text.upper(), stage.lines))
     >>> "VOID MAIN" in resolve("packing/identity@shouting").fragment.text
     True

@@ -31,8 +31,6 @@ _INDENT = ' style="margin-left: 1.5em"'
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = False) -> str:
     """Make a table of texts, to the left, or of numbers, to the right; without a head where that is empty.
 
-    Examples
-    --------
     >>> table(["a"], [["<b>"]])
     '<table><tr><th style="text-align: left">a</th></tr><tr><td style="text-align: left">&lt;b&gt;</td></tr></table>'
     """
@@ -48,8 +46,6 @@ def _line(cell: str, texts: Sequence[str], look: str) -> str:
 def folded(summary: str, body: str, unfolded: bool = False) -> str:
     """Let markup fold below a line of text.
 
-    Examples
-    --------
     >>> folded("R & D", "<p>text</p>")
     '<details><summary>R &amp; D</summary><div style="margin-left: 1.5em"><p>text</p></div></details>'
     """
@@ -60,8 +56,6 @@ def folded(summary: str, body: str, unfolded: bool = False) -> str:
 def line(text: str) -> str:
     """Make a line of text.
 
-    Examples
-    --------
     >>> line("1 < 2")
     '<div>1 &lt; 2</div>'
     """
@@ -71,8 +65,6 @@ def line(text: str) -> str:
 def left_out(count: int, what: str) -> str:
     """Say how many lines are not shown.
 
-    Examples
-    --------
     >>> left_out(3, "steps"), left_out(0, "steps")
     ('<div>... 3 more steps</div>', '')
     """

@@ -24,39 +24,18 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Item:
-    """A line of an outline: steps with the same shader, defines and inputs; or a scope, or a loop of scopes.
+    """A line of an outline: steps with the same shader, defines and inputs; or a scope, or a loop of scopes."""
 
-    Attributes
-    ----------
-    key : hashable
-        What it has in common with others that are laid upon it.
-    numbers : tuple of int
-        Its steps in the flat plan.
-    name : str
-        Of the scope; "" for steps.
-    items : tuple of Item
-        What a scope is made of, in any of its turns.
-    loop : (int, int) or None
-        Numbers of the first turn and of the last; None if it is no loop.
-    often : str
-        How often it runs, in words, where the device decides or the plan that it calls is a loop itself; "" for once.
-    runs : int
-        Turns in all.
-    times : (int, int)
-        Fewest and most of its kind in a row.
-    turns : int
-        Turns of the loop around that have it.
-    """
-
-    key: Hashable
-    numbers: tuple[int, ...]
-    name: str = ""
-    items: tuple[Item, ...] = ()
-    loop: Pair | None = None
+    key: Hashable  # what it has in common with others that are laid upon it
+    numbers: tuple[int, ...]  # its steps in the flat plan
+    name: str = ""  # of the scope; "" for steps
+    items: tuple[Item, ...] = ()  # what a scope is made of, in any of its turns
+    loop: Pair | None = None  # numbers of the first turn and of the last; None if it is no loop
+    # how often it runs, in words, where the device decides or the plan that it calls is a loop itself; "" for once
     often: str = ""
-    runs: int = 1
-    times: Pair = (1, 1)
-    turns: int = 1
+    runs: int = 1  # turns in all
+    times: Pair = (1, 1)  # fewest and most of its kind in a row
+    turns: int = 1  # turns of the loop around that have it
 
     def continued_by(self, other: Item) -> bool:
         """Whether an item that comes right behind this one has the same steps, or is the next turn of its loop."""
@@ -81,9 +60,7 @@ class Item:
 def outline(plan: Plan) -> tuple[Item, ...]:
     """Outline of a plan, those of the plans that it calls in their place.
 
-    Examples
-    --------
-    >>> from glla.operations import matmul
+    >>> from glla.operations.product import matmul
     >>> from glla.passes import resident
     >>> (loop,) = outline(matmul.plan(resident((4, 6), (6, 2)), variant="virtual_cube"))
     >>> loop.name, loop.loop, [(item.numbers, item.turns) for item in loop.items]

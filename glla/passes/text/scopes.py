@@ -22,8 +22,6 @@ class Node:
 def tree(scopes: Sequence[Scope], first: int, end: int) -> Iterator[Node]:
     """Part steps into their outermost scopes and those between, in order.
 
-    Examples
-    --------
     >>> [(one.first, one.end, len(one.inner)) for one in tree([Scope("a", 0, 1, 3), Scope("b", None, 1, 2)], 0, 4)]
     [(0, 1, 0), (1, 3, 2), (3, 4, 0)]
     """
@@ -45,8 +43,6 @@ def tree(scopes: Sequence[Scope], first: int, end: int) -> Iterator[Node]:
 def shortened(steps: Sequence[Step], scopes: Sequence[Scope], slots: Collection[str]) -> tuple[Step, ...]:
     """Rename the slots of each step: without the longest prefix that its scopes give, where that is not ambiguous.
 
-    Examples
-    --------
     >>> from glla.passes.steps import Transfer
     >>> step, = shortened([Transfer("A", "factor.raw")], [Scope("factor", None, 0, 1)], ["A", "factor.raw"])
     >>> step.source, step.target

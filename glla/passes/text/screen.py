@@ -6,8 +6,6 @@ LINES, WIDTH = 24, 120
 def screen(text: str) -> str:
     r"""Cut a text to `LINES` lines of `WIDTH` characters.
 
-    Examples
-    --------
     >>> screen("a\nb"), screen("long " * 100)[-10:], screen("a\n" * 100).splitlines()[-1]
     ('a\nb', 'long l ...', '... 77 more lines; print() shows all')
     """

@@ -270,24 +270,13 @@ def _span(numbers: Sequence[int]) -> str:
 def explain(plan: Plan) -> Explanation:
     """Explain a plan in words: its passes, their inputs, targets and costs, the sums, and the transitions.
 
-    Parameters
-    ----------
-    plan : Plan
-        From `glla.plan`, or from a function in `glla.operations`.
+    ``print`` it. What a pass does is the first sentence of its shader's header. The turns of a loop are laid upon each
+    other; what is not in each of them says in how many.
+    `plan`: from `glla.plan`, or from a function in `glla.operations`.
 
-    Returns
-    -------
-    Explanation
-        ``print`` it. What a pass does is the first sentence of its shader's header. The turns of a loop are laid upon
-        each other; what is not in each of them says in how many.
-
-    Notes
-    -----
     Needs no GPU.
 
-    Examples
-    --------
-    >>> from glla.operations import matmul
+    >>> from glla.operations.product import matmul
     >>> from glla.passes import resident
     >>> print(explain(matmul.plan(resident((8, 8), (8, 8)), variant="virtual_cube")))
     matmul[virtual_cube]: 4 passes, queued without waiting for the host

@@ -46,15 +46,9 @@ def solve(asked: Task, **options: Any) -> tuple[Any, int]:
 
 @dataclass
 class Hosted:
-    """A Krylov method of SciPy's, for the outer loop.
+    """A Krylov method of SciPy's, for the outer loop."""
 
-    Attributes
-    ----------
-    options : dict
-        SciPy's options.
-    """
-
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)  # SciPy's options
 
     def ended(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
         """Solve A d = r to norm(r - A d) <= goal, scaled by a power of two."""

@@ -96,36 +96,16 @@ def _as_texture(name: str, value: Any, device: Device) -> Texture:
 
 @dataclass(frozen=True, eq=False)
 class Operator:
-    """An operator in the form that solvers use.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns.
-    device : Device
-        The device that it runs on.
-    plan : Plan or None
-        Operand ``x`` and others, result ``y``; None for an operator of the host.
-    textures : mapping of str to Texture
-        The other operands.
-    host : object
-        Multiplies arrays of float64 on the host: ``host @ x``; None if nothing does.
-    exponent : int
-        The plan multiplies by A 2^-exponent, whose largest entry is near 1.
-    rows : Compressed or None
-        The entries of a matrix, if known.
-    shift : float
-        Subtracted from the diagonal in residuals; not by the plan.
-    """
+    """An operator in the form that solvers use."""
 
     shape: Shape
-    device: Device
-    plan: Plan | None
-    textures: Mapping[str, Texture]
-    host: Any = None
-    exponent: int = 0
-    rows: Compressed | None = None
-    shift: float = 0.0
+    device: Device  # the device that it runs on
+    plan: Plan | None  # operand ``x`` and others, result ``y``; None for an operator of the host
+    textures: Mapping[str, Texture]  # the other operands
+    host: Any = None  # multiplies arrays of float64 on the host: ``host @ x``; None if nothing does
+    exponent: int = 0  # the plan multiplies by A 2^-exponent, whose largest entry is near 1
+    rows: Compressed | None = None  # the entries of a matrix, if known
+    shift: float = 0.0  # subtracted from the diagonal in residuals; not by the plan
 
     def times(self, x: Floats) -> Floats:
         """(A - shift I) x in float64, with the original entries; by the device where there are none."""
@@ -157,10 +137,8 @@ class Operator:
 def operator(function: str, name: str, value: Any, device: Device | None, check_finite: bool = True) -> Operator:
     """Convert a matrix, dense or sparse, or an operator, ours or SciPy's.
 
-    Raises
-    ------
-    ShapeError, DTypeError, NonFiniteError, LimitError, DeviceMismatchError
-        Not square, not real, not finite, too large, or on another device.
+    Raises ShapeError, DTypeError, NonFiniteError, LimitError, DeviceMismatchError: not square, not real, not finite,
+    too large, or on another device.
     """
     if isinstance(value, SparseMatrix | LinearOperator | Array):
         if device is not None and value.device is not device:

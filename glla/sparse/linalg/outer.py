@@ -41,21 +41,12 @@ ENDLESS = 2**31 - 1
 
 @dataclass(frozen=True)
 class Method:
-    """A Krylov method: builders of plans for (a, m, n, limits).
+    """A Krylov method: builders of plans for (a, m, n, limits)."""
 
-    Attributes
-    ----------
-    begin : callable
-        Initialisation: operands ``b``, ``bound``; results `carried`, and ``state``.
-    turn : callable
-        One iteration.
-    carried : tuple of str
-        Vectors passed from one iteration to the next; ``x`` is one of them.
-    """
-
+    # initialisation: operands ``b``, ``bound``; results `carried`, and ``state``
     begin: Callable[[Plan, Plan | None, int, Limits], Plan]
-    turn: Callable[[Plan, Plan | None, int, Limits], Plan]
-    carried: tuple[str, ...]
+    turn: Callable[[Plan, Plan | None, int, Limits], Plan]  # one iteration
+    carried: tuple[str, ...]  # vectors passed from one iteration to the next; ``x`` is one of them
 
     def ended(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
         """Iterate on the device, from a state whose residual is not small enough."""
@@ -71,41 +62,20 @@ class Inner(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """The arguments of a solver.
+    """The arguments of a solver."""
 
-    Attributes
-    ----------
-    function : str
-        Name of the solver, for messages.
-    a, m : Operator
-        A, and the preconditioner if there is one.
-    b, x0 : Array or ndarray
-        The right-hand side, and the initial guess if it is not 0.
-    rtol, atol : float
-        Tolerances of the residual, relative to the norm of b, and absolute.
-    maxiter : int
-        Total number of iterations.
-    callback : callable or None
-        Called with x after each iteration, which synchronises each time.
-    check_every : int or None
-        Iterations between checks for convergence; None to read the state late.
-    refine : bool
-        Refine x in float64.
-    progress : callable or None
-        Called every `NOTED` iterations with their number and the residual over the norm of b, by the recurrence.
-    """
-
-    function: str
-    a: Operator
+    function: str  # name of the solver, for messages
+    a: Operator  # A, and the preconditioner if there is one
     m: Operator | None
-    b: Any
+    b: Any  # the right-hand side, and the initial guess if it is not 0
     x0: Any
-    rtol: float
+    rtol: float  # tolerances of the residual, relative to the norm of b, and absolute
     atol: float
-    maxiter: int
-    callback: Callable[[Any], object] | None = None
-    check_every: int | None = None
-    refine: bool = False
+    maxiter: int  # total number of iterations
+    callback: Callable[[Any], object] | None = None  # called with x after each iteration, which synchronises each time
+    check_every: int | None = None  # iterations between checks for convergence; None to read the state late
+    refine: bool = False  # refine x in float64
+    # called every `NOTED` iterations with their number and the residual over the norm of b, by the recurrence
     progress: Callable[[int, float], object] | None = None
 
 

@@ -29,10 +29,7 @@ MOST_DOUBT = 0.5
 def elements(function: str, name: str, value: Any, n: int) -> Array | Floats:
     """Convert a vector of n elements, or a column; it stays on the device, or becomes float64.
 
-    Raises
-    ------
-    ShapeError, DTypeError, NonFiniteError
-        Another length, not real, or not finite.
+    Raises ShapeError, DTypeError, NonFiniteError: another length, not real, or not finite.
     """
     array: Any = value if isinstance(value, Array) else as_real(function, name, value).astype(np.float64)
     if array.shape not in ((n,), (n, 1)):
