@@ -32,7 +32,7 @@ from hypothesis.extra import array_api
 import glla
 from glla import array_api as xp
 from glla import testing
-from glla.errors import DTypeError, NonFiniteError, OptionError, OptionTypeError, ShapeError, UnsupportedError
+from glla.errors import DTypeError, OptionError
 from glla.operations.linear.elementwise import BOUNDS
 from glla.registry import PUBLIC
 
@@ -192,7 +192,6 @@ VALUES = {
     BOOL: np.array([False, True]),
 }
 SMALL = {FLOAT: np.float32([0, 1, -1, 2, -3, 0.5, 4, -2.5]), INT: np.int32([0, 1, -1, 2, -3, 4]), BOOL: VALUES[BOOL]}
-POSITIVE = {FLOAT: np.float32([0.25, 0.5, 1, 2, 3.5]), INT: np.int32([1, 2, 3, 5, 8])}
 SHAPES = [(), (1,), (5,), (0,), (1, 1), (3, 4), (4, 1), (0, 3), (2, 3, 4), (3, 1, 2), (2, 1, 2, 3), (70,), (9, 11)]
 
 
@@ -654,13 +653,6 @@ def test_wide_types_are_names_alone():
         one.dtype for one in (A, xp.astype(A, xp.int64), xp.sum(A, dtype=xp.int64), xp.asarray([1], dtype=xp.int64))
     } == {xp.int32}
     assert xp.asarray(A, dtype=xp.int64, copy=None) is A
-    for call in (
-        lambda: xp.ones(3, dtype=xp.float64),
-        lambda: xp.astype(A, xp.float64),
-        lambda: xp.asarray(1, dtype=xp.float64),
-    ):
-        with pytest.raises(UnsupportedError, match=r"an Array is float32, int32 or bool, got dtype float64; use NumPy"):
-            call()
 
 
 def test_what_the_suite_asks_for_before_it_collects():
@@ -705,8 +697,6 @@ def test_determinants_out_of_range_are_infinite_or_zero():
     for one, number in zip(a, expected, strict=True):
         found = xp.linalg.det(xp.asarray(one))
         assert found.shape == () and found.numpy(check_finite=False) == number
-    with pytest.raises(NonFiniteError, match=r"^det: A must not hold NaN"):
-        xp.linalg.det(xp.full((2, 2), xp.nan))
 
 
 def test_creation():
@@ -741,87 +731,6 @@ def test_types_of_what_comes_from_the_host(value, dtype):
     if isinstance(value, np.ndarray | np.generic):
         C = xp.from_dlpack(np.asarray(value))
         testing.assert_exact(C.numpy(), np.asarray(value).astype(dtype), dtype=np.dtype(dtype))
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda A: xp.zeros((2, 2), dtype=np.float64),
-            UnsupportedError,
-            "full: an Array is float32, int32 or bool, got dtype float64; use NumPy for others",
-        ),
-        (lambda A: xp.zeros((2, -1)), ShapeError, "full: lengths must be at least 0, got (2, -1)"),
-        (lambda A: xp.eye(-1), ShapeError, "eye: rows and columns must be at least 0, got -1 and -1"),
-        (
-            lambda A: xp.astype(A, np.int8),
-            UnsupportedError,
-            "astype: an Array is float32, int32 or bool, got dtype int8",
-        ),
-        (lambda A: xp.asarray([[1]], copy=False), OptionError, "asarray: what is on the host must be copied"),
-        (lambda A: xp.from_dlpack(np.eye(2), copy=False), OptionError, "from_dlpack: what is on the host must be cop"),
-        (lambda A: xp.exp([[1]]), DTypeError, "exp: needs an Array among its operands, got list; make one with"),
-        (lambda A: xp.add(1, 2), DTypeError, "add: needs an Array among its operands, got int, int"),
-        (lambda A: xp.full_like(2, 3), DTypeError, "full_like: needs an Array among its operands, got int"),
-        (lambda A: xp.sort(None), DTypeError, "sort: needs an Array among its operands, got NoneType; make one with"),
-        (lambda A: xp.linalg.trace(3), DTypeError, "trace: needs an Array among its operands, got int"),
-        (lambda A: xp.isin(1, 2), DTypeError, "isin: needs an Array among its operands, got int, int"),
-        (lambda A: xp.broadcast_arrays(A, 1), DTypeError, "broadcast_arrays: needs an Array among its operands, got i"),
-        (lambda A: xp.full((2, 2.5), 1), OptionTypeError, "full: a length must be an integer, got 2.5"),
-        (lambda A: xp.tril(A, k=1.5), OptionTypeError, "tril: k must be an integer, got 1.5"),
-        (lambda A: xp.broadcast_to(A, (10**10,)), ShapeError, "broadcast_to: "),
-        (lambda A: xp.asarray([[1], [1, 2]]), ShapeError, "asarray: value must be a rectangular array"),
-        (
-            lambda A: xp.repeat(A[0], [1, 2, 3]),
-            ShapeError,
-            "repeat: as many repeats as slices are needed, 2, or one; g",
-        ),
-        (
-            lambda A: xp.where(A > 0, "a", "b"),
-            DTypeError,
-            "where: A must be real numbers (bool, integer or float), got",
-        ),
-        (lambda A: xp.linspace(0, 1e39, 3), NonFiniteError, "linspace: stop must fit float32 (largest 3.403e+38), got"),
-        (lambda A: xp.linspace(0, np.inf, 3), OptionError, "linspace: stop must be finite, got inf"),
-        (lambda A: xp.broadcast_to(A, (3, 2)), ShapeError, "broadcast_to: "),
-        (lambda A: xp.broadcast_shapes((2, 1), (3, 1)), ShapeError, "broadcast_shapes: shapes must be equal, or 1"),
-        (lambda A: xp.tensordot(A, A, axes=([0], [0, 1])), ShapeError, "tensordot: "),
-        (lambda A: xp.tensordot(A, A[1:], axes=2), ShapeError, "tensordot: dimensions that are summed over must agree"),
-        (lambda A: xp.vecdot(A, A[:, 1:]), ShapeError, "vecdot: the axis must have one length in both, got shapes"),
-        (lambda A: xp.linalg.outer(A, A[0]), ShapeError, "outer: x1 and x2 must be vectors, got shapes (2, 2) and"),
-        (lambda A: xp.nonzero(A[0, 0]), OptionError, "nonzero: a number has no places"),
-        (lambda A: xp.cumulative_sum(A), ShapeError, "cumulative_sum: axis must be given for shape (2, 2)"),
-        (lambda A: xp.take(A, [0]), ShapeError, "take: axis must be given for shape (2, 2)"),
-        (lambda A: xp.take(A, [2], axis=0), ShapeError, "take: indices must be from -2 to 1, got 2 to 2"),
-        (lambda A: xp.meshgrid(A[0], indexing="yx"), OptionError, "meshgrid: indexing must be 'xy' or 'ij', got 'yx'"),
-        (lambda A: xp.arange(0, 3, 0), OptionError, "arange: step must not be 0"),
-        (
-            lambda A: xp.arange(2**31, 2**31 + 2),
-            DTypeError,
-            "arange: numbers must fit int32, got 2147483648; take float32",
-        ),
-        (lambda A: xp.arange(-(2**40), 0, 2**39), DTypeError, "arange: numbers must fit int32, got -1099511627776"),
-        (lambda A: xp.arange(np.inf), OptionError, "arange: stop must be finite, got inf"),
-        (lambda A: xp.arange("a"), OptionTypeError, "arange: stop must be a number, got 'a'"),
-        (lambda A: xp.full(2, 2**31), DTypeError, "full: fill_value must fit int32, got 2147483648; take"),
-        (lambda A: xp.full(2, 1j), DTypeError, "full: fill_value must be real numbers (bool, integer or float), got"),
-        (
-            lambda A: xp.asarray(2**70),
-            DTypeError,
-            "asarray: value must fit int32, got 1.18059",
-        ),
-        (lambda A: xp.linspace(0, 3, 2.5), OptionTypeError, "linspace: num must be an integer, got 2.5"),
-        (lambda A: xp.linspace(0, 3, -1), OptionError, "linspace: num must be at least 0, got -1"),
-        (lambda A: xp.concat([]), DTypeError, "concat: needs an Array among its operands"),
-        (lambda A: xp.stack([A, A[0]]), ShapeError, "stack: shapes must be equal, got (2, 2), (2,)"),
-        (lambda A: A & A, DTypeError, "bitwise_and: operands must be int32 or bool, got float32 and float32"),
-        (lambda A: xp.linalg.matrix_norm(A, ord=2), OptionError, "norm: ord must be None, 'fro', 1, -1, inf or -inf"),
-    ],
-)
-def test_messages(call, error, message):
-    with pytest.raises(error) as caught:
-        call(glla.asarray(np.eye(2)))
-    assert str(caught.value).startswith(message)
 
 
 # The standard's special cases -------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import pytest
 
 import glla
 from glla import testing
-from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, ShapeError
 
 OPERATORS = [operator.add, operator.sub, operator.mul]  # exact for small integers
 INPLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow, operator.imatmul]
@@ -56,13 +55,6 @@ def test_unary(rng):
     testing.assert_exact((-A.T).numpy(), np.ascontiguousarray(-a.T))
 
 
-def test_overflow_is_infinite_until_somebody_asks():
-    A = glla.asarray([[3e38, 1]]) * 2
-    np.testing.assert_array_equal(A.numpy(), np.array([[np.inf, 2]], np.float32))
-    with pytest.raises(NonFiniteError, match=r"^numpy: the result does not fit float32"):
-        A.numpy(check_finite=True)
-
-
 # Comparisons -------------------------------------------------------------------------------------------------------
 
 
@@ -71,8 +63,6 @@ def test_what_is_no_number_is_not_equal(other):
     matrix = glla.asarray([[1, 2]])
     assert (matrix == other) is False
     assert (matrix != other) is True
-    with pytest.raises(DTypeError, match=r"^less: B must be real numbers"):
-        matrix < other  # noqa: B015
 
 
 def test_no_hash():
@@ -124,61 +114,7 @@ def test_in_place_beside_itself(rng):
     testing.assert_exact(A.numpy(), 2 * a * (2 * a).T - 1)
 
 
-def test_in_place_keeps_the_shape(rng):
-    A = glla.asarray(np.ones((1, 3)))
-    with pytest.raises(ShapeError) as caught:
-        A += np.ones((2, 3))
-    assert str(caught.value) == "add: the result has shape (2, 3) and does not fit in place of (1, 3)"
-    with pytest.raises(ShapeError, match=r"^matmul: the result has shape \(1,\) and does not fit in place of \(1, 3\)"):
-        A @= np.ones(3)
-    testing.assert_exact(A.numpy(), np.ones((1, 3)))
-
-
 # Refused -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("other", "error", "message"),
-    [
-        (np.ones((3, 2)), ShapeError, "add: shapes must be equal, or 1 where they differ, got A (2, 2) and B (3, 2)"),
-        (np.ones(3), ShapeError, "add: shapes must be equal, or 1 where they differ, got A (2, 2) and B (3,)"),
-        (
-            np.ones((1, 2, 3)),
-            ShapeError,
-            "add: shapes must be equal, or 1 where they differ, got A (2, 2) and B (1, 2, 3)",
-        ),
-        ("text", DTypeError, "add: B must be real numbers (bool, integer or float), got dtype <U4; convert it first"),
-        (
-            1j,
-            DTypeError,
-            "add: B must be real numbers (bool, integer or float), got dtype complex128; "
-            "pass its real and imaginary parts by themselves",
-        ),
-    ],
-)
-def test_messages(other, error, message):
-    with pytest.raises(error) as caught:
-        glla.asarray(np.eye(2)) + other
-    assert str(caught.value) == message
-
-
-def check_two_devices(A, B):
-    for use in (
-        lambda: A + B,
-        lambda: A == B,
-        lambda: A.__setitem__(slice(None), B),
-        lambda: A.__iadd__(B),
-        lambda: np.add(A, A, out=B),
-    ):
-        with pytest.raises(DeviceMismatchError):
-            use()
-    testing.assert_exact(B.to_device(A.device).numpy(), np.eye(2))
-    assert B.to_device(B.device) is B
-
-
-def test_two_devices():
-    with glla.Device() as other:
-        check_two_devices(glla.asarray(np.eye(2)), other.matrix(np.eye(2)))
 
 
 def test_one_pass_and_no_synchronising(device, rng, monkeypatch):

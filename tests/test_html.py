@@ -20,7 +20,6 @@ from glla.passes import Limits, Plan, Scope
 from glla.passes.text.html import MOST_LINES, OPEN_STEPS
 
 VOID = {"br", "img", "hr"}
-EMPTY_IN_SVG = "path use rect image"
 PLAIN = Limits()
 
 

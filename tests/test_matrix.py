@@ -14,14 +14,8 @@ import pytest
 import glla
 from glla import testing
 from glla.errors import (
-    DeviceMismatchError,
-    DTypeError,
-    NonFiniteError,
-    OptionError,
     ReleasedError,
-    ShapeError,
     ThreadError,
-    UnsupportedError,
 )
 
 
@@ -60,8 +54,6 @@ def test_array_protocol():
     testing.assert_exact(np.asarray(A, dtype=int), [[1, 2], [3, 4]], dtype=int)
     testing.assert_exact(np.array(A, copy=True), [[1, 2], [3, 4]])
     np.testing.assert_allclose((np.linalg.norm(A, axis=0) ** 2).numpy(), [10, 20], rtol=1e-6)
-    with pytest.raises(ValueError, match=r"^Array: reading back always copies; use copy=None or copy=True$"):
-        np.asarray(A, copy=False)
 
 
 def test_reading_back_gives_a_copy():
@@ -112,9 +104,6 @@ def test_numbers_and_lists():
     assert A.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert A.item(1, 0) == 3.0
     assert type(glla.asarray([[7]]).item()) is float
-    with pytest.raises(OptionError) as caught:
-        A.item()
-    assert str(caught.value) == "item: needs an index for each dimension unless there is one element, got () of (2, 2)"
 
 
 def test_astype():
@@ -123,9 +112,6 @@ def test_astype():
     B = A.astype("f4")
     B += 1
     testing.assert_exact(A.numpy(), [[1, 2]])
-    with pytest.raises(UnsupportedError) as caught:
-        A.astype(np.int64)
-    assert str(caught.value) == "astype: an Array is float32, int32 or bool, got int64; use A.numpy().astype('int64')"
     for dtype in (np.int32, np.bool_, np.float32):
         for a in ([[1.5, -2.7, 0.0]], [1, 0, -3], 2.0, np.zeros((2, 0, 3))):
             testing.assert_exact(glla.asarray(a).astype(dtype).numpy(), np.float32(a).astype(dtype), dtype=dtype)
@@ -368,100 +354,9 @@ def test_product_operator_with_a_vector(rng):
     assert (glla.asarray(u) @ A @ v).shape == ()
     overflow = glla.asarray([[3e38, 3e38]]) @ [1, 1]
     np.testing.assert_array_equal(overflow.numpy(), np.float32([np.inf]))
-    with pytest.raises(NonFiniteError, match=r"^numpy: the result does not fit float32"):
-        overflow.numpy(check_finite=True)
-
-
-@pytest.mark.parametrize(
-    ("other", "error", "message"),
-    [
-        (np.ones((3, 2)), ShapeError, "matmul: inner dimensions must agree, got A (2, 2) and B (3, 2)"),
-        (np.ones(3), ShapeError, "matmul: inner dimensions must agree, got A (2, 2) and B (3,)"),
-        (3, ShapeError, "matmul: operands must have at least one dimension, got (2, 2) and (); use *"),
-        (
-            None,
-            DTypeError,
-            "matmul: B must be real numbers (bool, integer or float), got None; pass an array, or a list of rows",
-        ),
-    ],
-)
-def test_operator_messages(other, error, message):
-    with pytest.raises(error) as caught:
-        glla.asarray(np.eye(2)) @ other
-    assert str(caught.value) == message
-
-
-def test_operator_with_a_wrong_left_operand():
-    with pytest.raises(ShapeError) as caught:
-        np.ones((2, 3)) @ glla.asarray(np.eye(2))
-    assert str(caught.value) == "matmul: inner dimensions must agree, got A (2, 3) and B (2, 2)"
-
-
-def test_operands_on_two_devices():
-    with glla.Device() as other:
-        A, B = glla.asarray(np.eye(2)), glla.asarray(np.eye(2), other)
-        assert B.device is other
-        with pytest.raises(DeviceMismatchError, match=r"^matmul: operands must live on one device"):
-            A @ B
-        with pytest.raises(DeviceMismatchError) as caught:
-            glla.asarray(A, other)
-        assert str(caught.value) == "asarray: the array lives on another device; use its to_device"
-        product = B @ np.full((2, 2), 3)
-        assert product.device is other
-        testing.assert_exact(product.numpy(), np.full((2, 2), 3))
-        del A, B, product
 
 
 # asarray -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "message"),
-    [
-        ([[1, 2], [3]], ShapeError, "asarray: value must be a rectangular array; NumPy says: "),
-        (
-            [[1j]],
-            DTypeError,
-            "asarray: value must be real numbers (bool, integer or float), got dtype complex128; "
-            "pass its real and imaginary parts by themselves",
-        ),
-        (
-            [[np.inf]],
-            NonFiniteError,
-            "asarray: value must not hold NaN or infinity, got inf at (0, 0); "
-            "clean it, or pass check_finite=False to let it through",
-        ),
-    ],
-)
-def test_messages(value, error, message):
-    with pytest.raises(error) as caught:
-        glla.asarray(value)
-    assert str(caught.value).startswith(message)
-
-
-@pytest.mark.parametrize(
-    ("dtype", "value", "error", "message"),
-    [
-        (
-            "int32",
-            [1.5],
-            DTypeError,
-            "asarray: value must be whole numbers for dtype int32, got float64; take float32",
-        ),
-        (
-            "int32",
-            [2**40],
-            DTypeError,
-            "asarray: value must fit int32, got 1099511627776; take float32",
-        ),
-        ("float64", [1], UnsupportedError, "asarray: an Array is float32, int32 or bool, got float64"),
-        ("int32", ["1"], DTypeError, "asarray: value must be real numbers (bool, integer or float), got dtype <U1"),
-    ],
-)
-def test_messages_of_types(dtype, value, error, message):
-    with pytest.raises(error) as caught:
-        glla.asarray(value, dtype=dtype)
-    assert str(caught.value).startswith(message)
 
 
 def test_matrices_in_a_list_are_read_back(rng):

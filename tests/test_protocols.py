@@ -11,12 +11,6 @@ import glla
 from glla import testing
 from glla.array.dispatch import UFUNCS
 from glla.errors import (
-    AxisError,
-    DeviceMismatchError,
-    DTypeError,
-    GllaError,
-    OptionError,
-    OptionTypeError,
     ReleasedError,
     ShapeError,
     SingularMatrixError,
@@ -87,8 +81,8 @@ def test_out_is_a_matrix(rng):
     assert np.negative(C, out=(C,)) is C
     testing.assert_exact(C.numpy(), -(a @ (a + b)))
     testing.assert_exact(A.numpy(), a)
-    with pytest.raises(ShapeError, match=r"^add: the result has shape \(3, 3\) and does not fit in place of \(1, 3\)"):
-        np.add(A, A, out=glla.asarray(np.zeros((1, 3))))
+    np.less(A, 1, out=A)
+    testing.assert_exact(A.numpy(), a < 1)
     C.release()
     with pytest.raises(ReleasedError):
         np.add(A, A, out=C)
@@ -104,64 +98,6 @@ def test_reduce_of_universal_functions(rng):
     testing.assert_exact(np.logical_or.reduce(A == 0).numpy(), (a == 0).any(axis=0), dtype=bool)
     testing.assert_exact(np.logical_and.reduce(A).numpy(), a.all(axis=0), dtype=bool)
     assert np.add.reduce(A, axis=None).item() == a.sum()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda A: np.spacing(A), "numpy.spacing: does not run on the device; use A.numpy()"),
-        (lambda A: np.gcd(A, A), "numpy.gcd: does not run on the device; use A.numpy()"),
-        (lambda A: np.add.accumulate(A), "numpy.add.accumulate: does not run on the device; use A.numpy()"),
-        (lambda A: np.hypot.reduce(A), "numpy.hypot.reduce: does not run on the device; use A.numpy()"),
-        (lambda A: np.add.outer(A, A), "numpy.add.outer: does not run on the device; use A.numpy()"),
-        (lambda A: A & 2, "bitwise_and: operands must be int32 or bool, got float32 and float32; use astype first"),
-        (
-            lambda A: np.add(A, 1, dtype=np.float64),
-            "numpy.add: the result on an Array is float32, not float64; use A.numpy()",
-        ),
-        (lambda A: np.add(A, 1, where=False), "numpy.add: takes no where on an Array; use A.numpy()"),
-        (
-            lambda A: np.add(A, 1, out=np.zeros((2, 2))),
-            "numpy.add: out must be an Array where an operand is one; use A.numpy() for an array",
-        ),
-        (lambda A: np.linalg.eig(A), "numpy.linalg.eig: does not run on the device; use A.numpy()"),
-        (lambda A: np.percentile(A, 5), "numpy.percentile: does not run on the device; use A.numpy()"),
-        (
-            lambda A: np.mean(A, dtype=np.float64),
-            "numpy.mean: takes (a: 'Array', axis: 'Any' = None, *, keepdims: 'bool' = False) -> 'Array' on an Array, "
-            "got an unexpected keyword argument 'dtype'; use A.numpy()",
-        ),
-        (
-            lambda A: np.sum(A, dtype=np.float64),
-            "astype: an Array is float32, int32 or bool, got float64; use A.numpy().astype('float64')",
-        ),
-    ],
-)
-def test_what_does_not_run_on_the_device_says_so(call, message):
-    # Released by hand: NumPy keeps a reference for ever where `accumulate` or `reduce` of an override raises.
-    with glla.asarray(np.eye(2)) as A, pytest.raises(TypeError) as caught:
-        call(A)
-    assert str(caught.value) == message
-    assert isinstance(caught.value, UnsupportedError | DTypeError)
-
-
-def test_out_takes_no_type_that_does_not_fit():
-    A, C = glla.asarray([[1, 0]]), glla.asarray([[2, 2]], dtype="int32")
-    B = glla.asarray([[True, True]], dtype=bool)
-    np.less(A, 1, out=A)
-    testing.assert_exact(A.numpy(), [[0, 1]])
-    with pytest.raises(DTypeError, match=r"^add: the result is float32 and does not fit in place of int32$"):
-        np.add(A, C, out=C)
-    with pytest.raises(DTypeError, match=r"^add: the result is int32 and does not fit in place of bool$"):
-        np.add(C, 1, out=B)
-    testing.assert_exact(C.numpy(), [[2, 2]], dtype=np.int32)
-
-
-def test_an_array_is_not_changed_by_a_matrix():
-    a = np.ones((2, 2), np.float32)
-    with pytest.raises(UnsupportedError, match="out must be an Array"):
-        a += glla.asarray(a)
-    testing.assert_exact(a, np.ones((2, 2)))
 
 
 @pytest.mark.parametrize(
@@ -200,23 +136,6 @@ def test_einsum_is_numpys(text, shapes, kind, rng):
     for place in range(len(own)):
         found = np.einsum(text, *(glla.asarray(one, dtype=kind) if at == place else one for at, one in enumerate(own)))
         testing.assert_exact(found.numpy(), wanted, dtype=wanted.dtype)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("...i", r"einsum: indices are letters in a string, got '...i'; use A.numpy\(\)"),
-        ("ij->ii", "einsum: the result has letters of the operands, each once"),
-        ("ij->k", "einsum: the result has letters of the operands"),
-        ("i1", "einsum: the result has letters of the operands"),
-        ("ijk", "einsum: 'ijk' needs as many dimensions"),
-        ("ij,jk", "einsum: 'ij,jk' needs as many dimensions"),
-        ("ii", "einsum: index i has lengths 2 and 3 in 'ii'"),
-    ],
-)
-def test_sums_that_einsum_refuses(text, message):
-    with pytest.raises(GllaError, match=message):
-        np.einsum(text, glla.asarray(np.ones((2, 3))))
 
 
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), (2, 0), (0, 1, 2), ()])
@@ -444,37 +363,15 @@ def test_matrix_power(n):
     testing.assert_exact(A.numpy(), a)
 
 
-def test_matrix_power_refuses():
-    with pytest.raises(ShapeError, match=r"^matrix_power: A must be square, got shape \(2, 3\)$"):
-        np.linalg.matrix_power(glla.asarray(np.ones((2, 3))), 2)
-    with pytest.raises(OptionTypeError, match=r"^matrix_power: n must be an integer, got 0.5$"):
-        np.linalg.matrix_power(glla.asarray(np.eye(2)), 0.5)
-    assert np.linalg.matrix_power(glla.asarray(np.zeros((0, 0))), -2).shape == (0, 0)
-
-
 def test_transpose_by_axes(rng):
     a = testing.normal(3, 5, rng)
     A = glla.asarray(a)
     for axes in ((1, 0), (-1, 0), [1, -2]):
         testing.assert_exact(np.transpose(A, axes).numpy(), np.ascontiguousarray(a.T))
     testing.assert_exact(np.transpose(A, (0, 1)).numpy(), a)
-    with pytest.raises(OptionError, match=r"^transpose: axes must name each of 2 dimensions once, got \(0, 0\)$"):
-        np.transpose(A, (0, 0))
     testing.assert_exact(A.transpose(1, 0).numpy(), np.ascontiguousarray(a.T))
     testing.assert_exact(A.transpose(None).numpy(), np.ascontiguousarray(a.T))
     testing.assert_exact(A.transpose((0, 1)).numpy(), a)
-
-
-@pytest.mark.parametrize(
-    ("axes", "error"), [((5, 0), AxisError), ((1, -3), AxisError), ((0.5, 1), OptionTypeError), ((0,), OptionError)]
-)
-def test_transpose_refuses(axes, error):
-    A = glla.asarray(np.eye(2))
-    for call in (np.transpose, glla.Array.transpose):
-        with pytest.raises(error, match=r"^transpose: ax"):
-            call(A, axes)
-    with pytest.raises(OptionError, match=r"^transpose: axes must name each of 2 dimensions once, got \(0,\)$"):
-        A.transpose(0)
 
 
 def test_inner_takes_sequences_and_numbers(rng):
@@ -491,8 +388,6 @@ def test_both_names_of_the_bounds(rng):
     testing.assert_exact(np.clip(A, min=-1).numpy(), a.clip(min=-1))
     testing.assert_exact(np.clip(A, min=-1, max=[1, 2, 3]).numpy(), a.clip(-1, np.float32([1, 2, 3])))
     testing.assert_exact(np.clip(A, -1, max=2).numpy(), a.clip(-1, 2))
-    with pytest.raises(OptionError, match=r"^clip: each bound must be given once; leave out a_min and a_max beside"):
-        np.clip(A, -1, min=-2)
 
 
 VALUES = [0, 1, 1 + 2**-20, -1, 3e38, np.inf, -np.inf, np.nan]
@@ -516,8 +411,6 @@ def test_allclose_takes_sequences():
     assert np.allclose(([1, 2], [3, 4]), A)
     assert not np.allclose(A, [1, 2])
     assert np.allclose(A, [1, 2], atol=[2, 2])
-    with pytest.raises(DTypeError, match=r"^allclose: B must be real numbers"):
-        np.allclose(A, "four")
 
 
 @pytest.mark.parametrize(
@@ -554,19 +447,6 @@ def test_functions_without_a_signature(monkeypatch):
     monkeypatch.setattr(inspect, "signature", of_python_only)
     with pytest.raises(UnsupportedError, match=r"^numpy.dot: takes .*, got an unexpected keyword argument 'out'; "):
         np.dot(A, A, out=A)
-
-
-def test_size_of_axes():
-    A = glla.asarray(np.ones((2, 3)))
-    assert (np.size(A, -2), np.size(A, (0, 1))) == (2, 6)
-    with pytest.raises(AxisError, match=r"^size: axis must be"):
-        np.size(A, 2)
-
-
-@pytest.mark.parametrize("call", [np.diagonal, np.trace, glla.Array.diagonal, glla.Array.trace])
-def test_the_offset_of_a_diagonal_is_an_integer(call):
-    with pytest.raises(OptionTypeError, match=r"^diagonal: offset must be an integer, got 0.5$"):
-        call(glla.asarray(np.eye(2)), 0.5)
 
 
 class Foreign:
@@ -675,62 +555,12 @@ def test_dlpack_of_every_shape_and_type(shape, dtype, rng):
     assert glla.from_dlpack(a).dtype == np.float32
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"copy": False}, "Array: DLPack gets a copy on the host; use copy=None or copy=True"),
-        ({"stream": 1}, "Array: DLPack gets a copy on the host, which has no stream, got stream 1"),
-        ({"dl_device": (2, 0)}, "Array: DLPack gets a copy on the CPU, device (1, 0), got (2, 0)"),
-    ],
-)
-def test_dlpack_refuses(options, message):
-    with pytest.raises(BufferError) as caught:
-        glla.asarray(np.eye(2)).__dlpack__(**options)
-    assert str(caught.value) == message
-
-
-class Elsewhere:
-    """A tensor on a CUDA device, or one of a dtype that NumPy has not."""
-
-    def __init__(self, device):
-        self.device = device
-
-    def __dlpack__(self, **options):
-        raise BufferError("not for you")
-
-    def __dlpack_device__(self):
-        return self.device, 0
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "message"),
-    [
-        ([[1, 2]], UnsupportedError, "from_dlpack: value must have __dlpack__, got list; use asarray for arrays"),
-        (Elsewhere(2), DeviceMismatchError, "from_dlpack: value must lie on the CPU; NumPy says: "),
-        (Elsewhere(1), DTypeError, "from_dlpack: value must hold what NumPy can; NumPy says: not for you; convert it"),
-        (np.ones((1, 1), complex), DTypeError, "asarray: value must be real numbers"),
-    ],
-)
-def test_from_dlpack_refuses(value, error, message):
-    with pytest.raises(error) as caught:
-        glla.from_dlpack(value)
-    assert str(caught.value).startswith(message)
-    assert isinstance(caught.value, GllaError)
-
-
 def test_quantiles_and_conditions_at_their_ends(device):
-    """Shapes of q, refusals, NaN that a computation left, and a singular matrix, as NumPy has them."""
+    """Shapes of q, NaN that a computation left, and a singular matrix, as NumPy has them."""
     a = np.array([[3, 1, 2, 9], [5, 8, 6, 7]], dtype=np.float32)
     A, q = glla.asarray(a, device), [[0.1, 0.5], [0.25, 1]]
     for axis in (None, 0, 1):
         np.testing.assert_allclose(np.quantile(A, q, axis=axis).numpy(), np.quantile(a, q, axis=axis), rtol=1e-6)
-    for wrong in (-0.1, 1.5, [0.5, np.nan]):
-        with pytest.raises(ValueError, match=r"^quantile: q must be from 0 to 1, got "):
-            np.quantile(A, wrong)
-    with pytest.raises(ValueError, match=r"^quantile: an empty dimension has none"):
-        np.median(A[:0], axis=0)
-    with pytest.raises(ValueError, match=r"^multi_dot: two matrices at least are needed"):
-        np.linalg.multi_dot([A])
     left = np.where(A == 8, np.nan, A)
     np.testing.assert_array_equal(np.median(left, axis=1).numpy(), [2.5, np.nan])
     assert np.isnan(np.median(left).numpy())

@@ -177,16 +177,3 @@ def test_the_order_of_two_axes(order, axis, rng):
     a = testing.integers(5, 3, rng)
     for A in both(a):
         np.testing.assert_allclose(A.norm(order, axis).numpy(), np.linalg.norm(a, order, axis), rtol=1e-6)
-
-
-def test_norms_that_need_more():
-    A = glla.asarray(np.eye(2))
-    with pytest.raises(OptionError) as caught:
-        A.norm(2)
-    assert str(caught.value) == (
-        "norm: ord must be None, 'fro', 1, -1, inf or -inf, got 2; "
-        "others need singular values: use numpy.linalg.norm(A.numpy(), ord)"
-    )
-    with pytest.raises(OptionError) as caught:
-        A.norm("fro", axis=0)
-    assert str(caught.value) == "norm: ord of a vector must be None or a number, got 'fro'"
