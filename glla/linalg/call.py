@@ -125,15 +125,18 @@ class Call:
         solution.iterations, solution.backward_error = int(np.max(iterations)), float(np.max(error))
         return solution
 
-    def named(self, a: Array | Host) -> Results:
-        """Give all results for A, which is not empty, by name: matrices where A is, numbers on the host."""
+    def named(self, a: Array | Host, as_batch: bool = False) -> Results:
+        """Give all results for A, which is not empty, by name: matrices where A is, numbers on the host.
+
+        With `as_batch` a single matrix on the device is a batch of one, as one of the host is.
+        """
         batch = a.shape[:-2]
         if not isinstance(a, Array):
             found = self._host_batch((a.reshape(-1, *a.shape[-2:]),), batch)
             return {name: np.ascontiguousarray(one).reshape((*batch, *one.shape[1:])) for name, one in found.items()}
-        if not batch:
+        if not batch and not as_batch:
             return self._kept(self._one((), a))
-        found = self._device_batch((resident.spread(a, batch),), batch)
+        found = self._device_batch((resident.spread(a, batch or (1,)),), batch)
         return {
             name: (resident.shaped if isinstance(one, Resident) else np.reshape)(one, (*batch, *one.shape[1:]))
             for name, one in found.items()

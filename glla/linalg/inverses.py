@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from glla.array.array import Array, upload
+from glla.array.array import Array
 from glla.array.convert import Float32, finite_result
-from glla.errors import GllaError, NonFiniteError, OptionError, among
-from glla.gl import Device, DeviceLike
-from glla.linalg import resident
+from glla.errors import NonFiniteError, OptionError, among
+from glla.gl import DeviceLike
 from glla.linalg.call import Call
 from glla.linalg.operands import device_of, operand, square
-from glla.linalg.walk import on_device, walk
-from glla.operations import OPERATIONS
-from glla.operations.acceptance import member_of_stack
 from glla.operations.batches.stack import IN_REGISTERS
-from glla.operations.routes import must_fit_a_texture, pieces
-from glla.operations.systems.inv3 import BATCHES, most_together, settle, whole
-from glla.passes import forms_of
+from glla.operations.routes import must_fit_a_texture
 
 TINY = np.finfo(np.float32).tiny
 """Smallest normal float32, 2^-126: GPUs may flush smaller numbers to zero."""
@@ -104,55 +95,16 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
     target = device_of("inv", device, value)
     if value.size == 0:
         return value.copy()
-    if isinstance(value, Array):
-        return _of_residents(value, variant, target, check_finite)
-    return finite_result("inv", _inverses(value, variant, target), check_finite)
-
-
-def _of_residents(a: Array, variant: str, device: Device, check_finite: bool) -> Array:
-    """Invert matrices on a device: of each the diagnostics are read back, and the largest entry of the inverse."""
-    stack = a.shape[:-2]
-    operation = replace(OPERATIONS["inv"], batch=BATCHES[variant])
-    found = resident.together(device, operation, (resident.spread(a, stack or (1,)),), check_finite)
-    if found is None or found.matrices is None:
-        return upload(_inverses(a.numpy(), variant, device), device)
-    verdict = settle((a.value.form,), "", {"diagnostics": found.diagnostics[:, 0], "members": partial(_member, stack)})
-    if isinstance(verdict, GllaError):
-        raise verdict
-    x = resident.shaped(found.matrices, a.shape)
-    largest = x.vector_norm(np.inf, (-2, -1)).numpy().reshape(-1)
+    call = Call("inv3", "inv", target, check_finite, ("A",), options={"mode": variant})
+    x: Array | Float32 = call.named(value, as_batch=True)["X"]
+    largest = x.vector_norm(np.inf, (-2, -1)).numpy() if isinstance(x, Array) else np.abs(x).max(axis=(-2, -1))
     finite_result("inv", largest, check_finite)
-    _refuse_lost(np.flatnonzero(largest < TINY))
-    return x
-
-
-def _member(stack: tuple[int, ...], index: int) -> str:
-    return member_of_stack(tuple(int(i) for i in np.unravel_index(index, stack)) if stack else ())
-
-
-def _inverses(a: Float32, variant: str, device: Device) -> Float32:
-    stack, rows = a.shape[:-2], np.ascontiguousarray(a).reshape(-1, 9)
-    x = np.empty(rows.shape, dtype=np.float32)
-    for first, end in pieces(len(rows), most_together(device.limits)):
-        part = rows[first:end]
-
-        def member(index: int, first: int = first) -> str:
-            return _member(stack, first + index)
-
-        forms = forms_of((part,))
-        perform = on_device(device, whole(forms, device.limits, variant=variant))
-        x[first:end] = walk(OPERATIONS["inv3"], forms, perform, {"A": part, "members": member})["X"]
-    _refuse_lost(np.flatnonzero((np.abs(x) < TINY).all(axis=1)))
-    return x.reshape(a.shape)
-
-
-def _refuse_lost(places: NDArray[np.intp]) -> None:
-    """Raise NonFiniteError for inverses of which nothing is left in float32."""
-    if len(places):
+    lost = np.flatnonzero(largest < TINY)
+    if len(lost):
         raise NonFiniteError(
-            f"inv: the inverse must fit float32, got one below 2^-126 (matrix {places[0]} of the stack); scale the "
-            "matrix"
+            f"inv: the inverse must fit float32, got one below 2^-126 (matrix {lost[0]} of the stack); scale the matrix"
         )
+    return x
 
 
 def inverse_by_gauss_jordan(a: Any, device: DeviceLike | None, check_finite: bool) -> Array | Float32:

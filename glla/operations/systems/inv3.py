@@ -17,6 +17,7 @@ columns are scaled by powers of two first, which rounds nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -30,7 +31,7 @@ from glla.operations.layouts.crossing import at_home, texels_of
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.record import Array, Batch, Choice, Chosen, Operation, builder
-from glla.operations.verdict import Done, Values, Verdict
+from glla.operations.verdict import BATCHED, Done, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Plan, Uniform, Variant
 from glla.passes.cache import cached_plan
 from glla.passes.storage import HostArray, matrix, texture, wrapped
@@ -135,23 +136,25 @@ def formula(count: int, texture_size: int, way: str = "adjugate") -> Plan:
     return draft.plan({"records": records}, 32 * count)
 
 
+SINGULAR = Next("a determinant is no larger than its rounding error", error="SingularMatrixError: names the matrix")
+
+
 def _of_stack(forms: Forms, limits: Limits = PLAIN, *, way: str) -> Plan:
-    return formula(forms[0].count, limits.texture_size, way)
+    return replace(formula(forms[0].count, limits.texture_size, way), after=(SINGULAR,))
+
+
+def _most(forms: Forms, limits: Limits) -> int:
+    """Matrices of which a batch may have as many; rows of nine numbers are none."""
+    return most_together(limits) if forms[0].matrix == (3, 3) else 0
+
+
+def _singular(operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object) -> NDArray[np.intp]:
+    return np.flatnonzero(indefinite(diagnostics[:, 0]))
 
 
 def _batch(way: str) -> Batch:
-    """How a stack on a device goes through the formula: a record is the inverse, and a line of three diagnostics."""
-    return Batch(
-        lambda forms, limits: most_together(limits),
-        partial(_of_stack, way=way),
-        lambda forms: (3, 3),
-        LINES[way] // 3,
-        least=False,
-    )
-
-
-BATCHES = {way: _batch(way) for way in ("adjugate", "adjugate_fused")}
-"""For batches on a device, by variant. Elimination has its own, see `glla.operations.systems.solve`."""
+    """How matrices go through the formula: a record is the inverse, and a line of three diagnostics."""
+    return Batch(_most, partial(_of_stack, way=way), lambda forms: (3, 3), LINES[way] // 3, _singular, least=False)
 
 
 def _extent(draft: Draft, slot: str, count: int) -> dict[str, Uniform]:
@@ -179,8 +182,6 @@ def _stride(elements: int, count: int) -> int:
 
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
-
-SINGULAR = Next("a determinant is no larger than its rounding error", error="SingularMatrixError: names the matrix")
 
 
 @builder("inv3", VARIANTS, choose)
@@ -226,10 +227,13 @@ def indefinite(diagnostics: Array) -> NDArray[np.bool_]:
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Decide from the diagnostics: done, or an error that names the first singular matrix."""
-    bad = np.flatnonzero(indefinite(values["diagnostics"]))
-    if not len(bad):
-        return Done()
-    member = values.get("members", lambda index: f" at index ({index},) of the stack")(int(bad[0]))
+    if stage == BATCHED:
+        member = values["member"]
+    else:
+        bad = np.flatnonzero(indefinite(values["diagnostics"]))
+        if not len(bad):
+            return Done()
+        member = f" at index ({bad[0]},) of the stack"
     return SingularMatrixError(
         f"inv: Singular matrix{member}: its determinant is no larger than the rounding error of the formula; leave "
         "variant out, which pivots"
@@ -258,6 +262,7 @@ INV3 = Operation(
     settle=settle,
     variants=VARIANTS,
     choose=choose,
+    batch=replace(_batch("adjugate"), modes={"adjugate_fused": _batch("adjugate_fused")}),
     thesis="adjugate",
     public=False,
 )
