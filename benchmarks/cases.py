@@ -38,19 +38,12 @@ TRIANGULAR_SIZES = (256, 1024, 4096)
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table of cases.
+    """A line of the table of cases."""
 
-    Attributes
-    ----------
-    subject, variant : str
-        What; the variant ``"*"`` stands for all that have no line of their own, ``""`` for the public function.
-    largest, largest_software : int
-        Sizes above are left out: on a GPU, and on a software rasteriser.
-    """
-
+    # what; the variant ``"*"`` stands for all that have no line of their own, ``""`` for the public function
     subject: str
     variant: str
-    largest: int = 1 << 30
+    largest: int = 1 << 30  # sizes above are left out: on a GPU, and on a software rasteriser
     largest_software: int = 1 << 30
 
 
@@ -97,33 +90,16 @@ class Case:
 
 @dataclass(frozen=True)
 class Subject:
-    """An operation, and what it is tried with.
+    """An operation, and what it is tried with."""
 
-    Attributes
-    ----------
-    operation : str
-        A key of `glla.operations.OPERATIONS`.
-    function : callable or None
-        The public function, where that is timed; None where the variants are.
-    count : int
-        Systems in a stack, which runs end to end alone; 0 for one system at a time.
-    columns : int
-        Right-hand sides; 0 for those of the operation's example.
-    stays : bool
-        Timed with operands and results on the device, too.
-    sizes : tuple of int
-        Orders of its own, up to the largest that is asked for; by default those that are asked for.
-    on_request : bool
-        Left out unless named: it answers one question, and the time on a GPU machine is short.
-    """
-
-    operation: str
-    function: Callable[..., Any] | None = None
-    count: int = 0
-    columns: int = 0
-    stays: bool = True
+    operation: str  # a key of `glla.operations.OPERATIONS`
+    function: Callable[..., Any] | None = None  # the public function, where that is timed; None where the variants are
+    count: int = 0  # systems in a stack, which runs end to end alone; 0 for one system at a time
+    columns: int = 0  # right-hand sides; 0 for those of the operation's example
+    stays: bool = True  # timed with operands and results on the device, too
+    # orders of its own, up to the largest that is asked for; by default those that are asked for
     sizes: tuple[int, ...] = ()
-    on_request: bool = False
+    on_request: bool = False  # left out unless named: it answers one question, and the time on a GPU machine is short
 
     @property
     def about(self) -> Operation:

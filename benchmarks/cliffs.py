@@ -84,31 +84,17 @@ Work = Callable[[], object]
 
 @dataclass(frozen=True)
 class Subject:
-    """An operation to search.
+    """An operation to search."""
 
-    Attributes
-    ----------
-    run : callable
-        The public function, with an array on the device for each operand.
-    operation : str
-        A key of `glla.operations.OPERATIONS`, which knows the additions and multiplications.
-    square, others : callable
-        Order -> shape; largest side -> shapes that are not square.
-    operands : callable
-        Shape -> shapes of the operands.
-    diagonal : callable or None
-        Of the first operand, where that is made large: half of a matrix is read, and must be positive definite or well
-        conditioned.
-    example : callable or None
-        (shape, random numbers) -> operands, where they are not uniform ones of these shapes.
-    """
-
-    run: Callable[..., object]
-    operation: str
-    square: Callable[[int], Shape] = lambda n: (n, n)
+    run: Callable[..., object]  # the public function, with an array on the device for each operand
+    operation: str  # a key of `glla.operations.OPERATIONS`, which knows the additions and multiplications
+    square: Callable[[int], Shape] = lambda n: (n, n)  # order -> shape; largest side -> shapes that are not square
     others: Callable[[int], Iterable[Shape]] = lambda largest: ()
-    operands: Callable[[Shape], Sequence[Shape]] = lambda shape: (shape,)
+    operands: Callable[[Shape], Sequence[Shape]] = lambda shape: (shape,)  # shape -> shapes of the operands
+    # of the first operand, where that is made large: half of a matrix is read, and must be positive definite or well
+    # conditioned
     diagonal: Callable[[Array], Array] | None = None
+    # (shape, random numbers) -> operands, where they are not uniform ones of these shapes
     example: Callable[[Shape, np.random.Generator], Sequence[Array]] | None = None
 
     def flops(self, shape: Shape) -> int:

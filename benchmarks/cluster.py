@@ -60,24 +60,12 @@ PASS = {"product": 1.0}
 
 @dataclass(frozen=True)
 class Part:
-    """One launch.
+    """One launch."""
 
-    Parameters
-    ----------
-    kind : {"ranks", "several", "thesis"}
-        What `benchmarks.cluster_rank` is asked for.
-    n : int
-        Order.
-    ranks : int
-        Processes; 1 for "several".
-    cells : tuple of (int, int)
-        Of "thesis": orders and subsizes.
-    """
-
-    kind: str
-    n: int
-    ranks: int
-    cells: tuple[tuple[int, int], ...] = ()
+    kind: str  # ("ranks", "several", "thesis"): what `benchmarks.cluster_rank` is asked for
+    n: int  # order
+    ranks: int  # processes; 1 for "several"
+    cells: tuple[tuple[int, int], ...] = ()  # of "thesis": orders and subsizes
 
     def __str__(self) -> str:
         return f"n = {self.n}, " + ("one process, all devices" if self.kind == "several" else f"ranks: {self.ranks}")

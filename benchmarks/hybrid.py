@@ -64,14 +64,7 @@ Array = NDArray[np.float32]
 class Work:
     """One operation at one size: its systems, the ways to do them all, and the judge.
 
-    Parameters
-    ----------
-    operation : str
-        As for `glla.hybrid.map`.
-    n, count : int
-        Order and number of the systems.
-    gpu : Coprocessor
-        The device.
+    `operation`: as for `glla.hybrid.map`. `n`, `count`: order and number of the systems.
     """
 
     def __init__(self, operation: str, n: int, count: int, gpu: Coprocessor) -> None:

@@ -56,19 +56,9 @@ error: of the bound that a verdict allows (glla.testing); a wrong result is not 
 class Run:
     """What was measured so far.
 
-    Parameters
-    ----------
-    open_device : callable
-        () -> a device of its own: its first run is a cold start, no plan is made yet, and no program, unless the driver
-        keeps it on the disk.
-    effort : Effort
-        How long to time.
-    fma : float
-        The fragment multiply-add ceiling, GFLOP/s.
-    tolerant : bool
-        Go on where a peer's figures disagree.
-    say : callable
-        Takes a line about what goes on.
+    `open_device`: () -> a device of its own: its first run is a cold start, no plan is made yet, and no program, unless
+    the driver keeps it on the disk. `effort`: how long to time. `fma`: the fragment multiply-add ceiling, GFLOP/s.
+    `tolerant`: go on where a peer's figures disagree. `say`: takes a line about what goes on.
     """
 
     def __init__(
@@ -86,10 +76,7 @@ class Run:
     def measure_all(self, cases: Sequence[Case]) -> list[dict[str, Any]]:
         """Measure all variants of a subject at one size.
 
-        Raises
-        ------
-        BusyError
-            The peer's figures disagree, again and again.
+        Raises BusyError: the peer's figures disagree, again and again.
         """
         subject, n = OPERATIONS[cases[0].operation], cases[0].n
         return self.beside.between(
@@ -111,10 +98,7 @@ class Run:
     def measure(self, case: Case) -> dict[str, Any]:
         """Verify a case and, if it is right, time it.
 
-        Returns
-        -------
-        dict
-            Plain data. A wrong result has ``ok`` False, and no time.
+        Plain data. A wrong result has ``ok`` False, and no time.
         """
         subject = OPERATIONS[case.operation]
         record = {"operation": case.operation, "variant": case.variant, "n": case.n, "flops": subject.flops(case.n)}

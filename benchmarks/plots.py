@@ -38,24 +38,13 @@ SMALLEST_SHOWN = 2
 
 @dataclass(frozen=True)
 class Series:
-    """A curve.
+    """A curve."""
 
-    Attributes
-    ----------
-    name : str
-        For the legend.
-    points : tuple of (int, float)
-        n, value.
-    bars : tuple of (float, float)
-        Of each point the quartiles of its repeats, as values; empty where a file has none.
-    peer : {"", "best", "usual"}
-        Whether it is the CPU's: its fastest way, or the usual call.
-    """
-
-    name: str
-    points: Points
+    name: str  # for the legend
+    points: Points  # (int, float): n, value
+    # (float, float): of each point the quartiles of its repeats, as values; empty where a file has none
     bars: tuple[tuple[float, float], ...] = ()
-    peer: str = ""
+    peer: str = ""  # ("", "best", "usual"): whether it is the CPU's: its fastest way, or the usual call
 
 
 @dataclass(frozen=True)
@@ -89,12 +78,8 @@ class Picture:
 def pictures(run: Run, smalls: Sequence[Run]) -> list[Picture]:
     """Make the pictures of one renderer.
 
-    Parameters
-    ----------
-    run : dict
-        Its newest complete results.
-    smalls : sequence of dict
-        The results whose small systems are shown, see `benchmarks.readme.smalls`.
+    `run`: its newest complete results. `smalls`: the results whose small systems are shown, see
+    `benchmarks.readme.smalls`.
     """
     return [products(run), systems(run, smalls)]
 

@@ -31,38 +31,18 @@ C1060 = "Tesla C1060, 2012"
 
 @dataclass(frozen=True)
 class Row:
-    """A system of a document.
+    """A system of a document."""
 
-    Attributes
-    ----------
-    document, section : str
-        Which document, and where in it.
-    system : str
-        What is computed.
-    function : str
-        How glla's users call it.
-    author, fast : str
-        The author's variant, and the fast one.
-    theirs : str
-        What is printed or follows from what is printed, or `NOT_PUBLISHED`; with device and year.
-    measured : str
-        Name of the system in ``figures`` of the results; "" if nothing measures it yet.
-    kind : {"end_to_end", "resident"}
-        Which timing is shown.
-    size : int or None
-        Of which size ours are; None: of the largest.
-    """
-
-    document: str
+    document: str  # which document, and where in it
     section: str
-    system: str
-    function: str
-    author: str
+    system: str  # what is computed
+    function: str  # how glla's users call it
+    author: str  # the author's variant, and the fast one
     fast: str
-    theirs: str
-    measured: str = ""
-    kind: str = "end_to_end"
-    size: int | None = None
+    theirs: str  # what is printed or follows from what is printed, or `NOT_PUBLISHED`; with device and year
+    measured: str = ""  # name of the system in ``figures`` of the results; "" if nothing measures it yet
+    kind: str = "end_to_end"  # ("end_to_end", "resident"): which timing is shown
+    size: int | None = None  # of which size ours are; None: of the largest
 
 
 ROWS = (

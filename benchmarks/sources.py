@@ -87,10 +87,7 @@ def timed(
 ) -> tuple[list[dict[str, Any]], bool]:
     """Judge all ways by kind of timing ("resident", "end_to_end") and name, then time them in turns.
 
-    Returns
-    -------
-    list of dict, bool
-        A figure for each name: seconds of each kind, its flaw if any; and whether all are right.
+    A figure for each name: seconds of each kind, its flaw if any; and whether all are right.
     """
     places = {f"{name}, {kind}": (name, kind) for kind, named in ways.items() for name in named}
     flaws, spent = turns.timed(

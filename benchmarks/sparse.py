@@ -97,11 +97,8 @@ def _run(run: Run) -> Report:
 def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda done: None) -> list[dict[str, Any]]:
     """Judge all ways, then time them in turns.
 
-    Returns
-    -------
-    list of dict
-        For each way its name, its flaw if any, median and fastest seconds, seconds that this process's threads worked
-        on the CPU (whoever else is busy there), and GFLOP/s.
+    For each way its name, its flaw if any, median and fastest seconds, seconds that this process's threads worked on
+    the CPU (whoever else is busy there), and GFLOP/s.
     """
     named = {way.name: way for way in ways}
     flaws, spent = turns.timed(named, rounds, seconds, say, lambda name: _warmed(named[name]))

@@ -144,14 +144,7 @@ def versions() -> dict[str, str]:
 def about(info: DeviceInfo, named: str | None, watch: machine.Watch) -> Data:
     """Tell what was measured and where: all results begin with it.
 
-    Parameters
-    ----------
-    info : DeviceInfo
-        Of the device.
-    named : str or None
-        Name of the commit, where there is no git to tell.
-    watch : machine.Watch
-        Made when the run began.
+    `named`: name of the commit, where there is no git to tell. `watch`: made when the run began.
     """
     return {
         "commit": named or commit(),

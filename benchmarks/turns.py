@@ -15,33 +15,15 @@ from glla.passes import Plan
 
 @dataclass(frozen=True)
 class Way:
-    """One way to do something.
+    """One way to do something."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, which says whether data are on the device.
-    run : callable
-        Does it `per` times, to the end.
-    check : callable
-        Runs it once, and says what is wrong with the result, "" if nothing.
-    per : callable
-        Products, iterations or steps of a run; asked after `check`.
-    flop : float
-        Of one of them.
-    plan : (Plan, mapping of str to Texture), optional
-        Of one of them, with its operands, for its limit.
-    noted : dict
-        Findings of `check`, for the results.
-    """
-
-    name: str
-    run: Callable[[], Any]
-    check: Callable[[], str]
-    per: Callable[[], int] = lambda: 1
-    flop: float = 0.0
-    plan: tuple[Plan, Mapping[str, Texture]] | None = None
-    noted: dict[str, Any] = field(default_factory=dict)
+    name: str  # its name, which says whether data are on the device
+    run: Callable[[], Any]  # does it `per` times, to the end
+    check: Callable[[], str]  # runs it once, and says what is wrong with the result, "" if nothing
+    per: Callable[[], int] = lambda: 1  # products, iterations or steps of a run; asked after `check`
+    flop: float = 0.0  # of one of them
+    plan: tuple[Plan, Mapping[str, Texture]] | None = None  # of one of them, with its operands, for its limit
+    noted: dict[str, Any] = field(default_factory=dict)  # findings of `check`, for the results
 
 
 class Spent(NamedTuple):
@@ -81,19 +63,10 @@ def taken(
 ) -> dict[str, Spent]:
     """Time calls in turns.
 
-    Parameters
-    ----------
-    runs : mapping of str to callable
-        What is called, by name.
-    rounds, seconds : int, float
-        Calls of each at most, and seconds of each after which it is called no more. Each is called once.
-    say : callable
-        Called with what is done next.
-    warm : callable
-        Called with the name before each call; it is not timed.
+    `runs`: what is called, by name. `rounds`, `seconds`: calls of each at most, and seconds of each after which it is
+    called no more. Each is called once. `say`: called with what is done next. `warm`: called with the name before each
+    call; it is not timed.
 
-    Examples
-    --------
     >>> spent = taken({"none": lambda: None}, 3, 1.0, lambda what: None)
     >>> len(spent["none"].wall), len(spent["none"].cpu)
     (3, 3)

@@ -65,15 +65,8 @@ WRONG, USAGE, NOTHING, INTERRUPTED = 1, 2, 3, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        By default the arguments of the process.
-
-    Returns
-    -------
-    int
-        Exit status: 0 good, 1 a wrong result, 2 wrong usage, 3 no device, driver or memory, 130 interrupted.
+    Exit status: 0 good, 1 a wrong result, 2 wrong usage, 3 no device, driver or memory, 130 interrupted.
+    `arguments`: by default the arguments of the process.
     """
     with _streams():
         try:

@@ -33,10 +33,7 @@ class Files:
     def check(self) -> None:
         """Raise early the errors that would follow the measurements: unwritable files, missing packages.
 
-        Raises
-        ------
-        OSError, OptionError, MissingPackageError
-            Which, and the remedy.
+        Raises OSError, OptionError, MissingPackageError: which, and the remedy.
         """
         require("compare", "rich")
         for path in self.paths:
@@ -68,19 +65,8 @@ class Files:
 def run(experiment: Experiment, files: Files, quiet: bool = False) -> int:
     """Measure, show and write.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        The comparison to measure.
-    files : Files
-        Files to write; `Files.check` was called.
-    quiet : bool
-        Print nothing.
-
-    Returns
-    -------
-    int
-        Exit status: 1 if a result was wrong or a variant failed, 130 when interrupted, else 0.
+    Exit status: 1 if a result was wrong or a variant failed, 130 when interrupted, else 0.
+    `experiment`: the comparison to measure. `files`: files to write; `Files.check` was called. `quiet`: print nothing.
     """
     status = 0
     try:

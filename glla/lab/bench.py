@@ -33,27 +33,13 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to time.
+    """How long to time."""
 
-    Attributes
-    ----------
-    repeats : int
-        Repeats wanted; their median counts.
-    fewest : int
-        Repeats done even if they take long.
-    seconds : float
-        More than `fewest` only as long as all together take less.
-    warm : float
-        Seconds of the same work before a GPU is timed: its clock falls while the CPU verifies.
-    peer : peers.Effort
-        How long to time the CPU, at either end of a size.
-    """
-
-    repeats: int
-    fewest: int = 3
-    seconds: float = 2.0
-    warm: float = 0.0
-    peer: peers.Effort = field(default_factory=peers.Effort)
+    repeats: int  # repeats wanted; their median counts
+    fewest: int = 3  # repeats done even if they take long
+    seconds: float = 2.0  # more than `fewest` only as long as all together take less
+    warm: float = 0.0  # seconds of the same work before a GPU is timed: its clock falls while the CPU verifies
+    peer: peers.Effort = field(default_factory=peers.Effort)  # how long to time the CPU, at either end of a size
 
 
 EFFORTS = {  # (software, quick)
@@ -66,43 +52,21 @@ EFFORTS = {  # (software, quick)
 
 @dataclass(frozen=True)
 class Verified:
-    """Judged runs: cold, and end to end.
+    """Judged runs: cold, and end to end."""
 
-    Attributes
-    ----------
-    verdict : Verdict
-        The worse one of the two.
-    found : Any
-        The result that it is about.
-    cold : float
-        Seconds of the first run: building the plan, compiling, running.
-    passes : int
-        Passes of that run.
-    """
-
-    verdict: Verdict
-    found: Any
-    cold: float
-    passes: int
+    verdict: Verdict  # the worse one of the two
+    found: Any  # the result that it is about
+    cold: float  # seconds of the first run: building the plan, compiling, running
+    passes: int  # passes of that run
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Every sample of a contender.
+    """Every sample of a contender."""
 
-    Attributes
-    ----------
-    resident : Samples or None
-        Operands and results on the device; None for what only runs end to end.
-    gpu : Samples or None
-        The same runs by the GPU's own clock; None where there is none.
-    end_to_end : Samples
-        From NumPy to NumPy.
-    """
-
-    resident: Samples | None
-    gpu: Samples | None
-    end_to_end: Samples
+    resident: Samples | None  # operands and results on the device; None for what only runs end to end
+    gpu: Samples | None  # the same runs by the GPU's own clock; None where there is none
+    end_to_end: Samples  # from NumPy to NumPy
 
     @property
     def seconds(self) -> float:
@@ -113,12 +77,7 @@ class Timed:
 class Bench:
     """Measures jobs on a device.
 
-    Parameters
-    ----------
-    device : Device
-        Where.
-    effort : Effort
-        How long to time.
+    `effort`: how long to time.
     """
 
     def __init__(self, device: Device, effort: Effort) -> None:
@@ -128,12 +87,8 @@ class Bench:
     def verify(self, job: Job, judge: Judge) -> Verified:
         """Run a job for the first time, resident and end to end, and judge both results.
 
-        Parameters
-        ----------
-        job : Job
-            Made just now, after `Device.forget` or on a new device, so that its first run is a cold start.
-        judge : callable
-            Result -> `Verdict`.
+        `job`: made just now, after `Device.forget` or on a new device, so that its first run is a cold start. `judge`:
+        result -> `Verdict`.
         """
         passes = self.device.stats().passes
         seconds, result = clock(job.run or job.end_to_end, self.device)
@@ -218,30 +173,15 @@ def same(one: Any, other: Any) -> bool:
 
 @dataclass
 class Beside:
-    """The CPU's figures of a run.
+    """The CPU's figures of a run."""
 
-    Attributes
-    ----------
-    effort : peers.Effort
-        How long to time it, before and after the contenders.
-    package : str or None
-        Only this package's ways to call it.
-    tolerant : bool
-        Go on where its figures disagree, and keep what is wrong in `troubles`.
-    say : callable
-        Takes a line about what goes on.
-    figures : dict
-        By the name and the size of the work: operations that have a peer in common share its figure.
-    troubles : list of str
-        Which figures disagree; empty unless `tolerant`.
-    """
-
-    effort: peers.Effort
-    package: str | None = None
-    tolerant: bool = False
-    say: Callable[[str], object] = lambda text: None
+    effort: peers.Effort  # how long to time it, before and after the contenders
+    package: str | None = None  # only this package's ways to call it
+    tolerant: bool = False  # go on where its figures disagree, and keep what is wrong in `troubles`
+    say: Callable[[str], object] = lambda text: None  # takes a line about what goes on
+    # by the name and the size of the work: operations that have a peer in common share its figure
     figures: dict[str, Figure] = field(default_factory=dict)
-    troubles: list[str] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)  # which figures disagree; empty unless `tolerant`
 
     def start(self, peer: Peer, size: str, arrays: Arrays, agreed: int = 0) -> Figure:
         """Time a peer before the contenders: anew with its fastest candidates, or after blocks that agreed."""
@@ -256,10 +196,7 @@ class Beside:
     def between(self, peer: Peer, size: str, arrays: Arrays, work: Callable[[], T]) -> T:
         """Do the work of one size between two measurements of the peer; again, where they disagree.
 
-        Raises
-        ------
-        BusyError
-            They disagreed `ATTEMPTS` times.
+        Raises BusyError: they disagreed `ATTEMPTS` times.
         """
         key = peer_key(peer, size)
         agreed = self.figures[key].blocks if key in self.figures else 0

@@ -42,33 +42,15 @@ MILLION, BILLION = 1e6, 1e9
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to do.
+    """How much to do."""
 
-    Attributes
-    ----------
-    side : int
-        Texels on a side of the targets.
-    matrix : int
-        Texels on a side of what is copied between host, texture and buffer.
-    rounds : int
-        Of the loop in a fragment.
-    steps : int
-        Passes of a plan.
-    seconds : float
-        What a repeat should take at least.
-    repeats : int
-        Repeats; their median counts.
-    warm : float
-        Seconds of work before the first measurement.
-    """
-
-    side: int
-    matrix: int
-    rounds: int
-    steps: int
-    seconds: float
-    repeats: int
-    warm: float
+    side: int  # texels on a side of the targets
+    matrix: int  # texels on a side of what is copied between host, texture and buffer
+    rounds: int  # of the loop in a fragment
+    steps: int  # passes of a plan
+    seconds: float  # what a repeat should take at least
+    repeats: int  # repeats; their median counts
+    warm: float  # seconds of work before the first measurement
 
 
 EFFORTS = {  # (software, quick)
@@ -81,24 +63,12 @@ EFFORTS = {  # (software, quick)
 
 @dataclass(frozen=True)
 class Ceiling:
-    """A figure.
+    """A figure."""
 
-    Attributes
-    ----------
-    value : float
-        The median.
-    unit : str
-        Its unit.
-    what : str
-        What was measured.
-    spread : float
-        The largest less the smallest of the repeats, relative to the median.
-    """
-
-    value: float
-    unit: str
-    what: str
-    spread: float
+    value: float  # the median
+    unit: str  # its unit
+    what: str  # what was measured
+    spread: float  # the largest less the smallest of the repeats, relative to the median
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -145,19 +115,9 @@ def measure(
 ) -> dict[str, Ceiling]:
     """Measure everything; takes some seconds.
 
-    Parameters
-    ----------
-    device : Device
-        What to measure.
-    quick : bool
-        Less work and fewer repeats: figures that tell whether it works, rather than how fast.
-    progress : callable
-        Called with what is measured next, in words.
-
-    Returns
-    -------
-    dict of str to Ceiling
-        By name.
+    By name.
+    `device`: what to measure. `quick`: less work and fewer repeats: figures that tell whether it works, rather than how
+    fast. `progress`: called with what is measured next, in words.
     """
     meter = _Meter(device, EFFORTS[device.info.software, quick])
     parts = {"fragments": meter.fragments, "writes": meter.colours, "copies": meter.transfers, "draws": meter.draws}
@@ -369,8 +329,6 @@ class _Meter:
 def pack(matrix: Array) -> Array:
     """Pack a matrix of even sides on the host: a 2x2 block to a texel.
 
-    Examples
-    --------
     >>> pack(np.arange(8, dtype=np.float32).reshape(2, 4))[0, 1]
     array([2., 3., 6., 7.], dtype=float32)
     """

@@ -20,15 +20,7 @@ THREADS = {CPU: "CPU", GPU: "GPU"}
 def document(trace: Recorder) -> dict[str, Any]:
     """Write a trace as the object that such a file holds.
 
-    Parameters
-    ----------
-    trace : Recorder
-        What was recorded.
-
-    Returns
-    -------
-    dict
-        ``traceEvents``, and what `timing` they stand for in ``metadata``.
+    ``traceEvents``, and what `timing` they stand for in ``metadata``. `trace`: what was recorded.
     """
     processes = {one.renderer: 0 for one in trace.passes}
     processes = {renderer: number for number, renderer in enumerate(processes, 1)}

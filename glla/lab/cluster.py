@@ -75,23 +75,10 @@ TRACED: dict[str, Callable[[cluster.DistributedMatrix], Any]] = {
 def trace(operation: str, size: int, ranks: int, output: Path, seed: int = 2007) -> None:
     """Record an operation on several ranks, and write their time line.
 
-    Parameters
-    ----------
-    operation : str
-        A key of `TRACED`.
-    size : int
-        Order of the matrix; blocks are an eighth of it.
-    ranks : int
-        Threads of this process, each with an engine; under mpiexec its ranks are taken instead.
-    output : Path
-        A file ending in .json (Perfetto), .png, .svg or .pdf.
-    seed : int
-        Of the matrix.
-
-    Raises
-    ------
-    OptionError
-        No such operation or format.
+    `operation`: a key of `TRACED`. `size`: order of the matrix; blocks are an eighth of it. `ranks`: threads of this
+    process, each with an engine; under mpiexec its ranks are taken instead. `output`: a file ending in .json
+    (Perfetto), .png, .svg or .pdf. `seed`: of the matrix.
+    Raises OptionError: no such operation or format.
     """
     if operation not in TRACED:
         raise OptionError(f"trace: operation must be one of {', '.join(TRACED)} with --ranks, got {operation!r}")
@@ -135,23 +122,9 @@ def _powers(most: int) -> list[int]:
 def draw(n: int, nb: int, shape: tuple[int, int], parameters: cluster.Parameters, look_ahead: bool, path: Path) -> None:
     """Draw time and efficiency over the number of nodes, for one matrix and for one share of each node.
 
-    Parameters
-    ----------
-    n, nb : int
-        Order and block of the largest matrix.
-    shape : (int, int)
-        Grid of the most nodes.
-    parameters : Parameters
-        Of the cluster.
-    look_ahead : bool
-        As for `glla.cluster.predict`.
-    path : Path
-        The picture: png, svg or pdf.
-
-    Raises
-    ------
-    OptionError
-        Matplotlib does not know the suffix.
+    `n`, `nb`: order and block of the largest matrix. `shape`: grid of the most nodes. `parameters`: of the cluster.
+    `look_ahead`: as for `glla.cluster.predict`. `path`: the picture: png, svg or pdf.
+    Raises OptionError: matplotlib does not know the suffix.
     """
     import matplotlib
 

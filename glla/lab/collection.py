@@ -23,42 +23,22 @@ SEED = 2007
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the collection.
+    """A line of the collection."""
 
-    Attributes
-    ----------
-    operation, variant : str
-        Which one.
-    summary, source : str
-        What is particular to it, and whose it is.
-    needs : tuple of str
-        What it needs beyond plain OpenGL 3.3.
-    n : int
-        Order of the matrices that these hold for.
-    passes : int
-        Render passes, transfers and dispatches.
-    fetches : int or None
-        Texels that fragments fetch, at most; None where a shader does not say, or the device that should count them
-        cannot run the variant.
-    fewest_fetches : int or None
-        Texels that they fetch at least: fewer where it depends on the matrix, or on the place in it.
-    flops : int
-        Additions and multiplications of the algorithm.
-    parameters : mapping of str to tuple of int
-        What may be chosen, the default first.
-    """
-
-    operation: str
+    operation: str  # which one
     variant: str
-    summary: str
+    summary: str  # what is particular to it, and whose it is
     source: str
-    needs: tuple[str, ...]
-    n: int
-    passes: int
+    needs: tuple[str, ...]  # what it needs beyond plain OpenGL 3.3
+    n: int  # order of the matrices that these hold for
+    passes: int  # render passes, transfers and dispatches
+    # texels that fragments fetch, at most; None where a shader does not say, or the device that should count them
+    # cannot run the variant
     fetches: int | None
+    # texels that they fetch at least: fewer where it depends on the matrix, or on the place in it
     fewest_fetches: int | None
-    flops: int
-    parameters: Mapping[str, tuple[int, ...]]
+    flops: int  # additions and multiplications of the algorithm
+    parameters: Mapping[str, tuple[int, ...]]  # what may be chosen, the default first
 
 
 def names() -> tuple[str, ...]:
@@ -84,33 +64,14 @@ def entries(
 ) -> list[Entry]:
     """Cost every variant of some operations, each with its default parameters.
 
-    Parameters
-    ----------
-    device : Device, optional
-        Counts the fetches, which takes minutes where n is large, and synchronises. Without one, all figures come from
-        the plans, and fetches are bounds where they depend on the matrix.
-    operations : iterable of str
-        Some of `glla.operations.OPERATIONS`; by default those of `names`.
-    n : int
-        Order of the matrices, at least 1.
-    progress : callable
-        Called with the name of each variant, before it is looked at.
+    In the order of the tables of variants. Passes and flops depend on n alone. So do counted fetches, but for the pivot
+    search, whose branches depend on the matrix: it is always the same one.
+    `device`: counts the fetches, which takes minutes where n is large, and synchronises. Without one, all figures come
+    from the plans, and fetches are bounds where they depend on the matrix. `operations`: some of
+    `glla.operations.OPERATIONS`; by default those of `names`. `n`: order of the matrices, at least 1. `progress`:
+    called with the name of each variant, before it is looked at.
+    Raises OptionError: no such operation. Raises LimitError, OutOfMemoryError: n is too large for the device.
 
-    Returns
-    -------
-    list of Entry
-        In the order of the tables of variants. Passes and flops depend on n alone. So do counted fetches, but for the
-        pivot search, whose branches depend on the matrix: it is always the same one.
-
-    Raises
-    ------
-    OptionError
-        No such operation.
-    LimitError, OutOfMemoryError
-        n is too large for the device.
-
-    Examples
-    --------
     >>> [(entry.variant, entry.fetches) for entry in entries(operations=["matmul"], n=256)][:2]
     [('inner_product', 4194304), ('virtual_cube', 4194304)]
     """

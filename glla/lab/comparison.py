@@ -50,44 +50,25 @@ REPEATS = 7
 
 @dataclass(frozen=True)
 class Summary:
-    """Fit, speedup and crossover of a variant.
+    """Fit, speedup and crossover of a variant."""
 
-    Attributes
-    ----------
-    variant : str
-        Or the baseline's label.
-    fit : Fit or None
-        a + b n^3; None with fewer than four sizes.
-    speedup : float or None
-        b_baseline / b_variant, equation 4.7 of the thesis.
-    crossover : float or None
-        Size from which on its line is below the baseline's: 0 for everywhere, None for never.
-    rough : bool
-        Whether its line, or the baseline's, is far from a measurement, see `glla.lab.fits.POOR`.
-    """
-
-    variant: str
-    fit: Fit | None
-    speedup: float | None = None
+    variant: str  # or the baseline's label
+    fit: Fit | None  # a + b n^3; None with fewer than four sizes
+    speedup: float | None = None  # b_baseline / b_variant, equation 4.7 of the thesis
+    # size from which on its line is below the baseline's: 0 for everywhere, None for never
     crossover: float | None = None
-    rough: bool = False
+    rough: bool = False  # whether its line, or the baseline's, is far from a measurement, see `glla.lab.fits.POOR`
 
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a shader of a variant.
+    """The text of a shader of a variant."""
 
-    Attributes
-    ----------
-    variant, shader : str
-        Whose, and its file. A shader that draws with the common vertex stage has only its fragment stage here.
-    parts : tuple of (str, int, str)
-        In the compiler's order, lines that stand together in a file: the file, the first line's number, and the text.
-        What is included stands where it is included.
-    """
-
+    # whose, and its file. A shader that draws with the common vertex stage has only its fragment stage here
     variant: str
     shader: str
+    # in the compiler's order, lines that stand together in a file: the file, the first line's number, and the text.
+    # What is included stands where it is included
     parts: tuple[tuple[str, int, str], ...]
 
     @property

@@ -64,16 +64,8 @@ shaders.derive(
 def breach(device: Device, operation: str, contender: Contender, parameters: Parameters = ()) -> str:
     """Say how a user's shader breaks its interface with small matrices, '' if it does not. Synchronises.
 
-    Parameters
-    ----------
-    device : Device
-        Where.
-    operation : str
-        One of `glla.lab.custom.INTERFACES`.
-    contender : Contender
-        From `glla.lab.custom.contender`; of any other nothing is said.
-    parameters : tuple of (str, int)
-        Values for some of its parameters.
+    `operation`: one of `glla.lab.custom.INTERFACES`. `contender`: from `glla.lab.custom.contender`; of any other
+    nothing is said. `parameters`: values for some of its parameters.
     """
     if not contender.text or operation not in INTERFACES:
         return ""

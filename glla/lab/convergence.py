@@ -51,26 +51,14 @@ DEGREE = 4
 
 @dataclass(frozen=True)
 class History:
-    """How a solver went.
+    """How a solver went."""
 
-    Attributes
-    ----------
-    name : str
-        The solver, and its preconditioner.
-    products : int
-        Products with A that each entry of `residuals` took.
-    residuals : tuple of float
-        norm(b - A x) / norm(b) after each iteration (of gmres: after each cycle), from x, in float64.
-    info : int
-        What the solver said in the end.
-    seconds : tuple of float
-        Of whole solves that nobody looked into, by the machine's clock; empty where none were timed.
-    """
-
-    name: str
-    products: int
+    name: str  # the solver, and its preconditioner
+    products: int  # products with A that each entry of `residuals` took
+    # norm(b - A x) / norm(b) after each iteration (of gmres: after each cycle), from x, in float64
     residuals: tuple[float, ...]
-    info: int
+    info: int  # what the solver said in the end
+    # of whole solves that nobody looked into, by the machine's clock; empty where none were timed
     seconds: tuple[float, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -95,21 +83,10 @@ def histories(
 ) -> list[History]:
     """Let every solver solve the same system. Synchronises at each iteration, so this tells nothing of speed.
 
-    Parameters
-    ----------
-    device : Device
-        Where.
-    n : int
-        Points along a side of the grid; the matrix has n^2 rows.
-    rtol : float
-        Residual that is asked for.
-    seed : int
-        Of the right-hand side.
-    progress : callable
-        Called with the name of each solver, before it starts.
-    rounds : int
-        How often each then solves it for the clock, in turns, vectors on the device (refined: on the host); with them
-        SciPy's solvers take part, if there is SciPy.
+    `n`: points along a side of the grid; the matrix has n^2 rows. `rtol`: residual that is asked for. `seed`: of the
+    right-hand side. `progress`: called with the name of each solver, before it starts. `rounds`: how often each then
+    solves it for the clock, in turns, vectors on the device (refined: on the host); with them SciPy's solvers take
+    part, if there is SciPy.
     """
     matrix = SparseMatrix(laplacian(n), device)
     b = np.random.default_rng(seed).standard_normal(n * n)
@@ -192,10 +169,7 @@ def table(found: list[History], n: int, rtol: float) -> str:
 def save(found: list[History], path: Path, n: int, rtol: float) -> None:
     """Draw the residuals over the products with A.
 
-    Raises
-    ------
-    OptionError
-        No such kind of picture.
+    Raises OptionError: no such kind of picture.
     """
     plots.check_suffix(path)
     require("convergence", "matplotlib")

@@ -38,28 +38,14 @@ LIMIT = 30.0
 
 @dataclass(frozen=True)
 class Record:
-    """How one way did on one stack.
+    """How one way did on one stack."""
 
-    Attributes
-    ----------
-    matrices, way : str
-        What was inverted, and how.
-    count : int
-        Matrices.
-    worst : float
-        Largest norm(A X - I) / (n norm(A) norm(X) u), in the 1-norm.
-    beyond : float
-        Share of the matrices beyond `LIMIT`.
-    refused : float
-        Share that `inv` refuses: the determinant is no larger than its rounding error.
-    """
-
-    matrices: str
+    matrices: str  # what was inverted, and how
     way: str
-    count: int
-    worst: float
-    beyond: float
-    refused: float
+    count: int  # matrices
+    worst: float  # largest norm(A X - I) / (n norm(A) norm(X) u), in the 1-norm
+    beyond: float  # share of the matrices beyond `LIMIT`
+    refused: float  # share that `inv` refuses: the determinant is no larger than its rounding error
 
 
 def with_singular_values(values: Sequence[float], count: int, rng: np.random.Generator) -> Stack:
@@ -71,12 +57,7 @@ def with_singular_values(values: Sequence[float], count: int, rng: np.random.Gen
 def covariances(damping: float, size: int = SIDE) -> Stack:
     """Covariance of grey value and both differences in each 3 x 3 window of a photograph, damped.
 
-    Parameters
-    ----------
-    damping : float
-        9 times what is added to the diagonal.
-    size : int
-        Rows and columns of the photograph, 512 at most.
+    `damping`: 9 times what is added to the diagonal. `size`: rows and columns of the photograph, 512 at most.
     """
     grey = picture(size) / 255
     features = np.stack([grey[:-1, :-1], grey[:-1, 1:] - grey[:-1, :-1], grey[1:, :-1] - grey[:-1, :-1]], axis=-1)
@@ -97,16 +78,7 @@ def ratios(a: Stack, x: Stack) -> NDArray[np.float64]:
 def study(device: Device | None = None, count: int = 20_000, size: int = SIDE, seed: int = 2007) -> list[Record]:
     """Invert all stacks in every way.
 
-    Parameters
-    ----------
-    device : Device, optional
-        Where.
-    count : int
-        Random matrices of each kind.
-    size : int
-        Rows and columns of the photograph.
-    seed : int
-        Of the random matrices.
+    `count`: random matrices of each kind. `size`: rows and columns of the photograph. `seed`: of the random matrices.
     """
     rng = np.random.default_rng(seed)
     stacks = {

@@ -66,13 +66,8 @@ INTERFACES: Mapping[str, Interface] = {
 def find(operation: str) -> Interface:
     """Find the interface of an operation.
 
-    Raises
-    ------
-    OptionError
-        It has none; the message lists those that have.
+    Raises OptionError: it has none; the message lists those that have.
 
-    Examples
-    --------
     >>> find("triangular").stands_for
     'triangular/substitute'
     """
@@ -190,10 +185,7 @@ def contenders(operation: str, files: Sequence[Path]) -> list[Contender]:
 def compile_all(device: Device, operation: str, found: Sequence[Contender]) -> None:
     """Compile the shaders of contenders now, before anything is measured.
 
-    Raises
-    ------
-    ShaderError
-        One does not compile: its file, the line, and what the driver says.
+    Raises ShaderError: one does not compile: its file, the line, and what the driver says.
     """
     forms = _small(operation)
     for one in found:
@@ -233,13 +225,8 @@ def _build(
 def gallery(name: str | None = None) -> Path:
     """Folder of the shaders to start from, or the file of one.
 
-    Raises
-    ------
-    OptionError
-        No such shader; the message lists those there are.
+    Raises OptionError: no such shader; the message lists those there are.
 
-    Examples
-    --------
     >>> gallery("naive_product").name
     'naive_product.frag'
     """

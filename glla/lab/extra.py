@@ -11,10 +11,7 @@ from glla.errors import GllaError
 def check_writable(path: Path) -> None:
     """Raise unless a file can be written: before the work, not after it.
 
-    Raises
-    ------
-    OSError
-        Says why not.
+    Raises OSError: says why not.
     """
     existed = path.exists()
     path.open("ab").close()
@@ -29,20 +26,9 @@ class MissingPackageError(GllaError, ImportError):
 def require(purpose: str, *packages: str) -> None:
     """Raise unless packages can be imported.
 
-    Parameters
-    ----------
-    purpose : str
-        Who needs them, for the message.
-    *packages : str
-        By their import names.
+    `purpose`: who needs them, for the message. `packages`: by their import names.
+    Raises MissingPackageError: names those that are missing.
 
-    Raises
-    ------
-    MissingPackageError
-        Names those that are missing.
-
-    Examples
-    --------
     >>> require("an example", "no_such_package")
     Traceback (most recent call last):
     ...

@@ -130,8 +130,6 @@ shaders.derive(OUTSIDE, partial(count_instead, condition="outside(M, at, level)"
 def estimate(plan: Plan) -> tuple[int, int] | None:
     """Say from its shaders' headers between which bounds the texels lie that a plan fetches; None if one does not say.
 
-    Examples
-    --------
     >>> from glla.operations.product import matmul
     >>> from glla.passes import resident
     >>> estimate(matmul.plan(resident((8, 8), (8, 8)), variant="inner_product"))
@@ -207,35 +205,14 @@ def count(
 ) -> int:
     """Count the texels that the fragments of a plan fetch for these operands. Synchronises.
 
-    Parameters
-    ----------
-    device : Device
-        Where it runs.
-    plan : Plan
-        Of any operation, operands and results on the device.
-    operands : mapping of str to Texture
-        As for `Device.run`.
-    kind : {"fetches", "outside"}
-        All of them, or those outside of their textures only.
-    chosen : callable
-        Name of a shader -> whether its fetches count.
+    Exact.
+    `plan`: of any operation, operands and results on the device. `operands`: as for `Device.run`. `kind` ("fetches",
+    "outside"): all of them, or those outside of their textures only. `chosen`: name of a shader -> whether its fetches
+    count.
+    Raises LimitError, PlanError, ShaderError: the plan cannot run here.
 
-    Returns
-    -------
-    int
-        Exact.
-
-    Raises
-    ------
-    LimitError, PlanError, ShaderError
-        The plan cannot run here.
-
-    Notes
-    -----
     Cost: the plan once or a few times, and its fetches once more. Memory: up to 64 MiB beside the plan's own.
 
-    Examples
-    --------
     Two texels for each of the 4 x 4 x 4 products of blocks:
 
     >>> from glla.gl import default_device

@@ -24,30 +24,18 @@ POOR = 0.5
 class Fit:
     """A run time a + b n^3.
 
-    Attributes
-    ----------
-    a, b : float
-        Seconds, and seconds per n^3.
-    smallest, largest : float
-        The sizes that it was fitted to.
-    residual : float
-        Seconds by which measurements differ from the line: root of the sum of squares over the number of measurements
-        less two.
-    worst : float
-        Largest difference of a measurement from the line, relative to the measurement.
-
-    Examples
-    --------
     >>> Fit(0.5, 2.0, 1, 10)(10)
     2000.5
     """
 
-    a: float
+    a: float  # seconds, and seconds per n^3
     b: float
-    smallest: float
+    smallest: float  # the sizes that it was fitted to
     largest: float
+    # seconds by which measurements differ from the line: root of the sum of squares over the number of measurements
+    # less two
     residual: float = 0.0
-    worst: float = 0.0
+    worst: float = 0.0  # largest difference of a measurement from the line, relative to the measurement
 
     @property
     def poor(self) -> bool:
@@ -76,18 +64,8 @@ def per_cent(part: float) -> str:
 def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Fit | None:
     """Fit a + b n^3 by least squares.
 
-    Parameters
-    ----------
-    sizes, seconds : sequences of the same length
-        The measurements.
+    None for fewer than `FEWEST` different sizes. `sizes`, `seconds`: the measurements.
 
-    Returns
-    -------
-    Fit or None
-        None for fewer than `FEWEST` different sizes.
-
-    Examples
-    --------
     >>> f = fit([10, 20, 30, 40], [1.001, 1.008, 1.027, 1.064])
     >>> round(f.a, 9), round(f.b, 12)
     (1.0, 1e-06)
@@ -108,8 +86,6 @@ def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Fit | None:
 def speedup(ours: Fit, base: Fit) -> float | None:
     """Speed-up for large matrices, b_base / b_ours (equation 4.7); None where a b is not positive.
 
-    Examples
-    --------
     >>> speedup(Fit(0, 1.0, 1, 2), Fit(0, 4.0, 1, 2))
     4.0
     """
@@ -121,8 +97,6 @@ def crossover(ours: Fit, base: Fit) -> float | None:
 
     None, too, where a b is not positive: such a line says nothing of larger sizes.
 
-    Examples
-    --------
     >>> crossover(Fit(8.0, 1.0, 1, 2), Fit(0.0, 2.0, 1, 2))
     2.0
     >>> crossover(Fit(8.0, 2.0, 1, 2), Fit(0.0, 1.0, 1, 2)) is None

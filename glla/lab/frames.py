@@ -74,10 +74,7 @@ def drawn(trace: Recorder) -> list[TracedPass]:
 def pictures(trace: Recorder) -> Iterator[bytes]:
     """Draw every pass, as PNG; see `drawn`.
 
-    Raises
-    ------
-    TraceError
-        There is nothing to draw, or too much.
+    Raises TraceError: there is nothing to draw, or too much.
     """
     passes = drawn(trace)
     if not passes:

@@ -130,10 +130,7 @@ class Watch:
     half. It is None where the system has no ``/proc/stat``, or the time was short. Making it, and `load`, take `LISTEN`
     seconds each.
 
-    Parameters
-    ----------
-    listen : float, optional
-        Seconds to observe at either end; `LISTEN` by default.
+    `listen`: seconds to observe at either end; `LISTEN` by default.
     """
 
     def __init__(self, listen: float | None = None) -> None:

@@ -31,27 +31,14 @@ CHANNELS = {(0, 0): "r", (0, 1): "g", (1, 0): "b", (1, 1): "a"}
 
 @dataclass(frozen=True, eq=False)
 class Mistake:
-    """A wrong result.
+    """A wrong result."""
 
-    Attributes
-    ----------
-    variant : str
-        Whose.
-    size : int
-        Order of the matrices.
-    matrix : str
-        What the elements are of.
-    ratios : ndarray of float64 or None
-        Error over bound of each element, wrong above 1; None where it was read from a file, which does not hold them.
-    words : str
-        All of it in words.
-    """
-
-    variant: str
-    size: int
-    matrix: str
+    variant: str  # whose
+    size: int  # order of the matrices
+    matrix: str  # what the elements are of
+    # error over bound of each element, wrong above 1; None where it was read from a file, which does not hold them
     ratios: NDArray[np.float64] | None
-    words: str
+    words: str  # all of it in words
 
     @property
     def file_name(self) -> str:
@@ -63,8 +50,6 @@ class Mistake:
 def find(variant: str, size: int, matrix: str, ratios: NDArray[np.float64]) -> Mistake:
     """Say where a result is wrong.
 
-    Examples
-    --------
     >>> ratios = np.zeros((4, 4))
     >>> ratios[0, 3] = ratios[2, 1] = 7.0
     >>> find("mine", 4, "C", ratios).words

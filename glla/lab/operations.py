@@ -53,36 +53,19 @@ ALONE = "usual"
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """One way to do an operation.
+    """One way to do an operation."""
 
-    Attributes
-    ----------
-    name : str
-        Unique among those of its operation.
-    build : callable
-        (forms, limits, parameters) -> `Plan`, a new one each time.
-    summary, source : str
-        What is particular to it, and where it comes from, in a line each.
-    needs : tuple of str
-        What it needs beyond OpenGL 3.3, such as ``"OpenGL 4.3"``.
-    parameters : mapping of str to tuple of int
-        Parameters that `build` takes, with the values that make sense; the first is the default.
-    special : bool
-        Run only when asked for, by its name or by ``all``.
-    text : str
-        The source of a shader that is not below ``shaders/``, for reports; empty for glla's own, which `shaders` names.
-    refusal : callable
-        Values of all parameters by name -> why they do not go together, '' if they do.
-    """
-
-    name: str
-    build: Builder
-    summary: str = ""
+    name: str  # unique among those of its operation
+    build: Builder  # (forms, limits, parameters) -> `Plan`, a new one each time
+    summary: str = ""  # what is particular to it, and where it comes from, in a line each
     source: str = ""
-    needs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  # what it needs beyond OpenGL 3.3, such as ``"OpenGL 4.3"``
+    # parameters that `build` takes, with the values that make sense; the first is the default
     parameters: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    special: bool = False
+    special: bool = False  # run only when asked for, by its name or by ``all``
+    # the source of a shader that is not below ``shaders/``, for reports; empty for glla's own, which `shaders` names
     text: str = ""
+    # values of all parameters by name -> why they do not go together, '' if they do
     refusal: Callable[[Mapping[str, int]], str] = lambda values: ""
 
     def refuses(self, parameters: Parameters) -> str:
@@ -95,25 +78,14 @@ class Contender:
 
 @dataclass(frozen=True)
 class Job:
-    """A contender, or a public function, made ready on a device.
+    """A contender, or a public function, made ready on a device."""
 
-    Attributes
-    ----------
-    end_to_end : callable
-        () -> arrays, from NumPy to NumPy. Synchronises.
-    run : callable or None
-        () -> results on the device, where the operands are, too; does not synchronise. None for what runs end to end
-        alone.
-    fetch : callable
-        What `run` gave -> arrays to be judged. Synchronises.
-    building : float
-        Seconds that building the plan took, which belong to a cold start.
-    """
-
-    end_to_end: Callable[[], Any]
+    end_to_end: Callable[[], Any]  # () -> arrays, from NumPy to NumPy. Synchronises
+    # () -> results on the device, where the operands are, too; does not synchronise. None for what runs end to end
+    # alone
     run: Callable[[], Any] | None = None
-    fetch: Callable[[Any], Any] = lambda result: result
-    building: float = 0.0
+    fetch: Callable[[Any], Any] = lambda result: result  # what `run` gave -> arrays to be judged. Synchronises
+    building: float = 0.0  # seconds that building the plan took, which belong to a cold start
 
 
 @dataclass(frozen=True)
@@ -133,13 +105,8 @@ _added: dict[str, dict[str, Contender]] = {}
 def find(name: str) -> Operation:
     """Find an operation.
 
-    Raises
-    ------
-    OptionError
-        Unknown; the message lists those there are.
+    Raises OptionError: unknown; the message lists those there are.
 
-    Examples
-    --------
     >>> find("matmul").formula
     'C = A B'
     """
@@ -150,13 +117,8 @@ def find(name: str) -> Operation:
 def judge(operation: str) -> Judge:
     """Judge of an operation's results.
 
-    Raises
-    ------
-    OptionError
-        It has none.
+    Raises OptionError: it has none.
 
-    Examples
-    --------
     >>> judge("matmul") is JUDGES["matmul"]
     True
     """
@@ -168,8 +130,6 @@ def judge(operation: str) -> Judge:
 def contenders(operation: str) -> dict[str, Contender]:
     """List the contenders of an operation by name: the thesis's own first, those that were added last.
 
-    Examples
-    --------
     >>> next(iter(contenders("matmul")))
     'inner_product'
     """
@@ -181,10 +141,7 @@ def contenders(operation: str) -> dict[str, Contender]:
 def add(operation: str, contender: Contender) -> None:
     """Let a contender take part from now on; one of the same name that was added before is replaced.
 
-    Raises
-    ------
-    OptionError
-        The operation is unknown, or the name is taken by a variant of glla's.
+    Raises OptionError: the operation is unknown, or the name is taken by a variant of glla's.
     """
     check_free(operation, contender.name)
     _added.setdefault(operation, {})[contender.name] = contender
@@ -280,12 +237,8 @@ def operands(
 ) -> tuple[Arrays, Arrays]:
     """Take the first operands from a user's data, and the others from the example of that order.
 
-    Raises
-    ------
-    OptionError
-        There are more matrices than operands, or one is no matrix.
-    DTypeError, NonFiniteError
-        Numbers are complex, or do not fit float32.
+    Raises OptionError: there are more matrices than operands, or one is no matrix. Raises DTypeError, NonFiniteError:
+    numbers are complex, or do not fit float32.
     """
     given = [within_float32(command, "data", array) for array in data or ()]
     if len(given) > len(operation.operands):
@@ -325,21 +278,9 @@ def prepare(
 ) -> PlanJob:
     """Build a contender's plan and upload its operands.
 
-    Parameters
-    ----------
-    device : Device
-        Where.
-    operation, contender
-        What.
-    arrays : tuple of ndarray of float32
-        From `inputs`.
-    parameters : tuple of (str, int)
-        Values for some of the contender's parameters.
-
-    Raises
-    ------
-    GllaError
-        The plan cannot be built for this size, or the device has no room for the operands.
+    `operation`, `contender`: what. `arrays`: from `inputs`. `parameters`: values for some of the contender's
+    parameters.
+    Raises GllaError: the plan cannot be built for this size, or the device has no room for the operands.
     """
     start = time.perf_counter()
     plan = contender.build(forms(arrays), device.limits, parameters)
@@ -363,16 +304,7 @@ def prepare(
 def called(device: Device, function: Callable[..., Any], arrays: Arrays, stays: bool = True) -> Job:
     """Make a job of a public function, its checks included.
 
-    Parameters
-    ----------
-    device : Device
-        Where.
-    function : callable
-        Of `glla.linalg`.
-    arrays : tuple of ndarray
-        Its operands.
-    stays : bool
-        Run it with operands on the device, too.
+    `function`: of `glla.linalg`. `arrays`: its operands. `stays`: run it with operands on the device, too.
     """
 
     def end_to_end() -> Any:

@@ -21,10 +21,7 @@ STYLE = "friendly"
 def document(trace: Recorder) -> str:
     """Write the page; it asks for nothing from anywhere.
 
-    Parameters
-    ----------
-    trace : Recorder
-        With values.
+    `trace`: with values.
     """
     from jinja2 import Environment, StrictUndefined
 

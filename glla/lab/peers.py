@@ -51,23 +51,13 @@ class BusyError(GllaError, RuntimeError):
 
 @dataclass(frozen=True)
 class Way:
-    """One way to have the CPU do it.
+    """One way to have the CPU do it."""
 
-    Attributes
-    ----------
-    label : str
-        The call, as a user would write it.
-    package : str
-        What it needs, "numpy" or "scipy".
-    operands : callable
-        Input arrays -> what the function takes, each in the order of memory that it wants; also arrays for results.
-    bind : callable
-        () -> the function, which may destroy its operands, and gives the same as the peer's other ways.
-    """
-
-    label: str
-    package: str
+    label: str  # the call, as a user would write it
+    package: str  # what it needs, "numpy" or "scipy"
+    # input arrays -> what the function takes, each in the order of memory that it wants; also arrays for results
     operands: Callable[..., Arrays]
+    # () -> the function, which may destroy its operands, and gives the same as the peer's other ways
     bind: Callable[[], Callable[..., Any]]
 
     @property
@@ -78,21 +68,11 @@ class Way:
 
 @dataclass(frozen=True)
 class Peer:
-    """A piece of work that the CPU can do, and the ways to have it done: the usual call first.
+    """A piece of work that the CPU can do, and the ways to have it done: the usual call first."""
 
-    Attributes
-    ----------
-    name : str
-        The routine behind it.
-    usual : Way
-        What a user types.
-    others : tuple of Way
-        What might be faster.
-    """
-
-    name: str
-    usual: Way
-    others: tuple[Way, ...]
+    name: str  # the routine behind it
+    usual: Way  # what a user types
+    others: tuple[Way, ...]  # what might be faster
 
     @property
     def ways(self) -> tuple[Way, ...]:
@@ -605,22 +585,12 @@ def peer_of(operation: Operation) -> tuple[Peer, Callable[..., Arrays]] | None:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to time a call.
+    """How long to time a call."""
 
-    Attributes
-    ----------
-    fewest, most : int
-        Repeats at least, and at most.
-    seconds : float
-        No more repeats than `fewest` once all together took this long.
-    warm : float
-        Seconds of the same work before, so that clock and threads are awake; one call at least.
-    """
-
-    fewest: int = 3
+    fewest: int = 3  # repeats at least, and at most
     most: int = 40
-    seconds: float = 0.15
-    warm: float = 0.05
+    seconds: float = 0.15  # no more repeats than `fewest` once all together took this long
+    warm: float = 0.05  # seconds of the same work before, so that clock and threads are awake; one call at least
 
 
 QUICK = Effort(seconds=0.05, warm=0.02)
@@ -765,18 +735,8 @@ def _threads(count: int | None) -> str:
 class Figure:
     """The one figure of a peer at one size: its fastest way, and beside it the usual call.
 
-    Parameters
-    ----------
-    peer : Peer
-        Who.
-    size : str
-        What is said of the size, ``"n = 512"``.
-    arrays : tuple of ndarray
-        The input; it is not altered.
-    effort : Effort
-        How long a block takes.
-    package : str, optional
-        Only this package's ways, the usual call included.
+    `peer`: who. `size`: what is said of the size, ``"n = 512"``. `arrays`: the input; it is not altered. `effort`: how
+    long a block takes. `package`: only this package's ways, the usual call included.
     """
 
     def __init__(
@@ -814,10 +774,7 @@ class Figure:
     def disagreement(self, allowed: float | None = None) -> str:
         """Say whether the blocks of the fastest way, or those of the usual call, are too far apart, '' if they agree.
 
-        Parameters
-        ----------
-        allowed : float, optional
-            Ratio up to which medians agree; `AGREEMENT` by default.
+        `allowed`: ratio up to which medians agree; `AGREEMENT` by default.
         """
         allowed = AGREEMENT if allowed is None else allowed
         shown = [self.best] if self.usual in (None, self.best) else [self.best, self.usual]

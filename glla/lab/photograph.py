@@ -21,21 +21,11 @@ CUT = 6.0
 
 @dataclass(frozen=True)
 class Blurred:
-    """A picture and its blurred image.
+    """A picture and its blurred image."""
 
-    Attributes
-    ----------
-    picture : ndarray of float64, (n, n)
-        Grey levels, 0 to 255.
-    blur : ndarray of float32, (n, n)
-        The matrix B that blurs each column of a picture.
-    seen : ndarray of float64, (n, n)
-        B @ picture.
-    """
-
-    picture: Float64
-    blur: NDArray[np.float32]
-    seen: Float64
+    picture: Float64  # (n, n): grey levels, 0 to 255
+    blur: NDArray[np.float32]  # (n, n): the matrix B that blurs each column of a picture
+    seen: Float64  # (n, n): B @ picture
 
     def error(self, recovered: NDArray[np.floating]) -> float:
         """Root of the mean squared error of a picture, in grey levels."""
@@ -45,10 +35,7 @@ class Blurred:
 def blurred(size: int = SIDE) -> Blurred:
     """Load the picture and blur it.
 
-    Parameters
-    ----------
-    size : int
-        Rows and columns, 512 at most.
+    `size`: rows and columns, 512 at most.
     """
     image = picture(size)
     blur = gaussian_blur(len(image), SPREAD)
@@ -72,8 +59,6 @@ def picture(size: int = SIDE) -> Float64:
 def gaussian_blur(n: int, spread: float) -> NDArray[np.float32]:
     """Make the banded n x n matrix whose rows are Gaussians with sum 1.
 
-    Examples
-    --------
     >>> gaussian_blur(3, 0.5)[1].round(2).tolist() == np.float32([0.11, 0.79, 0.11]).tolist()
     True
     """

@@ -25,10 +25,8 @@ FRONTIER = "cyan"
 def factorisation(device: Device, a: NDArray[np.float32]) -> list[tuple[int, NDArray[np.float32]]]:
     """Factor a square matrix again and again, each time a quarter further.
 
-    Returns
-    -------
-    list of (int, ndarray)
-        Columns eliminated, and the matrix as it is then: L and U in their places, the rest still to do.
+    Result, (int, ndarray): columns eliminated, and the matrix as it is then: L and U in their places, the rest still to
+    do.
     """
     steps = counts.steps((len(a), len(a)))
     stops = sorted({round(steps * quarter / QUARTERS) for quarter in range(1, QUARTERS + 1)} - {0})
@@ -50,16 +48,8 @@ def draw(
 ) -> None:
     """Write the picture.
 
-    Parameters
-    ----------
-    path : Path
-        A PNG file.
-    renderer : str
-        The device, for the title.
-    stages : sequence of (int, ndarray)
-        From `factorisation`.
-    photographs : sequence of (str, ndarray)
-        Title and grey levels; a quarter of each is shown, from an eighth below the top on.
+    `path`: A PNG file. `renderer`: the device, for the title. `stages`, (int, ndarray): from `factorisation`.
+    `photographs`, (str, ndarray): title and grey levels; a quarter of each is shown, from an eighth below the top on.
     """
     require("demo", "matplotlib")
     from matplotlib.figure import Figure

@@ -73,8 +73,6 @@ def near_singular_blocks(n: int, rng: np.random.Generator) -> Float32:
     Rows 2i and 2i + 1 are b_i + c_i / 256 and b_i - c_i / 256, b_i and c_i random; a norm of any of the blocks is about
     1/256 of its entries, and multipliers are as large. Two rows of different texels make good pivots.
 
-    Examples
-    --------
     >>> a = near_singular_blocks(8, np.random.default_rng(0))
     >>> blocks = a.reshape(4, 2, 4, 2).swapaxes(1, 2)
     >>> bool(np.abs(np.linalg.det(blocks)).max() < 0.05)
@@ -92,8 +90,6 @@ def uneven_pairs(n: int, rng: np.random.Generator) -> Float32:
     In the upper half the rows of a pair are scaled by 64 and 1/16, in the lower half by 1 and 1: the geometric mean of
     the upper pairs is larger, the harmonic mean of the lower ones.
 
-    Examples
-    --------
     >>> largest = np.abs(uneven_pairs(64, np.random.default_rng(0))).max(axis=1)
     >>> bool(largest[0] > 500 * largest[1])
     True
@@ -106,15 +102,8 @@ def uneven_pairs(n: int, rng: np.random.Generator) -> Float32:
 def matrices(size: int, seed: int = 2007) -> dict[str, Float32]:
     """Matrices on which the choices of a pivot differ, by name.
 
-    Parameters
-    ----------
-    size : int
-        Their order.
-    seed : int
-        Of the random ones.
+    `size`: their order. `seed`: of the random ones.
 
-    Examples
-    --------
     >>> sorted({a.shape for a in matrices(8).values()})
     [(8, 8)]
     """
@@ -134,17 +123,8 @@ def matrices(size: int, seed: int = 2007) -> dict[str, Float32]:
 def real_matrices(folder: Path) -> dict[str, Float32]:
     """Real matrices: the MatrixMarket files (``*.mtx``, ``*.mtx.gz``) of a folder, by name.
 
-    Parameters
-    ----------
-    folder : Path
-        Files that hold no real matrix of 2 to `LARGEST_REAL` rows and columns are passed over.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be read.
-    MissingPackageError
-        SciPy is not installed.
+    `folder`: files that hold no real matrix of 2 to `LARGEST_REAL` rows and columns are passed over.
+    Raises OSError: the folder cannot be read. Raises MissingPackageError: SciPy is not installed.
     """
     require("pivoting", "scipy")
     from scipy.io import mminfo, mmread
@@ -171,54 +151,25 @@ def _sparse_array(mmread: Callable[..., Any]) -> dict[str, bool]:
 
 
 class PLUQ(NamedTuple):
-    """Result of `pluq`: A = P @ L @ U @ Q.
+    """Result of `pluq`: A = P @ L @ U @ Q."""
 
-    Attributes
-    ----------
-    P : shape (m, m)
-        Permutation matrix.
-    L : shape (m, k)
-        Unit lower trapezoidal, k = min(m, n); no entry is above 1 in magnitude.
-    U : shape (k, n)
-        Upper trapezoidal; no entry of a row is above that on the diagonal.
-    Q : shape (n, n)
-        Permutation matrix.
-    """
-
-    P: Float32
-    L: Float32
-    U: Float32
+    P: Float32  # (m, m): permutation matrix
+    L: Float32  # (m, k): unit lower trapezoidal, k = min(m, n); no entry is above 1 in magnitude
+    U: Float32  # (k, n): upper trapezoidal; no entry of a row is above that on the diagonal
     Q: Float32
 
 
 def pluq(a: Any, *, device: DeviceLike | None = None) -> PLUQ:
     """PLU factorisation with complete pivoting, A = P @ L @ U @ Q.
 
-    Parameters
-    ----------
-    a : array_like or Array, shape (m, n)
-        Real numbers; any shape and rank.
-    device : Device, str or int, optional
-        Or its name, see `glla.gl.named_device`. Where to compute.
+    Arrays of float32. Synchronises.
+    `a`, (m, n): real numbers; any shape and rank. `device`: or its name, see `glla.gl.named_device`. Where to compute.
+    Raises ShapeError, DTypeError, NonFiniteError: `a` is not two-dimensional, not real, not finite.
 
-    Returns
-    -------
-    PLUQ
-        Arrays of float32. Synchronises.
-
-    Raises
-    ------
-    ShapeError, DTypeError, NonFiniteError
-        `a` is not two-dimensional, not real, not finite.
-
-    Notes
-    -----
     Error: norm(P L U Q - A) / (max(m, n) norm(A) u) stays below 30, u = 2^-24. Of equal candidates the first one, row
     by row, is the pivot. Cost: about 2/3 n^3 flop and n^3 / 3 comparisons; 6 to 9 passes for a column.
     Source: Galoppo, Govindaraju, Henson and Manocha 2005 (LU-GPU), full pivoting.
 
-    Examples
-    --------
     >>> P, L, U, Q = pluq([[1, 2], [3, 4]])
     >>> U
     array([[ 4. ,  3. ],
@@ -248,44 +199,21 @@ def pluq(a: Any, *, device: DeviceLike | None = None) -> PLUQ:
 
 @dataclass(frozen=True)
 class Record:
-    """Result of one choice of pivots for one matrix.
+    """Result of one choice of pivots for one matrix."""
 
-    Attributes
-    ----------
-    matrix : str
-        Its name.
-    rows, columns : int
-        Its shape; what ``rref`` reduces has a column more.
-    operation : {"plu", "rref"}
-        What was done.
-    pivoting : str
-        How pivots were chosen.
-    growth : float
-        Largest entry over that of the matrix: of U, or of the columns that an echelon form searched (equilibrated; NaN
-        with ``partial``, whose search keeps other figures).
-    pivot : float
-        Smallest pivot norm over the largest entry of its two columns; NaN where it is not judged by one.
-    error : float
-        Residual over bound of this elimination by itself; above 1 is wrong.
-    refused : bool
-        The device found the pivots or the growth too bad, and the library does it again with ``partial``.
-    returned : float
-        Residual over bound of what the library returns.
-    passes : int
-        Render passes of this elimination.
-    """
-
-    matrix: str
-    rows: int
+    matrix: str  # its name
+    rows: int  # its shape; what ``rref`` reduces has a column more
     columns: int
-    operation: str
-    pivoting: str
+    operation: str  # ("plu", "rref"): what was done
+    pivoting: str  # how pivots were chosen
+    # largest entry over that of the matrix: of U, or of the columns that an echelon form searched (equilibrated; NaN
+    # with ``partial``, whose search keeps other figures)
     growth: float
-    pivot: float
-    error: float
-    refused: bool
-    returned: float
-    passes: int
+    pivot: float  # smallest pivot norm over the largest entry of its two columns; NaN where it is not judged by one
+    error: float  # residual over bound of this elimination by itself; above 1 is wrong
+    refused: bool  # the device found the pivots or the growth too bad, and the library does it again with ``partial``
+    returned: float  # residual over bound of what the library returns
+    passes: int  # render passes of this elimination
 
 
 def pivoting_study(
@@ -298,31 +226,12 @@ def pivoting_study(
 ) -> list[Record]:
     """Compare the choices of pivots for growth and error.
 
-    Parameters
-    ----------
-    size : int
-        Order of the matrices.
-    given : mapping of str to array_like, optional
-        Matrices instead of `matrices`.
-    seed : int
-        Of the random ones.
-    device : Device, str or int, optional
-        Or its name, see `glla.gl.named_device`. Where to compute.
-    progress : callable
-        Called with the name of each matrix, before it is factored.
+    For each matrix, operation and strategy of `STRATEGIES`. ``pandas.DataFrame(records)`` is a table of them.
+    `size`: order of the matrices. `given`: matrices instead of `matrices`. `seed`: of the random ones. `device`: or its
+    name, see `glla.gl.named_device`. Where to compute. `progress`: called with the name of each matrix, before it is
+    factored.
+    Raises ShapeError, DTypeError, NonFiniteError: a given matrix is not two-dimensional, empty, not real, not finite.
 
-    Returns
-    -------
-    list of Record
-        For each matrix, operation and strategy of `STRATEGIES`. ``pandas.DataFrame(records)`` is a table of them.
-
-    Raises
-    ------
-    ShapeError, DTypeError, NonFiniteError
-        A given matrix is not two-dimensional, empty, not real, not finite.
-
-    Examples
-    --------
     >>> records = pivoting_study(given={"rows e0 e2 e1 e3": np.eye(4)[[0, 2, 1, 3]]})
     >>> [(r.operation, r.pivoting) for r in records if r.refused]
     [('plu', 'harmonic'), ('plu', 'geometric'), ('rref', 'harmonic'), ('rref', 'geometric')]
@@ -457,12 +366,7 @@ SMALLEST_DRAWN = 1e-6
 def draw(records: Sequence[Record], title: str, path: Path) -> None:
     """Write a picture: growth and error, by matrix, operation and pivoting. Hollow marks were refused.
 
-    Raises
-    ------
-    MissingPackageError
-        Matplotlib is not installed.
-    OSError
-        The file cannot be written.
+    Raises MissingPackageError: matplotlib is not installed. Raises OSError: the file cannot be written.
     """
     require("pivoting", "matplotlib")
     from matplotlib.figure import Figure

@@ -40,8 +40,6 @@ def style(number: int) -> dict[str, Any]:
 
     Markers are hollow, so that those that fall together are all seen.
 
-    Examples
-    --------
     >>> [style(number)["marker"] + style(number)["linestyle"] for number in (0, 1, 11)]
     ['o-', 's--', 'o:']
     """
@@ -71,10 +69,7 @@ DARK = "#222222"
 def check_suffix(path: Path) -> None:
     """Raise unless a picture can have that name.
 
-    Raises
-    ------
-    OptionError
-        Which endings there are.
+    Raises OptionError: which endings there are.
     """
     if path.suffix.lower() not in SUFFIXES:
         raise OptionError(f"compare: a plot ends in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
@@ -99,12 +94,7 @@ def save(comparison: Comparison, path: Path) -> None:
 def svg(comparison: Comparison, which: str) -> str:
     """Draw one plot as an SVG element for a page: transparent, text and axes in the page's own colour.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        What to draw.
-    which : {"times", "errors", "bounds", "roofline"}
-        Which plot.
+    `comparison`: what to draw. `which` ("times", "errors", "bounds", "roofline"): which plot.
     """
     require("compare", "matplotlib")
     from matplotlib.figure import Figure

@@ -15,13 +15,8 @@ from importlib.util import find_spec
 def shown(purpose: str) -> Iterator[Callable[[str], None]]:
     """Yield a function that shows the current step; without a terminal or rich it shows nothing.
 
-    Parameters
-    ----------
-    purpose : str
-        What all of it is.
+    `purpose`: what all of it is.
 
-    Examples
-    --------
     >>> with shown("counting fetches") as say:
     ...     say("matmul rank_one")
     """

@@ -33,20 +33,8 @@ def save(comparison: Comparison, path: Path) -> None:
 def render(comparison: Comparison) -> str:
     """Make the page.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        With its ceilings and environment.
-
-    Returns
-    -------
-    str
-        HTML, complete.
-
-    Raises
-    ------
-    MissingPackageError
-        Jinja2, Pygments or matplotlib is not installed.
+    HTML, complete. `comparison`: with its ceilings and environment.
+    Raises MissingPackageError: Jinja2, Pygments or matplotlib is not installed.
     """
     require("compare: a report", "jinja2", "pygments", "matplotlib")
     from jinja2 import Environment, FileSystemLoader, StrictUndefined

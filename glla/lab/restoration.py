@@ -70,27 +70,13 @@ SHARPEN: Float64 = np.array([[-1, -1, -1], [-1, 9, -1], [-1, -1, -1]], dtype=np.
 
 @dataclass(frozen=True)
 class Degradation:
-    """A row of the source's table 6.3.
+    """A row of the source's table 6.3."""
 
-    Attributes
-    ----------
-    name : str
-        In its words.
-    psf : ndarray
-        Ours: its own is not given.
-    noise : str
-        A key of `NOISES`.
-    balance : float
-        Tikhonov's weight: ours.
-    theirs : tuple of float
-        Its mean square errors: degraded, restored.
-    """
-
-    name: str
-    psf: Float64
-    noise: str
-    balance: float
-    theirs: tuple[float, float]
+    name: str  # in its words
+    psf: Float64  # ours: its own is not given
+    noise: str  # a key of `NOISES`
+    balance: float  # tikhonov's weight: ours
+    theirs: tuple[float, float]  # its mean square errors: degraded, restored
 
 
 NOISES = ("none", "salt and pepper", "Gaussian")
@@ -177,19 +163,9 @@ def square_error(found: Any, picture: Float64) -> float:
 def load(path: Path | None, side: int) -> Float64:
     """Load a picture as levels from 0 to 1, shrunk by block means: the photograph, or a file of the user's.
 
-    Parameters
-    ----------
-    path : Path, optional
-        A file of one of `FORMATS`, or a ``.npy``. Colours become their mean, and the middle square is taken.
-    side : int
-        Rows and columns.
-
-    Raises
-    ------
-    OptionError
-        The picture is smaller, or larger than `MOST_PIXELS`, or is no picture.
-    OSError
-        The file cannot be read.
+    `path`: a file of one of `FORMATS`, or a ``.npy``. Colours become their mean, and the middle square is taken.
+    Raises OptionError: the picture is smaller, or larger than `MOST_PIXELS`, or is no picture. Raises OSError: the file
+    cannot be read.
     """
     if path is None:
         if side > photograph.SIDE:
@@ -364,20 +340,9 @@ def timings(
 ) -> list[Timing]:
     """Time every variant, from array to array, and the peers, at growing sides.
 
-    Parameters
-    ----------
-    device : Device
-        Where.
-    picture : callable
-        Side -> picture.
-    sides : sequence of int
-        In growing order.
-    most : float
-        Seconds: a way is left out where it would take longer, by its time at the side before and `PRICE`.
-    say : callable
-        Called with what is done now.
-    balance : float
-        Tikhonov's weight.
+    `picture`: side -> picture. `sides`: in growing order. `most`: seconds: a way is left out where it would take
+    longer, by its time at the side before and `PRICE`. `say`: called with what is done now. `balance`: tikhonov's
+    weight.
     """
     ways: dict[str, Callable[[Float64, Float64], Any]] = {
         name: partial(_restored, variant=name, balance=balance, device=device) for name in VARIANTS

@@ -18,21 +18,11 @@ TEXEL_BYTES = 4 * ELEMENT_BYTES
 
 @dataclass(frozen=True)
 class Roof:
-    """The ceilings of a device.
+    """The ceilings of a device."""
 
-    Attributes
-    ----------
-    arithmetic : float
-        GFLOP/s of multiply-adds in fragments.
-    write : float
-        GB/s of colour writes, with as many render targets as is best.
-    fetch : float
-        GB/s of RGBA32F texel fetches out of the cache.
-    """
-
-    arithmetic: float
-    write: float
-    fetch: float
+    arithmetic: float  # GFLOP/s of multiply-adds in fragments
+    write: float  # GB/s of colour writes, with as many render targets as is best
+    fetch: float  # GB/s of RGBA32F texel fetches out of the cache
 
     @classmethod
     def of(cls, ceilings: Mapping[str, Mapping[str, Any]]) -> Roof:
@@ -51,8 +41,6 @@ def traffic(plan: Plan) -> int:
     fetch that comes again is taken to hit the cache. So a product reads A and B once, and a step of an elimination,
     which is bound to a texture of the whole matrix, only the part that it draws. A uniform block is read whole.
 
-    Examples
-    --------
     >>> from glla.operations.product import matmul
     >>> from glla.passes import resident
     >>> traffic(matmul.plan(resident((4, 4), (4, 4)))) == 3 * 4 * 4 * 4

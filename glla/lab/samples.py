@@ -18,8 +18,6 @@ NOISY = 1.25
 class Samples:
     """Seconds of each repeat, in the order in which they were taken.
 
-    Examples
-    --------
     >>> found = Samples((3.0, 1.0, 2.0, 8.0))
     >>> found.median, found.lower, found.upper
     (2.5, 1.75, 4.25)

@@ -44,10 +44,7 @@ def save_json(comparison: Comparison, path: Path) -> None:
 def load(path: Path) -> Comparison:
     """Read a comparison that `save_json` wrote.
 
-    Raises
-    ------
-    OptionError
-        It is no such file.
+    Raises OptionError: it is no such file.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))

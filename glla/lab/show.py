@@ -92,12 +92,8 @@ COLUMNS: tuple[Column, ...] = (  # heading, cell, in the narrow table too
 def watch(experiment: Experiment, console: Console | None = None) -> None:
     """Run a comparison and show it as it grows.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        What to run; its `result` holds what there is, even when this is interrupted.
-    console : rich.console.Console, optional
-        By default standard output.
+    `experiment`: what to run; its `result` holds what there is, even when this is interrupted. `console`: by default
+    standard output.
     """
     require("compare", "rich")
     console = console or terminal.console(WIDE)

@@ -19,24 +19,11 @@ MOST = 1000
 def parse(text: str) -> tuple[int, ...]:
     """Read sizes.
 
-    Parameters
-    ----------
-    text : str
-        Sizes ``n``, ranges ``first:last:step`` and ``first:last:logcount``, separated by commas. A range ends at its
-        last size, or with the last step that does not pass it.
+    Each size once, the smallest first.
+    `text`: sizes ``n``, ranges ``first:last:step`` and ``first:last:logcount``, separated by commas. A range ends at
+    its last size, or with the last step that does not pass it.
+    Raises OptionError: it cannot be read; the message gives the grammar.
 
-    Returns
-    -------
-    tuple of int
-        Each size once, the smallest first.
-
-    Raises
-    ------
-    OptionError
-        It cannot be read; the message gives the grammar.
-
-    Examples
-    --------
     >>> parse("64:2048:log6")
     (64, 128, 256, 512, 1024, 2048)
     >>> parse("513,1023,64:256:64")

@@ -49,45 +49,24 @@ def at_least(least: int) -> Callable[[str], int]:
 
 @dataclass(frozen=True)
 class Run:
-    """Where a study runs: the device, the options of the command, and functions that show progress and keep results.
+    """Where a study runs: the device, the options of the command, and functions that show progress and keep results."""
 
-    Attributes
-    ----------
-    device, options, say : Device, Namespace, callable
-        The device is open; `say` shows the progress.
-    dpi : int
-        Dots per inch of pictures.
-    keep : callable
-        Takes the data so far: a run that is cut leaves them.
-    """
-
-    device: Device
+    device: Device  # the device is open; `say` shows the progress
     options: argparse.Namespace
     say: Say = lambda what: None
-    dpi: int = 80
-    keep: Callable[[dict[str, Any]], object] = lambda data: None
+    dpi: int = 80  # dots per inch of pictures
+    keep: Callable[[dict[str, Any]], object] = lambda data: None  # takes the data so far: a run that is cut leaves them
 
 
 @dataclass
 class Report:
-    """Results of a study.
+    """Results of a study."""
 
-    Attributes
-    ----------
-    text : str
-        For a terminal.
-    data : dict
-        For programs: ``--json`` prints it, and a file that ends in ``.json`` holds it.
-    ok : bool
-        Whether every result was right.
-    draw : callable, optional
-        Writes a picture to a path. The device is open then.
-    """
-
-    text: str
+    text: str  # for a terminal
+    # for programs: ``--json`` prints it, and a file that ends in ``.json`` holds it
     data: dict[str, Any] = field(default_factory=dict)
-    ok: bool = True
-    draw: Callable[[Path], object] | None = None
+    ok: bool = True  # whether every result was right
+    draw: Callable[[Path], object] | None = None  # writes a picture to a path. The device is open then
 
     def write(self, path: Path) -> bool:
         """Write a file: its ending decides. Return whether there was something to write."""
@@ -102,48 +81,24 @@ class Report:
 
 @dataclass(frozen=True)
 class Study:
-    """A study: its work, and all that a command must know before it runs.
+    """A study: its work, and all that a command must know before it runs."""
 
-    Attributes
-    ----------
-    name, about : str
-        Its name on the command line, and a line about it.
-    run : callable
-        `Run` -> `Report`.
-    options : tuple of Option
-        Its own, beside those that all studies have.
-    size : tuple of (int, str), optional
-        Default of ``--size``, and its meaning.
-    least : int
-        Smallest size.
-    seed : bool
-        Whether it has random data.
-    needs : tuple of str
-        Packages.
-    out : str
-        File that is written unless others are named with ``--out``; ``""`` for none.
-    endings : tuple of str
-        Endings of pictures that it draws.
-    """
-
-    name: str
+    name: str  # its name on the command line, and a line about it
     about: str
-    run: Callable[[Run], Report]
-    options: tuple[Option, ...] = ()
-    size: tuple[int, str] | None = None
-    least: int = 1
-    seed: bool = False
-    needs: tuple[str, ...] = ()
-    out: str = ""
-    endings: tuple[str, ...] = ()
+    run: Callable[[Run], Report]  # `Run` -> `Report`
+    options: tuple[Option, ...] = ()  # its own, beside those that all studies have
+    size: tuple[int, str] | None = None  # default of ``--size``, and its meaning
+    least: int = 1  # smallest size
+    seed: bool = False  # whether it has random data
+    needs: tuple[str, ...] = ()  # packages
+    out: str = ""  # file that is written unless others are named with ``--out``; ``""`` for none
+    endings: tuple[str, ...] = ()  # endings of pictures that it draws
 
     def check(self, paths: Sequence[Path]) -> None:
         """Raise before the work the errors that would follow it.
 
-        Raises
-        ------
-        MissingPackageError, OptionError, OSError
-            A package is missing; no file has such an ending; a file cannot be written.
+        Raises MissingPackageError, OptionError, OSError: a package is missing; no file has such an ending; a file
+        cannot be written.
         """
         endings = (*self.endings, ".json")
         pictures = [path for path in paths if path.suffix.lower() != ".json"]
@@ -163,19 +118,9 @@ def clock(
 ) -> Samples:
     """Time some work: once to warm up, unless it is `warm`, then `repeats` times, fewer where they exceed `most` s.
 
-    Parameters
-    ----------
-    work : callable
-        What is done.
-    repeats : int
-        Repeats at most; there is always one.
-    device : Device, optional
-        Waits for it; without, the work ends in NumPy arrays and so waits by itself.
-    most : float
-        Seconds of all repeats, after which there is no further one.
+    `work`: what is done. `repeats`: repeats at most; there is always one. `device`: waits for it; without, the work
+    ends in NumPy arrays and so waits by itself. `most`: seconds of all repeats, after which there is no further one.
 
-    Examples
-    --------
     >>> len(clock(lambda: None, 3).times)
     3
     """

@@ -39,21 +39,11 @@ THEIRS = (
 
 @dataclass(frozen=True)
 class Sweep:
-    """State after a sweep.
+    """State after a sweep."""
 
-    Attributes
-    ----------
-    number : int
-        Sweeps so far.
-    seconds : float
-        Of all sweeps so far, residuals not counted.
-    residual : float
-        Frobenius norm of A X - I, in float64 on the host.
-    """
-
-    number: int
-    seconds: float
-    residual: float
+    number: int  # sweeps so far
+    seconds: float  # of all sweeps so far, residuals not counted
+    residual: float  # Frobenius norm of A X - I, in float64 on the host
 
 
 def matrix(n: int, condition: float = 40.0, seed: int = 2007) -> NDArray[np.float32]:
@@ -68,16 +58,8 @@ def sweeps(
 ) -> list[Sweep]:
     """Invert by sweeps from X = 0; tell of those in `shown`.
 
-    Parameters
-    ----------
-    a : ndarray, (n, n)
-        Positive definite, or strictly diagonally dominant.
-    count : int
-        Sweeps.
-    device : Device, optional
-        Where; by default the default device.
-    shown : sequence of int
-        Sweeps after which the residual is looked at, beside the last.
+    `a`, (n, n): positive definite, or strictly diagonally dominant. `count`: sweeps. `device`: where; by default the
+    default device. `shown`: sweeps after which the residual is looked at, beside the last.
     """
     target, n = device or default_device(), len(a)
     upper, lower, identity = (asarray(one, target) for one in (np.triu(a, 1), np.tril(a), np.eye(n, dtype=np.float32)))

@@ -68,14 +68,7 @@ def _arrows(found: Timeline) -> Iterator[dict[str, Any]]:
 def draw(found: Timeline, title: str, path: Path) -> None:
     """Draw a time line: two bars for each rank, its host's and its engine's, and an arrow for each message.
 
-    Parameters
-    ----------
-    found : Timeline
-        What took place.
-    title : str
-        Of the picture.
-    path : Path
-        png, svg or pdf.
+    `found`: what took place. `title`: of the picture. `path`: png, svg or pdf.
     """
     import matplotlib
 

@@ -70,10 +70,8 @@ def save(trace: Recorder, path: Path) -> None:
 def check(operation: str, outputs: Sequence[Path]) -> None:
     """Raise errors that are known before the work.
 
-    Raises
-    ------
-    OptionError, MissingPackageError, OSError
-        No such operation or format; a package is missing; a file cannot be written.
+    Raises OptionError, MissingPackageError, OSError: no such operation or format; a package is missing; a file cannot
+    be written.
     """
     _find("trace", operation)
     for output in outputs:
@@ -93,29 +91,11 @@ def run(
 ) -> Recorder:
     """Trace an operation, and save the trace or print it.
 
-    Parameters
-    ----------
-    device : Device
-        Where.
-    operation : str
-        A key of `glla.operations.OPERATIONS`.
-    size : int
-        Order of the matrices.
-    outputs : sequence of Path
-        Files ending in .gif, .html or .json; without one a table is printed.
-    variant : str, optional
-        Trace the plan of this variant, operands on the device; by default a call of the public function is traced.
-    seed : int
-        Of the operands.
-    data : sequence of ndarray
-        The first operands, in place of the example's.
-    quiet : bool
-        Print nothing.
-
-    Returns
-    -------
-    Recorder
-        What ran. It was run before, untraced, so that no pass's time holds the compiling.
+    What ran. It was run before, untraced, so that no pass's time holds the compiling.
+    `operation`: a key of `glla.operations.OPERATIONS`. `size`: order of the matrices. `outputs`: files ending in .gif,
+    .html or .json; without one a table is printed. `variant`: trace the plan of this variant, operands on the device;
+    by default a call of the public function is traced. `seed`: of the operands. `data`: the first operands, in place of
+    the example's. `quiet`: print nothing.
     """
     work = _work(device, operation, size, variant, seed, data)
     work()
@@ -142,25 +122,10 @@ def plan(
 ) -> Plan:
     """Plan of an operation on its example of one order.
 
-    Parameters
-    ----------
-    operation : str
-        A key of `glla.operations.OPERATIONS`.
-    size : int
-        Order of the example.
-    variant : str, optional
-        The plan of this variant, operands on the device; by default what a call of the public function would run.
-    limits : Limits
-        Of the device.
-    seed : int
-        Of the example.
-    data : sequence of ndarray
-        The first operands, in place of the example's.
-
-    Raises
-    ------
-    OptionError
-        No such operation or variant.
+    `operation`: a key of `glla.operations.OPERATIONS`. `size`: order of the example. `variant`: the plan of this
+    variant, operands on the device; by default what a call of the public function would run. `seed`: of the example.
+    `data`: the first operands, in place of the example's.
+    Raises OptionError: no such operation or variant.
     """
     found = _find("plan", operation)
     arrays = _arrays("explain", found, size, seed, data)

@@ -44,35 +44,17 @@ EFFORT = Effort(repeats=REPEATS)
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result for an operation at a size.
+    """Result for an operation at a size."""
 
-    Attributes
-    ----------
-    operation : str
-        Which.
-    size : int
-        Order of the matrices.
-    variant, parameters, seconds
-        The fastest, operands and results on the device.
-    untuned : str
-        What `choose` picks without tuning.
-    untuned_seconds : float
-        What that takes.
-    tried : int
-        Combinations that ran.
-    troubles : tuple of str
-        Those that were wrong or failed, and why.
-    """
-
-    operation: str
-    size: int
-    variant: str
+    operation: str  # which
+    size: int  # order of the matrices
+    variant: str  # the fastest, operands and results on the device
     parameters: Parameters
     seconds: float
-    untuned: str
-    untuned_seconds: float
-    tried: int
-    troubles: tuple[str, ...] = ()
+    untuned: str  # what `choose` picks without tuning
+    untuned_seconds: float  # what that takes
+    tried: int  # combinations that ran
+    troubles: tuple[str, ...] = ()  # those that were wrong or failed, and why
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -150,8 +132,6 @@ def tune(
 def untuned(operation: str, n: int, limits: Limits) -> str:
     """Say which variant `choose` picks for matrices of order n without tuning.
 
-    Examples
-    --------
     >>> untuned("plu", 5000, Limits())
     'blocked'
     """
@@ -226,10 +206,7 @@ def _wrong(judge: Judge, arrays: Arrays, job: PlanJob) -> str:
 def destination(renderer: str, out: Path | None = None) -> Path:
     """File to store the outcome in.
 
-    Raises
-    ------
-    OptionError
-        Tuning is off, or the user has no folder for configuration.
+    Raises OptionError: tuning is off, or the user has no folder for configuration.
     """
     file = out or tuning.path(renderer)
     if file is None:

@@ -91,12 +91,8 @@ def shared(gpu: Coprocessor) -> Solver:
 class Reference:
     """The thesis's scheme in NumPy, without its errors: alternating directions on a staggered grid, closed walls.
 
-    Parameters
-    ----------
-    z : ndarray, (nx, ny)
-        Elevation to begin with; its type is that of all arithmetic.
-    solve : callable
-        Solves the lines of a half step.
+    `z`, (nx, ny): elevation to begin with; its type is that of all arithmetic. `solve`: solves the lines of a half
+    step.
     """
 
     def __init__(self, z: Field, solve: Solver = tridiagonal) -> None:
@@ -171,10 +167,7 @@ def resident(device: Device, n: int, scheme: str = "adi", dt: float = DT) -> Sha
 def case(device: Device, n: int, steps: int, say: Callable[[str], None] = lambda what: None) -> dict[str, Any]:
     """Run the thesis's case in every way.
 
-    Returns
-    -------
-    dict
-        ``fields`` of the CPU and of the hybrid run, ``differences`` by name, ``milliseconds`` of a step by name.
+    ``fields`` of the CPU and of the hybrid run, ``differences`` by name, ``milliseconds`` of a step by name.
     """
     start = hump(n).astype(np.float32)
     took: dict[str, float] = {}

@@ -24,27 +24,13 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Settled:
-    """Outcome for the rejected matrices of a batch.
+    """Outcome for the rejected matrices of a batch."""
 
-    Attributes
-    ----------
-    places : ndarray of int
-        Those that stand now.
-    matrices : ndarray of float64
-        Of these, not rounded to float32.
-    diagnostics : ndarray of float32
-        Of these, as they were scaled.
-    exponents : ndarray of int
-        Of these, the sum of all exponents by which rows and columns were scaled.
-    left : ndarray of int
-        Those that go on alone.
-    """
-
-    places: Places
-    matrices: Float64
-    diagnostics: Float32
-    exponents: NDArray[np.integer]
-    left: Places
+    places: Places  # those that stand now
+    matrices: Float64  # of these, not rounded to float32
+    diagnostics: Float32  # of these, as they were scaled
+    exponents: NDArray[np.integer]  # of these, the sum of all exponents by which rows and columns were scaled
+    left: Places  # those that go on alone
 
 
 @np.errstate(all="ignore")  # matrices out of range go on alone

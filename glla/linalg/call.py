@@ -53,44 +53,22 @@ Rejected = tuple[NDArray[np.intp], tuple[Host, ...]]
 
 @dataclass(frozen=True)
 class Call:
-    """How a public function is carried out.
+    """How a public function is carried out."""
 
-    Attributes
-    ----------
-    operation : str
-        A key of `OPERATIONS`.
-    function : str
-        The public function, for messages.
-    device : Device
-        Where it runs.
-    check_finite : bool
-        Refuse NaN and infinity.
-    names : tuple of str
-        The operands, as messages name them.
-    variant : str, optional
-        The variant that was asked for; a batch is looped then.
-    results : tuple of str
-        What the function returns, by names of the plan; the first may be a matrix that stays on the device.
-    diagnostic : str
-        A result of the plan that is finite only if the first operand is; "" if the plan reads largest entries.
-    options : mapping
-        Options of the plan.
-    further : callable or None
-        (operands of one matrix) -> values that its stages ask for, beside the operands and the options.
-    streamed : callable or None
-        (place, operands of one matrix on the host) -> X, where right-hand sides are too many to go at once.
-    """
-
-    operation: str
-    function: str
+    operation: str  # a key of `OPERATIONS`
+    function: str  # the public function, for messages
     device: Device
-    check_finite: bool
-    names: tuple[str, ...]
-    variant: str | None = None
+    check_finite: bool  # refuse NaN and infinity
+    names: tuple[str, ...]  # the operands, as messages name them
+    variant: str | None = None  # the variant that was asked for; a batch is looped then
+    # what the function returns, by names of the plan; the first may be a matrix that stays on the device
     results: tuple[str, ...] = ("X",)
+    # a result of the plan that is finite only if the first operand is; "" if the plan reads largest entries
     diagnostic: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    # (operands of one matrix) -> values that its stages ask for, beside the operands and the options
     further: Callable[..., Mapping[str, Any]] | None = None
+    # (place, operands of one matrix on the host) -> X, where right-hand sides are too many to go at once
     streamed: Callable[..., Any] | None = None
 
     def __call__(self, a: Any, b: Any = None) -> Array | Host:

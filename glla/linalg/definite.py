@@ -48,10 +48,7 @@ OF_INVERSES = tuple(name for name in ASSUMED if name not in STRUCTURES)
 def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> str:
     """Normalise `assume_a` to its short name; None, with which SciPy detects structure, is "gen", which serves all.
 
-    Raises
-    ------
-    OptionError
-        It can't be assumed.
+    Raises OptionError: it can't be assumed.
     """
     if assume_a is None:
         return "gen"

@@ -161,34 +161,15 @@ def solve_definite_band(
     faster ways for few diagonals calls this for the others. In a plan of its own a caller puts
     `glla.operations.bands.definite_band.solution` instead, whose operands lie on the device.
 
-    Parameters
-    ----------
-    function : str
-        That calls, for messages.
-    ab : array_like or Array, shape (..., w + 1, n)
-        As in `cholesky_banded`.
-    b : array_like or Array, shape (n,) or (..., n, k)
-        Right-hand sides, as in `cho_solve_banded`.
-    lower, variant, device, check_finite
-        As in `cholesky_banded`.
+    Of the shape of `b`, or of all the stack. Synchronises.
+    `function`: that calls, for messages. `ab`, (..., w + 1, n): as in `cholesky_banded`. `b`, (n,): right-hand sides,
+    as in `cho_solve_banded`. `lower`, `variant`, `device`, `check_finite`: as in `cholesky_banded`.
+    Raises NotPositiveDefiniteError, ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError:
+    as `cholesky_banded` and `glla.solve`.
 
-    Returns
-    -------
-    ndarray of float32, or Array where an operand is one
-        Of the shape of `b`, or of all the stack. Synchronises.
-
-    Raises
-    ------
-    NotPositiveDefiniteError, ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
-        As `cholesky_banded` and `glla.solve`.
-
-    Notes
-    -----
     Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30. Cost: n w^2 + 4 n w k flop; 5 n / 16
     passes, 3 n / 16 for a narrow band on a GPU, for a stack too.
 
-    Examples
-    --------
     >>> solve_definite_band("solveh_banded", [[4, 5, 10], [2, 2, 0]], [6, 9, 12], lower=True)
     array([1., 1., 1.], dtype=float32)
     """

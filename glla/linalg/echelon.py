@@ -97,22 +97,10 @@ def eliminated(
 ) -> tuple[Array | Float32, tuple[int, ...], tuple[float, float, float]]:
     """Run one elimination of `rref`, with one pivoting and nothing to fall back on; synchronises.
 
-    Parameters
-    ----------
-    a : Array or ndarray of float32
-        Not empty.
-    limits : (float, float)
-        Absolute and relative tolerance, see ``pivot/threshold.glsl``.
-    pivoting : str
-        A key of `glla.operations.elimination.pivot.NORMS`.
-    device : Device
-        Where.
-
-    Returns
-    -------
-    (Array or ndarray, tuple of int, (float, float, float))
-        The result, where `a` was, its pivot columns, and its health: smallest ratio, largest entry met (``partial``:
-        largest sum of magnitudes in a column), smallest norm.
+    Result, (Array or ndarray, tuple of int, (float, float, float)): the result, where `a` was, its pivot columns, and
+    its health: smallest ratio, largest entry met (``partial``: largest sum of magnitudes in a column), smallest norm.
+    `a`: not empty. `limits`, (float, float): absolute and relative tolerance, see ``pivot/threshold.glsl``. `pivoting`:
+    a key of `glla.operations.elimination.pivot.NORMS`.
     """
     shape = a.shape[0], a.shape[1]
     tolerances = np.array([limits], dtype=np.float32)

@@ -27,25 +27,13 @@ from glla.passes.layout import Shape
 
 @dataclass(frozen=True)
 class Factors:
-    """A = P L U of an m x n matrix, packed, with its row exchanges.
+    """A = P L U of an m x n matrix, packed, with its row exchanges."""
 
-    Attributes
-    ----------
-    lu : Array
-        L below the diagonal, U on and above it.
-    records : Texture
-        The pivot records of all steps, see ``pivot/factor_records.frag``.
-    row_exponents, column_exponents : Texture or None
-        What the matrix was scaled by before it was factored, if it was.
-    diagnostics : mapping of str to ndarray
-        What was read back when they were made.
-    """
-
-    lu: Array
-    records: Texture
-    row_exponents: Texture | None = None
+    lu: Array  # L below the diagonal, U on and above it
+    records: Texture  # the pivot records of all steps, see ``pivot/factor_records.frag``
+    row_exponents: Texture | None = None  # what the matrix was scaled by before it was factored, if it was
     column_exponents: Texture | None = None
-    diagnostics: Mapping[str, Float32] = field(default_factory=dict)
+    diagnostics: Mapping[str, Float32] = field(default_factory=dict)  # what was read back when they were made
 
     @staticmethod
     def of(device: Device, shape: Shape, results: Mapping[str, Any]) -> Factors:
@@ -143,10 +131,7 @@ class Factors:
         or columns of A are scaled: a graded matrix passes, the last pivot of [[1, 1], [1, 1]] does not, whatever the
         driver's division made of it. `member` says, for the message, which matrix of a stack this is.
 
-        Raises
-        ------
-        SingularMatrixError
-            Names the first such pivot.
+        Raises SingularMatrixError: names the first such pivot.
         """
         u, largest = self.diagonal
         if not acceptance.some_small(u, largest) and not acceptance.inverse_is_large(self.inverse_norm, largest):
@@ -217,16 +202,10 @@ def factorise(
 ) -> Factors:
     """Factor a matrix on its device, with nothing read back.
 
-    Parameters
-    ----------
-    a : Array
-        m x n, not empty.
-    pivoting : {"partial", "harmonic", "geometric"}
-        The block norms are checked at the end, which synchronises, and give way to ``partial`` where they fail.
-    equilibrate_first : bool
-        Scale rows and columns by powers of two first.
-    variant : str, optional
-        A key of `glla.operations.elimination.plu.VARIANTS` that exchanges rows only; by default its `choose` decides.
+    `a`: m x n, not empty. `pivoting` ("partial", "harmonic", "geometric"): the block norms are checked at the end,
+    which synchronises, and give way to ``partial`` where they fail. `equilibrate_first`: scale rows and columns by
+    powers of two first. `variant`: a key of `glla.operations.elimination.plu.VARIANTS` that exchanges rows only; by
+    default its `choose` decides.
     """
     device, shape = a.device, a.value.matrix
     plan = plans.made(

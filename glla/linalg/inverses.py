@@ -25,10 +25,7 @@ FORMULAS = ("adjugate", "adjugate_fused")
 def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
     """Invert by the way of this name.
 
-    Raises
-    ------
-    OptionError
-        There is none.
+    Raises OptionError: there is none.
     """
     if variant in FORMULAS:
         return inverse_by_formula(a, variant, device, check_finite)
@@ -50,37 +47,17 @@ def must_be_small(value: Float32 | Array) -> None:
 def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
     """Invert every 3 x 3 matrix of a stack by the adjugate formula.
 
-    Parameters
-    ----------
-    a : array_like or Array, shape (..., 3, 3)
-        Real numbers.
-    variant : {"adjugate", "adjugate_fused"}
-        In two passes, as the source has it, or in one.
-    device, check_finite
-        As in `matmul`.
+    Of the shape of `a`. Synchronises; of matrices on a device six diagnostics each are read, and they stay there.
+    `a`, (..., 3, 3): real numbers. `variant` ("adjugate", "adjugate_fused"): in two passes, as the source has it, or in
+    one. `device`, `check_finite`: as in `matmul`.
+    Raises SingularMatrixError: a determinant is no larger than its rounding error; names the matrix. Raises
+    OptionError: the matrices are of another order. Raises NonFiniteError: an inverse is too large for float32, or too
+    small.
 
-    Returns
-    -------
-    ndarray of float32 or Array
-        Of the shape of `a`. Synchronises; of matrices on a device six diagnostics each are read, and they stay there.
-
-    Raises
-    ------
-    SingularMatrixError
-        A determinant is no larger than its rounding error; names the matrix.
-    OptionError
-        The matrices are of another order.
-    NonFiniteError
-        An inverse is too large for float32, or too small.
-
-    Notes
-    -----
     Error: abs(A X - I) <= 12 u abs(A) P / abs(det A), P the cofactors with all terms positive. So norm(A X - I) / (n
     norm(A) norm(X) u) may pass 30, the bound of `inv`, where two singular values are small: see
     `glla.operations.systems.inv3`.
 
-    Examples
-    --------
     >>> inverse_by_formula([[[2, 0, 0], [0, 4, 0], [0, 0, 1]]], "adjugate", None, True)
     array([[[0.5 , 0.  , 0.  ],
             [0.  , 0.25, 0.  ],
@@ -110,15 +87,9 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
 def inverse_by_gauss_jordan(a: Any, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
     """Invert as the author of `glla.operations.systems.gauss_jordan` does, three passes a column; matrices one by one.
 
-    Raises
-    ------
-    ConvergenceError
-        norm(A X - I) / (n norm(A) norm(X) u) is beyond 30; names the column whose pivot was to blame.
-    SingularMatrixError
-        Likewise, and a column depends on those before it.
+    Raises ConvergenceError: norm(A X - I) / (n norm(A) norm(X) u) is beyond 30; names the column whose pivot was to
+    blame. Raises SingularMatrixError: likewise, and a column depends on those before it.
 
-    Examples
-    --------
     >>> inverse_by_gauss_jordan([[0, 2], [4, 0]], None, True)
     array([[0.  , 0.25],
            [0.5 , 0.  ]], dtype=float32)

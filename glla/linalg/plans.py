@@ -134,10 +134,7 @@ def shown(
 ) -> Plan:
     """Plan that the public function would run for operands like these, as it is shown.
 
-    Raises
-    ------
-    ShapeError
-        There are not as many operands as the operation has, or they do not fit together.
+    Raises ShapeError: there are not as many operands as the operation has, or they do not fit together.
     """
     if len(values) != len(operation.operands):
         raise ShapeError(

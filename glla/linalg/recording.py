@@ -26,12 +26,7 @@ class Shown(Exception):
 class Recorder(Device):
     """A device that makes one plan of all that runs on it. Whatever is read back from it holds zeros.
 
-    Parameters
-    ----------
-    operation : str
-        Name of the plan.
-    limits, room
-        Of the device that it stands for.
+    `operation`: name of the plan. `limits`, `room`: of the device that it stands for.
     """
 
     def __init__(self, operation: str, limits: Limits, room: int | None) -> None:

@@ -38,33 +38,17 @@ READ_AT_ONCE = 2**24
 
 @dataclass
 class Solved:
-    """Results of the plan of a batch on the device.
+    """Results of the plan of a batch on the device."""
 
-    Attributes
-    ----------
-    batch : Batch
-        That of the operation.
-    plan : Plan
-        The plan that has run, of a piece.
-    count, order : int
-        Matrices of the batch, and the length of a line of diagnostics.
-    matrices : Resident or None
-        (count, rows, columns): solutions, or packed factors.
-    places : ndarray of int
-        Matrices whose numbers were read: those that the device rejects, or all where it does not judge.
-    numbers : dict of str to ndarray
-        By name, (matrices, elements): of `places`, or of all matrices what is a result.
-    largest : tuple of Resident
-        Largest magnitudes of the matrices, (count,) in pieces; none if the operation does not watch them.
-    """
-
-    batch: Batch
-    plan: Plan
-    count: int
+    batch: Batch  # that of the operation
+    plan: Plan  # the plan that has run, of a piece
+    count: int  # matrices of the batch, and the length of a line of diagnostics
     order: int
-    matrices: Resident | None
+    matrices: Resident | None  # (count, rows, columns): solutions, or packed factors
+    # matrices whose numbers were read: those that the device rejects, or all where it does not judge
     places: NDArray[np.intp]
-    numbers: dict[str, Host]
+    numbers: dict[str, Host]  # by name, (matrices, elements): of `places`, or of all matrices what is a result
+    # largest magnitudes of the matrices, (count,) in pieces; none if the operation does not watch them
     largest: tuple[Resident, ...] = ()
 
     @property
@@ -141,10 +125,7 @@ def together(
 ) -> Solved | None:
     """Send a batch on the device through one plan, in as few pieces as fit; None if it must be looped.
 
-    Raises
-    ------
-    NonFiniteError
-        A matrix of an operand holds NaN or infinity, and `check_finite` is true.
+    Raises NonFiniteError: a matrix of an operand holds NaN or infinity, and `check_finite` is true.
     """
     batch = operation.batch_of(options)
     assert batch is not None
@@ -317,18 +298,9 @@ def solutions(
 ) -> Array:
     """Solve systems of which an operand is on the device: the solutions stay there.
 
-    Parameters
-    ----------
-    function : str
-        For messages.
-    a, b : ndarray or Array
-        Matrices (..., rows, n), which may be bands, and right-hand sides (n,) or (..., n, columns).
-    device : Device
-        Where.
-    one : callable
-        (one of the matrices, right-hand sides) -> X, wherever they lie.
-    every : callable
-        (A and b spread over the stack, dimensions of the stack) -> X of all members.
+    `function`: for messages. `a`, `b`: matrices (..., rows, n), which may be bands, and right-hand sides (n,) or (...,
+    n, columns). `one`: (one of the matrices, right-hand sides) -> X, wherever they lie. `every`: (A and b spread over
+    the stack, dimensions of the stack) -> X of all members.
     """
     if a.ndim == 2 and b.ndim < 3 and b.size:
         found = one(a, column(b))

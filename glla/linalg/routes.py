@@ -26,25 +26,10 @@ def batched(
 ) -> tuple[Float32, Float32] | None:
     """Send stacks through one plan, in as few pieces as fit. Synchronises.
 
-    Parameters
-    ----------
-    device : Device
-        Where.
-    operation : Operation
-        Which.
-    operands : sequence of ndarray of float32
-        Stacks with as many members each.
-    most : int, optional
-        Matrices of a piece; by default as many as fit.
-    **options
-        Of the operation.
-
-    Returns
-    -------
-    (ndarray of float32, ndarray of float32) or None
-        The matrices and the diagnostics of the records, see `Batch.parted`; None where the members go one by one: they
-        are
-        large, or not even one fits the memory.
+    Result, (ndarray of float32, ndarray of float32): the matrices and the diagnostics of the records, see
+    `Batch.parted`; None where the members go one by one: they are large, or not even one fits the memory.
+    `operation`: which. `operands`: stacks with as many members each. `most`: matrices of a piece; by default as many as
+    fit. `options`: of the operation.
     """
     forms = forms_of(operands)
     batch = operation.batch_of(options)

@@ -139,31 +139,13 @@ def matmul(
 ) -> Tiling:
     """Multiply two matrices tile by tile. Synchronises.
 
-    Parameters
-    ----------
-    device : Device
-        Its `room` is kept to.
-    a, b : ndarray of float32, shapes (m, k) and (k, n)
-        Not empty; of any strides, or mapped from files.
-    out : ndarray of float32, shape (m, n)
-        Where the product goes. Shares no memory with the operands.
-    variant : str, optional
-        A key of `glla.operations.product.matmul.VARIANTS`.
-    watch : callable, optional
-        Called after every step, see `Watch`.
+    How it was cut.
+    `device`: its `room` is kept to. `a`, `b`, (m, k): not empty; of any strides, or mapped from files. `out`, (m, n):
+    where the product goes. Shares no memory with the operands. `variant`: a key of
+    `glla.operations.product.matmul.VARIANTS`. `watch`: called after every step, see `Watch`.
+    Raises OutOfMemoryError, LimitError: as `choose`. Where the device's memory ends before its cap does, smaller tiles
+    are tried first.
 
-    Returns
-    -------
-    Tiling
-        How it was cut.
-
-    Raises
-    ------
-    OutOfMemoryError, LimitError
-        As `choose`. Where the device's memory ends before its cap does, smaller tiles are tried first.
-
-    Notes
-    -----
     Error: as of a product in one piece, abs(C - C^) <= K u abs(A) abs(B), K the inner dimension: slabs add up in
     another order, no more often.
     """
@@ -210,23 +192,9 @@ def solve(
 ) -> None:
     """Solve A X = B, or with the transpose of A, block by block of B's columns. Synchronises.
 
-    Parameters
-    ----------
-    factors : Solver
-        Of a regular matrix of order n.
-    block : callable
-        Gives some columns of B.
-    out : ndarray of float32, shape (n, k)
-        Where X goes.
-    transposed : bool
-        Solve with the transpose.
-    watch : callable, optional
-        Called after every step, see `Watch`.
-
-    Raises
-    ------
-    OutOfMemoryError
-        There is no room beside the factors for a single right-hand side.
+    `factors`: of a regular matrix of order n. `block`: gives some columns of B. `out`, (n, k): where X goes.
+    `transposed`: solve with the transpose. `watch`: called after every step, see `Watch`.
+    Raises OutOfMemoryError: there is no room beside the factors for a single right-hand side.
     """
     device, (order, columns) = factors.device, out.shape
     size = columns_at_once(

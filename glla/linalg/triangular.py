@@ -221,35 +221,17 @@ def inverse_of_triangle(
 ) -> Array | Float32:
     """Inverse of a triangle, for `inv`: zeros in the other half.
 
-    Parameters
-    ----------
-    a : array_like or Array, shape (..., n, n)
-        Real numbers. Only the upper triangle is read, with `lower` only the lower one.
-    lower, unit_diagonal, check_finite, device
-        As in `solve_triangular`.
-    variant : str, optional
-        A key of `glla.operations.triangles.triangular_inverse.VARIANTS`: then members of a stack go one by one.
+    Of the shape of `a`. Synchronises.
+    `a`, (..., n, n): real numbers. Only the upper triangle is read, with `lower` only the lower one. `lower`,
+    `unit_diagonal`, `check_finite`, `device`: as in `solve_triangular`. `variant`: a key of
+    `glla.operations.triangles.triangular_inverse.VARIANTS`: then members of a stack go one by one.
+    Raises SingularMatrixError: the diagonal has a zero; names its place. Raises ShapeError, DTypeError, NonFiniteError,
+    OptionError, LimitError, OutOfMemoryError: as `solve_triangular`.
 
-    Returns
-    -------
-    ndarray of float32 or Array
-        Of the shape of `a`. Synchronises.
-
-    Raises
-    ------
-    SingularMatrixError
-        The diagonal has a zero; names its place.
-    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
-        As `solve_triangular`.
-
-    Notes
-    -----
     Error: abs(I - a x) <= (n + 4) u abs(a) abs(x), element by element, beside what is lost below 2^-126, as in
     `solve_triangular`; and as there the work is done again in float64 on the CPU near float32's limits. Cost: n^3 / 3
     flop. Larger inverses than the device's memory holds stream as solutions of a x = I, of n^3 flop.
 
-    Examples
-    --------
     >>> inverse_of_triangle([[2, 9], [0, 4]])
     array([[ 0.5  , -1.125],
            [ 0.   ,  0.25 ]], dtype=float32)

@@ -32,28 +32,11 @@ def walk(
 ) -> dict[str, Any]:
     """Go from stage to stage until it is done. Synchronises where diagnostics are read back.
 
-    Parameters
-    ----------
-    operation : Operation
-        Whose `settle` decides; without one it is done after the first plan.
-    forms : tuple of Form
-        Of the operands.
-    perform : callable
-        Does a stage: `on_device`, or a stand-in on the CPU.
-    values : dict
-        Operands and options, by name.
-    stage : str
-        To begin with; "" for the plan of the call.
-
-    Returns
-    -------
-    dict
-        The values, with all results, and with what `settle` found.
-
-    Raises
-    ------
-    GllaError
-        What `settle` gives.
+    The values, with all results, and with what `settle` found.
+    `operation`: whose `settle` decides; without one it is done after the first plan. `forms`: of the operands.
+    `perform`: does a stage: `on_device`, or a stand-in on the CPU. `values`: operands and options, by name. `stage`: to
+    begin with; "" for the plan of the call.
+    Raises GllaError: what `settle` gives.
     """
     while True:
         with np.errstate(all="ignore"):  # what leaves the range is looked at
@@ -82,16 +65,9 @@ def on_device(
 ) -> Perform:
     """Return an executor: its first call runs `plan`, later calls run the stage that is named.
 
-    Parameters
-    ----------
-    device : Device
-        Where.
-    plan : Plan
-        Of the stage to begin with.
-    function, names : str, mapping of str to str
-        Operands on the device that are refused if they are not finite, with their names in messages; by default none.
-    has_run : bool
-        The plan was that of a batch and has run: the first stage that runs is one of those that come after it.
+    `plan`: of the stage to begin with. `function`, `names`: operands on the device that are refused if they are not
+    finite, with their names in messages; by default none. `has_run`: the plan was that of a batch and has run: the
+    first stage that runs is one of those that come after it.
     """
     plans = iter(() if has_run else (plan,))
 
@@ -112,10 +88,7 @@ def on_device(
 def following(plan: Plan, stage: str) -> Plan:
     """Make the plan of the stage that comes after another.
 
-    Raises
-    ------
-    PlanError
-        It is none of those that are shown.
+    Raises PlanError: it is none of those that are shown.
     """
     for then in plan.after:
         if then.stage == stage and then.plan is not None:

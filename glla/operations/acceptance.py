@@ -172,20 +172,10 @@ def accepted(ratio: float, largest: float, scale: float, order: int = 1) -> bool
     A multiplier is at most 2 / ratio, and an error made at a step is carried on by it; element growth is what the
     backward error of an elimination is proportional to. NaN never passes.
 
-    Parameters
-    ----------
-    ratio : float
-        Smallest pivot norm over the largest entry in its column pair (its square, for the geometric norm): neither
-        pivot is below half of it.
-    largest : float
-        Largest entry met in any column pair.
-    scale : float
-        Largest entry of the matrix.
-    order : int
-        Columns eliminated.
+    `ratio`: smallest pivot norm over the largest entry in its column pair (its square, for the geometric norm): neither
+    pivot is below half of it. `largest`: largest entry met in any column pair. `scale`: largest entry of the matrix.
+    `order`: columns eliminated.
 
-    Examples
-    --------
     >>> accepted(0.2, 3.0, 1.0), accepted(0.0, 3.0, 1.0), accepted(0.2, 300.0, 1.0)
     (True, False, False)
     """
@@ -251,15 +241,9 @@ def lost_columns(wide: Floats, x: Floats) -> NDArray[np.bool_]:
 def underflow(function: str, wide: Floats, x: Floats, member: str = "") -> NonFiniteError | None:
     """Error for a column of a solution of which float32 keeps less than the bound of `solve` allows; None if all stand.
 
-    Parameters
-    ----------
-    function, member : str
-        For the message.
-    wide, x : ndarray
-        The solution, one matrix or a stack, before and after it was rounded to float32.
+    `function`, `member`: for the message. `wide`, `x`: the solution, one matrix or a stack, before and after it was
+    rounded to float32.
 
-    Examples
-    --------
     >>> wide = np.array([[2.0**-149], [1e-46]])
     >>> underflow("solve", wide, wide.astype(np.float32)) is None
     False
@@ -280,10 +264,7 @@ def underflow(function: str, wide: Floats, x: Floats, member: str = "") -> NonFi
 def in_float32(function: str, wide: Float64, member: str = "") -> NDArray[np.float32]:
     """Round a solution to float32.
 
-    Raises
-    ------
-    NonFiniteError
-        So little of a column is left that the bound of `solve` is missed, see `underflow`.
+    Raises NonFiniteError: so little of a column is left that the bound of `solve` is missed, see `underflow`.
     """
     with np.errstate(all="ignore"):  # what is too large is looked at afterwards
         x: NDArray[np.float32] = wide.astype(np.float32)

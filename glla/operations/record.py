@@ -35,24 +35,12 @@ class Way(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Chosen:
-    """Variant of a plan.
+    """Variant of a plan."""
 
-    Attributes
-    ----------
-    title : str
-        Operation and variant: ``"plu[blocked]"``.
-    variant : str
-        As asked for or chosen; for a user's own the one of glla's whose shader it replaces.
-    values : mapping of str to int
-        Of all its parameters.
-    registered : bool
-        It is a user's own.
-    """
-
-    title: str
-    variant: str
-    values: Mapping[str, int]
-    registered: bool
+    title: str  # operation and variant: ``"plu[blocked]"``
+    variant: str  # as asked for or chosen; for a user's own the one of glla's whose shader it replaces
+    values: Mapping[str, int]  # of all its parameters
+    registered: bool  # it is a user's own
 
 
 class Kept:
@@ -102,23 +90,10 @@ def builder(
     value (by default the variant's own), and the options of the operation. It raises OptionError where there is no such
     variant, parameter or value.
 
-    Parameters
-    ----------
-    operation : str
-        For titles and messages.
-    variants : mapping of str to Variant
-        Those of the operation.
-    choose : callable
-        (forms, limits) -> the variant where none is asked for, with values for its parameters.
-    replaced : str
-        Variant whose shader a user's own replaces.
-    heeds : tuple of str
-        Options that `choose` takes, too.
-
-    Returns
-    -------
-    callable
-        Decorator of a function (forms, limits, `Chosen`, **options) -> plan.
+    Decorator of a function (forms, limits, `Chosen`, **options) -> plan.
+    `operation`: for titles and messages. `variants`: those of the operation. `choose`: (forms, limits) -> the variant
+    where none is asked for, with values for its parameters. `replaced`: variant whose shader a user's own replaces.
+    `heeds`: options that `choose` takes, too.
     """
 
     def decorator(build: Callable[..., Plan]) -> Kept:
@@ -162,39 +137,19 @@ def resolved(
 
 @dataclass(frozen=True, eq=False)
 class Interface:
-    """Shader of an operation that a user's own may replace, and its inputs.
+    """Shader of an operation that a user's own may replace, and its inputs."""
 
-    Attributes
-    ----------
-    stands_for : str
-        The shader of glla that it replaces.
-    computes : str
-        What its fragments must compute, in words.
-    samplers : mapping of str to str
-        Textures, with what they hold.
-    uniforms : mapping of str to (str, str)
-        Uniforms, with their types and what they hold.
-    needed : tuple of str
-        Samplers and uniforms without which no shader can be right.
-    result : str
-        Result of the plan that is a packed matrix.
-    plan : callable
-        (forms, limits, values of parameters) -> the plan with glla's own shader.
-    varyings : mapping of str to (str, str)
-        Inputs from the vertex stage, which stays glla's, likewise.
-    defines : mapping of str to str
-        What glla defines, and a parameter that it heeds.
-    """
-
-    stands_for: str
-    computes: str
-    samplers: Mapping[str, str]
-    uniforms: Mapping[str, tuple[str, str]]
-    needed: tuple[str, ...]
-    result: str
+    stands_for: str  # the shader of glla that it replaces
+    computes: str  # what its fragments must compute, in words
+    samplers: Mapping[str, str]  # textures, with what they hold
+    uniforms: Mapping[str, tuple[str, str]]  # uniforms, with their types and what they hold
+    needed: tuple[str, ...]  # samplers and uniforms without which no shader can be right
+    result: str  # result of the plan that is a packed matrix
+    # (forms, limits, values of parameters) -> the plan with glla's own shader
     plan: Callable[[Forms, Limits, Mapping[str, int]], Plan]
+    # inputs from the vertex stage, which stays glla's, likewise
     varyings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    defines: Mapping[str, str] = field(default_factory=dict)
+    defines: Mapping[str, str] = field(default_factory=dict)  # what glla defines, and a parameter that it heeds
 
     @property
     def given(self) -> dict[str, str]:
@@ -204,79 +159,51 @@ class Interface:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """How a stack of small matrices goes through one plan, see `glla.operations.batches.stack`.
+    """How a stack of small matrices goes through one plan, see `glla.operations.batches.stack`."""
 
-    Attributes
-    ----------
-    most : callable
-        (forms, limits) -> most members of the stack that may go at once; 0 if they go one by one.
-    plan : callable
-        (forms of the stacks, limits, **options) -> plan. Operand ``raw``: the stacks, one after the other. Result
-        ``records``: a record for each member.
-    matrix : callable
-        (forms) -> rows and columns of the matrix that a record begins with; (0, 0) if it holds diagnostics alone.
-    lines : int
-        Lines of diagnostics behind it, each as long as `order` says.
-    doubtful : callable or None
-        (operands, matrices of the records, diagnostics of the records, **options) -> places of the matrices that are
-        rejected. For a batch on the device it is asked twice: with pairs of extremes in place of operands and factors,
-        then with the operands of those rejected. None where all are accepted.
-    factors : bool
-        The matrices are packed factors.
-    norms : bool
-        Of stacks on the device the 1-norms are read back, of A's members and of the matrices.
-    least : bool
-        What is doubtful depends on the least magnitudes of the operands; otherwise their largest ones are enough, which
-        say whether they are finite.
-    stacked : callable or None
-        (forms of stacks on the device, limits, **options) -> plan of a piece of them, where it has diagnostics of its
-        own.
-    order : callable
-        (forms) -> length of a line of diagnostics; that of U's diagonal, if it is not said.
-    unjudged : bool
-        Every matrix is accepted without diagnostics. Of batches on the device the largest magnitude of each record is
-        made, which says whether it is finite.
-    kept : tuple of int
-        Lines of diagnostics that are results: of stacks on the device they are read of all members, and no others
-        unless
-        the device doubts the member.
-    judged : {"", "system", "definite", "factors", "determinant"}
-        Whether the device itself finds the members of which the host must see diagnostics, and by what: see
-        `glla.operations.batches.stack_doubts`.
-    lower_half : bool
-        The plan reads the lower half of A: with ``lower=False`` matrices are handed in transposed.
-    results : callable or None
-        (mapping of what a batch has given: ``operands``, ``matrices``, ``diagnostics``, ``exponents``, ``shape`` of A,
-        and
-        what the plan on the device reads) -> results by name, an element for each matrix; None where the matrices are
-        the result.
-    lost : callable or None
-        (numbers that the plan `stacked` reads, by name, **options) -> which matrices are not accepted; None where
-        `doubtful` tells it.
-    scaled : callable or None
-        (A of a stack, **options) -> it scaled by powers of two, and exponents, by which doubtful members go together
-        once more, see `glla.operations.batches.again`. None where each of them goes on alone.
-    modes : mapping of str to Batch
-        By the option ``mode``: ways of other modes than the usual one.
-    """
-
+    # (forms, limits) -> most members of the stack that may go at once; 0 if they go one by one
     most: Callable[[Forms, Limits], int]
+    # (forms of the stacks, limits, **options) -> plan. Operand ``raw``: the stacks, one after the other. Result
+    # ``records``: a record for each member
     plan: Callable[..., Plan]
+    # (forms) -> rows and columns of the matrix that a record begins with; (0, 0) if it holds diagnostics alone
     matrix: Callable[[Forms], Shape]
-    lines: int = 0
+    lines: int = 0  # lines of diagnostics behind it, each as long as `order` says
+    # (operands, matrices of the records, diagnostics of the records, **options) -> places of the matrices that are
+    # rejected. For a batch on the device it is asked twice: with pairs of extremes in place of operands and factors,
+    # then with the operands of those rejected. None where all are accepted
     doubtful: Callable[..., NDArray[np.intp]] | None = None
-    factors: bool = False
-    norms: bool = False
+    factors: bool = False  # the matrices are packed factors
+    norms: bool = False  # of stacks on the device the 1-norms are read back, of A's members and of the matrices
+    # what is doubtful depends on the least magnitudes of the operands; otherwise their largest ones are enough, which
+    # say whether they are finite
     least: bool = True
+    # (forms of stacks on the device, limits, **options) -> plan of a piece of them, where it has diagnostics of its own
     stacked: Callable[..., Plan] | None = None
+    # (forms) -> length of a line of diagnostics; that of U's diagonal, if it is not said
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
+    # every matrix is accepted without diagnostics. Of batches on the device the largest magnitude of each record is
+    # made, which says whether it is finite
     unjudged: bool = False
+    # lines of diagnostics that are results: of stacks on the device they are read of all members, and no others unless
+    # the device doubts the member
     kept: tuple[int, ...] = ()
+    # ("", "system", "definite", "factors", "determinant"): whether the device itself finds the members of which the
+    # host must see diagnostics, and by what: see `glla.operations.batches.stack_doubts`
     judged: str = ""
+    # the plan reads the lower half of A: with ``lower=False`` matrices are handed in transposed
     lower_half: bool = False
+    # (mapping of what a batch has given: ``operands``, ``matrices``, ``diagnostics``, ``exponents``, ``shape`` of A,
+    # and what the plan on the device reads) -> results by name, an element for each matrix; None where the matrices are
+    # the result
     results: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    # (numbers that the plan `stacked` reads, by name, **options) -> which matrices are not accepted; None where
+    # `doubtful` tells it
     lost: Callable[..., NDArray[np.bool_]] | None = None
+    # (A of a stack, **options) -> it scaled by powers of two, and exponents, by which doubtful members go together once
+    # more, see `glla.operations.batches.again`. None where each of them goes on alone
     scaled: Callable[..., Any] | None = None
+    # by the option ``mode``: ways of other modes than the usual one
     modes: Mapping[str, Batch] = field(default_factory=dict)
 
     def length(self, forms: Forms) -> int:
@@ -300,108 +227,59 @@ def first_result(forms: Forms, results: Mapping[str, Array]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """Record of an operation.
+    """Record of an operation."""
 
-    Attributes
-    ----------
-    name : str
-        Of the public function, if there is one: ``"matmul"``.
-    formula : str
-        ``"C = A B"``.
-    operands, results : tuple of str
-        Their names, in the order of the public function.
-    check : callable
-        (forms) -> nothing, or a ShapeError.
-    flops : callable
-        (forms) -> additions and multiplications.
-    core : callable
-        (forms, limits, *, variant, parameters, **options) -> plan of the operation itself: operands and results on the
-        device. It is what variants are compared by, and what is tuned.
-    whole : callable
-        (forms, limits, *, variant, parameters, **options) -> plan of a call of the public function for one matrix, with
-        what it checks, uploads and reads back, and with what may come after it.
-    example : callable
-        (n, random numbers) -> operands of order n, arrays of float32.
-    values : callable or None
-        (forms, results of `core` as arrays) -> the value of the public function, or what its judge takes instead. A
-        result that is a packed matrix comes as a matrix, any other as texels; by default its first result. None where
-        `core` is not all of it: then the public function is what can be compared.
-    settle : callable or None
-        (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next, see
-        `glla.operations.verdict`. None where nothing comes after `whole`.
-    variants : mapping of str to Variant
-        Ways to do it; empty if there is one.
-    choose : callable
-        (forms, limits) -> the variant, and values for its parameters.
-    noticed : callable
-        (operands) -> options that a call takes from where its operands lie: two of them may be one.
-    dtype : callable
-        (types of the operands on the device) -> type to which a call converts them.
-    aligned : callable
-        (forms) -> forms of as many operands, in which stacks of another shape are made alike: what is routed.
-    batch : Batch or None
-        How small matrices go together.
-    tiles : callable or None
-        (forms, limits, room, **options) -> plan that streams the operands through the device, tile by tile, or None if
-        they fit as a whole; `room` is the bytes left, or None without a cap. None for an operation that does not
-        stream.
-    vectors : mapping of str to int
-        Operands that may be vectors, and the dimension that a vector lacks: 0 for a row, 1 for a column.
-    fits : bool
-        Whether A must fit a texture: only right-hand sides are cut into blocks.
-    host : str
-        Counterpart on the CPU, imported when it is used: ``"module:function"``; "" if there is none.
-    parts : int
-        Results that can be taken apart: ``P, L, U = plu(A)``.
-    thesis : str
-        Variant that is the thesis's own.
-    pivotings : callable or None
-        (variant) -> pivoting strategies that it knows, its default first.
-    interface : Interface or None
-        Which shader a user's own may stand in for.
-    aside : callable
-        (forms) -> operands of `core` that `example` does not make, by name, as texels.
-    textures : callable or None
-        (plan of `core`, limits, arrays of `example`) -> texels of its operands by name, where they are no packed
-        matrices.
-    arguments : callable
-        (arrays of `example`) -> arguments of the public function.
-    public : bool
-        Whether there is a public function of this name.
-    summary, source : str
-        What is particular to it, and where it comes from, in a line each; "" where variants say it.
-    """
-
-    name: str
-    formula: str
-    operands: tuple[str, ...]
+    name: str  # of the public function, if there is one: ``"matmul"``
+    formula: str  # ``"C = A B"``
+    operands: tuple[str, ...]  # their names, in the order of the public function
     results: tuple[str, ...]
-    check: Callable[[Forms], None]
-    flops: Callable[[Forms], int]
+    check: Callable[[Forms], None]  # (forms) -> nothing, or a ShapeError
+    flops: Callable[[Forms], int]  # (forms) -> additions and multiplications
+    # (forms, limits, *, variant, parameters, **options) -> plan of the operation itself: operands and results on the
+    # device. It is what variants are compared by, and what is tuned
     core: Callable[..., Plan]
+    # (forms, limits, *, variant, parameters, **options) -> plan of a call of the public function for one matrix, with
+    # what it checks, uploads and reads back, and with what may come after it
     whole: Callable[..., Plan]
+    # (n, random numbers) -> operands of order n, arrays of float32
     example: Callable[[int, np.random.Generator], tuple[Array, ...]]
+    # (forms, results of `core` as arrays) -> the value of the public function, or what its judge takes instead. A
+    # result that is a packed matrix comes as a matrix, any other as texels; by default its first result. None where
+    # `core` is not all of it: then the public function is what can be compared
     values: Callable[[Forms, Mapping[str, Array]], Any] | None = first_result
+    # (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next, see
+    # `glla.operations.verdict`. None where nothing comes after `whole`
     settle: Settle | None = None
-    variants: Mapping[str, Variant] = field(default_factory=dict)
+    variants: Mapping[str, Variant] = field(default_factory=dict)  # ways to do it; empty if there is one
+    # (forms, limits) -> the variant, and values for its parameters
     choose: Callable[[Forms, Limits], Choice] = lambda forms, limits: ("", ())
+    # (operands) -> options that a call takes from where its operands lie: two of them may be one
     noticed: Callable[..., dict[str, Any]] = lambda *operands: {}
+    # (types of the operands on the device) -> type to which a call converts them
     dtype: Callable[[Sequence[str]], str] = lambda dtypes: "float32"
+    # (forms) -> forms of as many operands, in which stacks of another shape are made alike: what is routed
     aligned: Callable[[Forms], Forms] = lambda forms: forms
-    batch: Batch | None = None
+    batch: Batch | None = None  # how small matrices go together
+    # (forms, limits, room, **options) -> plan that streams the operands through the device, tile by tile, or None if
+    # they fit as a whole; `room` is the bytes left, or None without a cap. None for an operation that does not stream
     tiles: Callable[..., Plan | None] | None = None
+    # operands that may be vectors, and the dimension that a vector lacks: 0 for a row, 1 for a column
     vectors: Mapping[str, int] = field(default_factory=dict)
-    fits: bool = False
-    host: str = ""
-    parts: int = 1
-    thesis: str = ""
+    fits: bool = False  # whether A must fit a texture: only right-hand sides are cut into blocks
+    host: str = ""  # counterpart on the CPU, imported when it is used: ``"module:function"``; "" if there is none
+    parts: int = 1  # results that can be taken apart: ``P, L, U = plu(A)``
+    thesis: str = ""  # variant that is the thesis's own
+    # (variant) -> pivoting strategies that it knows, its default first
     pivotings: Callable[[str], tuple[str, ...]] | None = None
-    interface: Interface | None = None
+    interface: Interface | None = None  # which shader a user's own may stand in for
+    # (forms) -> operands of `core` that `example` does not make, by name, as texels
     aside: Callable[[Forms], Mapping[str, Array]] = lambda forms: {}
+    # (plan of `core`, limits, arrays of `example`) -> texels of its operands by name, where they are no packed matrices
     textures: Callable[[Plan, Limits, tuple[Array, ...]], Mapping[str, Any]] | None = None
+    # (arrays of `example`) -> arguments of the public function
     arguments: Callable[..., tuple[Any, ...]] = lambda *arrays: arrays
-    public: bool = True
-    summary: str = ""
+    public: bool = True  # whether there is a public function of this name
+    summary: str = ""  # what is particular to it, and where it comes from, in a line each; "" where variants say it
     source: str = ""
 
     def batch_of(self, options: Mapping[str, Any]) -> Batch | None:

@@ -24,24 +24,12 @@ SINGLE_ONLY = ("pivoting", "refine", "symmetric", "watched")
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """A way of execution, and its plan.
+    """A way of execution, and its plan."""
 
-    Attributes
-    ----------
-    kind : {"batched", "whole", "streamed"}
-        Which way.
-    plan : Plan
-        Of a whole matrix, of its tiles, or of a piece of the stack.
-    times : int
-        Matrices that go one by one.
-    piece : int
-        Members of the stack that go at once on the batched way.
-    """
-
-    kind: Literal["batched", "whole", "streamed"]
-    plan: Plan
-    times: int = 1
-    piece: int = 1
+    kind: Literal["batched", "whole", "streamed"]  # ("batched", "whole", "streamed"): which way
+    plan: Plan  # of a whole matrix, of its tiles, or of a piece of the stack
+    times: int = 1  # matrices that go one by one
+    piece: int = 1  # members of the stack that go at once on the batched way
 
 
 def route(
@@ -54,20 +42,9 @@ def route(
 ) -> Route:
     """Choose the way of some operands.
 
-    Parameters
-    ----------
-    operation : Operation
-        Which.
-    forms : tuple of Form
-        Aligned, see `Operation.aligned`: all of them stacks of as many members, or none of them.
-    limits : Limits
-        Of the device.
-    room : int, optional
-        Bytes that are left on the device; None without a cap on them.
-    variant : str, optional
-        That was asked for; the members of a stack go one by one then.
-    **options
-        Of the operation, ``parameters`` among them.
+    `operation`: which. `forms`: aligned, see `Operation.aligned`: all of them stacks of as many members, or none of
+    them. `room`: bytes that are left on the device; None without a cap on them. `variant`: that was asked for; the
+    members of a stack go one by one then. `options`: of the operation, ``parameters`` among them.
     """
     at_home = not any(form.resident for form in forms)
     usual = operation.pivotings(operation.thesis)[0] if operation.pivotings is not None else None

@@ -23,34 +23,18 @@ BATCHED = "batched"
 
 @dataclass(frozen=True)
 class Done:
-    """It is done.
+    """It is done."""
 
-    Attributes
-    ----------
-    values : mapping
-        What was found on the host, beside the results of the plans.
-    warning : Warning or None
-        What the user is warned of.
-    """
-
-    values: Values = field(default_factory=dict)
-    warning: Warning | None = None
+    values: Values = field(default_factory=dict)  # what was found on the host, beside the results of the plans
+    warning: Warning | None = None  # what the user is warned of
 
 
 @dataclass(frozen=True)
 class Go:
-    """Another plan comes.
+    """Another plan comes."""
 
-    Attributes
-    ----------
-    stage : str
-        Its name in `Plan.after`.
-    values : mapping
-        Values for it, and for the decisions behind it.
-    """
-
-    stage: str
-    values: Values = field(default_factory=dict)
+    stage: str  # its name in `Plan.after`
+    values: Values = field(default_factory=dict)  # values for it, and for the decisions behind it
 
 
 Verdict = Done | Go | GllaError

@@ -65,14 +65,8 @@ def run(
 ) -> None:
     """Do the sections, print each when it is done, and write the files anew after each.
 
-    Raises
-    ------
-    OptionError
-        There is no such section.
-    MissingPackageError
-        A page needs matplotlib.
-    OSError
-        A file cannot be written; that is found before the work.
+    Raises OptionError: there is no such section. Raises MissingPackageError: a page needs matplotlib. Raises OSError: a
+    file cannot be written; that is found before the work.
     """
     check_files(html, file)
     with progress.shown("thesis") as say:
@@ -85,12 +79,8 @@ def run(
 def draw(sources: list[Path], html: Path) -> None:
     """Make the page of a file, or of several of one device.
 
-    Raises
-    ------
-    OptionError
-        It is no such file, or they are of different devices.
-    MissingPackageError, OSError
-        As `run`.
+    Raises OptionError: it is no such file, or they are of different devices. Raises MissingPackageError, OSError: as
+    `run`.
     """
     document = joined([Document.read(source) for source in sources])
     check_files(html)

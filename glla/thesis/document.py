@@ -17,24 +17,12 @@ STYLE = "\n" + Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 @dataclass
 class Document:
-    """Sections, and their device.
+    """Sections, and their device."""
 
-    Attributes
-    ----------
-    title : str
-        Heading of the page.
-    about : list of str
-        Lines below it.
-    sections : list of Section
-        Those that are done.
-    complete : bool
-        Whether they are all that were asked for.
-    """
-
-    title: str
-    about: list[str]
-    sections: list[Section] = field(default_factory=list)
-    complete: bool = False
+    title: str  # heading of the page
+    about: list[str]  # lines below it
+    sections: list[Section] = field(default_factory=list)  # those that are done
+    complete: bool = False  # whether they are all that were asked for
 
     @property
     def device(self) -> str:
@@ -60,10 +48,7 @@ class Document:
     def read(path: Path) -> Document:
         """Read a file of `glla study thesis --out` or ``python -m benchmarks thesis``.
 
-        Raises
-        ------
-        OptionError
-            It is no such file.
+        Raises OptionError: it is no such file.
         """
         try:
             return Document.of(json.loads(path.read_text(encoding="utf-8")))

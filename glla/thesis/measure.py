@@ -56,30 +56,15 @@ ONCE = peers.Effort(fewest=1, most=1, seconds=0.0, warm=0.0)
 
 @dataclass
 class Place:
-    """Where it is measured, and how much.
-
-    Attributes
-    ----------
-    device : Device
-        Where.
-    quick : bool
-        Small sizes, few repeats: shows that it runs, and nothing of speed.
-    say : callable
-        Takes a line on what is done now.
-    largest : int or None
-        No order above it; None for what suits the device.
-    taken : list of Samples
-        Repeats of every time that was measured, until `repeats`.
-    called : dict of str
-        Operation -> the call that was the peer's fastest the last time.
-    """
+    """Where it is measured, and how much."""
 
     device: Device
-    quick: bool = False
-    say: Callable[[str], None] = lambda what: None
-    largest: int | None = None
+    quick: bool = False  # small sizes, few repeats: shows that it runs, and nothing of speed
+    say: Callable[[str], None] = lambda what: None  # takes a line on what is done now
+    largest: int | None = None  # no order above it; None for what suits the device
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2007))
-    taken: list[Samples] = field(default_factory=list)
+    taken: list[Samples] = field(default_factory=list)  # repeats of every time that was measured, until `repeats`
+    # operation -> the call that was the peer's fastest the last time
     called: dict[str, str] = field(default_factory=dict)
 
     @cached_property

@@ -18,10 +18,7 @@ def joined(documents: Sequence[Document]) -> Document:
     Claims that follow from other sections are those of the sections that are left; tables A.1 to A.3 those of the
     newest runs that are kept.
 
-    Raises
-    ------
-    OptionError
-        They are of different devices.
+    Raises OptionError: they are of different devices.
     """
     first, *others = documents
     for one in others:

@@ -196,30 +196,16 @@ def coarse(values: Any, side: int = SIDE) -> tuple[tuple[float, ...], ...]:
 
 @dataclass
 class Section:
-    """One figure or group of tables of the thesis, done again.
+    """One figure or group of tables of the thesis, done again."""
 
-    Attributes
-    ----------
-    name, title : str
-        What ``--section`` calls it, and its heading.
-    places : str
-        Figures, tables and sections of the thesis that it stands for.
-    tables, drawings, notes : lists
-        What it shows.
-    values : dict
-        Figures that other sections and claims take from it.
-    seconds : float
-        What it took.
-    """
-
-    name: str
+    name: str  # what ``--section`` calls it, and its heading
     title: str
-    places: str
-    tables: list[Table] = field(default_factory=list)
+    places: str  # figures, tables and sections of the thesis that it stands for
+    tables: list[Table] = field(default_factory=list)  # what it shows
     drawings: list[Drawing] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    values: dict[str, Any] = field(default_factory=dict)
-    seconds: float = 0.0
+    values: dict[str, Any] = field(default_factory=dict)  # figures that other sections and claims take from it
+    seconds: float = 0.0  # what it took
 
     def text(self) -> str:
         """Write it for a terminal."""

@@ -50,26 +50,10 @@ class Lesson:
 def write(folder: Path, size: int = 8, seed: int = SEED) -> list[Path]:
     """Write the course into a folder, which is made if it is not there.
 
-    Parameters
-    ----------
-    folder : Path
-        It may hold an older course, whose files are replaced.
-    size : int
-        Order of the examples.
-    seed : int
-        Of the examples.
-
-    Returns
-    -------
-    list of Path
-        The index, and the pages in order.
-
-    Raises
-    ------
-    OptionError
-        The folder is a file.
-    OSError
-        A file cannot be written.
+    The index, and the pages in order.
+    `folder`: it may hold an older course, whose files are replaced. `size`: order of the examples. `seed`: of the
+    examples.
+    Raises OptionError: the folder is a file. Raises OSError: a file cannot be written.
     """
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"export: --all wants a folder, {folder} is a file")

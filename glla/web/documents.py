@@ -126,27 +126,12 @@ def document(
 ) -> Document:
     """Write an operation as a document.
 
-    Parameters
-    ----------
-    operation : str
-        A key of `glla.operations.OPERATIONS`.
-    size : int
-        Order of the operands.
-    variant : str, optional
-        By default the one that is chosen for this order.
-    data : sequence of ndarray, optional
-        The first operands, instead of those of the operation's example; their order is the size then.
-    shader : Path, optional
-        A fragment shader that takes the place of glla's, as in ``glla compare --shader``.
-    seed : int
-        Of the example.
-
-    Raises
-    ------
-    OptionError
-        No such operation or variant; the plan is too long or too large; or a browser cannot run one of its steps.
-    ShaderError
-        A shader cannot be translated.
+    `operation`: a key of `glla.operations.OPERATIONS`. `size`: order of the operands. `variant`: by default the one
+    that is chosen for this order. `data`: the first operands, instead of those of the operation's example; their order
+    is the size then. `shader`: a fragment shader that takes the place of glla's, as in ``glla compare --shader``.
+    `seed`: of the example.
+    Raises OptionError: no such operation or variant; the plan is too long or too large; or a browser cannot run one of
+    its steps. Raises ShaderError: a shader cannot be translated.
     """
     one_of("export: operation", operation, OPERATIONS)
     found = OPERATIONS[operation]
@@ -191,10 +176,7 @@ def document(
 def of_shapes(operation: str, shapes: Sequence[tuple[int, int]]) -> Document:
     """Write an operation on operands of these shapes: those of its example where they have them, or random numbers.
 
-    Raises
-    ------
-    OptionError
-        As `document`.
+    Raises OptionError: as `document`.
     """
     random = np.random.default_rng(SEED)
     example = operations.inputs(OPERATIONS[operation], min(shapes[0][0], MOST_ORDER))
@@ -208,10 +190,7 @@ def of_shapes(operation: str, shapes: Sequence[tuple[int, int]]) -> Document:
 def of_plan(plan: Plan, operands: Mapping[str, Array] | None = None) -> Document:
     """Write any plan of passes as a document; operands that are not given are made at random, or zero.
 
-    Raises
-    ------
-    OptionError
-        As `document`.
+    Raises OptionError: as `document`.
     """
     writer = _Writer()
     written = writer.plan(plan, plan.operation)

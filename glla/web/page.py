@@ -56,8 +56,6 @@ PACKED = re.compile(r'<script type="text/plain" id="data">([^<]*)</script>')
 def packed(document: Document) -> str:
     """Document as a page holds it: JSON, deflated, in base 85. Shaders first, so that repeated text is near.
 
-    Examples
-    --------
     >>> document_in(f'<script type="text/plain" id="data">{packed({"size": 8})}</script>')
     {'size': 8}
     """
@@ -69,8 +67,6 @@ def packed(document: Document) -> str:
 def digits(data: bytes) -> str:
     """Bytes in base 85: Ascii85 without its short form of zeros, and "v" for "<", which a script may not have.
 
-    Examples
-    --------
     >>> digits(bytes(4)), digits(b"0123,"), len(digits(bytes(100)))
     ('!!!!!', '0JP==/-', 125)
     """

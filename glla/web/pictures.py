@@ -18,8 +18,6 @@ Float64 = NDArray[np.float64]
 def of(operation: str, arrays: tuple[NDArray[np.float32], ...]) -> dict[str, Float64]:
     """Results of an operation by name, as its page shows them; none where the operands have no result.
 
-    Examples
-    --------
     >>> of("solve", (np.float32([[2, 0], [0, 4]]), np.float32([[2], [2]])))["X"].tolist()
     [[1.0], [0.5]]
     >>> of("inv", (np.zeros((2, 2), np.float32),))

@@ -25,27 +25,14 @@ FROM_THE_PAGE = frozenset({"A in float64", "B in float64", "X so far", "residual
 
 @dataclass(frozen=True)
 class After:
-    """A plan that comes after another.
+    """A plan that comes after another."""
 
-    Attributes
-    ----------
-    stage : str
-        Its name; "" for what a call does beside the passes of the operation.
-    plan : Plan
-        Its plan.
-    shared : mapping of str to str
-        Slots of it that hold what slots of the plan of the operation hold.
-    also : mapping of str to str
-        Results of a call that slots of the plan of the operation hold, by name.
-    places : tuple of int
-        Steps of the plan of a call that are those of the operation.
-    """
-
-    stage: str
-    plan: Plan
-    shared: Mapping[str, str]
+    stage: str  # its name; "" for what a call does beside the passes of the operation
+    plan: Plan  # its plan
+    shared: Mapping[str, str]  # slots of it that hold what slots of the plan of the operation hold
+    # results of a call that slots of the plan of the operation hold, by name
     also: Mapping[str, str] = field(default_factory=dict)
-    places: tuple[int, ...] = ()
+    places: tuple[int, ...] = ()  # steps of the plan of a call that are those of the operation
 
 
 def whole_of(found: Operation, forms: Forms, limits: Limits, variant: str | None) -> Plan | None:
@@ -61,19 +48,9 @@ def whole_of(found: Operation, forms: Forms, limits: Limits, variant: str | None
 def after(core: Plan, whole: Plan, hosts: frozenset[str], most: int) -> list[After] | None:
     """Plans that may come after the passes of an operation, the one first that a call does beside them, if it does any.
 
-    Parameters
-    ----------
-    core, whole : Plan
-        Of the operation, and of a call.
-    hosts : frozenset of str
-        Steps of the host that the page can do, in their words.
-    most : int
-        Passes of a plan at most.
-
-    Returns
-    -------
-    list of After, or None
-        None where the page cannot do what decides.
+    None where the page cannot do what decides.
+    `core`, `whole`: of the operation, and of a call. `hosts`: steps of the host that the page can do, in their words.
+    `most`: passes of a plan at most.
     """
     found, known = list[After](), {*core.operands, *core.results}
     first = beside(core.flat, whole.flat)

@@ -96,13 +96,8 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, lower: bool = False) -> P
     Operand ``A``. Results ``L``, the factor in the same storage (L, or U = L^T), and ``diagonal``, 1 x n; packed.
     Passes: ``block16`` 3 ceil(n / 16) + 3, ``sixteen`` ceil(n / 16) + 4.
 
-    Parameters
-    ----------
-    forms : (Form,)
-        Of A, the band as LAPACK stores it, (w + 1) x n, both > 0.
-    lower : bool
-        A holds the diagonals on and below the main one, a_ij at [i - j, j]; otherwise those on and above, a_ij at
-        [w + i - j, j].
+    `forms`: of A, the band as LAPACK stores it, (w + 1) x n, both > 0. `lower`: A holds the diagonals on and below the
+    main one, a_ij at [i - j, j]; otherwise those on and above, a_ij at [w + i - j, j].
     """
     shape = forms[0].matrix
     draft = Draft(chosen.title)

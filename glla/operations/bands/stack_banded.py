@@ -66,10 +66,7 @@ def factor(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False) -> Plan
     Operand ``raw``: the bands. Result ``records``: for each of them the factor in the same storage, and the diagonal of
     L. Passes: those of a single band, and 2.
 
-    Parameters
-    ----------
-    lower : bool
-        As in `glla.operations.bands.definite_band.plan`.
+    `lower`: as in `glla.operations.bands.definite_band.plan`.
     """
     passes, band, ab = _begin("cholesky_banded", forms, limits)
     made = band.factor(ab, not lower, BLOCK16)
@@ -116,16 +113,9 @@ def batch(
 ) -> Batch:
     """Say how stacks go through one plan.
 
-    Parameters
-    ----------
-    made : callable
-        (forms, limits, lower=) -> one of the plans above.
-    careful : callable
-        (forms of a matrix, limits, lower=) -> plan of the stage that comes next for a matrix that is far from 1.
-    error : Next
-        What a member is whose factor is none.
-    scaled : callable, optional
-        As `Batch.scaled`.
+    `made`: (forms, limits, lower=) -> one of the plans above. `careful`: (forms of a matrix, limits, lower=) -> plan of
+    the stage that comes next for a matrix that is far from 1. `error`: what a member is whose factor is none. `scaled`:
+    as `Batch.scaled`.
     """
 
     @cached_plan

@@ -51,22 +51,10 @@ def _across(count: int, height: int, width: int, texture_size: int) -> int:
 def capacity(tile: Shape, elements: int, texture_size: int) -> int:
     """Most matrices that a stack may have.
 
-    Parameters
-    ----------
-    tile : tuple of int
-        Height and width, in texels, of one matrix with what stands beside it.
-    elements : int
-        Most elements that are uploaded, or read back, for one matrix.
-    texture_size : int
-        Largest side of a texture.
+    0 if not even one fits.
+    `tile`: height and width, in texels, of one matrix with what stands beside it. `elements`: most elements that are
+    uploaded, or read back, for one matrix.
 
-    Returns
-    -------
-    int
-        0 if not even one fits.
-
-    Examples
-    --------
     >>> capacity((4, 4), 64, 16), capacity((4, 20), 64, 16)
     (4, 0)
     """
@@ -117,20 +105,10 @@ SINGLE = Cells()
 
 @dataclass(frozen=True)
 class Stack(Cells):
-    """How the matrices of a stack share textures.
+    """How the matrices of a stack share textures."""
 
-    Attributes
-    ----------
-    count : int
-        Matrices.
-    across, down : int
-        Cells of the grid.
-    texture_size : int
-        Largest side of a texture.
-    """
-
-    count: int
-    across: int
+    count: int  # matrices
+    across: int  # cells of the grid
     down: int
     texture_size: int
 

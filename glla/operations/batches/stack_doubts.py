@@ -25,19 +25,10 @@ def plan(
 
     Of determinants it gives ``turns``, too: the share of scaling and exchanges in each, in one number.
 
-    Parameters
-    ----------
-    judged : {"system", "definite", "factors", "determinant"}
-        Whether diagnostics are those of systems and their PLU factors, of Cholesky factors, made or given, or of
-        determinants.
-    norms : bool
-        Whether norms must be finite.
-    lines : (int, int, int)
-        Members, lines of diagnostics of each, and their length.
-    right_sides, equilibrated : bool
-        Whether there is a B, and whether A was equilibrated.
-    texture_size : int
-        Largest side of a texture.
+    `judged` ("system", "definite", "factors", "determinant"): whether diagnostics are those of systems and their PLU
+    factors, of Cholesky factors, made or given, or of determinants. `norms`: whether norms must be finite. `lines`:
+    members, lines of diagnostics of each, and their length. `right_sides`, `equilibrated`: whether there is a B, and
+    whether A was equilibrated.
     """
     (count, number, order), turns = lines, judged == "determinant"
     names = ["F", "M_A", *(["L_A"] if judged != "definite" else []), *(["L_B", "M_B"] if right_sides else [])]
@@ -76,16 +67,8 @@ def plan(
 def of_triangles(count: int, columns: int, factors: bool, unit_diagonal: bool, texture_size: int) -> Plan:
     """Plan of the same for stacks that are solved with triangles, ``doubts``. See ``stack/doubt_triangles.frag``.
 
-    Parameters
-    ----------
-    count, columns : int
-        Members, and columns of B.
-    factors : bool
-        Whether they are solved with packed factors, or with one triangle.
-    unit_diagonal : bool
-        Whether that has a diagonal of ones.
-    texture_size : int
-        Largest side of a texture.
+    `count`, `columns`: members, and columns of B. `factors`: whether they are solved with packed factors, or with one
+    triangle. `unit_diagonal`: whether that has a diagonal of ones.
     """
     draft, one, each = Draft("doubts"), View.of((count,)), View.of((count, columns))
     names = ["whole", "least", *(["diagonal"] if not unit_diagonal else [])]

@@ -90,18 +90,14 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     one after the other; ``blocked`` about 3 N + N^2 / (2 p), p = PANEL / 16, and 3 N more with UNROLL; up to order
     FUSED N.
 
-    Parameters
-    ----------
-    forms : (Form,)
-        Of A, of which the lower half is read.
-    parameters : tuple of (str, int)
-        Of the variant. ``blocked``: ``PANEL``, columns of a panel; ``FUSED``, largest order without panels, at which
-        one pass makes 16 columns and updates all that remains; ``UPDATE``, whether the rest is updated by a pass for
-        each 16 rows, A's panel in a uniform block (0), or by two passes, of which a fragment computes 4 x 2 texels (1);
-        ``UNROLL``, whether the 16 columns of a step take one draw (0), or four with loops written out (1), and whether
-        a fragment fetches the block on their diagonal as a whole and factors it in registers, with a reciprocal in
-        place of the divisions of a column (2); ``LEFT``, whether columns of a panel lose the product of
-        those on their left in one pass, when it is their turn (1), or all that remain after each 16 columns (0).
+    `forms`: of A, of which the lower half is read. `parameters`: of the variant. ``blocked``: ``PANEL``, columns of a
+    panel; ``FUSED``, largest order without panels, at which one pass makes 16 columns and updates all that remains;
+    ``UPDATE``, whether the rest is updated by a pass for each 16 rows, A's panel in a uniform block (0), or by two
+    passes, of which a fragment computes 4 x 2 texels (1); ``UNROLL``, whether the 16 columns of a step take one draw
+    (0), or four with loops written out (1), and whether a fragment fetches the block on their diagonal as a whole and
+    factors it in registers, with a reciprocal in place of the divisions of a column (2); ``LEFT``, whether columns of a
+    panel lose the product of those on their left in one pass, when it is their turn (1), or all that remain after each
+    16 columns (0).
     """
     variant, values, (n, _) = chosen.variant, chosen.values, forms[0].matrix
     fused = variant == "blocked" and n <= values["FUSED"]
@@ -131,29 +127,17 @@ SMALL = Next("X is too small", error="NonFiniteError: the solution must fit floa
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A factorisation, or a solution with new or given factors, of definite matrices that are stored in some way.
+    """A factorisation, or a solution with new or given factors, of definite matrices that are stored in some way."""
 
-    Attributes
-    ----------
-    name : str
-        Of the operation.
-    add : callable
-        (draft, slots of A and of B if there is one, forms, limits, lower=, **way) -> slots by name: ``L`` or ``X`` on
-        the device, and ``diagonal``, that of L, read back.
-    scale : callable
-        (A, lower=) -> A scaled symmetrically by powers of two, and the exponents of rows and columns; for given factors
-        (C, B, lower=) -> both scaled, and the exponents of rows and columns.
-    work : str
-        Name of this work of the host in plans.
-    as_it_lies : bool
-        Given factors are read as they are where they are transposed.
-    """
-
-    name: str
+    name: str  # of the operation
+    # (draft, slots of A and of B if there is one, forms, limits, lower=, **way) -> slots by name: ``L`` or ``X`` on the
+    # device, and ``diagonal``, that of L, read back
     add: Callable[..., dict[str, str]]
+    # (A, lower=) -> A scaled symmetrically by powers of two, and the exponents of rows and columns; for given factors
+    # (C, B, lower=) -> both scaled, and the exponents of rows and columns
     scale: Callable[..., Any]
-    work: str = SCALED
-    as_it_lies: bool = False
+    work: str = SCALED  # name of this work of the host in plans
+    as_it_lies: bool = False  # given factors are read as they are where they are transposed
 
 
 @cached_plan
@@ -266,10 +250,7 @@ def flaw(function: str, diagonal: Array, member: str, exponents: Any = 0) -> Not
 def on_host(a: Array, function: str = "cholesky") -> Array:
     """Factor on the CPU, by LAPACK.
 
-    Raises
-    ------
-    NotPositiveDefiniteError
-        A pivot is not above zero.
+    Raises NotPositiveDefiniteError: a pivot is not above zero.
     """
     try:
         return np.linalg.cholesky(a)
@@ -318,10 +299,7 @@ def whole_factor(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, *
 def factor_on_host(a: Array) -> tuple[Array, bool]:
     """Factor on the CPU, as `cho_factor` does by default: the upper factor of the upper half.
 
-    Raises
-    ------
-    NotPositiveDefiniteError
-        A pivot is not above zero.
+    Raises NotPositiveDefiniteError: a pivot is not above zero.
     """
     return on_host(np.swapaxes(a, -1, -2), "cho_factor").swapaxes(-1, -2), False
 

@@ -51,17 +51,8 @@ def rank2(draft: Draft, source: str, n: int, cells: Cells = SINGLE) -> str:
 def block16(draft: Draft, source: str, n: int, by_rows: bool) -> str:
     """Add the author's factorisation; give the slot of L.
 
-    Parameters
-    ----------
-    draft : Draft
-        Where the passes go.
-    source : str
-        Slot of the packed matrix.
-    n : int
-        Its order.
-    by_rows : bool
-        Update the blocks off the diagonal with a pass for each block row, one after the other, as the author had to;
-        otherwise all that remains in one pass.
+    `source`: slot of the packed matrix. `by_rows`: update the blocks off the diagonal with a pass for each block row,
+    one after the other, as the author had to; otherwise all that remains in one pass.
     """
     side = texels(n)
     rest, result = PingPong(draft, "rest", matrix((n, n)), source), draft.slot("L", matrix((n, n)))
@@ -149,24 +140,11 @@ class InPanels:
     16 columns at a time; what remains right of it loses the panel's product with its transpose, in a pass for each 16
     rows, which ends at the diagonal.
 
-    Parameters
-    ----------
-    draft : Draft
-        Where the passes go.
-    source : str
-        Slot of the packed matrix, of which the lower half is used.
-    n : int
-        Its order.
-    values : mapping of str to int
-        Parameters of the variant: ``PANEL``, columns of a panel, a multiple of 16; ``UNROLL``, four draws for 16
-        columns below the diagonal, with loops written out, for a GPU (1), and the block on the diagonal factored in
-        registers, with reciprocals (2); ``LEFT``, columns lose the product of those on their left when it is their turn
-        (1), or all that are left in the panel after each 16 (0).
-
-    Attributes
-    ----------
-    result : str
-        Slot of L.
+    `source`: slot of the packed matrix, of which the lower half is used. `values`: parameters of the variant:
+    ``PANEL``, columns of a panel, a multiple of 16; ``UNROLL``, four draws for 16 columns below the diagonal, with
+    loops written out, for a GPU (1), and the block on the diagonal factored in registers, with reciprocals (2);
+    ``LEFT``, columns lose the product of those on their left when it is their turn (1), or all that are left in the
+    panel after each 16 (0). Attributes: `result`: slot of L.
     """
 
     def __init__(self, draft: Draft, source: str, n: int, values: Mapping[str, int]) -> None:

@@ -138,12 +138,7 @@ def small(forms: Forms, limits: Limits = PLAIN, *, result: int, given: bool = Fa
     X, the diagonal of L, and once more that or the diagonal of the inverse. They have four elements to a texel and
     begin with one.
 
-    Parameters
-    ----------
-    result : int
-        `FACTOR`, `SOLUTION` or `INVERSE`.
-    given : bool
-        The stack holds factors, not matrices.
+    `result`: `FACTOR`, `SOLUTION` or `INVERSE`. `given`: the stack holds factors, not matrices.
     """
     (n, columns), count = forms[-1].matrix, forms[0].count
     own: dict[str, Uniform] = {"start": count * n * n} if result == SOLUTION else {}
@@ -169,14 +164,8 @@ FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 
 def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Next) -> Batch:
     """Say how stacks go through one plan.
 
-    Parameters
-    ----------
-    made : callable
-        (forms, limits) -> one of the plans above.
-    careful : callable
-        (forms of a matrix, limits) -> plan of the stage that comes next for a matrix that is far from 1.
-    error : Next
-        What a member is whose factor is none.
+    `made`: (forms, limits) -> one of the plans above. `careful`: (forms of a matrix, limits) -> plan of the stage that
+    comes next for a matrix that is far from 1. `error`: what a member is whose factor is none.
     """
 
     @cached_plan

@@ -71,22 +71,12 @@ DIVERGED = "ConvergenceError: the matrix is too ill-conditioned for float32 fact
 
 @dataclass(frozen=True)
 class System:
-    """A system whose stages these are.
+    """A system whose stages these are."""
 
-    Attributes
-    ----------
-    n, columns : int
-        Its order, and its right-hand sides.
-    limits : Limits
-        Of the device.
-    refine : bool
-        Whether a solution in float64 is asked for.
-    """
-
-    n: int
+    n: int  # its order, and its right-hand sides
     columns: int
     limits: Limits
-    refine: bool = False
+    refine: bool = False  # whether a solution in float64 is asked for
 
     @property
     def solved(self) -> tuple[Next, ...]:
@@ -290,20 +280,9 @@ def _ordered(a: Array) -> tuple[Array, NDArray[np.intp]]:
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Verdict on a stage of a system, or of an inverse.
 
-    Parameters
-    ----------
-    forms : tuple of Form
-        Of A, and of B if there is one.
-    stage : str
-        That has run; "" for the plan of the call.
-    values : mapping
-        ``A`` and ``B``; ``function`` and ``member``, for messages; ``refine``; and all results so far.
-
-    Returns
-    -------
-    Verdict
-        `Done` has ``X`` where it was found on the host; of a refined solution also ``iterations`` and
-        ``backward_error``.
+    `Done` has ``X`` where it was found on the host; of a refined solution also ``iterations`` and ``backward_error``.
+    `forms`: of A, and of B if there is one. `stage`: that has run; "" for the plan of the call. `values`: ``A`` and
+    ``B``; ``function`` and ``member``, for messages; ``refine``; and all results so far.
     """
     if stage == BATCHED:
         finite = all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False))

@@ -120,17 +120,13 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, pivoting: str | None = No
     elimination pass and 1 (block norms) or 2 (partial) search passes, of which ``FUSED`` saves one; the variants that
     go column by column take 9 or 10, a complete search more, no search 4.
 
-    Parameters
-    ----------
-    parameters : tuple of (str, int)
-        Of the variant. ``blocked``: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``; ``FUSED``, do
-        more in a pass, see ``plu/blocked/panel_step.frag``. ``row_operations_full``: ``SIDE``, of the squares by which
-        a search is reduced; ``BRANCHES``, whether it compares by an explicit ``if``.
-    pivoting : {"partial", "harmonic", "geometric", "complete", "none"}, optional
-        See `glla.operations.elimination.pivot`, and `pivotings` for what a variant knows; by default the first of
-        those. ``none`` takes every pivot where it is: whoever runs such a plan has to judge its factors.
-    stop : int, optional
-        End after this number of steps, two columns each, to look at a factorisation in progress. Not ``blocked``.
+    `parameters`: of the variant. ``blocked``: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``;
+    ``FUSED``, do more in a pass, see ``plu/blocked/panel_step.frag``. ``row_operations_full``: ``SIDE``, of the squares
+    by which a search is reduced; ``BRANCHES``, whether it compares by an explicit ``if``. `pivoting` ("partial",
+    "harmonic", "geometric", "complete", "none"): see `glla.operations.elimination.pivot`, and `pivotings` for what a
+    variant knows; by default the first of those. ``none`` takes every pivot where it is: whoever runs such a plan has
+    to judge its factors. `stop`: end after this number of steps, two columns each, to look at a factorisation in
+    progress. Not ``blocked``.
     """
     shape, variant, values = forms[0].matrix, chosen.variant, chosen.values
     pivoting = _pivoting(variant, pivoting)
@@ -181,15 +177,8 @@ def _pivoting(variant: str, pivoting: str | None) -> str:
 def diagonal(n: int) -> Plan:
     """Plan of U's diagonal beside the largest entries of U's columns: a pivot that is small beside it may be an error.
 
-    Parameters
-    ----------
-    n : int
-        Order of the (square, factored) matrix.
-
-    Returns
-    -------
-    Plan
-        Operand ``LU``, result ``diagonal``: a column of texels (u_2y, u_2y+1, s_2y, s_2y+1), s_i = max abs(u_ki).
+    Operand ``LU``, result ``diagonal``: a column of texels (u_2y, u_2y+1, s_2y, s_2y+1), s_i = max abs(u_ki).
+    `n`: order of the (square, factored) matrix.
     """
     draft = Draft("plu_diagonal")
     draft.operand("LU", matrix((n, n)))
@@ -225,14 +214,8 @@ def whole(
 ) -> Plan:
     """Plan of a call: factors, their diagnostics, and the read-back of host results.
 
-    Parameters
-    ----------
-    pivoting
-        As in `plan`.
-    packed : bool
-        Give the packed factors as `lu_factor` does; otherwise L and U.
-    tried : str
-        A block norm that has failed.
+    `pivoting`: as in `plan`. `packed`: give the packed factors as `lu_factor` does; otherwise L and U. `tried`: a block
+    norm that has failed.
     """
     (form,) = forms
     if pivoting == "none":
@@ -376,8 +359,6 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
 def permutation_of(pivots: NDArray[np.integer], rows: int) -> NDArray[np.intp]:
     """Order of the rows that LAPACK's exchanges lead to: (L U)[i] is row order[i] of A; of a stack, in each matrix.
 
-    Examples
-    --------
     >>> permutation_of(np.array([1, 1]), 2)
     array([1, 0])
     """
@@ -410,22 +391,12 @@ def exchanges(records: Array, k: int) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class Packed:
-    """Packed factors on the host, and how good they are.
+    """Packed factors on the host, and how good they are."""
 
-    Attributes
-    ----------
-    lu, pivots : ndarray
-        As LAPACK's getrf has them.
-    growth : float
-        Largest entry of U beside that of A.
-    residual : float
-        norm(P L U - A) / (max(m, n) norm(A) u), in the 1-norm; infinite where the factors are not finite.
-    """
-
-    lu: Array
+    lu: Array  # as LAPACK's getrf has them
     pivots: NDArray[np.int32]
-    growth: float
-    residual: float
+    growth: float  # largest entry of U beside that of A
+    residual: float  # norm(P L U - A) / (max(m, n) norm(A) u), in the 1-norm; infinite where the factors are not finite
 
     @staticmethod
     def judged(a: Array, lu: Array, pivots: NDArray[np.int32]) -> Packed:

@@ -115,13 +115,8 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
     equilibrate; for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search its
     pivots.
 
-    Parameters
-    ----------
-    forms : (Form, Form) or (Form,)
-        Of both stacks, with the same number of matrices each, in the host's memory. Without B it is the identity,
-        which is not uploaded.
-    equilibrate : bool
-        Scale rows and columns by powers of two first.
+    `forms`: of both stacks, with the same number of matrices each, in the host's memory. Without B it is the identity,
+    which is not uploaded. `equilibrate`: scale rows and columns by powers of two first.
     """
     inverse = len(forms) == 1
     (n, _), (_, columns), count = forms[0].matrix, forms[-1].matrix, forms[0].count
@@ -148,12 +143,8 @@ def substitute(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False
 
     Operand ``raw``: all packed factors LU, then all B. Result ``records``: all X. Passes: 2 ceil(n / 8) + 3.
 
-    Parameters
-    ----------
-    forms : (Form, Form)
-        Of the stacks of packed factors and of right-hand sides, in the host's memory.
-    transposed : bool
-        Solve with the transpose.
+    `forms`: of the stacks of packed factors and of right-hand sides, in the host's memory. `transposed`: solve with the
+    transpose.
     """
     (n, columns), count = forms[1].matrix, forms[0].count
     size, width = texels(n), texels(columns)

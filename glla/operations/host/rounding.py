@@ -25,12 +25,7 @@ def rounding_errors(lu: NDArray[np.float32], places: NDArray[np.intp]) -> NDArra
 
     All of it in float64, where neither w nor z leave the range; an error that does is infinite.
 
-    Parameters
-    ----------
-    lu : ndarray, shape (..., n, n)
-        Packed factors, or a stack of them.
-    places : ndarray of int
-        Which pivots.
+    `lu`, (..., n, n): packed factors, or a stack of them. `places`: which pivots.
     """
     factors = lu.astype(np.float64)
     turned = np.swapaxes(factors, -1, -2)

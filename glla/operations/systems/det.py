@@ -182,8 +182,6 @@ def sign_and_log(
 
     All may be stacks.
 
-    Examples
-    --------
     >>> sign, logarithm = sign_and_log(np.array([2.0, 1.0]), np.array([1, 1]), 3)
     >>> float(sign), round(float(np.exp(logarithm)), 3)
     (-1.0, 16.0)

@@ -92,10 +92,7 @@ def core(forms: Forms, limits: Limits, chosen: Chosen, diagnostics: bool = False
     the
     others 1, beside those that bring the rows in and pack them again.
 
-    Parameters
-    ----------
-    diagnostics : bool
-        What tells whether a matrix is singular is a result, too.
+    `diagnostics`: what tells whether a matrix is singular is a result, too.
     """
     (form,), size, variant = forms, limits.texture_size, chosen.variant
     count = form.matrix[0]
