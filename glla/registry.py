@@ -27,11 +27,13 @@ ANNOUNCEMENTS = {
     "loop": "glla.array.loops",
     "numpy": "glla.interop.numpy",
     "namespace": "glla.interop.namespace",
-    "text of a plan": "glla.passes.text.table",
-    "html of a plan": "glla.passes.text.html",
+    "text of a plan": "glla.display.table",
+    "html of a plan": "glla.display.html",
     "player of a plan": "glla.web.frame",
     "html of a comparison": "glla.lab.html",
     "text of a comparison": "glla.lab.show",
+    "text of a trace": "glla.lab.recorded",
+    "html of a trace": "glla.lab.recorded",
 }
 """Names of announcements, each with the module that makes it.
 

@@ -6,16 +6,13 @@ The exporters belong to the laboratory, so this module is above it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from glla.gl import Device, DeviceLike, Texture, named_device
 from glla.gl.observers import Watched
-from glla.gl.recorder import HEAD, LIMIT, Recorder, TracedPass, row
+from glla.gl.recorder import LIMIT, Recorder
 from glla.passes import Plan
-from glla.passes.text.html import MOST_LINES, folded, left_out, line, table
 
 
 class Trace(Recorder):
@@ -45,16 +42,6 @@ class Trace(Recorder):
         for part in parts:
             part()
 
-    def _repr_html_(self) -> str:
-        """Show it in a notebook: a folding table of the passes of each plan; long ones are truncated."""
-        runs = [list(group) for _, group in groupby(self.passes, key=attrgetter("run"))]
-        shown = runs[:MOST_LINES]
-        share = MOST_LINES // max(1, len(shown))
-        parts = [folded(_summary(one), _rows(one, max(1, share)), len(runs) == 1) for one in shown]
-        more = left_out(len(runs) - len(shown), "plans")
-        beyond = f"{self.dropped} more passes ran beyond the limit of {self.limit} bytes"
-        return line(repr(self).strip("<>")) + "".join(parts) + more + (line(beyond) if self.dropped else "")
-
     def save(self, path: str | Path) -> None:
         """Write the passes to a file, in the format of its suffix.
 
@@ -74,16 +61,6 @@ class Trace(Recorder):
         from glla.lab.trace import save  # heavy, and only here
 
         save(self, Path(path))
-
-
-def _summary(run: Sequence[TracedPass]) -> str:
-    passes = "1 pass" if len(run) == 1 else f"{len(run)} passes"
-    return f"{run[0].operation}: {passes}, {1000 * sum(one.seconds for one in run):.3f} ms"
-
-
-def _rows(run: Sequence[TracedPass], lines: int) -> str:
-    _, *head = HEAD
-    return table(head, [row(one)[1:] for one in run[:lines]]) + left_out(max(0, len(run) - lines), "passes")
 
 
 def trace(*, values: bool = False, limit: int = LIMIT, device: DeviceLike | None = None) -> Trace:

@@ -34,9 +34,9 @@ RESULTS = ROOT / "benchmarks" / "results"
 # Imports point down only, those under TYPE_CHECKING counted. `glla` is the facade (__init__.py), which the lab
 # stands below; `tracing` adds to the recorder the saving, which the lab does.
 ORDER = [
-    "_version", "errors", "lazily", "registry", "passes", "operations", "gl", "array", "linalg", "kernels", "interop",
-    "sparse", "queue", "hybrid", "applications", "cluster", "dask", "testing", "lab", "web", "thesis", "tracing",
-    "glla", "array_api", "generate", "cli", "__main__",
+    "_version", "errors", "lazily", "registry", "passes", "display", "operations", "gl", "array", "linalg", "kernels",
+    "interop", "sparse", "queue", "hybrid", "applications", "cluster", "dask", "testing", "lab", "web", "thesis",
+    "tracing", "glla", "array_api", "generate", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.

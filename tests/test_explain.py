@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import glla
+from glla.display.outline import outline
 from glla.operations import OPERATIONS, elementwise
 from glla.passes import Draft, Host, Storage, forms_of, iterate, matrix, resident, stages
 from glla.passes.glsl import find as shaders
-from glla.passes.text.outline import outline
 
 ENTRY_POINTS = sorted(
     path.relative_to(shaders.root()).with_suffix("").as_posix() for path in shaders.root().rglob("*.frag")

@@ -2,22 +2,27 @@
 
 import re
 import threading
+from base64 import b64decode
 from collections import Counter
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
+from io import BytesIO
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import glla
-from glla.array.html import of_array, of_host
+from glla.display.array import of_array, of_host
+from glla.display.colours import picture
+from glla.display.html import MOST_LINES, OPEN_STEPS
+from glla.display.scopes import core
 from glla.lab import html as lab_html
 from glla.lab.comparison import Comparison
 from glla.lab.measurement import Measurement
+from glla.lab.recorded import STATES
 from glla.lab.samples import Samples
 from glla.passes import Limits, Plan, Scope
-from glla.passes.text.html import MOST_LINES, OPEN_STEPS
 
 VOID = {"br", "img", "hr"}
 PLAIN = Limits()
@@ -86,7 +91,9 @@ def test_the_reader_fails():
 # Arrays --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (6, 6), (7, 6), (6, 7), (7, 7), (1, 100), (100, 1), (33, 65)])
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (2, 3), (12, 12), (13, 12), (12, 13), (13, 13), (1, 100), (100, 1), (33, 65)]
+)
 def test_corners(shape, rng):
     values = rng.integers(-99, 99, shape).astype(np.float32)
     for array in (glla.asarray(values), glla.asarray(values.T.copy()).T):
@@ -98,7 +105,7 @@ def test_corners(shape, rng):
 
 def expected(values):
     """The frame, element by element: another way than slices."""
-    rows, columns = (list(range(n)) if n <= 6 else [0, 1, 2, None, n - 3, n - 2, n - 1] for n in values.shape)
+    rows, columns = (list(range(n)) if n <= 12 else [0, 1, 2, None, n - 3, n - 2, n - 1] for n in values.shape)
     return [["⋮" if i is None else "⋯" if j is None else f"{values[i, j]:.0f}." for j in columns] for i in rows]
 
 
@@ -178,7 +185,7 @@ def test_results(make):
     shown = read(glla.plu(make(A)))
     for name in ("P: permutation", "L: unit lower", "U: upper"):
         assert name in shown.text
-    assert shown.cells == [["0.", "1."], ["1.", "0."], ["1.", "0."], ["0.5", "1."], ["4.", "5."], ["0.", "-1.5"]]
+    assert shown.cells == [["0.", "1."], ["1.", "0."], ["1.0", "0."], ["0.5", "1."], ["4.", "5.0"], ["0.", "-1.5"]]
     shown = read(glla.rref(make(A[:1])))
     assert shown.cells == [["1.", "0.5"]]
     assert "rank 1, pivots: 0" in shown.text
@@ -205,7 +212,7 @@ def test_a_short_plan_is_whole():
 
 @pytest.mark.parametrize("operation", ["plu", "rref", "solve", "inv", "det", "cholesky"])
 def test_all_steps_of_a_plan_are_there_once(operation):
-    """What folds is what is printed: the same cells in the same order, if none are left out."""
+    """What folds is what is printed, the operation itself first, then the steps of its call, if none are left out."""
     operands = [(13, 13), (13, 1)][: 2 if operation == "solve" else 1]
     plan = glla.plan(operation, *operands, limits=PLAIN)
     plan = replace(plan, after=())
@@ -214,6 +221,9 @@ def test_all_steps_of_a_plan_are_there_once(operation):
     assert len(rows) <= MOST_LINES
     printed = [line.split() for line in str(plan).splitlines()]
     printed = [words for words in printed if words and words[0].isdigit()]
+    own = core(plan)
+    if own is not None:
+        printed = printed[own.first : own.end] + printed[: own.first] + printed[own.end :]
     assert [row[:1] + row[1].split() for row in rows] == [
         words[: 1 + len(row[1].split())] for words, row in zip(printed, rows, strict=True)
     ]
@@ -228,7 +238,7 @@ def test_scopes_fold_and_long_plans_stay_short():
     assert len(markup) < 150_000
     assert shown.tags["tr"] < 4 * MOST_LINES
     assert "step 0" in shown.text or "panel 0" in shown.text
-    assert markup.count("<details open>") == 1
+    assert markup.count("<details open>") == 2  # the plan, and in it the operation
     left = [int(count) for count in re.findall(r"<div>\.\.\. (\d+) more steps</div>", markup)]
     steps = sum(len(row) == 6 and row[0] != "pass" for row in shown.cells)
     assert 20 < steps <= MOST_LINES
@@ -282,13 +292,48 @@ def test_a_plan_without_steps():
 
 def test_traces():
     with glla.trace() as traced:
-        glla.matmul(A, A)
         glla.solve(A, A)
+        glla.matmul(A, A)
     shown = read(traced)
     rows = [row for row in shown.cells if row[0] != "pass"]
-    assert [row[1] for row in rows] == [one.shader for one in traced.passes]
-    assert "stack[matmul]: " in shown.text
-    assert shown.tags["details"] == len({one.run for one in traced.passes})
+    first = [one for one in traced.passes if one.operation == "stack[matmul]"]
+    others = [one for one in traced.passes if one not in first]
+    assert [row[1] for row in rows] == [one.shader for one in (*first, *others)]
+    assert shown.text.index("stack[matmul]: ") < shown.text.index("stack[solve, pivoted_small]: ")
+    assert shown.tags["details"] == len({one.run for one in traced.passes}) + 1
+    assert not shown.tags["img"]
+
+
+def test_a_trace_with_values_is_a_strip_of_pictures():
+    with glla.trace(values=True) as traced:
+        glla.rref(np.arange(400).reshape(20, 20) % 7, variant="rank2")
+    shown = read(traced)
+    assert shown.tags["img"] == STATES
+    assert shown.text.index("rref[rank2, harmonic]: ") < shown.text.index("equilibrate")
+
+
+def test_a_picture_is_a_png_with_the_colours():
+    """Blue positive, orange negative, grey not drawn; the largest entry of a block where there are too many."""
+    from PIL import Image
+
+    values = np.zeros((300, 3))
+    values[[0, 299], [0, 1]], values[150, 2] = (-4, 1), np.nan
+    image = Image.open(BytesIO(b64decode(re.search(r"base64,([^\"]+)", picture(values))[1])))
+    assert image.size == (3, 100)
+    assert [image.getpixel(at) for at in ((0, 0), (1, 99), (2, 50), (2, 0))] == [
+        (0xE8, 0x83, 0x3A, 255), (0x2F, 0x6F, 0xE0, 127), (0xC8, 0xC8, 0xC8, 128), (0x2F, 0x6F, 0xE0, 0),
+    ]  # fmt: skip
+
+
+def test_sparse_matrices_and_kernels():
+    A = glla.sparse.asarray(np.diag([1.0, -2.0, 3.0]))
+    assert repr(A) == f"<SparseMatrix 3 x 3 of float32, 3 entries, format {A.format}>\n{np.diag([1.0, -2.0, 3.0])}"
+    assert read(A).tags["img"] == 1
+    large = np.zeros((40, 50))
+    large[[0, 20, 39], [0, 20, 49]] = 1, 2, 3
+    assert repr(glla.sparse.asarray(large)).partition("\n")[2] == np.array2string(large, threshold=0)
+    assert "no elements" not in read(glla.sparse.asarray(np.zeros((0, 3)))).text
+    assert "each_element(life)" in read(glla.kernel("examples/life")).text
 
 
 def test_an_empty_trace_and_a_long_one(monkeypatch):

@@ -130,7 +130,9 @@ def test_table():
                                 "GPU", "ms"]  # fmt: skip
     assert len(lines) == 1 + len(t)
     assert "matmul/inner_product  A=A B=B" in str(t)
-    assert repr(t) == "<glla.trace 7 passes of 5 plans>"
+    assert repr(t).startswith("<glla.trace 7 passes of 5 plans>\noperation ")
+    assert repr(t).splitlines()[2].startswith("matmul[inner_product] ")
+    assert "\n  pack: 1 pass, " in repr(t)
 
 
 @pytest.mark.parametrize(("shape", "height", "width"), [((1, 1), 1, 1), ((3, 5), 2, 3), ((4, 2), 2, 1)])

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla import registry
-from glla.array import arithmetic, blocks, dispatch, dlpack, html, layouts, operators, reductions, shaping
+from glla.array import arithmetic, blocks, dispatch, dlpack, layouts, operators, reductions, shaping
 from glla.array.convert import as_dtype, as_float32, as_real, checked_device, dtype_of, finite_result, promoted
 from glla.array.value import Resident, Shape, from_array, run
+from glla.display import array as display
 from glla.errors import (
     DeviceMismatchError,
     DTypeError,
@@ -174,17 +175,17 @@ class Array:
 
     def __repr__(self) -> str:
         """Show it as NumPy does: of a large one the corners alone. Reads them back: synchronises."""
-        return html.text(self, ", ", "Array(")
+        return display.text(self, ", ", "Array(")
 
     def __str__(self) -> str:
-        return html.text(self, " ")
+        return display.text(self, " ")
 
     def __format__(self, how: str) -> str:
         return format(self.item(), how) if how and not self.shape else format(str(self), how)
 
     def _repr_html_(self) -> str:
         """Show its corners in a notebook. Reads back a few texels: synchronises."""
-        return html.of_array(self)
+        return display.of_array(self)
 
     # -- life ---------------------------------------------------------------------------------------------------
 

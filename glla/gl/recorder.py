@@ -20,9 +20,11 @@ from glla.gl.clock import GPUClock
 from glla.gl.observers import Watched, observe
 from glla.gl.pool import Texture
 from glla.operations.record import Array
-from glla.passes import Call, Plan, Slot, Storage, table, texture
+from glla.passes import Call, Plan, Slot, Storage, texture
 from glla.passes.glsl.find import Define
+from glla.passes.screen import screen
 from glla.passes.steps import DeviceStep, Dispatch, Host, Pass, Region, Transfer, Uniform
+from glla.registry import announced
 
 LIMIT = 2**28
 """Bytes that a recorder keeps at most by default: 256 MiB."""
@@ -134,10 +136,6 @@ class TracedPass:
     def seconds(self) -> float:
         """GPU time if it is known, else wall time."""
         return self.wall if self.gpu is None else self.gpu
-
-
-HEAD: tuple[str, ...] = ("operation", "pass", "shader", "reads", "draws", "region (texels)", "wall ms", "GPU ms")
-"""Headings of the table of passes."""
 
 
 class Recorder:
@@ -285,25 +283,20 @@ class Recorder:
         return len(self.passes)
 
     def __repr__(self) -> str:
+        """Show as much as fits a screen: the passes of the largest plan first."""
         state = "running" if self._scope is not None else f"{len(self.passes)} passes of {self.runs} plans"
-        return f"<glla.{type(self).__name__.lower()} {state}>"
+        head = f"<glla.{type(self).__name__.lower()} {state}>"
+        return screen(f"{head}\n{announced('text of a trace')(self, short=True)}".rstrip()) if self.passes else head
 
     def __str__(self) -> str:
         """Table with a line per pass."""
-        rows = [HEAD, *map(row, self.passes)]
-        more = f"\n{self.dropped} more passes ran beyond the limit of {self.limit} bytes" if self.dropped else ""
-        return table(rows) + more
+        text: str = announced("text of a trace")(self)
+        return text
 
-
-def row(one: TracedPass) -> tuple[str, ...]:
-    """Format a pass as cells below `HEAD`."""
-    reads = " ".join(f"{name}={slot}" for name, slot in one.inputs.items())
-    gpu = "-" if one.gpu is None else f"{1000 * one.gpu:.3f}"
-    draws = " ".join(one.outputs)
-    return (
-        one.operation, str(one.number), one.shader, reads, draws, str(one.region) if one.on_device else "",
-        f"{1000 * one.wall:.3f}", gpu,
-    )  # fmt: skip
+    def _repr_html_(self) -> str:
+        """Show it in a notebook: the largest plan first, in pictures if values were kept; long ones are truncated."""
+        markup: str = announced("html of a trace")(self)
+        return markup
 
 
 def _arrays(values: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

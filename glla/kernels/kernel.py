@@ -24,7 +24,8 @@ from glla.array import layouts
 from glla.array.array import Array
 from glla.array.convert import as_float32
 from glla.array.slots import as_int32, as_slot
-from glla.array.value import Resident
+from glla.array.value import Resident, Shape
+from glla.display import html
 from glla.errors import DTypeError, OptionError, OptionTypeError, ShaderError, ShapeError, integer
 from glla.gl import Device, DeviceLike, Texture
 from glla.linalg.operands import device_of
@@ -43,9 +44,6 @@ from glla.passes.glsl.declarations import (
     uniform_value,
 )
 from glla.registry import delegating
-
-Shape = tuple[int, ...]
-"""Lengths of the dimensions of an array."""
 
 SUFFIX = ".frag"
 UNNAMED = f"kernel{SUFFIX}"
@@ -136,6 +134,11 @@ class Kernel:
         declared = self._version.declared
         given = ", ".join(map(str, (*declared.samplers.values(), *declared.uniforms.values())))
         return f"<glla.Kernel {self.name}({given}) -> {', '.join(one.name for one in declared.outputs)}>"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook: its inputs and outputs, and its text with the comments paler."""
+        own = "".join(self._version.files.values()) or self._text or shaders.source(self.name)
+        return html.source(repr(self).strip("<>"), own)
 
     # -- its files ----------------------------------------------------------------------------------------------
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from glla import registry
+from glla.display.html import MOST_LINES, folded, left_out, line, table
 from glla.lab import plots, show
 from glla.lab.comparison import Comparison
-from glla.passes.text.html import MOST_LINES, folded, left_out, line, table
 
 PLOTS = ("times", "roofline", "errors", "bounds")
 

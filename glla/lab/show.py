@@ -12,7 +12,7 @@ from glla.lab.fits import FEWEST, POOR, per_cent
 from glla.lab.measurement import Measurement
 from glla.lab.samples import NOISY
 from glla.lab.table import columned, digits, titled
-from glla.passes.text.screen import screen
+from glla.passes.screen import screen
 from glla.registry import announce
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.limits import version
 
 if TYPE_CHECKING:
-    from glla.passes.text.words import Explanation
+    from glla.display.words import Explanation
 
 
 def plan(
@@ -105,14 +105,14 @@ def explain(
     Returns
     -------
     Explanation
-        ``print`` it; see `glla.passes.text.words.explain`.
+        ``print`` it; see `glla.display.words.explain`.
 
     Raises
     ------
     OptionError, ShapeError, LimitError
         As `plan`.
     """
-    from glla.passes.text.words import explain as in_words  # few need it
+    from glla.display.words import explain as in_words  # few need it
 
     if not isinstance(operation, Plan):
         return in_words(plan(operation, *forms, device=device, limits=limits, **options))

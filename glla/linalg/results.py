@@ -6,8 +6,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from glla.array.html import of_array, of_host
-from glla.passes.text.html import folded, line
+from glla.display.array import of_array, of_host
+from glla.display.html import folded, line
 
 Value = TypeVar("Value")
 """Type of the matrices: arrays of NumPy, or `glla.Array`."""

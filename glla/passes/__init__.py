@@ -6,7 +6,7 @@ can be printed, costed and checked without a GPU, and is cached by whoever build
 
 Read `layout` (which element lies where), `storage` and `steps` (what a plan is made of), `plan`, `draft` (how one is
 written), `loop`, `check` (what is proved before GL sees anything), then `form`, `limits` and `variant`. `glsl` has the
-texts of shaders, `text` what is shown of a plan: as a table, in HTML, and in words.
+texts of shaders. `glla.display` has what is shown of a plan: a table, HTML, and words.
 
 The room is not called ``plan``, because `glla.plan` is the function that shows one.
 """
@@ -21,7 +21,6 @@ from glla.passes.plan import Call, Cost, Next, Plan, Scope, stages
 from glla.passes.sharing import shared
 from glla.passes.steps import Block, DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
 from glla.passes.storage import Buffer, HostArray, Slot, Storage, matrix, texture, wrapped
-from glla.passes.text.table import table
 from glla.passes.variant import Variant, Variants, parameter_space
 
 __all__ = [
@@ -29,5 +28,5 @@ __all__ = [
     "Draft", "Form", "Forms", "Host", "HostArray", "Iterated", "Layout", "Limits", "Loop", "Next", "Packed",
     "Parameters", "Pass", "PingPong", "Plan", "Region", "Scope", "Slot", "Step", "Storage", "Transfer", "Tuned",
     "Uniform", "Variant", "Variants", "Wrapped", "forms_of", "iterate", "matrix", "parameter_space", "resident",
-    "shared", "stages", "table", "texture", "touched", "wrapped",
+    "shared", "stages", "texture", "touched", "wrapped",
 ]  # fmt: skip

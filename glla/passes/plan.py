@@ -11,9 +11,9 @@ from glla import registry
 from glla.passes.check import check
 from glla.passes.layout import ELEMENT_BYTES, Layout
 from glla.passes.limits import Limits
+from glla.passes.screen import screen
 from glla.passes.steps import DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, renamed
 from glla.passes.storage import Slot, Storage, texture
-from glla.passes.text.screen import screen
 
 
 @dataclass(frozen=True)
@@ -200,13 +200,13 @@ class Plan:
         check(flat, tuple(step for step in flat.steps if not isinstance(step, Call)), limits or Limits())
 
     def __str__(self) -> str:
-        """Table with a line per step, and the transitions, see `glla.passes.text.table`."""
+        """Table with a line per step, and the transitions, see `glla.display.table`."""
         text: str = registry.announced("text of a plan")(self)
         return text
 
     def __repr__(self) -> str:
-        """Show as much of the table as fits a screen, without the temporaries."""
-        return screen("\n".join(line for line in str(self).splitlines() if not line.startswith("  temporary")))
+        """Show as much of the table as fits a screen, the operation itself first, without the temporaries."""
+        return screen(registry.announced("text of a plan")(self, short=True))
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: a table that folds, and the passes to run in the browser."""

@@ -13,6 +13,7 @@ from glla.array import layouts, shaping
 from glla.array.array import Array, upload
 from glla.array.convert import checked_device, within_float32
 from glla.array.value import Resident
+from glla.display import sparse as display
 from glla.errors import DeviceMismatchError, ShapeError, UnsupportedError, one_of
 from glla.gl import Device, DeviceLike, Texture, default_device
 from glla.operations.sparse import spmv
@@ -37,6 +38,8 @@ def asarray(
     >>> A = glla.sparse.asarray([[2, 0, 0], [0, 3, 1]])
     >>> A
     <SparseMatrix 2 x 3 of float32, 3 entries, format diagonals>
+    [[2. 0. 0.]
+     [0. 3. 1.]]
     >>> A @ [1, 2, 3]
     array([2., 9.], dtype=float32)
     >>> (A.T @ [1, 1]).tolist()
@@ -200,8 +203,17 @@ class SparseMatrix:
         return _from_pickle, (self.rows, self.format)
 
     def __repr__(self) -> str:
+        """Show it with its numbers, as NumPy prints a matrix; reads nothing back."""
+        return f"<{self._title}>\n{display.text(self.rows)}"
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook where its entries are, and its corners; reads nothing back."""
+        return display.markup(self._title, self.rows)
+
+    @property
+    def _title(self) -> str:
         rows, columns = self.shape
-        return f"<SparseMatrix {rows} x {columns} of float32, {self.nnz} entries, format {self.format}>"
+        return f"SparseMatrix {rows} x {columns} of float32, {self.nnz} entries, format {self.format}"
 
     def __matmul__(self, x: Any) -> Any:
         """Multiply by a vector or a matrix."""

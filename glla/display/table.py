@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
 
 from glla import registry
+from glla.display.scopes import Node, core, shortened, tree
 from glla.passes.loop import Loop
-from glla.passes.plan import Call, Plan, stages
+from glla.passes.plan import Call, Plan, Scope, stages
 from glla.passes.steps import Dispatch, Host, Pass, Step, Transfer
-from glla.passes.text.scopes import Node, shortened, tree
 
 HEAD = ("pass", "shader", "reads", "draws", "region (texels)", "uniforms")
 """Headings of the columns."""
 
 
-def of_plan(plan: Plan) -> str:
-    """Write a plan, and below it the plans that may follow, as "if ...: then ..."."""
-    return "\n".join(_lines(plan))
+def of_plan(plan: Plan, short: bool = False) -> str:
+    """Write a plan, and below it the plans that may follow, as "if ...: then ...".
+
+    A short text lacks temporaries, and has a line for each part of a call around the operation itself.
+    """
+    return "\n".join(_lines(plan, short))
 
 
-def _lines(plan: Plan) -> Iterator[str]:
+def _lines(plan: Plan, short: bool) -> Iterator[str]:
     if plan.target:
         yield f"for {plan.target}"
-    for stage, one in stages(plan):
+    for stage, one in [("", plan)] if short else stages(plan):
         if stage:
             yield f"\n{stage}:"
         yield title(one)
-        yield from (f"  {role:9} {name}: {one.flat.slots[slot]}" for role, name, slot in one.roles())
+        roles = [role for role in one.roles() if not (short and role[0] == "temporary")]
+        yield from (f"  {role:9} {name}: {one.flat.slots[slot]}" for role, name, slot in roles)
         if isinstance(one, Loop):
             yield from (f"  carried   {operand} <- {name}" for name, operand in one.carry.items())
             yield from (f"  until     {name} is not 0" for name in (one.until,) if name is not None)
-        yield from _rows(one.flat)
+        own = core(one) if short else None
+        yield from _rows(one.flat, own)
+        yield from around(one, own) if own else ()
         yield from map(str, one.after)
 
 
@@ -40,14 +47,32 @@ def title(plan: Plan) -> str:
     return f"{often}{plan.operation}: {cost.passes} passes, {cost.flops} flop, {cost.nbytes} bytes written"
 
 
-def _rows(flat: Plan) -> Iterator[str]:
-    """Give the lines of the table; plans that are called have headings, and their slots no prefix below them."""
+def _rows(flat: Plan, own: Scope | None = None) -> Iterator[str]:
+    """Give the lines of the table; plans that are called have headings, and their slots no prefix below them.
+
+    Of one scope alone where it is given.
+    """
     steps = [step for step in flat.steps if not isinstance(step, Call)]
     cells = zip(steps, shortened(steps, flat.scopes, flat.slots), strict=True)
     rows = [(str(number), *step_cells(flat, *pair)) for number, pair in enumerate(cells)]
-    head, *lines = table([HEAD, *rows]).splitlines()
+    first, end = (own.first, own.end) if own else (0, len(rows))
+    head, *lines = table([HEAD, *rows[first:end]]).splitlines()
     yield head
-    yield from _headed(tree(flat.scopes, 0, len(lines)), lines, "  ")
+    inner = [scope for scope in flat.scopes if first <= scope.first and scope.end <= end]
+    yield from _headed(tree(inner, first, end), [""] * first + lines, "  ")
+
+
+def around(plan: Plan, own: Scope) -> Iterator[str]:
+    """Name the parts of a call before and after the operation itself."""
+    flat = plan.flat
+    yield f"The call around it, {len(flat.steps) - own.end + own.first} steps that scale, check and transfer:"
+    for side, first, end in (("before", 0, own.first), ("after", own.end, len(flat.steps))):
+        scopes = [scope for scope in flat.scopes if first <= scope.first and scope.end <= end]
+        names: list[str] = []
+        for node in tree(scopes, first, end):
+            steps = [one for one in flat.steps[node.first : node.end] if isinstance(one, Step)]
+            names += [node.scope.name] if node.scope else [step_cells(flat, one, one)[0] for one in steps]
+        yield from wrap(f"{side}: {', '.join(names)}", 110, initial_indent="  ", subsequent_indent="    ")
 
 
 def _headed(nodes: Iterable[Node], lines: Sequence[str], indent: str) -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from glla.passes.plan import Scope
+from glla.passes.plan import Call, Plan, Scope
 from glla.passes.steps import Step, renamed, touched
 
 
@@ -38,6 +39,18 @@ def tree(scopes: Sequence[Scope], first: int, end: int) -> Iterator[Node]:
             place += 1
         yield Node(scope, first, scope.end, tuple(tree(scopes[outer + 1 : place], first, scope.end)))
         first = scope.end
+
+
+def core(plan: Plan) -> Scope | None:
+    """Find the operation itself in the plan of a call: the one plan that it calls of its own name.
+
+    The other steps are what a call needs besides: transfers, scaling, checks.
+    """
+    name = re.split(r"[\[ ]", plan.operation)[0]
+    calls = [one.name for one in plan.steps if isinstance(one, Call) and one.plan.operation.startswith(f"{name}[")]
+    if len(calls) != 1:
+        return None
+    return next(scope for scope in plan.flat.scopes if scope.name == calls[0] and scope.number is None)
 
 
 def shortened(steps: Sequence[Step], scopes: Sequence[Scope], slots: Collection[str]) -> tuple[Step, ...]:

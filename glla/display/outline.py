@@ -15,9 +15,9 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
+from glla.display.scopes import Node, tree
 from glla.passes.plan import Call, Plan
 from glla.passes.steps import Host, Step, Transfer
-from glla.passes.text.scopes import Node, tree
 
 Pair = tuple[int, int]
 

@@ -6,14 +6,15 @@ sheet of ours. How long the markup gets is bounded, whatever is shown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
 from glla import registry
+from glla.display.scopes import Node, core, shortened, tree
+from glla.display.table import HEAD, step_cells, title
 from glla.passes.plan import Plan, Scope, stages
 from glla.passes.steps import Step
-from glla.passes.text.scopes import Node, shortened, tree
-from glla.passes.text.table import HEAD, step_cells, title
 
 MOST_LINES = 200
 """Steps, slots, passes or records that are shown at most; the others are counted."""
@@ -21,26 +22,42 @@ MOST_LINES = 200
 FEWEST_LINES = 4
 """Lines that a scope gets at least where not all scopes can be shown."""
 
-OPEN_STEPS = 40
+OPEN_STEPS = 12
 """Steps of a plan that is unfolded as a whole, at most; of a longer one the scopes are folded."""
 
-_LEFT = ' style="text-align: left"'
+_TEXT = "text-align:left;padding:0 .6em"
+_NUMBER = "text-align:right;padding:.1em .5em;font-variant-numeric:tabular-nums"
 _INDENT = ' style="margin-left: 1.5em"'
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = False) -> str:
-    """Make a table of texts, to the left, or of numbers, to the right; without a head where that is empty.
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Make a table of texts; without a head where that is empty. A wide one scrolls.
 
-    >>> table(["a"], [["<b>"]])
-    '<table><tr><th style="text-align: left">a</th></tr><tr><td style="text-align: left">&lt;b&gt;</td></tr></table>'
+    >>> table([], [["<b>"]]).removeprefix('<div style="overflow-x:auto">')
+    '<table><tr><td style="text-align:left;padding:0 .6em">&lt;b&gt;</td></tr></table></div>'
     """
-    side = ' style="text-align: right"' if numbers else _LEFT
-    lines = [_line("th", head, side)] if head else []
-    return f"<table>{''.join(lines)}{''.join(_line('td', row, side) for row in rows)}</table>"
+    lines = ["".join(_cell("th", text, _TEXT) for text in head)] if head else []
+    lines += ["".join(_cell("td", text, _TEXT) for text in row) for row in rows]
+    return _scrolled(lines)
 
 
-def _line(cell: str, texts: Sequence[str], look: str) -> str:
-    return f"<tr>{''.join(f'<{cell}{look}>{escape(text)}</{cell}>' for text in texts)}</tr>"
+def numbers(rows: Sequence[Sequence[str]], tints: Sequence[Sequence[str]] | None = None) -> str:
+    """Make a table of numbers, to the right, each with the CSS of its tint."""
+    looks = tints or [[""] * len(row) for row in rows]
+    lines = [
+        "".join(_cell("td", text, _NUMBER + tint) for text, tint in zip(row, own, strict=True))
+        for row, own in zip(rows, looks, strict=True)
+    ]
+    return _scrolled(lines)
+
+
+def _cell(tag: str, text: str, look: str) -> str:
+    return f'<{tag} style="{look}">{escape(text)}</{tag}>'
+
+
+def _scrolled(lines: Sequence[str]) -> str:
+    rows = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<div style="overflow-x:auto"><table>{rows}</table></div>'
 
 
 def folded(summary: str, body: str, unfolded: bool = False) -> str:
@@ -60,6 +77,12 @@ def line(text: str) -> str:
     '<div>1 &lt; 2</div>'
     """
     return f"<div>{escape(text)}</div>"
+
+
+def source(title: str, text: str) -> str:
+    """Show a shader, its comments paler."""
+    pale = re.sub(r"//.*", r'<span style="opacity:.6">\g<0></span>', escape(text, quote=False))
+    return f"{line(title)}<pre>{pale}</pre>"
 
 
 def left_out(count: int, what: str) -> str:
@@ -98,9 +121,18 @@ class _Folding:
     def markup(self) -> str:
         roles = [(role, name, str(self.flat.slots[slot])) for role, name, slot in self.plan.roles()]
         slots = table((), roles[:MOST_LINES]) + left_out(max(0, len(roles) - MOST_LINES), "slots")
-        scopes = [one for one in self.flat.scopes if one.first < one.end]
-        steps = self._level(tuple(tree(scopes, 0, len(self.steps))), (), MOST_LINES)
-        return folded(title(self.plan), folded(f"{len(roles)} slots", slots) + steps, unfolded=True)
+        slots = folded(f"{len(roles)} slots", slots)
+        own, end = core(self.plan), len(self.steps)
+        if own is None:
+            return folded(title(self.plan), self._part(0, end, MOST_LINES) + slots, unfolded=True)
+        first = folded(_head(own), self._part(own.first, own.end, MOST_LINES // 2, own), unfolded=True)
+        before, after = (self._part(*one, MOST_LINES // 4) for one in ((0, own.first), (own.end, end)))
+        others = f"the call around it: {end - own.end + own.first} steps that scale, check and transfer"
+        return folded(title(self.plan), first + folded(others, before + after) + slots, unfolded=True)
+
+    def _part(self, first: int, end: int, lines: int, own: Scope | None = None) -> str:
+        scopes = [one for one in self.flat.scopes if first <= one.first < one.end <= end and one != own]
+        return self._level(tuple(tree(scopes, first, end)), (own,) if own else (), lines)
 
     def _level(self, nodes: Sequence[Node], around: tuple[Scope, ...], lines: int) -> str:
         """Write nodes that lie in these scopes on no more lines than these.
@@ -118,12 +150,10 @@ class _Folding:
 
     def _node(self, node: Node, around: tuple[Scope, ...], lines: int) -> str:
         """Write a scope, folded, or steps in none, as a table."""
-        scope, count = node.scope, node.end - node.first
+        scope = node.scope
         if scope is None:
             return self._table(node, around, lines)
-        name = scope.name if scope.number is None else f"{scope.name} {scope.number}"
-        head = f"{name}: {'1 step' if count == 1 else f'{count} steps'}, from {node.first}"
-        return folded(head, self._level(node.inner, (*around, scope), lines), len(self.steps) <= OPEN_STEPS)
+        return folded(_head(scope), self._level(node.inner, (*around, scope), lines), len(self.steps) <= OPEN_STEPS)
 
     def _table(self, node: Node, around: tuple[Scope, ...], lines: int) -> str:
         """Write steps that lie in no further scope."""
@@ -132,6 +162,11 @@ class _Folding:
         cells = zip(own, shortened(own, within, self.flat.slots), strict=True)
         rows = [(str(node.first + k), *step_cells(self.flat, *pair)) for k, pair in enumerate(cells)]
         return table(HEAD, rows) + left_out(node.end - node.first - len(own), "steps")
+
+
+def _head(scope: Scope) -> str:
+    name, count = scope.name if scope.number is None else f"{scope.name} {scope.number}", scope.end - scope.first
+    return f"{name}: {'1 step' if count == 1 else f'{count} steps'}, from {scope.first}"
 
 
 def _steps(nodes: Sequence[Node]) -> int:

@@ -1,21 +1,29 @@
 """Display of an array: as NumPy prints it, and in a notebook with its device.
 
-Of a large array the corners are read back, `EDGE` elements from each end of a side, whatever the size. They are read
-with slices, so this module is independent of layouts.
+Of a large array the corners are read back, `EDGE` elements from each end of a side. They are read with slices, so this
+module is independent of layouts.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glla.display.colours import strengths, tint
+from glla.display.html import line, numbers
 from glla.errors import GllaError
-from glla.passes.text.html import line, table
 
 EDGE = 3
-"""Rows, or columns, shown at each end of a side."""
+"""Rows, or columns, shown at each end of a long side."""
+
+SIDE = 12
+"""Rows, or columns, up to which a notebook shows all, with colours."""
+
+DIGITS = 4
+"""Significant digits of the largest number of a column."""
 
 WHOLE = 1000
 """Elements up to which `repr` shows all of an array, as NumPy's does."""
@@ -70,34 +78,33 @@ def of_host(array: NDArray[Any]) -> str:
 
 
 def corners(array: Any) -> str:
-    """Format the corners of the last two dimensions, of the first matrix if there are more."""
+    """Format the last two dimensions, of the first matrix if there are more; of a long side the ends."""
     shape = array.shape
     if 0 in shape:
         return line(f"no elements, shape {shape}")
     lead = max(0, len(shape) - 2)
-    texts = _frame(array, (slice(0, 1),) * lead, (1, 1, *shape)[-2:])
+    sides = (1, 1, *shape)[-2:]
+    across, first = _ends(sides[1]), (slice(0, 1),) * lead
+    values = np.block([[_read(array, (*first, down, right)) for right in across] for down in _ends(sides[0])])
+    cells = [list(row) for row in zip(*map(_column, values.T), strict=True)]
+    tints = (
+        [[tint(one) for one in row] for row in strengths(values)]
+        if max(sides) <= SIDE and values.dtype.kind in "biuf"
+        else None
+    )
+    if sides[1] > SIDE:
+        cells = [[*row[:EDGE], "⋯", *row[EDGE:]] for row in cells]
+    if sides[0] > SIDE:
+        cells.insert(EDGE, ["⋮"] * len(cells[0]))
     note = ""
     if any(count > 1 for count in shape[:-2]):
         note = line(f"[{', '.join('0' * lead)}, :, :] of shape {shape}")
-    return note + table((), texts, numbers=True)
-
-
-def _frame(array: Any, lead: tuple[slice, ...], sides: tuple[int, ...]) -> list[list[str]]:
-    """Read the corners and format them, with dots between them."""
-    rows, columns = (_ends(side) for side in sides)
-    lines: list[list[str]] = []
-    for down in rows:
-        blocks = [_read(array, (*lead, down, right)) for right in columns]
-        texts = [[[_number(value) for value in row] for row in block] for block in blocks]
-        lines += [_joined(parts) for parts in zip(*texts, strict=True)]
-        if len(rows) > 1 and down is rows[0]:
-            lines.append(["⋮"] * len(lines[0]))
-    return lines
+    return note + numbers(cells, tints)
 
 
 def _ends(side: int) -> tuple[slice, ...]:
     """Slices of a side: all of it, or its two ends."""
-    return (slice(0, side),) if side <= 2 * EDGE else (slice(0, EDGE), slice(side - EDGE, side))
+    return (slice(0, side),) if side <= SIDE else (slice(0, EDGE), slice(side - EDGE, side))
 
 
 def _read(array: Any, block: tuple[slice, ...]) -> NDArray[Any]:
@@ -108,18 +115,20 @@ def _read(array: Any, block: tuple[slice, ...]) -> NDArray[Any]:
     return values.reshape(height, width)
 
 
-def _joined(parts: tuple[list[str], ...]) -> list[str]:
-    left, *right = parts
-    return [*left, "⋯", *right[0]] if right else left
+def _column(values: NDArray[Any]) -> list[str]:
+    """Format a column with the same decimals in each line, at least one of which has `DIGITS` significant digits.
 
-
-def _number(value: Any) -> str:
-    """Format an element as NumPy does, with up to six digits: a whole float ends in a point.
-
-    >>> [_number(one) for one in (np.float32(0.1), np.float32(-2), np.float32("nan"), np.int32(7), np.bool_(True))]
-    ['0.1', '-2.', 'nan', '7', 'True']
+    >>> _column(np.float32([0.125, -2, 1e-9])), _column(np.float32([1, 2000])), _column(np.array([True]))
+    (['0.125', '-2.000', '1e-09'], ['1.', '2000.'], ['True'])
     """
-    if not isinstance(value, np.floating):
-        return str(value)
-    text = f"{float(value):.6g}"
-    return f"{text}." if text.lstrip("-").isdigit() else text
+    if not np.issubdtype(values.dtype, np.floating):
+        return [str(value) for value in values]
+    finite = np.abs(values[np.isfinite(values)])
+    most = float(finite.max(initial=0.0))
+    if most and not 1e-4 <= most < 1e6:
+        return [f"{value:.{DIGITS}g}" for value in values]
+    decimals = max(0, DIGITS - 1 - math.floor(math.log10(most or 1.0)))
+    rounded = finite[finite >= 10.0**-decimals / 2].round(decimals)
+    decimals = next((d for d in range(decimals) if np.array_equal(rounded.round(d), rounded)), decimals)
+    least = 10.0**-decimals / 2
+    return [f"{value:#.{decimals}f}" if not 0 < abs(value) < least else f"{value:.0e}" for value in values.tolist()]

@@ -1,6 +1,6 @@
 """`glla.explain`: a plan in words. The words for a pass are the first sentence of its shader's header.
 
-Loops and parts are the scopes that the plan has, see `glla.passes.text.outline`.
+Loops and parts are the scopes that the plan has, see `glla.display.outline`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from glla.display.outline import Item, outline
+from glla.display.scopes import core, shortened
+from glla.display.table import around
 from glla.passes import (
     Buffer,
     Cost,
@@ -20,15 +23,14 @@ from glla.passes import (
     Pass,
     Plan,
     Region,
+    Scope,
     Step,
     Transfer,
     Wrapped,
     stages,
 )
 from glla.passes.glsl import find as shaders
-from glla.passes.text.outline import Item, outline
-from glla.passes.text.scopes import shortened
-from glla.passes.text.screen import screen
+from glla.passes.screen import screen
 
 WIDTH = 110
 """Characters of a line, at most."""
@@ -39,7 +41,7 @@ MOST_SLOTS = 4
 
 @dataclass(frozen=True)
 class Explanation:
-    """A plan in words, and its outline; `str` gives the words."""
+    """A plan in words, and its outline; `str` gives the words, `short` those of the operation itself."""
 
     plan: Plan
     items: tuple[Item, ...]
@@ -50,31 +52,52 @@ class Explanation:
         return self.plan.cost
 
     def __str__(self) -> str:
+        return self._text(short=False)
+
+    @property
+    def short(self) -> str:
+        """The operation itself in words; what its call does before and after it is named only."""
+        return self._text(short=True)
+
+    def _text(self, short: bool) -> str:
         parts = [f"for {self.plan.target}"] if self.plan.target else []
         known: dict[Hashable, str] = {}
-        for stage, plan in stages(self.plan):
+        for stage, plan in [("", self.plan)] if short else stages(self.plan):
             parts += ["", f"{stage}:"] if stage else []
-            parts += _Lines(plan, self.items if plan is self.plan else outline(plan), stage, known)
+            items = self.items if plan is self.plan else outline(plan)
+            parts += _Lines(plan, items, stage, known, core(plan) if short else None)
         return "\n".join(parts)
 
     def __repr__(self) -> str:
-        return screen(str(self))
+        return screen(self.short)
 
     def _repr_html_(self) -> str:
         """Let a notebook keep the lines as they are."""
-        return f"<pre>{escape(str(self), quote=False)}</pre>"
+        whole, short = (escape(one, quote=False) for one in (str(self), self.short))
+        more = (
+            f"<details><summary>all steps of the call</summary><pre>{whole}</pre></details>" if whole != short else ""
+        )
+        return f"<pre>{short}</pre>{more}"
 
 
 class _Lines:
     """Lines about one plan; `known` are the parts that were explained before, and where."""
 
-    def __init__(self, plan: Plan, items: tuple[Item, ...], stage: str, known: dict[Hashable, str]) -> None:
-        self.plan, self.flat, self.items, self.stage, self.known = plan, plan.flat, items, stage, known
+    def __init__(
+        self, plan: Plan, items: tuple[Item, ...], stage: str, known: dict[Hashable, str], own: Scope | None
+    ) -> None:
+        self.plan, self.flat, self.items, self.stage, self.known, self.own = plan, plan.flat, items, stage, known, own
         self.steps = [step for step in self.flat.steps if isinstance(step, Step)]
         self.shown = shortened(self.steps, self.flat.scopes, self.flat.slots)
 
     def __iter__(self) -> Iterator[str]:
-        yield from (*self._head(), "", *self._numbered(self.items, 1, "", ""), "", *self._totals())
+        items = self.items
+        if self.own is not None:
+            items = tuple(one for one in items if self.own.first <= one.numbers[0] < self.own.end)
+        yield from (*self._head(), "", *self._numbered(items, 1, "", ""), "")
+        if self.own is not None:
+            yield from (*around(self.plan, self.own), "")
+        yield from self._totals()
         for then in self.plan.after:
             first, *others = textwrap.wrap(str(then), WIDTH)
             yield from (first, *(f"  {line}" for line in others))
@@ -86,8 +109,11 @@ class _Lines:
         yield f"{often}{plan.operation}: {_count(len(plan.passes), 'pass')}{waits}"
         takes = f"  takes {', '.join(map(self._described, plan.operands)) or 'nothing'}"
         yield from textwrap.wrap(takes, WIDTH, subsequent_indent="    ")
-        for name, slot in plan.results.items():
-            yield f"  gives {self._described(slot)}" + ("" if name == slot else f" as {name}")
+        given = [
+            f"{self._described(slot)}{'' if name == slot else f' as {name}'}" for name, slot in plan.results.items()
+        ]
+        for line in given if self.own is None else [", ".join(given)]:
+            yield from textwrap.wrap(f"  gives {line}", WIDTH, subsequent_indent="    ")
         if isinstance(plan, Loop):
             yield from (f"  then {name} takes the place of {operand}" for name, operand in plan.carry.items())
             if plan.until is not None:

@@ -1,0 +1,97 @@
+"""The colours of values, the same in films, pages, notebooks and pictures.
+
+Positive is blue, negative orange, zero the paper; changed has a magenta outline; grey was not drawn yet.
+"""
+
+from __future__ import annotations
+
+import zlib
+from base64 import b64encode
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+POSITIVE, NEGATIVE, CHANGED, UNDRAWN = "#2f6fe0", "#e8833a", "#d6006e", "#c8c8c8"
+
+SIGNED = (NEGATIVE, "#fbe3cf", "#ffffff", "#d3e3fd", POSITIVE)
+"""From the most negative value to the most positive one, on white paper."""
+
+LABELS, TEXELS = "#6b7280", "#9aa0a6"
+"""Text and lines that are seen on white paper and on black."""
+
+PAGE = {
+    "light": {"zero": "#fafafa", "positive": "#84b4ff", "negative": "#ffb078", "frame": "#b0006e"},
+    "dark": {"zero": "#1e2126", "positive": "#2254a0", "negative": "#8a4616", "frame": "#ff78c8"},
+}
+"""Cells of an exported page, pale enough for the numbers in them; `frame` is around what changed."""
+
+MOST_PIXELS = 128
+"""Rows and columns of a picture at most; of a larger matrix each pixel shows the largest entry of a block."""
+
+
+def strengths(values: NDArray[Any], largest: float | None = None) -> NDArray[np.float64]:
+    """Return the strength of colours, -1 to 1, by the square root, so that small values show; 0 if not finite.
+
+    >>> strengths(np.array([[4.0, -1.0], [0.0, np.nan]])).tolist()
+    [[1.0, -0.5], [0.0, 0.0]]
+    """
+    finite = np.where(np.isfinite(values), values, 0).astype(np.float64)
+    most = float(np.abs(finite).max(initial=0.0)) if largest is None else largest
+    return np.asarray(np.clip(np.sign(finite) * np.sqrt(np.abs(finite) / (most or 1.0)), -1.0, 1.0))
+
+
+def tint(strength: float) -> str:
+    """CSS of a cell: transparent, so that its number is read in light and in dark.
+
+    >>> tint(-1.0), tint(0.0)
+    (';background:#e8833a80', '')
+    """
+    alpha = round(128 * abs(strength))
+    return f";background:{NEGATIVE if strength < 0 else POSITIVE}{alpha:02x}" if alpha else ""
+
+
+def picture(values: NDArray[Any], largest: float | None = None) -> str:
+    """Draw a matrix as an ``img`` that needs nothing else: a PNG with transparent colours."""
+    values = _thinned(values)
+    strength = strengths(values, largest)[..., None]
+    colours = np.where(strength < 0, _rgb(NEGATIVE), _rgb(POSITIVE))
+    missing = np.isnan(values)[..., None]
+    pixels = np.concatenate(
+        [np.where(missing, _rgb(UNDRAWN), colours), np.where(missing, 128, 255 * np.abs(strength))], axis=-1
+    )
+    look = "image-rendering:pixelated;width:9em;border:1px solid"
+    return f'<img alt="" style="{look}" src="data:image/png;base64,{b64encode(_png(pixels)).decode()}">'
+
+
+def _thinned(values: NDArray[Any]) -> NDArray[Any]:
+    """Reduce a large matrix: the entry of largest magnitude of each block."""
+    for axis in (0, 1):
+        step = -(-values.shape[axis] // MOST_PIXELS)
+        if step > 1:
+            wide = np.pad(values, [(0, -values.shape[k] % step if k == axis else 0) for k in (0, 1)])
+            blocks = np.moveaxis(wide, axis, -1).reshape(wide.shape[1 - axis], -1, step)
+            found = np.take_along_axis(blocks, np.abs(blocks).argmax(axis=-1)[..., None], -1)[..., 0]
+            values = np.moveaxis(found, -1, axis)
+    return values
+
+
+def _rgb(colour: str) -> list[int]:
+    return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+
+
+def _png(pixels: NDArray[Any]) -> bytes:
+    """Write pixels, height x width x RGBA, as a PNG."""
+    height, width, _ = pixels.shape
+    lines = np.pad(pixels.astype(np.uint8).reshape(height, 4 * width), ((0, 0), (1, 0)))  # no filter
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
+
+    head = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, 6, 0, 0, 0])
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(lines.tobytes(), 9))
+        + chunk(b"IEND", b"")
+    )
