@@ -1,4 +1,4 @@
-"""What prompts and notebooks show: arrays; plans as a `table` for ``print``, as `html`, in `words` for `glla.explain`.
+"""Texts of prompts and notebooks: arrays; plans as a `table` for ``print``, as `html`, in `words` for `glla.explain`.
 
 The last three go through the scopes of a plan by `scopes.tree`. `outline` lays the turns of loops upon each other.
 """

@@ -24,7 +24,7 @@ PAGE = {
     "light": {"zero": "#fafafa", "positive": "#84b4ff", "negative": "#ffb078", "frame": "#b0006e"},
     "dark": {"zero": "#1e2126", "positive": "#2254a0", "negative": "#8a4616", "frame": "#ff78c8"},
 }
-"""Cells of an exported page, pale enough for the numbers in them; `frame` is around what changed."""
+"""Cells of an exported page, pale enough for the numbers in them; `frame` is around changes."""
 
 MOST_PIXELS = 128
 """Rows and columns of a picture at most; of a larger matrix each pixel shows the largest entry of a block."""

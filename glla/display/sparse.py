@@ -26,9 +26,10 @@ def text(rows: Any) -> str:
     return np.array2string(shown, threshold=0 if large else WHOLE, edgeitems=EDGE)
 
 
-def markup(title: str, rows: Any) -> str:
-    """Show in a notebook where its entries are, and its corners."""
+def markup(shown: str, rows: Any) -> str:
+    """Show in a notebook where the entries are, and the text of a prompt."""
     spots = np.zeros([min(side, MOST_PIXELS) for side in rows.shape])
     at = zip((rows.rows, rows.columns), spots.shape, rows.shape, strict=True)
     spots[tuple(place * size // max(side, 1) for place, size, side in at)] = 1
-    return f"{line(title)}{picture(spots) if spots.size else ''}<pre>{text(rows)}</pre>"
+    head, _, numbers = shown.partition("\n")
+    return f"{line(head.strip('<>'))}{picture(spots) if spots.size else ''}<pre>{numbers}</pre>"

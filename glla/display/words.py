@@ -56,7 +56,7 @@ class Explanation:
 
     @property
     def short(self) -> str:
-        """The operation itself in words; what its call does before and after it is named only."""
+        """The operation itself in words; the other steps of its call are named only."""
         return self._text(short=True)
 
     def _text(self, short: bool) -> str:

@@ -204,16 +204,12 @@ class SparseMatrix:
 
     def __repr__(self) -> str:
         """Show it with its numbers, as NumPy prints a matrix; reads nothing back."""
-        return f"<{self._title}>\n{display.text(self.rows)}"
+        m, n = self.shape
+        head = f"<SparseMatrix {m} x {n} of float32, {self.nnz} entries, format {self.format}>"
+        return f"{head}\n{display.text(self.rows)}"
 
     def _repr_html_(self) -> str:
-        """Show in a notebook where its entries are, and its corners; reads nothing back."""
-        return display.markup(self._title, self.rows)
-
-    @property
-    def _title(self) -> str:
-        rows, columns = self.shape
-        return f"SparseMatrix {rows} x {columns} of float32, {self.nnz} entries, format {self.format}"
+        return display.markup(repr(self), self.rows)
 
     def __matmul__(self, x: Any) -> Any:
         """Multiply by a vector or a matrix."""
