@@ -32,8 +32,8 @@ ANNOUNCEMENTS = {
     "player of a plan": "glla.web.frame",
     "html of a comparison": "glla.lab.html",
     "text of a comparison": "glla.lab.show",
-    "text of a trace": "glla.lab.recorded",
-    "html of a trace": "glla.lab.recorded",
+    "text of a trace": "glla.display.trace",
+    "html of a trace": "glla.display.trace",
 }
 """Names of announcements, each with the module that makes it.
 

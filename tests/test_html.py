@@ -17,10 +17,10 @@ from glla.display.array import of_array, of_host
 from glla.display.colours import picture
 from glla.display.html import MOST_LINES, OPEN_STEPS
 from glla.display.scopes import core
+from glla.display.trace import STATES
 from glla.lab import html as lab_html
 from glla.lab.comparison import Comparison
 from glla.lab.measurement import Measurement
-from glla.lab.recorded import STATES
 from glla.lab.samples import Samples
 from glla.passes import Limits, Plan, Scope
 

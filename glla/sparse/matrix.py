@@ -204,9 +204,8 @@ class SparseMatrix:
 
     def __repr__(self) -> str:
         """Show it with its numbers, as NumPy prints a matrix; reads nothing back."""
-        m, n = self.shape
-        head = f"<SparseMatrix {m} x {n} of float32, {self.nnz} entries, format {self.format}>"
-        return f"{head}\n{display.text(self.rows)}"
+        head = f"SparseMatrix {self.shape[0]} x {self.shape[1]} of float32, {self.nnz} entries, format {self.format}"
+        return f"<{head}>\n{display.text(self.rows)}"
 
     def _repr_html_(self) -> str:
         return display.markup(repr(self), self.rows)

@@ -1,4 +1,4 @@
-"""A trace as a table, as the part of it that matters most, and in a notebook."""
+"""A trace, a `glla.gl.recorder.Recorder`, as a table, as the part of it that matters most, and in a notebook."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from glla import registry
 from glla.display import html
 from glla.display.colours import picture
 from glla.display.table import table
-from glla.gl.recorder import Recorder, TracedPass
-from glla.operations.record import Array
 
 HEAD = ("operation", "pass", "shader", "reads", "draws", "region (texels)", "wall ms", "GPU ms")
 """Headings of the table of passes."""
@@ -20,10 +18,11 @@ HEAD = ("operation", "pass", "shader", "reads", "draws", "region (texels)", "wal
 STATES = 6
 """Pictures of a matrix that a notebook shows, at most."""
 
-Run = Sequence[TracedPass]
+Run = Sequence[Any]
+"""Passes of one plan: `TracedPass`."""
 
 
-def text(trace: Recorder, short: bool = False) -> str:
+def text(trace: Any, short: bool = False) -> str:
     """Write a line per pass; a short text has those of the largest plan, and a line for each of the others.
 
     The largest one is the operation: an elimination, say. The others are what the call does before and after it.
@@ -37,7 +36,7 @@ def text(trace: Recorder, short: bool = False) -> str:
     return "\n".join([*parts, *(f"  {_summary(run)}" for run in others), *filter(None, [_dropped(trace)])])
 
 
-def row(one: TracedPass) -> tuple[str, ...]:
+def row(one: Any) -> tuple[str, ...]:
     """Format a pass as cells below `HEAD`."""
     reads = " ".join(f"{name}={slot}" for name, slot in one.inputs.items())
     gpu = "-" if one.gpu is None else f"{1000 * one.gpu:.3f}"
@@ -46,9 +45,9 @@ def row(one: TracedPass) -> tuple[str, ...]:
     return (one.operation, str(one.number), one.shader, reads, " ".join(one.outputs), region, *times)
 
 
-def _sorted(trace: Recorder) -> tuple[Run, list[Run]]:
+def _sorted(trace: Any) -> tuple[Run, list[Run]]:
     """Return the run of the plan that drew most passes, and the others in their order."""
-    runs: dict[int, list[TracedPass]] = {}
+    runs: dict[int, list[Any]] = {}
     for one in trace.passes:
         runs.setdefault(one.run, []).append(one)
     most: Run = max(runs.values(), key=_work, default=[])
@@ -66,14 +65,14 @@ def _summary(run: Run) -> str:
     return f"{run[0].operation}: {names}, {1000 * sum(one.seconds for one in run):.3f} ms"
 
 
-def _dropped(trace: Recorder) -> str:
+def _dropped(trace: Any) -> str:
     return f"{trace.dropped} more passes ran beyond the limit of {trace.limit} bytes" if trace.dropped else ""
 
 
 # -- notebooks --------------------------------------------------------------------------------------------------------
 
 
-def markup(trace: Recorder) -> str:
+def markup(trace: Any) -> str:
     """Show the largest plan, as pictures where values were kept and as a table; the others are folded."""
     first, others = _sorted(trace)
     parts = [html.line(f"{trace.runs} plans, {len(trace.passes)} passes and transfers")]
@@ -111,7 +110,7 @@ def _film(run: Run) -> str:
     return f"<div>{''.join(frames)}</div>"
 
 
-def _matrices(one: TracedPass) -> list[Array]:
+def _matrices(one: Any) -> list[Any]:
     values: dict[str, Any] = dict(one.values or {}) if one.draw is not None else {}
     return [value for value in values.values() if value.ndim == 2]
 
