@@ -530,6 +530,82 @@ def test_in_place_keeps_the_type(apply, other, dtype):
     same(A, a)
 
 
+def test_rows_of_the_host_beside_arrays(rng):
+    a, row, column = testing.integers(3, 5, rng), [1, -2, 3, 0, 4], [[1], [2], [3]]
+    A = glla.asarray(a)
+    for apply in ARITHMETIC:
+        for other in (row, np.array(row), np.array(row, ">i2"), column):
+            same(apply(A, other), apply(a, np.float32(other)))
+            same(apply(other, A), apply(np.float32(other), a))
+
+
+def test_division_and_powers(rng):
+    a, b = testing.normal(17, 13, rng), testing.normal(17, 13, rng)
+    quotient, wide = (glla.asarray(a) / b).numpy(), a.astype(np.float64) / b
+    assert (np.abs(quotient - wide) <= 5 * testing.ROUNDOFF * np.abs(wide)).all()
+    roots = (glla.asarray([[2.0, 9.0]]) ** 0.5).numpy()
+    assert (np.abs(roots - np.sqrt([[2.0, 9.0]])) <= 12 * testing.ROUNDOFF * roots).all()
+    a = np.arange(-3, 4, dtype=np.float32)
+    A = glla.asarray(a)
+    for exponent in range(6):
+        same(A**exponent, a**exponent)
+    with np.errstate(all="ignore"):
+        for apply in (lambda x: 2**x, lambda x: x[a != 0] / 0, lambda x: x / x, lambda x: x[:3] ** 0.5):
+            same(apply(A), apply(a))
+        same(12 / A, 12 / a)
+        same(A[a != 0] ** -2, 1 / a[a != 0] ** 2)
+
+
+def test_what_is_no_number_is_not_equal():
+    A = glla.asarray([[1, 2], [3, 4]])
+    for other in (None, "text", object(), [[1j]]):
+        assert (other == A) is False and (other != A) is True
+    assert 3 in A and 5 not in A and "text" not in A
+
+
+def test_truth():
+    assert glla.asarray([[2]]) and not glla.asarray([[0]])
+    for shape in ((1, 2), (0, 1)):
+        with pytest.raises(
+            ValueError, match=r"^Array: the truth of more or less than one element is ambiguous; use an"
+        ):
+            bool(glla.asarray(np.ones(shape)))
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(glla.asarray([[1]]))
+
+
+IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow, operator.imatmul]
+
+
+@pytest.mark.parametrize("apply", IN_PLACE)
+def test_in_place_changes_this_array_only(apply, rng):
+    a, b = testing.integers(4, 4, rng), np.ones((4, 4), np.float32)
+    A, B = glla.asarray(a), glla.asarray(b)
+    name, copied, turned, block = A, A.copy(), A.T, A[1:3]
+    A = apply(A, B)
+    assert A is name
+    same(A, {operator.imatmul: operator.matmul}.get(apply, apply)(a.copy(), b))
+    for kept, value in ((copied, a), (turned, a.T), (block, a[1:3]), (B, b)):
+        same(kept, value)
+    A = glla.asarray(a)
+    A += A
+    A *= A.T
+    A -= 1
+    same(A, 2 * a * (2 * a).T - 1)
+
+
+def test_one_pass_and_no_synchronising(device, rng, monkeypatch):
+    A, B = glla.asarray(testing.normal(9, 7, rng)), glla.asarray(testing.normal(7, 9, rng))
+    monkeypatch.setattr(glla.Device, "read", lambda *_: pytest.fail("read back"))
+    before = device.stats().passes
+    C = A + B.T
+    D = C * C
+    E = D[1:, 1:]
+    assert device.stats().passes == before + 3
+    assert E.shape == (8, 6)
+    E.sum(keepdims=True)
+
+
 # Reductions and orders ---------------------------------------------------------------------------------------------
 
 
@@ -867,6 +943,9 @@ def test_copies_of_every_array(case, make):
         B[...] = 1
         same(B, np.ones_like(a))
     same(A, a)
+    C = make(A)
+    A.release()
+    same(C, a)
 
 
 def test_nothing_stays_behind(device):

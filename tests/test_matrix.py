@@ -1,6 +1,5 @@
 """Array: what lives on a device, how it goes there and comes back, and when it is gone."""
 
-import copy
 import gc
 import pickle
 import subprocess
@@ -40,13 +39,6 @@ def test_every_bit_pattern_of_a_finite_float_survives(rng):
     np.testing.assert_array_equal(back.view(np.uint32)[normal], bits[normal])
 
 
-@pytest.mark.parametrize("value", [0.0, -0.0, 3.4028235e38, -3.4028235e38, 2.0**-126, 1 + 2.0**-23, np.inf, np.nan])
-def test_special_values(value):
-    back = glla.asarray([[value]], check_finite=False).numpy()
-    np.testing.assert_array_equal(back, np.array([[value]], np.float32))
-    assert np.signbit(back[0, 0]) == np.signbit(value)
-
-
 def test_array_protocol():
     A = glla.asarray([[1, 2], [3, 4]])
     testing.assert_exact(np.array(A), [[1, 2], [3, 4]])
@@ -54,20 +46,6 @@ def test_array_protocol():
     testing.assert_exact(np.asarray(A, dtype=int), [[1, 2], [3, 4]], dtype=int)
     testing.assert_exact(np.array(A, copy=True), [[1, 2], [3, 4]])
     np.testing.assert_allclose((np.linalg.norm(A, axis=0) ** 2).numpy(), [10, 20], rtol=1e-6)
-
-
-def test_reading_back_gives_a_copy():
-    A = glla.asarray([[1, 2], [3, 4]])
-    first = A.numpy()
-    first[:] = 0
-    testing.assert_exact(A.numpy(), [[1, 2], [3, 4]])
-
-
-def test_uploading_takes_a_copy():
-    a = np.ones((2, 2), np.float32)
-    A = glla.asarray(a)
-    a[:] = 5
-    testing.assert_exact(A.numpy(), np.ones((2, 2)))
 
 
 def test_repr():
@@ -145,26 +123,6 @@ def test_small_products_read_transposes_as_they_are(device, rng):
 # Copies ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [glla.Array.copy, copy.copy, copy.deepcopy, lambda A: pickle.loads(pickle.dumps(A))])
-@pytest.mark.parametrize("shape", [(3, 4), (0, 2)])
-def test_copies_are_independent(make, shape, rng):
-    a = testing.normal(*shape, rng)
-    A = glla.asarray(a)
-    B = make(A)
-    assert B is not A
-    B += 1
-    testing.assert_exact(A.numpy(), a)
-    testing.assert_exact(B.numpy(), a + 1)
-    C = make(A)
-    A.release()
-    testing.assert_exact(C.numpy(), a)
-
-
-def test_a_pickle_keeps_infinities():
-    A = glla.asarray([[np.inf, np.nan]], check_finite=False)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(A)).numpy(), A.numpy())
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -181,6 +139,14 @@ def test_empty_results_are_not_their_operands(call):
     E = glla.asarray(np.zeros((0, 0)))
     call(E).release()
     assert E.numpy().shape == (0, 0)
+
+
+def test_going_there_and_coming_back_copies():
+    a = np.ones((2, 2), np.float32)
+    A = glla.asarray(a)
+    a[:] = 5
+    A.numpy()[:] = 0
+    testing.assert_exact(A.numpy(), np.ones((2, 2)))
 
 
 # Lifetime ----------------------------------------------------------------------------------------------------------
@@ -229,26 +195,18 @@ def test_use_after_release(use):
     assert isinstance(caught.value, RuntimeError)
 
 
-def test_a_second_release_does_nothing():
-    A = glla.asarray(np.eye(2))
-    A.release()
-    A.release()
-    empty = glla.asarray(np.zeros((0, 2)))
-    empty.release()
-    with pytest.raises(ReleasedError):
-        empty.numpy()
-
-
-def test_textures_go_back(device):
+@pytest.mark.parametrize("shape", [(2, 2), (0, 2)])
+def test_textures_go_back(shape, device):
     gc.collect()
-    before = device.stats().textures
-    with glla.asarray(np.eye(2)) as A:
-        assert device.stats().textures == before + 1
+    before, count = device.stats().textures, min(np.prod(shape), 1)
+    with glla.asarray(np.ones(shape)) as A:
+        assert device.stats().textures == before + count
+    A.release()  # again, which does nothing
     assert device.stats().textures == before
     with pytest.raises(ReleasedError):
         A.numpy()
-    B = glla.asarray(np.eye(2))
-    assert device.stats().textures == before + 1
+    B = glla.asarray(np.ones(shape))
+    assert device.stats().textures == before + count
     del B
     assert device.stats().textures == before
 
