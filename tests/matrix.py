@@ -246,7 +246,12 @@ CALLS = {
 DEFINITE = ("cholesky", "cho_factor", "solve_pos", "inv_pos", "solve_pos_banded", "cholesky_banded")
 """What names the leading minor of a matrix that is not positive definite."""
 
+SYSTEMS = ("solve", "lu_solve", "solve_pos", "cho_solve", "solve_triangular", "tridiagonal", "pentadiagonal",
+           "solve_pos_banded", "cho_solve_banded")  # fmt: skip
+"""What solves a square system for right-hand sides."""
+
 every_call = pytest.mark.parametrize("name", CALLS)
+every_system = pytest.mark.parametrize("name", SYSTEMS)
 
 
 def choices(names: Any = CALLS) -> Iterator[tuple[str, str | None]]:
@@ -289,13 +294,31 @@ def dense(ab: np.ndarray) -> np.ndarray:
     return a
 
 
+def turned_factors(lu: np.ndarray) -> np.ndarray:
+    """Packed factors of the transpose of L U."""
+    u, d = np.triu(lu), np.diagonal(lu, 0, -2, -1)
+    lower = u.mT / np.where(d == 0, 1, d)[..., np.newaxis, :]
+    return np.tril(lower, -1) + d[..., np.newaxis] * (np.tril(lu, -1) + np.eye(lu.shape[-1], dtype=lu.dtype)).mT
+
+
+def _from_below(place: Callable[..., Any], t: np.ndarray, b: np.ndarray, **options: Any) -> Any:
+    """The system with its unknowns and equations from the last to the first, whose triangle is a lower one."""
+    rows = np.s_[..., ::-1] if b.ndim < 2 else np.s_[..., ::-1, :]
+    flipped = place(t[..., ::-1, ::-1].copy()), place(b[rows].copy() if b.ndim else b)
+    return glla.solve_triangular(*flipped, lower=True, **options)[rows]
+
+
 def _turned(result: Any) -> Any:
     return result.mT
 
 
 SPELLINGS: dict[str, dict[str, Spelling]] = {
     "matmul": {"@": lambda place, a, b, **_: place(a) @ place(b)},
-    "solve": {"refined": lambda place, a, b, **o: np.float32(glla.solve(place(a), place(b), refine=True, **o))},
+    "solve": {
+        "refined": lambda place, a, b, **o: np.float32(glla.solve(place(a), place(b), refine=True, **o)),
+        "unscaled": lambda place, a, b, **o: glla.solve(place(a), place(b), equilibrate=False, **o),
+    },
+    "lu_solve": {"transposed": lambda place, lu, b, **o: _lu_solve(place(turned_factors(lu)), place(b), trans=1, **o)},
     "cholesky": {"upper": lambda place, a, **o: _turned(glla.cholesky(place(a.mT.copy()), upper=True, **o))},
     "cho_factor": {
         "upper": lambda place, a, **o: (_turned(glla.cho_factor(place(a.mT.copy()), False, **o)[0]), True),
@@ -309,9 +332,7 @@ SPELLINGS: dict[str, dict[str, Spelling]] = {
         "transposed": lambda place, t, b, **o: glla.solve_triangular(
             place(t.mT.copy()), place(b), trans=1, lower=True, **o
         ),
-        "lower": lambda place, t, b, **o: glla.solve_triangular(
-            place(t[..., ::-1, ::-1].copy()), place(b[..., ::-1, :].copy()), lower=True, **o
-        )[..., ::-1, :],
+        "lower": _from_below,
         "solve": lambda place, t, b, **o: glla.solve(place(t), place(b), assume_a="upper triangular", **o),
     },
     "triangular_inverse": {

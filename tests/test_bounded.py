@@ -10,6 +10,7 @@ from tests.matrix import (
     EDGES,
     FAMILIES,
     ORDERS,
+    SYSTEMS,
     arrays,
     cases,
     every_call,
@@ -62,6 +63,16 @@ def test_every_member_of_a_stack_keeps_the_bound(name, place, rng):
             found = verdict(name, operands, arrays(member(arrays(result), i)))
             wrong += [(family.kinds[i % len(family.kinds)], n, found)] * (not found.ok)
     assert not wrong
+
+
+@pytest.mark.parametrize("name", [*SYSTEMS, "lstsq"])
+@every_place
+def test_any_number_of_right_hand_sides_keeps_the_bound(name, place, rng):
+    for n, columns in ((1, 3), (2, 131), (5, 300), (33, 64), (3, 1025)):
+        a, b = operands_of(name, n, rng)
+        b = rng.standard_normal((len(b), columns)).astype(np.float32)
+        found = verdict(name, (a, b), arrays(CALLS[name].call(place(a), place(b))))
+        assert found.ok, (n, columns, found)
 
 
 # -- scaled by powers of two, which rounds nothing --------------------------------------------------------------------

@@ -11,6 +11,7 @@ from tests.matrix import (
     arrays,
     every_call,
     every_place,
+    every_system,
     host,
     member,
     on_device,
@@ -24,8 +25,6 @@ pytestmark = pytest.mark.newer_gl
 
 STACKS = [name for name, call in CALLS.items() if call.stacks]
 HALVES = [name for name, call in CALLS.items() if call.one_half]
-SYSTEMS = ("solve", "lu_solve", "solve_pos", "cho_solve", "solve_triangular", "tridiagonal", "pentadiagonal",
-           "solve_pos_banded", "cho_solve_banded")  # fmt: skip
 
 
 def assert_same(found, expected):
@@ -102,7 +101,7 @@ def test_nan_stays_in_its_member(name, place, rng):
             assert_same(member(found, i), member(clean, i))
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@every_system
 @every_place
 def test_nan_stays_in_its_right_hand_side(name, place, rng):
     for n in (3, 17, 40):

@@ -9,7 +9,7 @@ import pytest
 
 import glla
 from glla import testing
-from glla.errors import NonFiniteError, ShapeError
+from glla.errors import NonFiniteError
 
 
 def relative_bound(a):
@@ -83,42 +83,6 @@ def test_singular(a):
     testing.assert_exact(result.logabsdet, -np.inf)
 
 
-SHAPES = [
-    (0, 0), (1, 1), (2, 2), (5, 0, 0), (0, 2, 2), (0, 0, 0), (3, 2, 2), (2, 3, 4, 4), (2, 0, 3, 3),
-    (), (2,), (2, 3), (0, 1), (1, 0), (4, 3, 2),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_shapes_and_errors_are_numpys(shape, rng):
-    a = rng.integers(-3, 4, shape) + (3 * np.eye(shape[-1]) if len(shape) > 1 and shape[-1] == shape[-2] else 0)
-    try:
-        expected = np.linalg.slogdet(a)
-    except np.linalg.LinAlgError:
-        for function in (glla.det, glla.slogdet):
-            with pytest.raises(ShapeError, match=rf"^{function.__name__}: ") as caught:
-                function(a)
-            assert isinstance(caught.value, np.linalg.LinAlgError)
-        return
-    sign, logarithm = result = glla.slogdet(a)
-    assert type(sign) is type(np.float32(1) if np.ndim(expected.sign) == 0 else expected.sign)
-    np.testing.assert_array_equal(sign, expected.sign)
-    assert result.sign.dtype == logarithm.dtype == np.float32
-    assert logarithm.shape == expected.logabsdet.shape
-    determinant = glla.det(a)
-    assert (determinant.shape, determinant.dtype) == (np.linalg.det(a).shape, np.float32)
-    for index in np.ndindex(*shape[:-2]):
-        if expected.sign[index] and shape[-1]:
-            assert abs(determinant[index] / np.linalg.det(a[index]) - 1) <= relative_bound(a[index])
-
-
-def test_determinant_of_nothing_is_one():
-    testing.assert_exact(glla.det(np.zeros((0, 0))), 1)
-    testing.assert_exact(glla.slogdet(np.zeros((0, 0))).logabsdet, 0)
-    testing.assert_exact(glla.det(glla.asarray(np.zeros((0, 0)))), 1)
-    testing.assert_exact(glla.det(np.zeros((3, 0, 0))), np.ones(3))
-
-
 # Range -------------------------------------------------------------------------------------------------------------
 
 
@@ -168,17 +132,3 @@ def test_growth_past_the_range(n):
 
 
 # Matrices, devices, errors -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("function", [glla.det, glla.slogdet])
-@pytest.mark.parametrize(
-    ("a", "error", "message"),
-    [
-        (np.ones((2, 3)), ShapeError, "the last two dimensions of A must be square, got shape (2, 3)"),
-        (np.ones(2), ShapeError, "A must be at least two-dimensional, got shape (2,); reshape it"),
-    ],
-)
-def test_messages(function, a, error, message):
-    with pytest.raises(error) as caught:
-        function(a)
-    assert str(caught.value) == f"{function.__name__}: {message}"

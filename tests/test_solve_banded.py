@@ -14,7 +14,6 @@ from glla.errors import (
     OptionError,
     ShapeError,
     SingularMatrixError,
-    UnsupportedError,
 )
 from glla.linalg import resident as there
 from glla.operations.bands import banded as kernel
@@ -124,26 +123,6 @@ def test_wide_definite_bands_take_cholesky_factors(device, place, lower, rng):
         assert np.abs(found - scipy.linalg.solveh_banded(a, right, lower=lower)).max() < 1e-5
     with pytest.raises(OptionError, match="variant is for one diagonal beside the main one, got 3 and 'thomas'"):
         glla.solveh_banded(place(ab), b, variant="thomas", device=device)
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_stacks_follow_scipys_rule(device, place, rng):
-    ab, b = case(7, rng, stack=(5,), columns=2)
-    a = dense(ab, 1, 1)
-    x = np.asarray(glla.solve_banded((1, 1), place(ab), b))
-    assert x.shape == (5, 7, 2) and backward(a, x, b) < LIMIT
-    one = np.asarray(glla.solve_banded((1, 1), place(ab), b[0, :, 0]))
-    assert one.shape == (5, 7) and backward(a, one[..., None], b[:1, :, :1]) < LIMIT
-    shared = np.asarray(glla.solve_banded((1, 1), place(ab[0]), b))
-    assert shared.shape == (5, 7, 2) and backward(a[0], shared, b) < LIMIT
-    crossed = np.asarray(glla.solve_banded((1, 1), place(ab[:, None]), b[:3]))
-    assert crossed.shape == (5, 3, 7, 2) and backward(a[:, None], crossed, b[:3]) < LIMIT
-    if place is np.asarray:
-        assert np.abs(x - scipy.linalg.solve_banded((1, 1), ab, b)).max() < 1e-4
-    with pytest.raises(
-        ShapeError, match=r"solve_banded: b must have as many rows as ab has columns, got ab \(5, 3, 7\)"
-    ):
-        glla.solve_banded((1, 1), place(ab), b[..., 0])
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -309,15 +288,6 @@ def test_what_lies_outside_of_the_matrix_is_not_read_by_the_host_either(lower, u
     assert (x[1] == expected).all()
 
 
-def test_corners_are_not_read(device):
-    ab = np.float32([[np.nan, 1, 1], [2, 3, 2], [2, 2, np.inf]])
-    for place in (np.asarray, lambda a: glla.asarray(a, check_finite=False)):
-        x = glla.solve_banded((1, 1), place(ab), [4, 11, 10], check_finite=False, device=device)
-        assert (np.asarray(x) == [1, 2, 3]).all()
-        with pytest.raises(NonFiniteError):
-            glla.solve_banded((1, 1), place(ab), [4, 11, 10], device=device)
-
-
 def test_empty_and_single(device):
     assert glla.solve_banded((1, 1), np.empty((3, 0)), np.empty(0), device=device).shape == (0,)
     assert glla.solve_banded((1, 1), np.ones((3, 2)), np.empty((2, 0)), device=device).shape == (2, 0)
@@ -353,17 +323,6 @@ def test_what_does_not_fit_is_refused(device):
     ):  # fmt: skip
         with pytest.raises(error, match=words):
             call()
-
-
-def test_wide_bands_name_scipys_function(device, rng):
-    ab, b = case(9, rng, 3, 2)
-    with pytest.raises(OptionError, match="variant is for one diagonal on either side, got 'thomas'"):
-        glla.solve_banded((2, 2), ab[:5], b, variant="thomas", device=device)
-    wide = np.ones((9, 9)) + 9 * np.eye(9)
-    with pytest.raises(UnsupportedError, match="takes two diagonals on either side so far, got 8 below and 8 above"):
-        glla.solve(wide, b, assume_a="banded", device=device)
-    with pytest.raises(UnsupportedError, match=r"3 below and 2 above; scipy\.linalg.solve_banded solves such systems"):
-        glla.solve_banded((3, 2), ab, b, device=device)
 
 
 @pytest.mark.parametrize("count", [1, 3, 127])

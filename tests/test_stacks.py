@@ -108,42 +108,6 @@ def test_factors_mix_with_scipys(rng):
 # Shapes ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 3, 3), (4, 0, 0), (0, 0, 0)])
-def test_stacks_of_nothing(shape, work):
-    a = np.zeros(shape)
-    assert glla.inv(a).shape == shape
-    assert glla.solve(a, a).shape == shape
-    assert glla.matmul(a, a).shape == shape
-    testing.assert_exact(glla.det(a), np.linalg.det(a).astype(np.float32))
-    lu, piv = glla.lu_factor(a)
-    assert (lu.shape, piv.shape) == (shape, shape[:-1])
-    assert glla.lu_solve((lu, piv), a).shape == shape
-    assert work(lambda: (glla.inv(a), glla.det(a), glla.solve(a, a))) == (0, 0)
-
-
-def test_no_right_hand_sides(rng):
-    a = stack_of(testing.conditioned, (3,), 4, 4, rng)
-    assert glla.solve(a, np.zeros((3, 4, 0))).shape == (3, 4, 0)
-    assert glla.solve(a, np.zeros((0, 1, 4, 2))).shape == (0, 3, 4, 2)
-
-
-@pytest.mark.parametrize(
-    ("a_shape", "b_shape"),
-    [
-        ((3, 1, 2, 4), (5, 4, 2)),
-        ((1, 3, 4), (2, 1, 4, 5)),
-        ((2, 3, 4), (4,)),
-        ((4,), (3, 4, 2)),
-        ((3, 4), (1, 1, 4, 1)),
-        ((2, 2, 3), (1, 3, 2)),
-        ((6, 1, 1), (6, 1, 1)),
-    ],
-)
-def test_products_broadcast_as_numpys(a_shape, b_shape, rng):
-    a, b = rng.integers(-9, 10, a_shape), rng.integers(-9, 10, b_shape)
-    testing.assert_exact(glla.matmul(a, b), (a @ b).astype(np.float32))
-
-
 # Members that are special ------------------------------------------------------------------------------------------
 
 
@@ -311,12 +275,6 @@ def test_doubtful_members_are_judged_as_by_themselves(name, n, resident, rng):
     else:
         of_bad = np.asarray(DOUBTED[name](lend(bad)))
         testing.assert_exact(np.delete(of_bad, [5, 6], axis=0), found)
-
-
-def test_of_a_single_matrix_no_index_is_named(rng):
-    for a in (np.ones((2, 2)), np.ones((1, 2, 2))):
-        with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix: pivot 1 of 2"):
-            glla.solve(a, np.ones((3, 2, 1)))
 
 
 def test_large_singular_members_are_named(rng):

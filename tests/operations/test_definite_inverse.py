@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import ConvergenceError, NonFiniteError, NotPositiveDefiniteError, OptionError
+from glla.errors import ConvergenceError, NonFiniteError, NotPositiveDefiniteError
 from glla.operations.definite import definite_inverse as kernel
 from glla.operations.definite.definite_inverse import VARIANTS
 from glla.passes import PLAIN, Limits, resident
@@ -77,12 +77,3 @@ def test_a_residual_that_is_too_large_is_an_error():
     assert isinstance(error, ConvergenceError) and "is 31 n norm(A) norm(X) u, more than 30" in str(error)
     assert np.isnan(kernel.residual(np.ones((2, 2)), np.full((2, 2), np.nan))[0]).all()
     assert kernel.residual(np.float32([[4, 9], [2, 2]]), np.float32([[0.5, -0.5], [-0.5, 1]]))[0] == 0
-
-
-def test_what_is_refused():
-    with pytest.raises(OptionError, match="variant must be one of cholesky_gets_product, potri, got 'fast'"):
-        glla.inv(np.eye(2), assume_a="pos", variant="fast")
-    with pytest.raises(
-        OptionError, match=r"inv: variant must be one of .*, got 'potri'; other ones are for assume_a='pos'"
-    ):
-        glla.inv(np.eye(2), variant="potri")

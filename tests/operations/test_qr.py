@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import NonFiniteError, OptionError, ShapeError
 from glla.operations.orthogonal import qr as kernel
 from glla.operations.orthogonal.qr import MODES, VARIANTS
 from glla.operations.orthogonal.qr_pairs import slices
@@ -232,25 +231,6 @@ def test_raw_factors_of_panels_are_lapacks(device, rng):
     expected = np.linalg.qr(a.astype(np.float64), "raw")
     assert np.abs(h - expected[0]).max() < 1e-4
     assert np.abs(tau - expected[1]).max() < 1e-4
-
-
-def test_what_is_refused(device):
-    with pytest.raises(OptionError, match="mode must be one of reduced, complete, r, raw, got 'full'"):
-        glla.qr(np.eye(2), "full", device=device)
-    with pytest.raises(OptionError, match="variant must be one of householder"):
-        glla.qr(np.eye(2), variant="givens", device=device)
-    with pytest.raises(OptionError, match="mode must be reduced or r with variant tsqr, got 'raw'"):
-        glla.qr(np.eye(2), "raw", variant="tsqr", device=device)
-    with pytest.raises(ShapeError, match=r"must be at least two-dimensional, got shape \(2,\)"):
-        glla.qr(np.ones(2), device=device)
-    with pytest.raises(NonFiniteError, match="A must not"):
-        glla.qr([[np.nan]], device=device)
-    with pytest.raises(NonFiniteError, match="does not fit float32"):
-        glla.qr(np.full((3, 1), 3e38), device=device)
-    bad = np.float32([[1, 2], [np.nan, 3], [4, 5]])
-    assert np.isnan(glla.qr(bad, "r", device=device, check_finite=False)).any()
-    resident = glla.asarray(bad, device, check_finite=False)
-    assert np.isnan(glla.qr(resident, "r", check_finite=False).numpy()).any()
 
 
 def test_a_resident_stays_on_the_device(device, rng):
