@@ -38,6 +38,7 @@ html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_extra_path = [str(generated.EXTRA)]
 html_css_files = ["glla.css"]
+html_js_files = ["glla.js"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_theme_options = {

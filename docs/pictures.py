@@ -17,13 +17,10 @@ from matplotlib.colors import LinearSegmentedColormap
 from numpy.typing import NDArray
 
 import glla
+from glla.display.colours import LABELS, NEGATIVE, POSITIVE, SIGNED, TEXELS
 
 FOLDER = Path(__file__).parent / "pictures"
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "nvidia-h200-pcie-sse2"
-COLOURS = ["#e8833a", "#fbe3cf", "#ffffff", "#d3e3fd", "#2f6fe0"]
-"""Negative orange, zero white, positive blue."""
-GREY = "#6b7280"
-"""Read on white and on black."""
 NAMES = {
     "rank_one": "rank one, 2001",
     "virtual_cube": "virtual cube, 2007",
@@ -51,14 +48,14 @@ def elimination() -> None:
     picked = [a, *(steps[round(part * len(steps)) - 1] for part in (0.25, 0.5, 0.75, 1))]
     passes = [0, *(round(part * len(steps)) for part in (0.25, 0.5, 0.75, 1))]
     figure, axes = plt.subplots(1, 5, figsize=(10, 2.4))
-    cmap = LinearSegmentedColormap.from_list("signed", COLOURS)
+    cmap = LinearSegmentedColormap.from_list("signed", SIGNED)
     for axis, values, number in zip(axes, picked, passes, strict=True):
         axis.imshow(np.sign(values) * np.sqrt(np.minimum(abs(values) / 12, 1)), cmap=cmap, vmin=-1, vmax=1)
         axis.set_xticks(np.arange(-0.5, 17, 2), minor=True)
         axis.set_yticks(np.arange(-0.5, 16, 2), minor=True)
-        axis.grid(which="minor", color="#9aa0a6", linewidth=0.4)
+        axis.grid(which="minor", color=TEXELS, linewidth=0.4)
         axis.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
-        axis.set_title(f"after {number} of 8 eliminations" if number else "16 equations", fontsize=9, color=GREY)
+        axis.set_title(f"after {number} of 8 eliminations" if number else "16 equations", fontsize=9, color=LABELS)
     save(figure, "elimination")
 
 
@@ -70,13 +67,13 @@ def ladder() -> None:
     cases = [case for case in run["cases"] if case["operation"] == "matmul" and case["n"] == ORDER]
     rates = sorted((case["gflops"], NAMES[case["variant"]]) for case in cases if case["variant"] in NAMES)
     figure, axis = plt.subplots(figsize=(8, 2.8))
-    bars = axis.barh([name for _, name in rates], [rate for rate, _ in rates], color="#2f6fe0", height=0.7)
-    axis.bar_label(bars, fmt="%.0f", padding=3, color=GREY, fontsize=9)
+    bars = axis.barh([name for _, name in rates], [rate for rate, _ in rates], color=POSITIVE, height=0.7)
+    axis.bar_label(bars, fmt="%.0f", padding=3, color=LABELS, fontsize=9)
     ceiling = run["ceilings"]["ceilings"]["fragment_fma"]["value"]
-    axis.axvline(ceiling, color="#e8833a")
-    axis.text(ceiling, -0.4, "ceiling of fragments ", ha="right", va="bottom", color="#e8833a", fontsize=9)
-    axis.set_xlabel(f"GFLOP/s, product of order {ORDER}, {run['renderer']}", color=GREY, fontsize=9)
-    axis.tick_params(colors=GREY, labelsize=9)
+    axis.axvline(ceiling, color=NEGATIVE)
+    axis.text(ceiling, -0.4, "ceiling of fragments ", ha="right", va="bottom", color=NEGATIVE, fontsize=9)
+    axis.set_xlabel(f"GFLOP/s, product of order {ORDER}, {run['renderer']}", color=LABELS, fontsize=9)
+    axis.tick_params(colors=LABELS, labelsize=9)
     axis.spines[["top", "right"]].set_visible(False)
     save(figure, "ladder")
 

@@ -20,11 +20,9 @@ SIGNED = (NEGATIVE, "#fbe3cf", "#ffffff", "#d3e3fd", POSITIVE)
 LABELS, TEXELS = "#6b7280", "#9aa0a6"
 """Text and lines that are seen on white paper and on black."""
 
-PAGE = {
-    "light": {"zero": "#fafafa", "positive": "#84b4ff", "negative": "#ffb078", "frame": "#b0006e"},
-    "dark": {"zero": "#1e2126", "positive": "#2254a0", "negative": "#8a4616", "frame": "#ff78c8"},
-}
-"""Cells of an exported page, pale enough for the numbers in them; `frame` is around changes."""
+LIGHT = "--zero: rgb(250 250 250); --positive: rgb(132 180 255); --negative: rgb(255 176 120); --frame: rgb(176 0 110);"
+DARK = "--zero: rgb(30 33 38); --positive: rgb(34 84 160); --negative: rgb(138 70 22); --frame: rgb(255 120 200);"
+"""CSS of an exported page, the same hues, pale enough for the numbers in a cell; a frame is around changes."""
 
 MOST_PIXELS = 128
 """Rows and columns of a picture at most; of a larger matrix each pixel shows the largest entry of a block."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from glla.display.colours import LABELS, SIGNED, TEXELS
 from glla.gl.recorder import Recorder
 from glla.lab.study import Report, Run, Study
 from glla.operations.elimination import rref
@@ -21,9 +22,6 @@ SHOWN = 5
 
 LARGEST = 12.0
 """Magnitude that has the full colour, as have those above it."""
-
-COLOURS = ["#e8833a", "#fbe3cf", "#ffffff", "#d3e3fd", "#2f6fe0"]
-"""Negative, zero, positive."""
 
 
 def matrix(n: int, seed: int) -> Array:
@@ -61,16 +59,16 @@ def draw(path: Path, steps: list[Array], dpi: int = 80) -> None:
 
     places = sorted({round(k * (len(steps) - 1) / (SHOWN - 1)) for k in range(SHOWN)})
     figure = Figure(figsize=(2.6 * len(places), 2.9), layout="constrained", facecolor="none")
-    colours = LinearSegmentedColormap.from_list("signs", COLOURS)
+    colours = LinearSegmentedColormap.from_list("signed", SIGNED)
     axes: Any = figure.subplots(1, len(places), squeeze=False)
     for ax, place in zip(axes[0], places, strict=True):
         a = np.asarray(steps[place])
         ax.imshow(np.sign(a) * np.sqrt(np.abs(a) / LARGEST), cmap=colours, vmin=-1, vmax=1, interpolation="nearest")
         ax.set_xticks(np.arange(-0.5, a.shape[1], 2), [])
         ax.set_yticks(np.arange(-0.5, a.shape[0], 2), [])
-        ax.grid(color="#9aa0a6", linewidth=0.4)
+        ax.grid(color=TEXELS, linewidth=0.4)
         ax.tick_params(length=0)
-        ax.set_title(f"after {place} steps" if place else "[A | b]", color="#6b7280")
+        ax.set_title(f"after {place} steps" if place else "[A | b]", color=LABELS)
     figure.savefig(path, dpi=dpi)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glla.display.colours import CHANGED, SIGNED, UNDRAWN
 from glla.errors import TraceError
 from glla.gl.recorder import Recorder, TracedPass
 from glla.operations.record import Array
@@ -41,7 +42,7 @@ BOTTOM, HEIGHT, LARGE, SMALL = 0.145, 0.58, 0.28, 0.1
 BAR: Box = (0.9, BOTTOM, 0.01, HEIGHT)
 """The colour bar; its numbers and its label stand at its right, and take up to 80 pixels."""
 
-READ, DRAWN, NOTHING = "#1f6f8b", "#d6006e", "#c8c8c8"
+READ, DRAWN, NOTHING = "#1f6f8b", CHANGED, UNDRAWN
 """Colours: of what is read, of what is drawn, of what no pass has drawn yet."""
 
 SMALL_PANELS = 4
@@ -246,9 +247,9 @@ def _foot(one: TracedPass) -> str:
 
 
 def _colours() -> Any:
-    from matplotlib import colormaps
+    from matplotlib.colors import LinearSegmentedColormap
 
-    return colormaps["RdBu_r"].with_extremes(bad=NOTHING)
+    return LinearSegmentedColormap.from_list("signed", SIGNED).with_extremes(bad=NOTHING)
 
 
 def _draw(ax: Axes, panel: _Panel, norm: Normalize, colour: str, verb: str) -> None:

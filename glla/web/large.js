@@ -19,7 +19,7 @@ function picture({ grid, readout, slot, region }) {
       show();
     },
   });
-  const style = getComputedStyle(document.documentElement);
+  const style = getComputedStyle(root);
   const colour = (name) => style.getPropertyValue(name);
   const [zero, positive, negative] = ["--zero", "--positive", "--negative"].map((name) => colour(name).match(/\d+/g).map(Number));
   const mixed = (t) => zero.map((one, k) => Math.round(one + ((t < 0 ? negative : positive)[k] - one) * Math.abs(t)));

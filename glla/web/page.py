@@ -9,6 +9,7 @@ from base64 import a85decode, a85encode
 from html import escape
 from typing import Any
 
+from glla.display.colours import DARK, LIGHT
 from glla.web import scripts
 from glla.web.documents import Document
 from glla.web.scripts import FOLDER
@@ -26,6 +27,8 @@ def page(document: Document) -> str:
         "heading": escape(f"{first['name']}: {document['formula'] or document['operation']}"),
         "about": about(document),
         "course": _course(document.get("course")),
+        "light": LIGHT,
+        "dark": DARK,
         "version": escape(document["glla"]),
         "pictures": in_script(document.get("picture", {})),
         "data": packed({name: one for name, one in document.items() if name not in ("picture", "course")}),

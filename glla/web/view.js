@@ -227,7 +227,9 @@ function showPass(entry) {
   player.go(position - 1);
   const { step, draw, reads, draws, region, uniforms } = player.touched(entry);
   const before = new Map(draws.map((slot) => [slot, gridOf(entry.plan, slot)]));
-  const read = reads.map(([name, slot]) => ["reads", name, slot, gridOf(entry.plan, slot)]);
+  const names = new Map();
+  reads.forEach(([name, slot]) => names.set(slot, [...(names.get(slot) ?? []), name]));
+  const read = [...names].map(([slot, same]) => ["reads", same.join(", "), slot, gridOf(entry.plan, slot)]);
   player.go(position);
   const role = draw ? (draw.add ? "adds to" : "draws") : step.copy ? "copies to" : "makes";
   const drawn = draws.map((slot) => [role, slot, slot, gridOf(entry.plan, slot)]);
@@ -537,7 +539,7 @@ function recall() {
       at("complaint").textContent = `The address holds no matrix ${name} of this size; the example is shown.`;
     }
   }
-  position = Math.trunc(state.get("pass") ?? Infinity) || 0;
+  position = Math.trunc(state.get("pass") ?? 1) || 0;
   player.set(operands);
   showOperandTables();
   rerun();
@@ -617,6 +619,7 @@ async function start() {
     keys[event.key]();
   });
   addEventListener("hashchange", recall);
+  addEventListener("message", (event) => (root.dataset.theme = event.data, show()));
   at("gl").addEventListener("webglcontextrestored", () => {
     const kept = position;
     begin();
