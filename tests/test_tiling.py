@@ -22,13 +22,13 @@ from glla.errors import (
 )
 from glla.gl import Device, Download
 from glla.linalg import tiling
-from glla.linalg.routes import batched
+from glla.linalg.call import Call
 from glla.operations import OPERATIONS
 from glla.operations.layouts import packing
 from glla.operations.product import matmul, tiles
 from glla.operations.product.matmul import KERNEL
 from glla.operations.systems import lu_solve
-from glla.passes import Limits, resident
+from glla.passes import Limits, forms_of, resident
 
 SIDE, CAP = 24, 40_000
 """Texels on a side, and bytes, that these tests allow."""
@@ -473,6 +473,11 @@ def test_the_plans_of_a_solution_are_those_that_run(device, rng, transposed, mon
     forms = resident((20, 20), b.shape)
     assert made is lu_solve.core(forms, device.limits, transposed=transposed, equilibrated=True)
     assert x.shape == b.shape
+
+
+def batched(device, operation, operands):
+    most = operation.batch.most(forms_of(operands), device.limits)
+    return Call(operation.name, operation.name, device, True, operation.operands).records(operands, most)
 
 
 def test_small_systems_and_products_that_do_not_fit_at_once(device, rng):

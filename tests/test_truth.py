@@ -21,7 +21,7 @@ import pytest
 import glla
 from glla.errors import GllaError, PlanError
 from glla.gl.recorder import TracedPass
-from glla.linalg import again, walk
+from glla.linalg import batches, walk
 from glla.operations import OPERATIONS
 from glla.operations.batches.again import AGAIN, LOOK
 from glla.operations.host.refinement import Refinement
@@ -501,12 +501,12 @@ def settling(name: str) -> Iterator[set[Step]]:
         return following(plan, stage)
 
     object.__setattr__(record, "settle", noted if settle is not None else None)
-    again.following = followed
+    batches.following = followed
     try:
         yield taken
     finally:
         object.__setattr__(record, "settle", settle)
-        again.following = following
+        batches.following = following
 
 
 def steps_shown(plan: Plan) -> set[Step]:

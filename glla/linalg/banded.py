@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from operator import index as as_index
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.array import arithmetic, blocks, shaping
 from glla.array.array import Array, upload
@@ -19,22 +17,16 @@ from glla.array.value import Resident
 from glla.errors import LimitError, OptionError, ShapeError, UnsupportedError
 from glla.gl import DeviceLike
 from glla.linalg import resident
+from glla.linalg.batches import Index, Places, in_pieces, place
 from glla.linalg.call import Call
 from glla.linalg.definite_band import solve_definite_band
 from glla.linalg.operands import device_of, known_variant, operand, square
-from glla.linalg.routes import batched, place
 from glla.operations import OPERATIONS, Operation
 from glla.operations.acceptance import member_of_stack
 from glla.operations.bands import banded as kernel
 from glla.operations.bands.banded import Given
 from glla.passes import Form, forms_of
 from glla.registry import public
-
-Index = tuple[int, ...]
-"""Place in a stack."""
-
-Places = NDArray[np.intp]
-"""Numbers of matrices of a stack."""
 
 
 @public()
@@ -334,13 +326,14 @@ class BandCall(Call):
 
     def _once_more(
         self, places: Places, given: tuple[Float32, ...], count: int, batch: Index
-    ) -> tuple[Places, dict[str, Any], Places]:
-        refined = batched(self.device, self.record, given, refine=True, **self.options)
+    ) -> list[tuple[Places, dict[str, Any]]]:
+        most = self._batch.most(forms_of(given), self.device.limits)
+        refined = self.records(given, most, refine=True)
         x, left = given[1].copy(), np.arange(len(places))
         if refined is not None:
             x, left = refined[0], np.flatnonzero(kernel.doubts(refined[1][:, 0], given[0].shape[-1]))
         x[left] = self._solved_on_host(given[0][left], given[1][left], places[left], batch)
-        return places, {"X": x}, places[:0]
+        return [(np.arange(len(places)), {"X": x})]
 
     def _solved_on_host(self, ab: Float32, b: Float32, places: Places, batch: Index) -> Float32:
         """Solve some matrices of a batch in float64; `places` are where they stand in it."""
@@ -358,26 +351,30 @@ class BandCall(Call):
 
     def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> dict[str, Any] | None:
         """Run one plan for all, and one with refinement for the rejected systems; of the rest the host reads them."""
-        found = self._looked_at(matrices)
+        found = self._judged(matrices)
         if found is None:
             return None
         x, again = found
         return {"X": self._mended(matrices, x, again, batch) if len(again) else x}
 
-    def _looked_at(self, operands: tuple[Resident, ...], refine: bool = False) -> tuple[Resident, Places] | None:
-        """Solve a stack, in pieces if it is large; give solutions, and numbers of matrices that are doubtful."""
-        forms = tuple(Form((prod(one.shape[:-2]), *one.shape[-2:])) for one in operands)
-        run = partial(self._piece, refine)
-        parts = resident.in_pieces(kernel.most(forms, self.device.limits), operands, run)
+    def _judged(self, operands: tuple[Resident, ...], refine: bool = False) -> tuple[Resident, Places] | None:
+        """Solve a batch, in pieces if it is large; give solutions, and places of matrices that are rejected."""
+        count, again = prod(operands[0].shape[:-2]), list[Places]()
+
+        def run(first: int, end: int) -> Resident:
+            part = operands if end - first == count else resident.members(operands, first, end)
+            x, rejected = self._piece_judged(part, refine)
+            again.append(rejected + first)
+            return x
+
+        forms = tuple(Form((count, *one.shape[-2:])) for one in operands)
+        parts = in_pieces(count, kernel.most(forms, self.device.limits), run)
         if parts is None:
             return None
-        ends = np.cumsum([0, *(one.shape[0] for one, _ in parts)])
-        again = np.concatenate([places + first for (_, places), first in zip(parts, ends[:-1], strict=True)])
-        solutions = [one for one, _ in parts]
-        return solutions[0] if len(parts) == 1 else shaping.concat("stack", solutions, 0), again
+        return parts[0] if len(parts) == 1 else shaping.concat("stack", parts, 0), np.concatenate(again)
 
-    def _piece(self, refine: bool, *operands: Resident) -> tuple[Resident, Places]:
-        """The same of one piece. 16 bytes are read back; where they count doubtful systems, the diagnostics of all."""
+    def _piece_judged(self, operands: tuple[Resident, ...], refine: bool) -> tuple[Resident, Places]:
+        """The same of one piece. 16 bytes are read back; where they count rejected systems, the diagnostics of all."""
         forms, options = tuple(one.form for one in operands), {**self.options, "refine": refine}
         plan = kernel.resident_stack(forms, self.device.limits, check_finite=self.check_finite, **options)
         made: dict[str, Any] = self.device.run(
@@ -391,22 +388,18 @@ class BandCall(Call):
         made["diagnostics"].release()
         return Resident.wrapped(self.device, made["matrices"], shape, "float32"), again
 
-    def _mended(self, operands: tuple[Resident, ...], x: Resident, again: Places, stack: Index) -> Resident:
+    def _mended(self, operands: tuple[Resident, ...], x: Resident, again: Places, batch: Index) -> Resident:
         """Solve rejected systems with refinement, where they are; read back those rejected again, for the host."""
         some = tuple(shaping.take(resident.flat(one), again, 0) for one in operands)
-        refined = self._looked_at(some, refine=True)
+        refined = self._judged(some, refine=True)
         if refined is not None:
             x = blocks.put(x, (again.astype(np.int32),), refined[0])
             again = again[refined[1]]
-        if not len(again):
-            return x
-        given = [parts for _, parts in resident.read_back(operands, again)]
-        ab, b = map(np.stack, zip(*given, strict=True))
-        if self.check_finite:
-            for name, part in (("A", ab), ("b", b)):
-                largest = np.zeros(x.shape[0], dtype=np.float32)
-                largest[again] = np.abs(part).max(axis=(1, 2))
-                resident.refuse_nonfinite(self.operation, name, largest)
-        solved = self._solved_on_host(ab, b, again, stack)
-        finite_result(self.function, solved, self.check_finite)
-        return resident.mended(x, dict(zip(again.tolist(), solved, strict=True)))
+        for places, (ab, b) in resident.read_together(operands, again):
+            if self.check_finite:
+                for name, part in (("A", ab), ("b", b)):
+                    resident.refuse_nonfinite(self.operation, name, np.abs(part).max(axis=(1, 2)), places)
+            solved = self._solved_on_host(ab, b, places, batch)
+            finite_result(self.function, solved, self.check_finite)
+            x = resident.mended(x, dict(zip(places.tolist(), solved, strict=True)))
+        return x

@@ -10,66 +10,35 @@ A public function checks its own arguments and makes one `Call`; nothing else he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
 from glla.array.convert import Float32 as Host
 from glla.array.convert import finite_result
 from glla.array.value import Resident
-from glla.errors import GllaError, ShapeError
-from glla.gl import Device
-from glla.linalg import again, resident
-from glla.linalg.operands import as_float64, column, on_host, refuse_nonfinite_largest, rows, square, stored
-from glla.linalg.recording import Recorder, one_by_one
+from glla.errors import ShapeError
+from glla.linalg import resident
+from glla.linalg.batches import Batches, Index, Results, place
+from glla.linalg.operands import as_float64, column, explained, on_host, refuse_nonfinite_largest, rows, square
+from glla.linalg.recording import one_by_one
 from glla.linalg.results import RefinedSolution
-from glla.linalg.routes import batched, explained, place, stacked
 from glla.linalg.walk import on_device, walk
-from glla.operations import OPERATIONS, Operation
-from glla.operations.acceptance import member_of_stack
-from glla.operations.routes import SINGLE_ONLY, Route, batch_plan, must_fit_a_texture, route
-from glla.operations.verdict import BATCHED
+from glla.operations.routes import Route, must_fit_a_texture, route
 from glla.passes import Forms, Plan, forms_of
-
-Index = tuple[int, ...]
-"""Place of a matrix in a batch."""
-
-Results = dict[str, Any]
-"""Results by name: of one matrix; or of a batch, its matrices along the first dimension."""
 
 REFINED = ("X", "iterations", "backward_error")
 """Results of a refined solution."""
 
-Rejected = tuple[NDArray[np.intp], tuple[Host, ...]]
-"""Places of matrices of a batch, and their operands on the host."""
 
-
-@dataclass(frozen=True)
-class Call:
-    """How a public function is carried out."""
-
-    operation: str  # a key of `OPERATIONS`
-    function: str  # the public function, for messages
-    device: Device
-    check_finite: bool  # refuse NaN and infinity
-    names: tuple[str, ...]  # the operands, as messages name them
-    variant: str | None = None  # the variant that was asked for; a batch is looped then
-    # what the function returns, by names of the plan; the first may be a matrix that stays on the device
-    results: tuple[str, ...] = ("X",)
-    # a result of the plan that is finite only if the first operand is; "" if the plan reads largest entries
-    diagnostic: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    # (operands of one matrix) -> values that its stages ask for, beside the operands and the options
-    further: Callable[..., Mapping[str, Any]] | None = None
-    # (place, operands of one matrix on the host) -> X, where right-hand sides are too many to go at once
-    streamed: Callable[..., Any] | None = None
+class Call(Batches):
+    """A call, which is carried out for one matrix or a batch, wherever it is; its attributes are those of `Batches`."""
 
     def __call__(self, a: Any, b: Any = None) -> Array | Host:
         """Give the matrix, for A or for A and b: on the device if an operand is there; else it synchronises."""
@@ -81,7 +50,7 @@ class Call:
         elif b is None:
             found = self.named(a)[self.results[0]]
         elif there:
-            return self._solutions_on_device(a, b)  # in the shape of b
+            return self._solutions_on_device(a, b, batch, shape)  # in the shape of b
         else:
             found = self._solutions(a, b, batch, shape)[self.results[0]]
         if not there:
@@ -123,12 +92,6 @@ class Call:
     def one(self, *operands: Array | Host) -> Results:
         """Give all results for one matrix, not empty, by name: where they were found, but on the host if A was."""
         return self._one((), *operands)
-
-    @property
-    def record(self) -> Operation:
-        """The operation itself."""
-        found = OPERATIONS[self.operation]
-        return replace(found, settle=None) if isinstance(self.device, Recorder) else found
 
     def _route(self, forms: Forms) -> Route:
         """Whether matrices are batched, looped or streamed: the route that `glla.plan` shows."""
@@ -183,22 +146,6 @@ class Call:
         each = [run(*every[index]) for index in one_by_one(self.device, len(every))]
         return {name: stacked(np.asarray(one[name]) for one in each) for name in each[0]}
 
-    def _host_pieces(self, matrices: tuple[Host, ...], batch: Index, most: int) -> Results | None:
-        """Run one plan for `most` matrices at a time; None if not even one fits the device's memory."""
-        of = self.record.batch_of(self.options)
-        assert of is not None
-        operands = self._halves(matrices, lambda a: np.swapaxes(a, -1, -2))
-        records = batched(self.device, self.record, operands, most, **self._batch_options)
-        if records is None:
-            return None
-        found = self._results(operands[0].shape, operands=operands, matrices=records[0], diagnostics=records[1])
-        if of.doubtful is not None:
-            places = of.doubtful(operands, *records, **self._batch_options)
-            if len(places):
-                own = tuple(one[places] for one in operands)
-                self._repair(found, [(places, own)], len(operands[0]), batch, None)
-        return found
-
     def _in_blocks(self, index: Index, *operands: Host, plan: Plan | None = None) -> Results:
         """Run for one matrix, with as many right-hand sides at a time as a texture holds."""
         columns, most = operands[-1].shape[-1], 2 * self.device.limits.texture_size
@@ -217,19 +164,23 @@ class Call:
 
     # -- operands on the device ---------------------------------------------------------------------------------------
 
-    def _solutions_on_device(self, a: Any, b: Any) -> Array:
+    def _solutions_on_device(self, a: Any, b: Any, batch: Index, shape: tuple[int, ...]) -> Array:
         """Solve where an operand is on the device: the solutions stay there."""
-        result = self.results[0]
 
-        def one(*operands: Any) -> Array:
-            found: Array = self._kept(self._one((), *operands))[result]
-            return found
+        def one(*operands: Any) -> Any:
+            return self._kept(self._one((), *operands))[self.results[0]]
 
-        def every(operands: tuple[Resident, ...], batch: Index) -> Resident:
-            found: Resident = self._device_batch(operands, batch)[result]
-            return found
-
-        return resident.solutions(self.function, a, b, self.device, one, every)
+        if a.ndim == 2 and b.ndim < 3:
+            found: Array = one(a, column(b))
+            return found if b.ndim == 2 else found.reshape(-1)
+        right = resident.beside_a_stack(b if b.ndim > 1 else b.reshape(1, -1, 1), self.device)
+        if prod(a.shape[:-2]) == 1:  # one matrix for all: one system with many right-hand sides
+            wide, apart = resident.as_columns(right, shape)
+            found = apart(one(a if a.ndim == 2 else a.reshape(a.shape[-2:]), wide))
+        else:
+            pair = (resident.spread(resident.beside_a_stack(part, self.device), batch) for part in (a, right))
+            found = resident.shaped(self._device_batch(tuple(pair), batch)[self.results[0]], shape)
+        return found if b.ndim > 1 else found[..., 0]
 
     def _device_batch(self, operands: tuple[Resident, ...], batch: Index) -> Results:
         """Run for all matrices on the device, by one plan or in a loop."""
@@ -243,111 +194,7 @@ class Call:
             each.append(self._kept(self._one(place(index, batch), *own)))
         return {name: resident.joined_results([one[name] for one in each]) for name in each[0]}
 
-    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> Results | None:
-        """Run one plan for `most` matrices at a time; rejected matrices alone are read back. None as `_host_pieces`."""
-        operands = self._halves(matrices, resident.flipped)
-        refuse = self.check_finite and (len(self.names) > 1 or not self.diagnostic)
-        solved = resident.together(
-            self.device, self.record, operands, refuse, self.function, self.names, most, **self._batch_options
-        )
-        if solved is None:
-            return None
-        if self.check_finite:
-            for largest in solved.largest:
-                finite_result(self.function, largest.numpy(), True)
-        found = self._results(operands[0].shape, operands=None, matrices=solved.matrices, **solved.read)
-        rejected = resident.rejected(operands[: len(self.names)], solved, **self._batch_options)
-        if not isinstance(self.device, Recorder):
-            self._repair(found, rejected, solved.count, batch, solved.plan)
-        return found
-
-    # -- rejected matrices of a batch ---------------------------------------------------------------------------------
-
-    @property
-    def _batch_options(self) -> Results:
-        return {name: one for name, one in self.options.items() if name not in SINGLE_ONLY}
-
-    def _halves(self, operands: Sequence[Any], transposed: Callable[[Any], Any]) -> tuple[Any, ...]:
-        """Hand in the halves that the plan of a batch reads."""
-        batch = self.record.batch
-        turned = batch is not None and batch.lower_half and not self.options.get("lower", True)
-        return (transposed(operands[0]), *operands[1:]) if turned else tuple(operands)
-
-    def _results(self, shape: tuple[int, ...], **known: Any) -> Results:
-        """Results of a batch, from its matrices, and from numbers that its plan gives."""
-        batch = self.record.batch_of(self.options)
-        assert batch is not None
-        if batch.results is None:
-            return {self.results[0]: known["matrices"]}
-        return dict(batch.results({**known, "shape": shape[-2:]}))
-
-    def _repair(
-        self, found: Results, rejected: Iterable[Rejected], count: int, batch: Index, plan: Plan | None
-    ) -> None:
-        """Replace the results of rejected matrices.
-
-        plan of the batch --> `Batch.doubtful`, by diagnostics   --> accepted
-                          --> `_once_more`, scaled and together  --> accepted
-                          --> `_fallback_of_one`: `settle` names its stages, from `plan` on  --> X, or an error
-        `plan` is the one that has run; None is that of a batch from the host.
-        """
-        fixes: list[tuple[NDArray[np.intp], Results]] = []
-        for places, given in rejected:
-            fixed, results, left = self._once_more(places, given, count, batch)
-            fixes.append((fixed, results))
-            for index in left:
-                index_of_one = place(int(places[index]), batch)
-                one = self._fallback_of_one([part[index] for part in given], index_of_one, plan)
-                fixes.append((places[index : index + 1], {name: one[name] for name in found if name in one}))
-        for name, values in found.items():
-            new = [(at, results[name]) for at, results in fixes if name in results and len(at)]
-            if not isinstance(values, Resident):
-                for at, fix in new:
-                    values[at] = fix
-            elif new:
-                where = np.concatenate([at for at, _ in new])
-                x = np.concatenate([np.reshape(fix, (len(at), *values.shape[1:])) for at, fix in new])
-                finite_result(self.function, x, self.check_finite)
-                found[name] = resident.mended(values, dict(zip(where.tolist(), x, strict=True)))
-
-    def _once_more(
-        self, places: NDArray[np.intp], given: tuple[Host, ...], count: int, batch: Index
-    ) -> tuple[NDArray[np.intp], Results, NDArray[np.intp]]:
-        """Run rejected matrices of a batch of `count` together; give places, results, and numbers of those left."""
-        every = np.arange(len(places))
-        settled = again.settled(self.device, self.record, given, every, count, **self._batch_options)
-        if not len(settled.places):
-            return places[:0], {}, settled.left
-        own = tuple(one[settled.places] for one in given)
-        numbers = {"diagnostics": settled.diagnostics, "exponents": settled.exponents}
-        found = self._results(given[0].shape, operands=own, matrices=settled.matrices, **numbers)
-        with np.errstate(all="ignore"):  # a result beyond float32 is infinite, which is looked at afterwards
-            found = {name: one.astype(np.float32) if one.ndim > 1 else one for name, one in found.items()}
-        return places[settled.places], found, settled.left
-
-    def _refuse(self, places: NDArray[np.intp], given: tuple[Host, ...], batch: Index) -> None:
-        """Raise if `settle` has an error for one of these matrices of a batch."""
-        for index, own in zip(places.tolist(), zip(*given, strict=True), strict=True):
-            assert self.record.settle is not None
-            verdict = self.record.settle(forms_of(own), BATCHED, self._values(own, place(index, batch)))
-            if isinstance(verdict, GllaError):
-                raise verdict
-
     # -- one matrix ---------------------------------------------------------------------------------------------------
-
-    def _values(self, operands: Sequence[Any], index: Index) -> Results:
-        """Values that every stage may ask for."""
-        given = dict(zip(self.record.operands, map(stored, operands), strict=True))
-        words = {"function": self.function, "member": member_of_stack(index), "check_finite": self.check_finite}
-        return {**given, **words, **self.options, **(self.further(*operands) if self.further is not None else {})}
-
-    def _fallback_of_one(self, operands: Sequence[Host], index: Index, plan: Plan | None) -> Results:
-        """Let `settle` decide on one matrix of a batch: without a result that of the batch is accepted."""
-        if plan is None:
-            one = tuple(replace(form, shape=(1, *form.shape)) for form in forms_of(operands))
-            plan = batch_plan(self.record, one, self.device.limits, 1, **self._batch_options)
-        perform = on_device(self.device, plan, has_run=True)
-        return walk(self.record, forms_of(operands), perform, self._values(operands, index), BATCHED)
 
     def _watched(self) -> dict[str, str]:
         """Operands that must be finite, by their names in the plan, and their names in messages."""
@@ -375,3 +222,9 @@ class Call:
         if getattr(one, "ndim", 0) != 2:
             return results
         return {**results, name: resident.kept(self.function, one, self.device, self.check_finite)}
+
+
+def stacked(results: Iterable[Host]) -> Host:
+    """Put results one above the other, without a copy where there is only one."""
+    found = list(results)
+    return found[0][np.newaxis] if len(found) == 1 else np.stack(found)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from traceback import clear_frames
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 from glla.array.array import Array, upload
 from glla.array.convert import Float32, as_float32, as_real, checked_device, finite_result, refuse_nonfinite
 from glla.array.value import Resident
-from glla.errors import DeviceMismatchError, NonFiniteError, ShapeError, one_of
+from glla.errors import DeviceMismatchError, NonFiniteError, OutOfMemoryError, ShapeError, one_of
 from glla.gl import Device, DeviceLike, default_device
 from glla.linalg.merged import merged
 from glla.operations import Operation
@@ -147,3 +149,16 @@ def turned(a: Any, copied: bool = False) -> Any:
         return a.mT
     flipped = np.swapaxes(a, -1, -2)
     return np.ascontiguousarray(flipped) if copied else flipped
+
+
+@contextmanager
+def explained(function: str, a: Any) -> Iterator[None]:
+    """Raise OutOfMemoryError again, with the shape of A and a remedy."""
+    try:
+        yield
+    except OutOfMemoryError as error:
+        clear_frames(error.__traceback__)  # whoever keeps the error must not keep the matrices
+        raise OutOfMemoryError(
+            f"{function}: A {a.shape} must fit the device's memory with its factors, only right-hand sides are cut "
+            f"into blocks; raise its max_bytes, or release matrices ({error})"
+        ) from None

@@ -14,10 +14,10 @@ from glla.array.value import from_array, packs
 from glla.errors import DTypeError, OptionError, OptionTypeError, ShapeError
 from glla.gl import Device, DeviceLike
 from glla.linalg import tiling
+from glla.linalg.call import Call
 from glla.linalg.operands import column, device_of, known_variant, operand, row, run
-from glla.linalg.routes import batched
 from glla.operations.product import tiles
-from glla.operations.product.matmul import KERNEL, MATMUL, is_symmetric
+from glla.operations.product.matmul import KERNEL, MATMUL, is_symmetric, most_together
 from glla.passes import forms_of
 from glla.registry import public
 
@@ -190,7 +190,9 @@ def _target(
 def _products(a: Float32, b: Float32, variant: str | None, device: Device, out: Float32) -> None:
     """Multiply two stacks of as many matrices."""
     m, k, n = out.shape[1], a.shape[2], out.shape[2]
-    records = None if variant is not None else batched(device, MATMUL, (a, b))
+    call = Call("matmul", "matmul", device, False, ("A", "B"))
+    forms = forms_of((a, b))
+    records = None if variant is not None else call.records((a, b), most_together(forms, device.limits))
     if records is not None:
         out[...] = records[0]
         return

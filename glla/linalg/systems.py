@@ -32,9 +32,8 @@ from glla.linalg.definite import (
 )
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
-from glla.linalg.operands import beside_factors, device_of, operand, pair, square
+from glla.linalg.operands import beside_factors, device_of, explained, operand, pair, square
 from glla.linalg.results import RefinedSolution
-from glla.linalg.routes import explained
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, acceptance
@@ -411,12 +410,12 @@ class Substitution(Call):
 
     def _once_more(
         self, places: NDArray[np.intp], given: tuple[Float32, ...], count: int, batch: Index
-    ) -> tuple[NDArray[np.intp], dict[str, Any], NDArray[np.intp]]:
+    ) -> list[tuple[NDArray[np.intp], dict[str, Any]]]:
         """Rejected matrices are solved as a batch of the host, which is scaled first."""
         self._refuse(places, given, batch)
         own = np.broadcast_to(self.exchanges, (*batch, self.exchanges.shape[-1])).reshape(count, -1)[places]
         x = replace(self, exchanges=own)._host_batch(given, (len(places),))["X"]
-        return places, {"X": x}, places[:0]
+        return [(np.arange(len(places)), {"X": x})]
 
     def _order(self, batch: Index, count: int) -> NDArray[np.intp]:
         """Which row of B comes to which place, (matrices, n)."""

@@ -17,8 +17,7 @@ from glla.gl import Device, DeviceLike, Texture
 from glla.gl.observers import host_step
 from glla.linalg import tiling
 from glla.linalg.call import Call
-from glla.linalg.operands import device_of, known_variant, operand, square
-from glla.linalg.routes import explained
+from glla.linalg.operands import device_of, explained, known_variant, operand, square
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.acceptance import member_of_stack
@@ -129,10 +128,10 @@ class _Substitution(Call):
 
     def _once_more(
         self, places: NDArray[np.intp], given: tuple[Float32, ...], count: int, batch: Index
-    ) -> tuple[NDArray[np.intp], dict[str, Any], NDArray[np.intp]]:
+    ) -> list[tuple[NDArray[np.intp], dict[str, Any]]]:
         self._refuse(places, given, batch)
         (x,) = host_step(kernel.FALLBACK)(kernel.in_float64)(*given, **self.options)
-        return places, {"X": x}, places[:0]
+        return [(np.arange(len(places)), {"X": x})]
 
 
 def _transposed(trans: Any) -> bool:

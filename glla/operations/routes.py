@@ -80,9 +80,15 @@ def _residents(batch: Batch, forms: Forms, limits: Limits, plain: bool, options:
         return None
     piece = -(-count // -(-count // most))
     pieces_ = forms if piece == count else tuple(Form((piece, *form.matrix), resident=True) for form in forms)
-    others = {name: value for name, value in options.items() if name not in (*SINGLE_ONLY, "mode")}
-    plan = partial(residents.plan, batch) if batch.stacked is None else batch.stacked
-    return Route("batched", plan(pieces_, limits, **others), -(-count // piece), piece)
+    others = {name: value for name, value in options.items() if name not in SINGLE_ONLY}
+    return Route("batched", plan_there(batch, pieces_, limits, **others), -(-count // piece), piece)
+
+
+def plan_there(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
+    """Plan of a batch on the device."""
+    options.pop("mode", None)
+    make = partial(residents.plan, batch) if batch.stacked is None else batch.stacked
+    return make(forms, limits, **options)
 
 
 def batch_plan(operation: Operation, forms: Forms, limits: Limits, piece: int, **options: Any) -> Plan:

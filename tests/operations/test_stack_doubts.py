@@ -9,6 +9,7 @@ import pytest
 import glla
 from glla.errors import GllaError
 from glla.linalg import resident
+from glla.linalg.call import Call
 from glla.operations import OPERATIONS, acceptance
 from glla.operations.acceptance import allowed_growth
 from glla.operations.batches import residents, stack, stack_doubts
@@ -57,9 +58,11 @@ def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device
     monkeypatch.setattr(residents, "READ_WHOLE", 0)
     most = operation.batch.most
     anew = replace(operation.batch, most=lambda *given: most(*given))  # whose plan is none that was made before
-    judged = resident.together(device, replace(operation, batch=anew), stacks, False, **options)
-    everyone = replace(operation, batch=replace(operation.batch, judged="", kept=()))
-    found = resident.together(device, everyone, stacks, False, **options)
+    call = Call(name, name, device, False, ("A", "b"), options=options)
+    monkeypatch.setitem(OPERATIONS, name, replace(operation, batch=anew))
+    judged = call.solved(stacks, COUNT, False)
+    monkeypatch.setitem(OPERATIONS, name, replace(operation, batch=replace(operation.batch, judged="", kept=())))
+    found = call.solved(stacks, COUNT, False)
     assert (found.places == np.arange(COUNT)).all()
     doubted = set(found.rejected(**options))
     assert doubted <= set(judged.places)
@@ -83,8 +86,7 @@ def test_pieces_know_whom_they_looked_at(name, device, monkeypatch):
     operation = OPERATIONS[name]
     stacks = tuple(glla.asarray(one, device).value for one in (a, a)[: len(operation.operands)])
     monkeypatch.setattr(residents, "READ_WHOLE", 0)
-    pieces = replace(operation, batch=replace(operation.batch, most=lambda forms, limits: 5))
-    found = resident.together(device, pieces, stacks, True)
+    found = Call(name, name, device, True, ("A", "b")).solved(stacks, 5, True)
     assert found.places.tolist() == [0, 9, 10, 22]
     assert found.count == 23 and found.matrices.shape == (23, 3, 3)
 
@@ -268,7 +270,7 @@ def test_few_triangles_are_looked_at(name, device, rng, monkeypatch):
     stack_triangles.with_triangles.cache_clear()
     stack_triangles.with_factors.cache_clear()
     seen, gathered = [], resident.gathered
-    monkeypatch.setattr(resident, "gathered", lambda *given: seen.append(given[2].tolist()) or gathered(*given))
+    monkeypatch.setattr(resident, "gathered", lambda *given: seen.append(given[1].tolist()) or gathered(*given))
     T, B = glla.asarray(t, device), glla.asarray(b, device)
     expected = BY_TRIANGLES[name](t, b)
     np.testing.assert_array_equal(BY_TRIANGLES[name](T, B).numpy(), expected)
