@@ -62,8 +62,8 @@ def announced(name: str) -> Any:
     Traceback (most recent call last):
     RuntimeError: registry: nothing is announced as 'weather'; import the module that announces it
     """
-    if name not in _announced and name in ANNOUNCEMENTS:
-        import_module(ANNOUNCEMENTS[name])
+    if name in ANNOUNCEMENTS:
+        import_module(ANNOUNCEMENTS[name])  # waits where another thread is about to import it: half of it is not enough
     if name not in _announced:
         raise RuntimeError(f"registry: nothing is announced as {name!r}; import the module that announces it")
     return _announced[name]

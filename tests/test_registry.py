@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import array_api_strict as strict
 import numpy as np
@@ -76,6 +77,17 @@ def test_what_is_missing_is_imported_or_named(monkeypatch):
     assert glla.default_device().matrix([[1]]).shape == (1, 1)
     with pytest.raises(RuntimeError, match=r"nothing is announced as 'spam'; import the module that announces it$"):
         registry.announced("spam")
+
+
+def test_half_an_import_announces_nothing(monkeypatch, tmp_path):
+    """Two threads ask first at the same time: the second one waits until the module that the first imports is whole."""
+    first = "import time\nfrom glla import registry\nHALF = []\nregistry.announce('slow', HALF)\n"
+    (tmp_path / "announces_slowly.py").write_text(f"{first}time.sleep(0.3)\nHALF.append(1)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(registry.ANNOUNCEMENTS, "slow", "announces_slowly")
+    with ThreadPoolExecutor(4) as threads:
+        found = [threads.submit(lambda: list(registry.announced("slow"))) for _ in range(4)]
+    assert [one.result() for one in found] == [[1]] * 4
 
 
 # The decorator ------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 
 from glla.array.array import Array, asarray, product
 from glla.array.convert import Float32
-from glla.cluster.resident import Columns, GpuColumns, HostColumns, Rows, done, gathered
+from glla.cluster.resident import Columns, GpuColumns, GpuPart, HostColumns, Rows, done, gathered
 from glla.errors import one_of
 from glla.gl import list_egl_devices
 from glla.hybrid.cores import own_cores
@@ -138,7 +138,7 @@ LIVE = 0.85
 """Finished rows and columns are removed from the GPU's part once less than this fraction of it is unfinished."""
 
 
-class _GpuTrailing:
+class _GpuTrailing(GpuPart):
     """Trailing matrix on the GPU. Rows are not moved: the host keeps their logical order.
 
     Finished rows and columns stay in the texture until enough of it is dead: a copy of the whole and a texture of
@@ -149,7 +149,7 @@ class _GpuTrailing:
     """
 
     def __init__(self, gpu: Coprocessor, values: Float32) -> None:
-        self._gpu = gpu
+        super().__init__(gpu)
         self._parts: list[Array] = []
         self._heights, self._width = [len(values)], values.shape[1]
         self._order, self._dead = np.arange(len(values), dtype=np.int64), 0
@@ -159,9 +159,6 @@ class _GpuTrailing:
     @property
     def _shape(self) -> tuple[int, int]:
         return len(self._order), self._width - self._dead
-
-    def _submit(self, function: Any, *args: Any) -> Future[Any]:
-        return self._gpu.submit(function, *args)
 
     def _load(self, values: Float32) -> None:
         self._parts.append(asarray(values, check_finite=False))
@@ -254,21 +251,21 @@ def _minus(a: Array, lower: Float32, upper: Array) -> Array:
     return product("plu", _uploaded(-lower), upper, onto=a)
 
 
-class _GpuSum:
+class _GpuSum(GpuPart):
     def __init__(self, gpu: Coprocessor, rows: int, columns: int) -> None:
-        self._gpu = gpu
+        super().__init__(gpu)
         self._shape = rows, columns
         self._on_gpu: Array | None = None
 
     def add(self, a: Float32, b: Float32) -> Future[Any]:
-        return done(None) if 0 in (*self._shape, a.shape[1]) else self._gpu.submit(self._add, a, b)
+        return done(None) if 0 in (*self._shape, a.shape[1]) else self._submit(self._add, a, b)
 
     def _add(self, a: Float32, b: Float32) -> None:
         left, right = asarray(a, check_finite=False), asarray(b, check_finite=False)
         self._on_gpu = product("matmul", left, right, onto=self._on_gpu)
 
     def read(self) -> Future[Float32]:
-        return self._gpu.submit(self._read)
+        return self._submit(self._read)
 
     def _read(self) -> Float32:
         if self._on_gpu is None:

@@ -108,28 +108,12 @@ LARGEST_INVERSE = 1e4
 """Largest row sum of that inverse with which it is used: 190 for 512 random rows."""
 
 
-class GpuColumns:
-    """Trailing columns on the GPU. Rows are not moved: the host keeps their logical order.
+class GpuPart:
+    """A part of a matrix on the GPU. Its work runs in the coprocessor's thread, in order; after a failure, none."""
 
-    Finished rows and columns stay, too, and are computed with, but never read. The host reads nothing back before the
-    whole update of a panel is queued, so that the GPU works while it copies.
-
-    The GPU's side is accessed in the coprocessor's thread only; order and dead columns already include all queued work.
-    """
-
-    def __init__(self, gpu: Coprocessor, values: Float32) -> None:
+    def __init__(self, gpu: Coprocessor) -> None:
         self._gpu = gpu
-        self._shape: tuple[int, int] = values.shape[0], values.shape[1]
-        self._order, self._dead = np.arange(len(values), dtype=np.int64), 0
-        self._spare = [max(2, size // SHARE) for size in values.shape]
-        self._asked: list[_Fetched] = []
-        self._most = 0  # most elements of L in one upload
         self._failure: BaseException | None = None
-        self.loaded: Future[Any] = self._submit(self._load, values) if values.size else done(None)
-
-    @property
-    def _columns(self) -> int:
-        return self._shape[1] - self._dead
 
     def _submit(self, function: Any, *args: Any) -> Future[Any]:
         return self._gpu.submit(self._attempt, function, *args)
@@ -143,6 +127,29 @@ class GpuColumns:
         except BaseException as error:
             self._failure = error
             raise
+
+
+class GpuColumns(GpuPart):
+    """Trailing columns on the GPU. Rows are not moved: the host keeps their logical order.
+
+    Finished rows and columns stay, too, and are computed with, but never read. The host reads nothing back before the
+    whole update of a panel is queued, so that the GPU works while it copies.
+
+    The GPU's side is accessed in the coprocessor's thread only; order and dead columns already include all queued work.
+    """
+
+    def __init__(self, gpu: Coprocessor, values: Float32) -> None:
+        super().__init__(gpu)
+        self._shape: tuple[int, int] = values.shape[0], values.shape[1]
+        self._order, self._dead = np.arange(len(values), dtype=np.int64), 0
+        self._spare = [max(2, size // SHARE) for size in values.shape]
+        self._asked: list[_Fetched] = []
+        self._most = 0  # most elements of L in one upload
+        self.loaded: Future[Any] = self._submit(self._load, values) if values.size else done(None)
+
+    @property
+    def _columns(self) -> int:
+        return self._shape[1] - self._dead
 
     def _ask(self, function: Any, *args: Any) -> Future[Float32]:
         """Run a function; its result is read back once the update is queued."""

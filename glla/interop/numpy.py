@@ -45,7 +45,7 @@ def implementation(function: Any) -> Callable[..., Any] | None:
     """Find the implementation of one of NumPy's functions: one that is written out, else a public function of glla."""
     if function in FUNCTIONS:
         return FUNCTIONS[function]
-    return next((public.function for public in registry.PUBLIC.values() if public.implements(function)), None)
+    return next((public.function for public in tuple(registry.PUBLIC.values()) if public.implements(function)), None)
 
 
 lazily.load(linalg)

@@ -198,6 +198,18 @@ def test_an_engine_that_fails_says_what_was_first_wrong(gpu, monkeypatch):
             one.result(5)
 
 
+@pytest.mark.mesa
+@pytest.mark.parametrize("step", ["_load", "_append", "_compact", "_update", "_split", "_rows"])
+def test_no_step_of_an_engine_fails_silently(step, gpu, monkeypatch):
+    """A step whose result nobody waits for is not skipped: what comes after it raises its error."""
+    monkeypatch.setattr(engines._GpuTrailing, step, lambda *_: 1 / 0)
+    left = gpu.trailing(uniform(8, 8, 1))
+    left.replace(np.arange(2, 4), uniform(2, 8, 1), 2)
+    steps = [left.update(uniform(6, 2, 1), uniform(2, 8, 1)), left.split(uniform(6, 2, 1), uniform(2, 2, 1))]
+    with pytest.raises(ZeroDivisionError):
+        [one.result(5) for one in (*steps, left.rows(np.arange(2)))]
+
+
 @pytest.mark.parametrize("grid", GRIDS)
 def test_products_of_integers_are_exact(grid, on_grid, rng):
     for (m, k, n), nb in product([(7, 9, 5), (32, 16, 40), (1, 33, 1), (0, 3, 2), (3, 0, 2)], (2, 8)):
