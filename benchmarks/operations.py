@@ -14,22 +14,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 from benchmarks.cases import OPERATIONS, USUAL, Case, select
-from benchmarks.study import QUICK, SIZES, milliseconds, quartiles, some
+from benchmarks.study import QUICK, SIZES, Data, some
 from glla.cli.options import opened
 from glla.gl import Device
-from glla.lab import ceilings, machine, peers
-from glla.lab.bench import EFFORTS, Bench, Beside, Effort, Timed, peer_key
+from glla.lab import ceilings, machine, peers, saved, show
+from glla.lab.bench import EFFORTS, Bench, Beside, Effort, beside, peer_key
+from glla.lab.measurement import Measurement, judged
 from glla.lab.peers import BusyError
-from glla.lab.samples import NOISY, Samples, is_noisy
+from glla.lab.roofline import Roof
+from glla.lab.samples import NOISY, Samples
 from glla.lab.study import Report, Study, option
 from glla.lab.study import Run as Place
-from glla.lab.table import aligned
-from glla.testing import Verdict
+from glla.lab.table import aligned, milliseconds, quartiles
 
 # With these a cold start finds nothing that the driver kept on the disk. They are read when a context is made.
 NO_SHADER_CACHE = {"__GL_SHADER_DISK_CACHE": "0", "MESA_SHADER_CACHE_DISABLE": "true"}
@@ -41,39 +43,31 @@ ORDERS = {  # (software, quick)
     (True, True): (64, 256),
 }
 
-COLUMNS = (
-    "operation", "variant", "n", "passes", "resident ms", "quartiles", "to end ms", "cold ms", "GFLOP/s", "of FMA",
-    "peer ms", "quartiles", "usual ms", "x peer", "x usual", "x thesis", "error",
-)  # fmt: skip
-LEGEND = """\
-ms: medians; resident: operands and result on the device; to end: from NumPy to NumPy; cold: the first run, plan and
-programs new; peer: the CPU's fastest way; usual: what a user types
-quartiles: half of the repeats lie between them, ms; of resident (of to end where there is no resident), and of peer
-of FMA: of the fragment multiply-add ceiling of this run; x peer, x usual, x thesis: times as fast (resident) as these
-error: of the bound that a verdict allows (glla.testing); a wrong result is not timed"""
+CPU = ("peer", "usual")
+"""Roles of the CPU; their samples are in a file once, with those of the peer."""
 
 
 class Run:
     """What was measured so far.
 
     `open_device`: () -> a device of its own: its first run is a cold start, no plan is made yet, and no program, unless
-    the driver keeps it on the disk. `effort`: how long to time. `fma`: the fragment multiply-add ceiling, GFLOP/s.
-    `tolerant`: go on where a peer's figures disagree. `say`: takes a line about what goes on.
+    the driver keeps it on the disk. `effort`: how long to time. `roof`: ceilings of the device. `tolerant`: go on where
+    a peer's figures disagree. `say`: takes a line about what goes on.
     """
 
     def __init__(
         self,
         open_device: Callable[[], Device],
         effort: Effort,
-        fma: float,
+        roof: Roof,
         tolerant: bool = False,
         say: Callable[[str], object] = lambda text: None,
     ) -> None:
-        self.open_device, self.effort, self.fma = open_device, effort, fma
+        self.open_device, self.effort, self.roof = open_device, effort, roof
         self.beside = Beside(effort.peer, tolerant=tolerant, say=say)
         self._thesis: dict[tuple[str, int], float] = {}
 
-    def measure_all(self, cases: Sequence[Case]) -> list[dict[str, Any]]:
+    def measure_all(self, cases: Sequence[Case]) -> list[Measurement]:
         """Measure all variants of a subject at one size.
 
         Raises BusyError: the peer's figures disagree, again and again.
@@ -83,52 +77,34 @@ class Run:
             subject.peer, subject.peer_size(n), subject.peer_operands(n), lambda: [self.measure(one) for one in cases]
         )
 
-    def settle(self, records: Sequence[dict[str, Any]]) -> None:
+    def settle(self, records: Sequence[Measurement]) -> list[Measurement]:
         """Hold every record against its peer: the one figure that all of its measurements came to."""
-        known = self.peers_as_dict()
-        for record in records:
-            if record["ok"]:
-                key = key_of(Case(record["operation"], record["variant"], record["n"]))
-                record |= beside(record, key, known[key])
+        return [self._beside(one) if one.ok else one for one in records]
 
-    def peers_as_dict(self) -> dict[str, Any]:
-        """All figures of peers, as plain data."""
-        return {key: figure.as_dict() for key, figure in self.beside.figures.items()}
+    def _beside(self, one: Measurement) -> Measurement:
+        cpu = beside(self.beside.figures[key_of(Case(one.operation, one.variant, one.size))])
+        return replace(one, timed={**one.timed, **cpu["timed"]}, ways=cpu["ways"])
 
-    def measure(self, case: Case) -> dict[str, Any]:
-        """Verify a case and, if it is right, time it.
-
-        Plain data. A wrong result has ``ok`` False, and no time.
-        """
-        subject = OPERATIONS[case.operation]
-        record = {"operation": case.operation, "variant": case.variant, "n": case.n, "flops": subject.flops(case.n)}
+    def measure(self, case: Case) -> Measurement:
+        """Verify a case and, if it is right, time it."""
+        subject, base = OPERATIONS[case.operation], (case.operation, case.n)
+        values: dict[str, Any] = {"cost": {"flops": subject.flops(case.n)}, "roof": self.roof}
         with self.open_device() as device:
             try:
                 arrays = subject.operands(case.n)
                 job = subject.prepare(device, arrays, case.variant)
                 bench = Bench(device, self.effort)
                 checked = bench.verify(job, partial(subject.judge, arrays))
-                record |= {"ok": checked.verdict.ok, "verdict": _verdict(checked.verdict), "passes": checked.passes}
+                values["cost"] |= {"passes": checked.passes}
+                values |= judged(checked.verdict)
                 if checked.verdict.ok:
-                    record |= self._figures(case, bench.time(job), checked.cold, record["flops"])
+                    values |= {"timed": bench.time(job), "cold_seconds": checked.cold}
+                    if case.variant == subject.thesis:
+                        self._thesis[base] = values["timed"]["ours"].median
             except Exception as error:  # a case that cannot run is a failure, and no reason to lose the others
-                record |= failure(f"{type(error).__name__}: {error}")
-        return record
-
-    def _figures(self, case: Case, timed: Timed, cold: float, flops: int) -> dict[str, Any]:
-        thesis, base = OPERATIONS[case.operation].thesis, (case.operation, case.n)
-        if case.variant == thesis:
-            self._thesis[base] = timed.seconds
-        rate = flops / timed.seconds / 1e9
-        return {
-            "resident": _samples(timed.resident),
-            "gpu": _samples(timed.gpu),
-            "end_to_end": _samples(timed.end_to_end),
-            "cold_start": cold,
-            "gflops": rate,
-            "fraction_of_fma": rate / self.fma,
-            "ratio_to_thesis": self._thesis[base] / timed.seconds if thesis and base in self._thesis else None,
-        }
+                values |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
+        thesis = self._thesis.get(base) if subject.thesis else None
+        return Measurement(case.operation, case.variant, case.n, thesis_seconds=thesis, **values)
 
 
 def key_of(case: Case) -> str:
@@ -137,42 +113,49 @@ def key_of(case: Case) -> str:
     return peer_key(subject.peer, subject.peer_size(case.n))
 
 
-def beside(record: dict[str, Any], key: str, peer: dict[str, Any]) -> dict[str, Any]:
-    """What a record says of its peer, as `Figure.as_dict` gives it: at its best, and as it is usually called."""
-    whole = record["end_to_end"]["seconds"]
-    seconds = (record["resident"] or record["end_to_end"])["seconds"]
-    found: dict[str, Any] = {"peer": {"key": key, "name": peer["name"], **peers.brief(peer["best"])}}
-    found["usual"] = peers.brief(peer["usual"])
-    for name in ("peer", "usual"):
-        found[f"ratio_to_{name}"] = found[name]["seconds"] / seconds
-        found[f"ratio_to_{name}_end_to_end"] = found[name]["seconds"] / whole
-    return found
+# -- files ------------------------------------------------------------------------------------------------------------
 
 
-def noisy(record: dict[str, Any]) -> bool:
-    """Whether a timing of glla's or of a peer's varies too much within itself."""
-    timed = [record[name] for name in ("resident", "end_to_end", "peer", "usual") if record.get(name)]
-    return any(is_noisy(one["lower"], one["upper"]) for one in timed)
+def stored(one: Measurement) -> Data:
+    """A measurement as plain data, without the samples of the CPU, which all variants of a size share."""
+    return saved.plain_record(replace(one, timed={role: each for role, each in one.timed.items() if role not in CPU}))
 
 
-def _samples(samples: Samples | None) -> dict[str, Any] | None:
-    return None if samples is None else samples.as_dict()
+def measurements(run: Data) -> list[Measurement]:
+    """Read the measurements of a run; files until November 2026 have them in another form."""
+    records = run["records"] if "records" in run else [_renamed(case, run) for case in run["cases"]]
+    return [_with_cpu(saved.measurement(one), run["peers"]) for one in records]
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "name": verdict.name,
-        "error": float(verdict.error),
-        "bound": float(verdict.bound),
-        "suspicious": bool(verdict.suspicious),
-        "detail": verdict.detail,
-    }
+def _with_cpu(one: Measurement, known: Data) -> Measurement:
+    peer = known.get(one.ways.get("key"))
+    ways = {"peer": peer and peer["best"], "usual": peer and peer["usual"]}
+    timed = {role: Samples.summarised(each) for role, each in ways.items() if each}
+    return replace(one, timed={**one.timed, **timed})
 
 
-def failure(detail: str) -> dict[str, Any]:
-    """What a record says of a case that could not even be judged."""
-    verdict = {"name": "", "error": float("inf"), "bound": 0.0, "suspicious": False, "detail": detail}
-    return {"ok": False, "verdict": verdict, "passes": None}
+def _renamed(case: Data, run: Data) -> Data:
+    """A case of an older file in today's form."""
+    found: Data = {
+        "operation": case["operation"], "variant": case["variant"], "size": case["n"], "status": "wrong",
+        "reason": case["verdict"]["detail"], "parameters": "", "timed": {}, "ways": {},
+        "cost": {"flops": case["flops"], "passes": case["passes"]}, "cold_seconds": None, "thesis_seconds": None,
+        "error": case["verdict"]["error"], "bound": case["verdict"]["bound"], "mean_error": None,
+        "roof": asdict(Roof.of(run["ceilings"]["ceilings"])),
+    }  # fmt: skip
+    if not case["ok"]:
+        return found
+    peer, ours = case["peer"], case["resident"] or case["end_to_end"]
+    timed = {"ours": ours, "gpu": case.get("gpu"), "whole": case["end_to_end"]}
+    return found | {
+        "status": "ok",
+        "timed": {role: one["samples"] for role, one in timed.items() if one},
+        "ways": {
+            "baseline": peer["name"], "key": peer["key"], "peer": peers.described(peer), "usual": case["usual"]["way"],
+        },
+        "cold_seconds": case["cold_start"],
+        "thesis_seconds": case["ratio_to_thesis"] and case["ratio_to_thesis"] * ours["seconds"],
+    }  # fmt: skip
 
 
 # -- the report -------------------------------------------------------------------------------------------------------
@@ -188,10 +171,10 @@ def _run(place: Place) -> Report:
     measured = ceilings.report(place.device, options.quick)
     kind = (info.software, options.quick)
     sizes = options.size or ORDERS[kind]
-    fma = measured["ceilings"]["fragment_fma"]["value"]
-    run = Run(partial(opened, options), EFFORTS[kind], fma, options.tolerate_busy, place.say)
+    roof = Roof.of(measured["ceilings"])
+    run = Run(partial(opened, options), EFFORTS[kind], roof, options.tolerate_busy, place.say)
     cases = list(select(options.operations, sizes, info.software, info.limits))
-    records: list[dict[str, Any]] = []
+    records: list[Measurement] = []
     given_up = []
     try:
         for _, group in groupby(cases, key=lambda case: (case.operation, case.n)):
@@ -201,41 +184,44 @@ def _run(place: Place) -> Report:
                 place.say(f"{line(record)}; {len(records)} of {len(cases)} cases")
     except BusyError as error:
         given_up = [str(error)]
-    run.settle(records)
+    records = run.settle(records)
     data = {
         "quick": options.quick, "busy": [*run.beside.troubles, *given_up], "sizes": list(sizes), "ceilings": measured,
-        "peers": run.peers_as_dict(), "cases": records,
+        "peers": {key: figure.as_dict() for key, figure in run.beside.figures.items()},
+        "records": list(map(stored, records)),
     }  # fmt: skip
-    failed = sum(not record["ok"] for record in records)
-    return Report(text(data, failed), data, not failed and not given_up)
+    return Report(text(data, records), data, all(one.ok for one in records) and not given_up)
 
 
-def line(record: dict[str, Any]) -> str:
+def line(one: Measurement) -> str:
     """Write the outcome of a case."""
-    word = f"{record['gflops']:.4g} GFLOP/s" if record["ok"] else f"FAILED: {record['verdict']['detail']}"
-    return f"{Case(record['operation'], record['variant'], record['n'])}: {word}"
+    word = f"{one.gflops:.4g} GFLOP/s" if one.ok else f"FAILED: {one.reason}"
+    return f"{Case(one.operation, one.variant, one.size)}: {word}"
 
 
-def text(data: dict[str, Any], failed: int) -> str:
+def text(data: Data, records: Sequence[Measurement]) -> str:
     """Write ceilings, cases and peers as tables, and the verdict."""
-    cases = data["cases"]
-    varied = sum(record["ok"] and noisy(record) for record in cases)
-    noise = f"WARNING: {varied} of {len(cases)} cases have a timing whose quartiles are more than {NOISY} times apart"
+    varied = sum(any(samples.noisy for samples in one.timed.values()) for one in records)
+    noise = f"WARNING: {varied} of {len(records)} cases have a timing whose quartiles are more than {NOISY} times apart"
+    failed = [one for one in records if not one.ok]
     return "\n".join(
         [
             ceilings.table(data["ceilings"]),
-            aligned(COLUMNS, list(map(cells, cases))),
-            LEGEND,
-            *(f"FAILED {line(record)}" for record in cases if not record["ok"]),
+            aligned(
+                ["operation", *(heading for heading, _, _ in show.COLUMNS)],
+                [[one.operation, *(cell(one) or "-" for _, cell, _ in show.COLUMNS)] for one in records],
+            ),
+            show.LEGEND,
+            *(f"FAILED {line(one)}" for one in failed),
             *peer_lines(data["peers"]),
             *([noise] if varied else []),
             machine.written(machine.describe()),
-            f"{failed} of {len(cases)} results FAILED" if failed else "every result was verified",
+            f"{len(failed)} of {len(records)} results FAILED" if failed else "every result was verified",
         ]
     )
 
 
-def peer_lines(data: dict[str, Any]) -> list[str]:
+def peer_lines(data: Data) -> list[str]:
     """Write a line for each peer and size: its fastest way, and the usual call."""
     lines = ["peers, at their best; usual call"] if data else []
     for key, one in data.items():
@@ -245,31 +231,8 @@ def peer_lines(data: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _timed(one: dict[str, Any]) -> str:
-    return f"{milliseconds(one['seconds'])} ms ({quartiles(one)})"
-
-
-def cells(record: dict[str, Any]) -> tuple[str, ...]:
-    """Write the columns of a case."""
-    head = (record["operation"], record["variant"] or "-", str(record["n"]), _form(record["passes"], "d"))
-    if not record["ok"]:
-        return (*head, *("-" for _ in COLUMNS[len(head) : -1]), "FAILED")
-    resident, whole, verdict, peer, usual = (
-        record[name] for name in ("resident", "end_to_end", "verdict", "peer", "usual")
-    )
-    share = verdict["error"] / verdict["bound"] if verdict["bound"] else 0.0
-    return (
-        *head, milliseconds(resident and resident["seconds"]), quartiles(resident or whole),
-        milliseconds(whole["seconds"]), milliseconds(record["cold_start"]),
-        f"{record['gflops']:.3g}" if record["gflops"] < 100 else f"{record['gflops']:.0f}",
-        f"{100 * record['fraction_of_fma']:.1f} %", milliseconds(peer["seconds"]), quartiles(peer),
-        milliseconds(usual["seconds"]),
-        *(_form(record[f"ratio_to_{name}"], ".3g") for name in ("peer", "usual", "thesis")), f"{share:.2g}",
-    )  # fmt: skip
-
-
-def _form(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
+def _timed(one: Data) -> str:
+    return f"{milliseconds(one['seconds'])} ms ({quartiles(Samples.summarised(one))})"
 
 
 STUDY = Study(

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from glla.lab import peers
+from glla.lab.measurement import Measurement
 from glla.lab.plots import beside, style
 from glla.operations.product import matmul
 
@@ -42,7 +42,7 @@ class Series:
 
     name: str  # for the legend
     points: Points  # (int, float): n, value
-    # (float, float): of each point the quartiles of its repeats, as values; empty where a file has none
+    # (float, float): of each point the quartiles of its repeats, as values
     bars: tuple[tuple[float, float], ...] = ()
     peer: str = ""  # ("", "best", "usual"): whether it is the CPU's: its fastest way, or the usual call
 
@@ -94,20 +94,19 @@ def products(run: Run) -> Picture:
     panel = Panel(
         f"Matrix product, operands on the device: {run['renderer']}",
         "GFLOP/s",
-        (*_variants(run, "matmul", "resident", rate=True), *_peers(run, "matmul", rate=True)),
+        (*_variants(run, "matmul", rate=True), *_peers(run, "matmul", rate=True)),
         ("fragment multiply-add ceiling", ceiling),
     )
     best = _best(run, "matmul")
-    n, rate = best["n"], best["gflops"]
     beside = "; ".join(
-        f"{peers.described(best[which])} {best['flops'] / best[which]['seconds'] / 1e9:.4g}"
-        for which in PEERS
-        if best[which]
+        f"{best.ways[role]} {best.cost['flops'] / best.timed[role].median / 1e9:.4g}"
+        for role in PEERS
+        if role in best.timed
     )
     alt = (
-        f"GFLOP/s of each variant of the matrix product against n on {run['renderer']}: at n = {n} the fastest of "
-        f"OpenGL 3.3, {best['variant']}, reaches {rate:.4g}, {rate / ceiling:.0%} of the fragment ceiling; "
-        f"on {run['cores']} CPU cores {beside}"
+        f"GFLOP/s of each variant of the matrix product against n on {run['renderer']}: at n = {best.size} the fastest "
+        f"of OpenGL 3.3, {best.variant}, reaches {best.gflops:.4g}, {best.gflops / ceiling:.0%} of the fragment "
+        f"ceiling; on {run['cores']} CPU cores {beside}"
     )
     return Picture("products", alt, (panel,))
 
@@ -116,9 +115,9 @@ def systems(run: Run, smalls: Sequence[Run]) -> Picture:
     """Times of PLU, RREF, solve, and solve of small systems, beside the CPU."""
     panels = []
     for operation, title in (("plu", "PLU, n x n"), ("rref", "RREF, n x (n + 1)"), ("solve", "solve, n x n")):
-        curves = _variants(run, operation, "resident")
+        curves = _variants(run, operation)
         panels.append(Panel(f"{title}, operands on the device", "seconds", (*curves, *_peers(run, operation))))
-    threads = [_series(small, "small", "end_to_end", f"glla{setting(small)}") for small in smalls]
+    threads = [_series(small, "small", "whole", f"glla{setting(small)}") for small in smalls]
     if threads:
         panels.append(Panel("solve, from NumPy to NumPy", "seconds", (*threads, *_peers(smalls[0], "small"))))
     ratios = "; ".join(_ratio(run, operation) for operation in ("plu", "rref", "solve"))
@@ -133,44 +132,42 @@ def setting(run: Run) -> str:
 
 
 PEERS = ("peer", "usual")
-"""Peers that a case is compared with: the CPU's fastest way, and the usual call."""
+"""Roles of the CPU: its fastest way, and the usual call."""
 
 
-def _variants(run: Run, operation: str, timing: str, rate: bool = False) -> tuple[Series, ...]:
-    names = dict.fromkeys(case["variant"] for case in run["cases"] if case["operation"] == operation)
-    curves = (_series(run, operation, timing, name or "glla", name, rate) for name in names)
+def _right(run: Run, operation: str) -> list[Measurement]:
+    return [one for one in run["records"] if one.operation == operation and one.ok]
+
+
+def _variants(run: Run, operation: str, rate: bool = False) -> tuple[Series, ...]:
+    names = dict.fromkeys(one.variant for one in run["records"] if one.operation == operation)
+    curves = (_series(run, operation, "ours", name or "glla", name, rate) for name in names)
     return tuple(curve for curve in curves if len(curve.points) >= SMALLEST_SHOWN)
 
 
 def _peers(run: Run, operation: str, rate: bool = False) -> tuple[Series, ...]:
-    """Curves of the CPU; a run without peers at their best has that of the usual call alone, under its name."""
-    cases = [case for case in run["cases"] if case["operation"] == operation and case["ok"]]
+    """Curves of the CPU."""
     cores = f"{run['cores']} core{'' if run['cores'] == 1 else 's'}"
     found = []
-    for timing, peer in zip(PEERS, ("best", "usual"), strict=True):
-        known = next((case[timing] for case in cases if case[timing]), None)
-        if known:
-            name = f"{known['name']}, {cores}, fastest way" if peer == "best" else f"usual call: {known['way']}"
-            found.append(replace(_series(run, operation, timing, name, rate=rate), peer=peer))
+    for role, peer in zip(PEERS, ("best", "usual"), strict=True):
+        ways = next((one.ways for one in _right(run, operation) if role in one.timed), None)
+        if ways:
+            name = f"{ways['baseline']}, {cores}, fastest way" if peer == "best" else f"usual call: {ways['usual']}"
+            found.append(replace(_series(run, operation, role, name, rate=rate), peer=peer))
     return tuple(found)
 
 
-def _series(run: Run, operation: str, timing: str, name: str, variant: str | None = None, rate: bool = False) -> Series:
-    """Draw a timing of one variant, or one that all have in common, against n: seconds, or GFLOP/s."""
-    cases = {
-        case["n"]: case
-        for case in run["cases"]
-        if case["operation"] == operation and case["ok"] and variant in (None, case["variant"]) and case[timing]
-    }
+def _series(run: Run, operation: str, role: str, name: str, variant: str | None = None, rate: bool = False) -> Series:
+    """Draw samples of one variant, or some that all have in common, against n: seconds, or GFLOP/s."""
+    known = {one.size: one for one in _right(run, operation) if variant in (None, one.variant) and role in one.timed}
 
-    def value(case: dict[str, Any], which: str) -> float:
-        seconds: float = case[timing][which]
-        return case["flops"] / seconds / 1e9 if rate else seconds
+    def value(one: Measurement, seconds: float) -> float:
+        return one.cost["flops"] / seconds / 1e9 if rate else seconds
 
-    points = tuple((n, value(cases[n], "seconds")) for n in sorted(cases))
-    whole = all("lower" in case[timing] for case in cases.values())
-    ends = ("upper", "lower") if rate else ("lower", "upper")
-    bars = tuple((value(cases[n], ends[0]), value(cases[n], ends[1])) for n in sorted(cases)) if whole else ()
+    chosen = [(known[n], known[n].timed[role]) for n in sorted(known)]
+    points = tuple((one.size, value(one, samples.median)) for one, samples in chosen)
+    ends = [(samples.upper, samples.lower) if rate else (samples.lower, samples.upper) for _, samples in chosen]
+    bars = tuple((value(one, low), value(one, high)) for (one, _), (low, high) in zip(chosen, ends, strict=True))
     return Series(name, points, bars)
 
 
@@ -178,19 +175,17 @@ def _ratio(run: Run, operation: str) -> str:
     """How fast the fastest variant is beside the CPU, at the largest size."""
     best = _best(run, operation)
     beside = [
-        f"{best[f'ratio_to_{which}']:.3g} times as fast as {peers.described(best[which])}"
-        for which in PEERS
-        if best[which]
+        f"{best.timed[role].median / best.seconds:.3g} times as fast as {best.ways[role]}"
+        for role in PEERS
+        if role in best.timed
     ]
-    return f"{operation} at n = {best['n']} {', '.join(beside)}"
+    return f"{operation} at n = {best.size} {', '.join(beside)}"
 
 
-def _best(run: Run, operation: str) -> dict[str, Any]:
+def _best(run: Run, operation: str) -> Measurement:
     """Give the fastest case of the largest size; what needs more than OpenGL 3.3 is no fragment shader's doing."""
-    cases = [
-        case for case in run["cases"] if case["operation"] == operation and case["ok"] and case["variant"] not in BEYOND
-    ]
-    return max(cases, key=lambda case: (case["n"], case["gflops"]))
+    known = [one for one in _right(run, operation) if one.variant not in BEYOND]
+    return max(known, key=lambda one: (one.size, one.gflops))
 
 
 # -- how it is drawn --------------------------------------------------------------------------------------------------

@@ -9,13 +9,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks import differences, exact, kernels, plots, seeds, tables, thesis
-from benchmarks.study import RESULTS, ROOT, between, quartiles, read, slug, warnings
+from benchmarks.operations import measurements
+from benchmarks.study import RESULTS, ROOT, Data, between, read, slug, warnings
 from glla import Device
 from glla.lab import collection, machine, peers
-from glla.lab.table import digits, markdown
+from glla.lab.measurement import Measurement
+from glla.lab.samples import Samples
+from glla.lab.table import digits, markdown, quartiles
 
 README = ROOT / "docs" / "facts" / "tables.md"
 FRONT = ROOT / "README.md"
@@ -44,63 +46,65 @@ MULTIPROCESSORS = {"NVIDIA H200/PCIe/SSE2": (4, 132)}
 """By renderer, the multiprocessors that graphics work reaches, and all there are."""
 
 
-def runs_of(results: Path) -> dict[str, list[dict[str, Any]]]:
+def runs_of(results: Path) -> dict[str, list[Data]]:
     """Read all results with peers at their best, made neither in a hurry nor on a busy machine, oldest first."""
     return {
-        name: [run for run in runs if "peers" in run and not run["quick"] and not run["busy"]]
+        name: [
+            {**run, "records": measurements(run)}
+            for run in runs
+            if "peers" in run and not run["quick"] and not run["busy"]
+        ]
         for name, runs in read(results, "operations").items()
     }
 
 
-def whole(results: Path) -> list[dict[str, Any]]:
+def whole(results: Path) -> list[Data]:
     """Give the newest complete results of each renderer."""
     found = []
     for runs in runs_of(results).values():
-        complete = [i for i, run in enumerate(runs) if {case["operation"] for case in run["cases"]} >= WHOLE]
+        complete = [i for i, run in enumerate(runs) if {one.operation for one in run["records"]} >= WHOLE]
         if complete:
             found.append(_mended(runs[complete[-1]], runs[complete[-1] + 1 :]))
     return found
 
 
-def _mended(run: dict[str, Any], later: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _mended(run: Data, later: Sequence[Data]) -> Data:
     """Put the figures of operations that were measured again later, by themselves, in place of a complete run's."""
     for other in later:
-        again = {case["operation"] for case in other["cases"]} & SHOWN
+        again = {one.operation for one in other["records"]} & SHOWN
         if again and other["machine"]["cpu"] == run["machine"]["cpu"]:
-            kept = [case for case in run["cases"] if case["operation"] not in again]
-            cases = [*kept, *(case for case in other["cases"] if case["operation"] in again)]
-            notes = [
-                *run.get("mended", []),
-                f"{', '.join(sorted(again))}: commit {other['commit']}, {other['date'][:10]}",
-            ]
-            run = {**run, "cases": cases, "peers": {**run["peers"], **other["peers"]}, "mended": notes}
+            kept = [one for one in run["records"] if one.operation not in again]
+            records = [*kept, *(one for one in other["records"] if one.operation in again)]
+            note = f"{', '.join(sorted(again))}: commit {other['commit']}, {other['date'][:10]}"
+            both = {"peers": {**run["peers"], **other["peers"]}, "mended": [*run.get("mended", []), note]}
+            run = {**run, "records": records, **both}
     return run
 
 
-def smalls(results: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
+def smalls(results: Path, run: Data) -> list[Data]:
     """Give the newest results with small systems on a run's renderer, for each setting of the rasteriser's threads."""
     found = [
         other
         for other in runs_of(results)[slug(run["renderer"])]
-        if any(case["operation"] == "small" and case["ok"] for case in other["cases"])
+        if any(one.operation == "small" and one.ok for one in other["records"])
     ]
     return [by_threads for _, by_threads in sorted({plots.setting(other): other for other in found}.items())]
 
 
-def section(run: dict[str, Any]) -> str:
+def section(run: Data) -> str:
     """Give the Markdown of one run: its two largest sizes, operations with several variants first, and the peers."""
-    shown = [case for case in run["cases"] if case["operation"] in SHOWN]
-    sizes = sorted({case["n"] for case in shown})[-2:]
-    shown = [case for case in shown if case["n"] in sizes]
+    shown = [one for one in run["records"] if one.operation in SHOWN]
+    sizes = sorted({one.size for one in shown})[-2:]
+    shown = [one for one in shown if one.size in sizes]
     ceiling = run["ceilings"]["ceilings"]["fragment_fma"]["value"]
-    beyond = not run["software"] and any(case["variant"] in plots.BEYOND for case in shown)
+    beyond = not run["software"] and any(one.variant in plots.BEYOND for one in shown)
     where = machine.written(run["machine"]) if "machine" in run else f"{run['cores']} CPU cores"
     parts = [
         f"**{run['renderer']}**, {where}; commit {run['commit']}, {run['date'][:10]}; "
         f"fragment multiply-add ceiling of that run {ceiling:.4g} GFLOP/s.",
         *(f"In a run of its own: {text}." for text in run.get("mended", [])),
         *(f"Mind: {text}." for text in warnings(run)),
-        markdown(HEAD, [row(case, beyond) for case in shown]),
+        markdown(HEAD, [row(one, beyond) for one in shown]),
         *([_beyond(run["renderer"])] if beyond else []),
         *_uneven(run, shown),
         _peers(run, shown),
@@ -108,22 +112,22 @@ def section(run: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def row(case: dict[str, Any], beyond: bool = False) -> tuple[str, ...]:
+def row(one: Measurement, beyond: bool = False) -> tuple[str, ...]:
     """Give one line of the table; `beyond` marks what no fragment shader did."""
-    resident, fraction = case.get("resident"), case.get("fraction_of_fma")
-    mark = " (a)" if beyond and case["variant"] in plots.BEYOND else ""
+    mark = " (a)" if beyond and one.variant in plots.BEYOND else ""
+    part = one.fraction_of_arithmetic
     return (
-        case["operation"],
-        case["variant"] or "-",
-        str(case["n"]),
-        str(case["passes"]),
-        f"{1e3 * resident['seconds']:.4g}" if resident else "-",
-        quartiles(resident) if resident and "lower" in resident else "-",
-        digits(case.get("gflops")),
-        f"{fraction:.1%}{mark}" if fraction is not None else "-",
-        digits(case.get("ratio_to_peer")),
-        digits(case.get("ratio_to_usual")),
-        digits(case.get("ratio_to_thesis")),
+        one.operation,
+        one.variant or "-",
+        str(one.size),
+        str(one.passes),
+        f"{1e3 * one.seconds:.4g}" if one.resident else "-",
+        quartiles(one.timed["ours"]) if one.resident else "-",
+        digits(one.gflops),
+        "-" if part is None else f"{part:.1%}{mark}",
+        digits(one.ratio_to_baseline),
+        digits(one.ratio_to_usual),
+        digits(one.ratio_to_thesis),
     )
 
 
@@ -154,41 +158,41 @@ NOT_THE_CACHE = {
 """By renderer, variant and n, why repeats do not agree; shown where the fastest one beats the smaller sizes."""
 
 
-def _uneven(run: dict[str, Any], cases: Sequence[dict[str, Any]]) -> list[str]:
+def _uneven(run: Data, records: Sequence[Measurement]) -> list[str]:
     """Say where a median is far from the fastest repeat: it tells of something else than the shader."""
     found = []
-    for case in cases:
-        one = case.get("resident")
-        if one and one["seconds"] > UNEVEN * one["fastest"]:
-            rate = case["flops"] / one["fastest"] / 1e9
+    for one in records:
+        if one.resident and one.seconds > UNEVEN * one.fastest:
+            rate = one.cost["flops"] / one.fastest / 1e9
             text = (
-                f"`{case['operation']}[{case['variant']}]`, n = {case['n']}: its {one['repeats']} repeats took "
-                f"{1e3 * one['fastest']:.3g} to {1e3 * one['slowest']:.3g} ms, and the table has their median; the "
+                f"`{one.operation}[{one.variant}]`, n = {one.size}: its {one.repeats} repeats took "
+                f"{1e3 * one.fastest:.3g} to {1e3 * one.slowest:.3g} ms, and the table has their median; the "
                 f"fastest is {digits(rate)} GFLOP/s."
             )
-            smaller = [other["gflops"] for other in cases if _smaller(other, case)]
-            known = NOT_THE_CACHE.get((run["renderer"], case["variant"], case["n"]))
+            smaller = [other.gflops for other in records if _smaller(other, one)]
+            known = NOT_THE_CACHE.get((run["renderer"], one.variant, one.size))
             found.append(f"{text} {known}" if known and smaller and rate >= max(smaller) else text)
     return found
 
 
-def _smaller(other: dict[str, Any], case: dict[str, Any]) -> bool:
-    """Whether a case is the same at a smaller size."""
-    same = all(other[name] == case[name] for name in ("operation", "variant"))
-    return same and other["n"] < case["n"] and other["ok"]
+def _smaller(other: Measurement, one: Measurement) -> bool:
+    """Whether a measurement is of the same at a smaller size."""
+    same = (other.operation, other.variant) == (one.operation, one.variant)
+    return same and other.size < one.size and other.ok
 
 
-def _peers(run: dict[str, Any], cases: Sequence[dict[str, Any]]) -> str:
-    """Give the table of the peers that cases stand beside."""
-    keys = dict.fromkeys(case["peer"]["key"] for case in cases if case.get("peer"))
+def _peers(run: Data, records: Sequence[Measurement]) -> str:
+    """Give the table of the peers that measurements stand beside."""
+    keys = dict.fromkeys(one.ways["key"] for one in records if one.ways)
     return markdown(PEERS_HEAD, [_peer_row(run["peers"][key]) for key in keys])
 
 
-def _peer_row(peer: dict[str, Any]) -> tuple[str, ...]:
-    best, usual = peer["best"], peer["usual"]
+def _peer_row(peer: Data) -> tuple[str, ...]:
+    ways = ((peers.described(peer["best"]), peer["best"]), (peer["usual"]["way"], peer["usual"]))
+    timed = [(f"`{way}`", Samples.summarised(one)) for way, one in ways]
     return (
-        peer["name"], peer["size"], f"`{peers.described(best)}`", f"{1e3 * best['seconds']:.4g}", quartiles(best),
-        f"`{usual['way']}`", f"{1e3 * usual['seconds']:.4g}", quartiles(usual),
+        peer["name"], peer["size"],
+        *(cell for way, one in timed for cell in (way, f"{1e3 * one.median:.4g}", quartiles(one))),
     )  # fmt: skip
 
 
@@ -217,36 +221,34 @@ def drawn(results: Path) -> dict[Path, plots.Picture]:
     }
 
 
-def _small_rows(run: dict[str, Any]) -> list[tuple[str, ...]]:
+def _small_rows(run: Data) -> list[tuple[str, ...]]:
     """Give the lines of single systems of n = 64 and 256, and of stacks."""
     shown = [
-        (case, int(case["operation"].removeprefix("stack_")) if case["operation"].startswith("stack_") else 1)
-        for case in run["cases"]
-        if case["ok"] and (case["operation"].startswith("stack_") or (case["operation"], case["n"]) in SMALL_SHOWN)
+        (one, int(one.operation.removeprefix("stack_")) if one.operation.startswith("stack_") else 1)
+        for one in run["records"]
+        if one.ok and (one.operation.startswith("stack_") or (one.operation, one.size) in SMALL_SHOWN)
     ]
-    return [
-        (
-            f"{run['renderer']}{plots.setting(run)}", str(count), str(case["n"]),
-            *(f"{1e3 * case[name]['seconds']:.3g}" for name in ("end_to_end", "peer")),
-            f"{case['ratio_to_peer_end_to_end']:.2g}", f"{1e3 * case['usual']['seconds']:.3g}",
-            f"{case['ratio_to_usual_end_to_end']:.2g}",
-        )
-        for case, count in shown
-    ]  # fmt: skip
+    rows = []
+    for one, count in shown:
+        ours, peer, usual = (one.timed[role].median for role in ("whole", "peer", "usual"))
+        rows.append((
+            f"{run['renderer']}{plots.setting(run)}", str(count), str(one.size), f"{1e3 * ours:.3g}",
+            f"{1e3 * peer:.3g}", f"{peer / ours:.2g}", f"{1e3 * usual:.3g}", f"{usual / ours:.2g}",
+        ))  # fmt: skip
+    return rows
 
 
-def speed(runs: Sequence[dict[str, Any]]) -> str:
+def speed(runs: Sequence[Data]) -> str:
     """Give the largest products, factorisations, systems and inverses of each device."""
     return markdown(SPEED_HEAD, [(run["renderer"], *_speed(run, operation)) for run in runs for operation in SPEED])
 
 
-def _speed(run: dict[str, Any], operation: str) -> tuple[str, ...]:
+def _speed(run: Data, operation: str) -> tuple[str, ...]:
     """Cells of the fastest fragment shaders for an operation, at the largest size of a run."""
-    timed = [case for case in run["cases"] if case["operation"] == operation and case.get("resident")]
-    timed = [case for case in timed if case["variant"] not in plots.BEYOND]
-    case = min(timed, key=lambda case: (-case["n"], case["resident"]["seconds"]))
-    ratios = [digits(case.get(name)) for name in ("ratio_to_usual", "ratio_to_peer")]
-    return f"`{operation}`", str(case["n"]), digits(1e3 * case["resident"]["seconds"]), *ratios
+    timed = [one for one in run["records"] if one.operation == operation and one.resident]
+    best = min((one for one in timed if one.variant not in plots.BEYOND), key=lambda one: (-one.size, one.seconds))
+    ratios = map(digits, (best.ratio_to_usual, best.ratio_to_baseline))
+    return f"`{operation}`", str(best.size), digits(1e3 * best.seconds), *ratios
 
 
 def parts(results: Path) -> dict[str, str]:

@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 import glla
 from benchmarks import turns
 from benchmarks.study import SIZES as ORDERS
-from benchmarks.study import milliseconds, some
+from benchmarks.study import some
 from benchmarks.turns import Way
 from glla import Device
 from glla.lab import covariances, operations, peers, sweeps
 from glla.lab.study import Report, Run, Say, Study
-from glla.lab.table import aligned
+from glla.lab.table import aligned, milliseconds
 from glla.operations import OPERATIONS
 from glla.passes import Parameters, resident
 from glla.testing import JUDGES

@@ -201,24 +201,6 @@ def warnings(data: Data) -> list[str]:
     return [*(troubles if isinstance(troubles, list) else [troubles] if troubles else []), *([load] if load else [])]
 
 
-def milliseconds(seconds: float | None) -> str:
-    """Write seconds as milliseconds, three digits.
-
-    >>> milliseconds(0.00123), milliseconds(12.3456), milliseconds(None)
-    ('1.23', '12346', '-')
-    """
-    return "-" if seconds is None else f"{1000 * seconds:.3g}" if seconds < 0.1 else f"{1000 * seconds:.0f}"
-
-
-def quartiles(one: Data) -> str:
-    """Write the quartiles of a timing, in milliseconds.
-
-    >>> quartiles({"lower": 0.00123, "upper": 0.00132})
-    '1.23-1.32'
-    """
-    return f"{milliseconds(one['lower'])}-{milliseconds(one['upper'])}"
-
-
 def marks(name: str) -> tuple[str, str]:
     """Give the marks before and after a generated part of a page."""
     return f"<!-- {name}: python -m benchmarks readme -->", f"<!-- end of {name} -->"

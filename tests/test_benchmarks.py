@@ -17,22 +17,20 @@ from benchmarks.study import perform
 from glla import Device
 from glla.lab import ceilings, machine, peers, restoration, windows
 from glla.lab.bench import EFFORTS, Bench
+from glla.lab.measurement import Measurement
 from glla.lab.operations import ALONE
 from glla.lab.peers import Figure
+from glla.lab.roofline import Roof
+from glla.lab.samples import Samples
 from glla.operations import OPERATIONS as RECORDS
 from glla.passes import Limits, Variant
 from glla.thesis.parts import Section, Table
 
 pytest.importorskip("scipy")
 
-TIMED = {
-    "resident", "gpu", "end_to_end", "cold_start", "peer", "usual", "gflops", "fraction_of_fma", "ratio_to_peer",
-    "ratio_to_peer_end_to_end", "ratio_to_usual", "ratio_to_usual_end_to_end", "ratio_to_thesis",
-}  # fmt: skip
-UNTIMED = {"operation", "variant", "n", "flops", "ok", "verdict", "passes"}
 KEYS = {
     "date", "commit", "renderer", "driver", "backend", "software", "cores", "versions", "environment", "quick", "sizes",
-    "seconds", "ceilings", "cases", "machine", "load", "busy", "peers",
+    "seconds", "ceilings", "records", "machine", "load", "busy", "peers",
 }  # fmt: skip
 FEW = {
     "matmul": ("inner_product", "register_blocked"),
@@ -73,7 +71,10 @@ def known_ceilings():
     with pytest.MonkeyPatch.context() as patch:
         outcome = {
             "renderer": "it", "driver": "1", "cores": 2, "seconds": 0.0, "quick": True,
-            "ceilings": {"fragment_fma": {"value": 10.0, "unit": "GFLOP/s", "what": "all of it", "spread": 0.0}},
+            "ceilings": {
+                name: {"value": 10.0, "unit": "GFLOP/s", "what": "all of it", "spread": 0.0}
+                for name in ("fragment_fma", "write_1", "fetch_rgba32f")
+            },
         }  # fmt: skip
         patch.setattr(ceilings, "report", lambda device, quick=True: outcome)
         patch.setattr(machine, "LISTEN", 0.0)
@@ -120,7 +121,8 @@ def test_all_operations(ask, capsys):
     assert outcome["renderer"] == glla.default_device().info.renderer
     assert outcome["sizes"] == [6, 16]
     assert set(outcome["versions"]) == {"glla", "python", "numpy", "scipy", "moderngl", "glfw"}
-    seen = {(one["operation"], one["variant"], one["n"]) for one in outcome["cases"]}
+    records = operations.measurements(outcome)
+    seen = {(one.operation, one.variant, one.size) for one in records}
     wanted = {
         *(("matmul", variant, n) for variant in FEW["matmul"] for n in (6, 16)),
         *((name, "rank2", n) for name in ("plu", "rref") for n in (6, 16)),
@@ -131,11 +133,11 @@ def test_all_operations(ask, capsys):
     }  # fmt: skip
     others = {(one.name, variant, n) for one in RECORDS.values() for variant in one.variants for n in (6, 16)}
     assert wanted <= seen <= wanted | {one for one in others if one[0] not in {name for name, _, _ in wanted}}
-    for one in outcome["cases"]:
+    for one in records:
         check_record(one)
     assert "every result was verified" in output
-    for case in outcome["cases"]:
-        assert f"  {Case(case['operation'], case['variant'], case['n'])}: " in progress
+    for one in records:
+        assert f"  {Case(one.operation, one.variant, one.size)}: " in progress
     check_peers(outcome)
 
 
@@ -143,11 +145,12 @@ def test_what_is_run_on_request(ask):
     names = [name for name in OPERATIONS if name not in cases.USUAL]
     assert names == ["triangular_1", "triangular_64", "triangular_n"]
     _, outcome = run(ask, "--operations", ",".join(names))
-    seen = [(one["operation"], one["variant"], one["n"]) for one in outcome["cases"]]
+    records = operations.measurements(outcome)
+    seen = [(one.operation, one.variant, one.size) for one in records]
     assert seen == [(name, variant, 6) for name in names for variant in FEW["triangular"]]
-    flops = {one["operation"]: one["flops"] for one in outcome["cases"]}
+    flops = {one.operation: one.flops for one in records}
     assert flops == {"triangular_1": 36, "triangular_64": 36 * 64, "triangular_n": 216}
-    for one in outcome["cases"]:
+    for one in records:
         check_record(one)
 
 
@@ -159,10 +162,11 @@ def check_peers(outcome):
             assert len(one["blocks"]) >= 2
             assert one["repeats"] == sum(map(len, one["blocks"]))
         assert peer["best"]["seconds"] <= peer["usual"]["seconds"]
-    for case in outcome["cases"]:
-        peer = outcome["peers"][case["peer"]["key"]]
-        for ours, theirs in ((case["peer"], peer["best"]), (case["usual"], peer["usual"])):
-            assert all(ours[part] == theirs[part] for part in ("way", "threads", "seconds", "lower", "upper"))
+    for one in operations.measurements(outcome):
+        peer = outcome["peers"][one.ways["key"]]
+        assert (one.baseline_way, one.usual) == (peers.described(peer["best"]), peer["usual"]["way"])
+        for ours, theirs in ((one.timed["peer"], peer["best"]), (one.timed["usual"], peer["usual"])):
+            assert (ours.median, ours.lower, ours.upper) == (theirs["seconds"], theirs["lower"], theirs["upper"])
 
 
 def test_work_that_is_the_same_has_one_figure():
@@ -220,14 +224,14 @@ def test_a_busy_machine(ask, capsys, monkeypatch, answers, tolerant, orders, sta
     assert said in errors
     for text, start in zip(outcome["busy"], trouble, strict=True):
         assert text.startswith(start) and f"WARNING: {text}" in output
-    assert {case["n"] for case in outcome["cases"]} == ({6} if status else set(orders))
-    assert all(len(outcome["peers"][case["peer"]["key"]]["best"]["blocks"]) == 2 for case in outcome["cases"])
+    assert {one["size"] for one in outcome["records"]} == ({6} if status else set(orders))
+    assert all(len(outcome["peers"][one["ways"]["key"]]["best"]["blocks"]) == 2 for one in outcome["records"])
 
 
 def test_earlier_blocks_are_kept_where_a_size_is_measured_again(monkeypatch, device):
     """What plu's size found out of getrf stands, when rref's is measured again."""
     busy(monkeypatch, ["", "apart", ""])
-    run = operations.Run(lambda: Device(), EFFORTS[True, True], 10.0)
+    run = operations.Run(lambda: Device(), EFFORTS[True, True], Roof(10.0, 10.0, 10.0))
     run.measure_all([Case("plu", "rank2", 6)])
     (figure,) = run.beside.figures.values()
     first = [list(one.blocks) for one in figure.finalists]
@@ -252,8 +256,8 @@ def test_repeats_are_timed_by_both_clocks_where_there_are_two(device, monkeypatc
     subject = OPERATIONS["matmul"]
     job = subject.prepare(device, subject.operands(6), "inner_product")
     timed = Bench(device, EFFORTS[True, True]).time(job)
-    assert len(timed.gpu.times) == len(timed.resident.times)
-    assert set(timed.gpu.times) == {1.0}
+    assert len(timed["gpu"].times) == len(timed["ours"].times)
+    assert set(timed["gpu"].times) == {1.0}
 
 
 class FakeClock:
@@ -272,21 +276,16 @@ class FakeClock:
 
 
 def check_record(one):
-    assert set(one) == UNTIMED | TIMED and one["ok"] is True
-    assert one["verdict"]["error"] <= one["verdict"]["bound"] and one["passes"] > 0 and one["cold_start"] > 0
-    resident, whole = one["resident"], one["end_to_end"]
-    assert (resident is None) is one["operation"].startswith(("small", "stack"))
-    assert one["gpu"] is None or not glla.default_device().info.software  # which has no clock of its own
-    seconds = (resident or whole)["seconds"]
-    assert 0 < whole["fastest"] <= whole["lower"] <= whole["seconds"] <= whole["upper"] <= whole["slowest"]
-    assert len(whole["samples"]) == whole["repeats"]
-    assert one["gflops"] == pytest.approx(one["flops"] / seconds / 1e9)
-    assert one["fraction_of_fma"] == pytest.approx(one["gflops"] / 10)
-    for name in ("peer", "usual"):
-        assert one[f"ratio_to_{name}"] == pytest.approx(one[name]["seconds"] / seconds)
-    thesis = OPERATIONS[one["operation"]].thesis
-    assert (one["ratio_to_thesis"] is None) is (thesis == "")
-    assert one["ratio_to_thesis"] == 1 or not thesis or one["variant"] != thesis
+    assert one.ok and one.error <= one.bound and one.passes > 0 and one.cold_seconds > 0
+    assert one.resident is not one.operation.startswith(("small", "stack"))
+    assert one.gpu_seconds is None or not glla.default_device().info.software  # which has no clock of its own
+    whole = one.timed["whole"]
+    assert 0 < min(whole.times) <= whole.lower <= whole.median <= whole.upper <= max(whole.times)
+    assert one.gflops == pytest.approx(one.flops / one.seconds / 1e9)
+    assert one.fraction_of_arithmetic == pytest.approx(one.gflops / 10)
+    thesis = OPERATIONS[one.operation].thesis
+    assert (one.ratio_to_thesis is None) is (thesis == "")
+    assert one.ratio_to_thesis == 1 or not thesis or one.variant != thesis
 
 
 @pytest.mark.parametrize("operation", ["matmul", "plu", "rref", "inv"])
@@ -302,12 +301,10 @@ def test_a_wrong_result_is_not_timed(ask, capsys, monkeypatch, operation):
     monkeypatch.setattr(Bench, "time", None)
     status, outcome = run(ask, "--operations", operation)
     assert status == 1
-    assert outcome["cases"]
-    for one in outcome["cases"]:
-        assert set(one) == UNTIMED
-        assert one["ok"] is False
+    records = operations.measurements(outcome)
+    assert records and all(one.status == "wrong" and not one.timed for one in records)
     output = capsys.readouterr().out
-    assert f"{len(outcome['cases'])} of {len(outcome['cases'])} results FAILED" in output
+    assert f"{len(records)} of {len(records)} results FAILED" in output
     assert f"FAILED {operation}" in output
 
 
@@ -323,11 +320,26 @@ def test_a_case_that_cannot_run_is_a_failure(ask, monkeypatch):
     monkeypatch.setitem(RECORDS, "plu", replace(RECORDS["plu"], core=broken))
     status, outcome = run(ask, "--operations", "plu")
     assert status == 1
-    first, second = outcome["cases"]
-    assert first["ok"] is False
-    assert first["verdict"]["detail"] == "PlanError: plu: broken"
-    assert set(first) == UNTIMED
+    first, second = operations.measurements(outcome)
+    assert (first.status, first.reason, first.timed) == ("failed", "PlanError: plu: broken", {})
     check_record(second)
+
+
+def test_an_older_file_is_read():
+    """One from before a record was a measurement: its figures are the same."""
+    path = study.RESULTS / "llvmpipe-llvm-15-0-6-256-bits" / "2026-11-22T041717Z.json"
+    run = json.loads(path.read_text(encoding="utf-8"))
+    records = operations.measurements(run)
+    assert len(records) == len(run["cases"])
+    for case, one in zip(run["cases"], records, strict=True):
+        assert (one.operation, one.variant, one.size, one.passes, one.ok) == tuple(
+            case[name] for name in ("operation", "variant", "n", "passes", "ok")
+        )
+        ours = case["resident"] or case["end_to_end"]
+        assert (one.seconds, one.lower, one.slowest) == (ours["seconds"], ours["lower"], ours["slowest"])
+        assert (one.gflops, one.fraction_of_arithmetic) == (case["gflops"], case["fraction_of_fma"])
+        assert (one.ratio_to_baseline, one.usual_seconds) == (case["ratio_to_peer"], case["usual"]["seconds"])
+        assert one.ratio_to_thesis == pytest.approx(case["ratio_to_thesis"])
 
 
 # ---- the table of cases ----------------------------------------------------------------------
@@ -457,52 +469,55 @@ def check_svg(text):
 
 def timing(way, seconds, threads=None):
     """A timing of a peer."""
-    return {"way": way, "threads": threads, "seconds": seconds, "lower": 0.9 * seconds, "upper": 1.2 * seconds}
+    lower, upper = 0.9 * seconds, 1.2 * seconds
+    spread = {"seconds": seconds, "lower": lower, "upper": upper, "fastest": lower, "slowest": upper}
+    return {"way": way, "threads": threads, **spread}
 
 
 def made_up(**changes):
     """Results of a renderer, as far as they are shown."""
-    found = []
-    for operation in sorted(readme.WHOLE | {"small", "stack_64"}):
-        for n in (64, 256):
-            found.append(
-                {
-                    "operation": operation, "variant": "v" if operation == "matmul" else "", "n": n, "ok": True,
-                    "flops": n**3, "gflops": n / 100, "end_to_end": {"seconds": 4e-3},
-                    "resident": {"seconds": 2e-3, "fastest": 2e-3, "slowest": 2e-3},
-                    "passes": 3, "fraction_of_fma": 0.5, "ratio_to_thesis": None, "cold_start": 1.0,
-                    "peer": {"key": f"LAPACK, n = {n}", "name": "LAPACK", **timing("sget(a)", 1e-3, threads=2)},
-                    "usual": timing("numpy.get(a)", 4e-3),
-                    "ratio_to_peer": 0.5, "ratio_to_peer_end_to_end": 0.25, "ratio_to_usual": 2.0,
-                    "ratio_to_usual_end_to_end": 1.0,
-                }
-            )  # fmt: skip
+    usual, best = timing("numpy.get(a)", 4e-3), timing("sget(a)", 1e-3, threads=2)
+    found = [
+        Measurement(
+            operation,
+            "v" if operation == "matmul" else "",
+            n,
+            timed={
+                "ours": Samples((2e-3,)), "whole": Samples((4e-3,)), "peer": Samples.summarised(best),
+                "usual": Samples.summarised(usual),
+            },
+            ways={
+                "baseline": "LAPACK", "key": f"LAPACK, n = {n}", "peer": "sget(a), 2 threads", "usual": "numpy.get(a)",
+            },
+            cost={"flops": n**3, "passes": 3},
+            roof=Roof(n**3 / 1e6, 1.0, 1.0),  # twice the rate
+        )
+        for operation in sorted(readme.WHOLE | {"small", "stack_64"})
+        for n in (64, 256)
+    ]  # fmt: skip
     ceiling = {"ceilings": {"fragment_fma": {"value": 5.0}}}
     outcome = {
         "renderer": "It", "cores": 2, "software": True, "quick": False, "environment": {}, "ceilings": ceiling,
         "commit": "c", "date": "2026-11-22T00:00:00+00:00", "busy": [],
         "machine": {"cpu": "A CPU", "cores": 2, "physical_cores": 1, "blas": []},
         "peers": {
-            f"LAPACK, n = {n}": {
-                "name": "LAPACK", "size": f"n = {n}", "best": timing("sget(a)", 1e-3, threads=2),
-                "usual": timing("numpy.get(a)", 4e-3),
-            }
-            for n in (64, 256)
+            f"LAPACK, n = {n}": {"name": "LAPACK", "size": f"n = {n}", "best": best, "usual": usual} for n in (64, 256)
         },
     }  # fmt: skip
-    return {**outcome, "cases": found, **changes}
+    return {**outcome, "records": found, **changes}
 
 
 def stored(folder, *runs):
     """Store results, oldest first."""
     (folder / "it").mkdir()
     for number, outcome in enumerate(runs):
+        outcome = {**outcome, "records": list(map(operations.stored, outcome["records"]))}
         (folder / "it" / f"{number}.json").write_text(json.dumps(outcome), encoding="utf-8")
 
 
 def test_only_a_whole_run_represents_a_renderer(tmp_path):
     whole = made_up(commit="whole")
-    part = made_up(commit="part", cases=[case for case in whole["cases"] if case["operation"] == "small"])
+    part = made_up(commit="part", records=[one for one in whole["records"] if one.operation == "small"])
     hurry, busy = made_up(commit="hurry", quick=True), made_up(commit="busy", busy=["it took 1, then 2 ms"])
     without = {name: value for name, value in made_up(commit="without").items() if name != "peers"}
     stored(tmp_path, made_up(commit="old"), whole, part, hurry, busy, without)
@@ -531,28 +546,25 @@ def test_what_a_plot_shows():
         ("v", ""), ("LAPACK, 2 cores, fastest way", "best"), ("usual call: numpy.get(a)", "usual"),
     ]  # fmt: skip
     assert panel.series[0].points == ((64, pytest.approx(0.131072)), (256, pytest.approx(8.388608)))
-    assert panel.series[0].bars == ()
     assert panel.series[1].points == ((64, pytest.approx(0.262144)), (256, pytest.approx(16.777216)))
     assert panel.series[1].bars[1] == (pytest.approx(16.777216 / 1.2), pytest.approx(16.777216 / 0.9))
     assert picture.alt == (
         "GFLOP/s of each variant of the matrix product against n on It: at n = 256 the fastest of OpenGL 3.3, v, "
-        "reaches 2.56, 51% of the fragment ceiling; on 2 CPU cores sget(a), 2 threads 16.78; numpy.get(a) 4.194"
+        "reaches 8.389, 168% of the fragment ceiling; on 2 CPU cores sget(a), 2 threads 16.78; numpy.get(a) 4.194"
     )
 
 
 def test_a_compute_shader_is_not_held_against_the_fragment_ceiling(monkeypatch):
     monkeypatch.setattr(plots, "BEYOND", {"computing"})
     outcome = made_up()
-    faster = {**outcome["cases"][0], "operation": "matmul", "variant": "computing", "n": 256, "gflops": 1000.0}
-    outcome["cases"].append(faster)
-    assert "the fastest of OpenGL 3.3, v, reaches 2.56" in plots.products(outcome).alt
+    faster = replace(outcome["records"][1], operation="matmul", variant="computing", cost={"flops": 10**12})
+    outcome["records"].append(faster)
+    assert "the fastest of OpenGL 3.3, v, reaches 8.389" in plots.products(outcome).alt
 
 
 def test_wrong_results_are_not_plotted():
     outcome = made_up()
-    for case in outcome["cases"]:
-        if case["n"] == 64:
-            case["ok"] = False
+    outcome["records"] = [replace(one, status="wrong") if one.size == 64 else one for one in outcome["records"]]
     (panel,) = plots.products(outcome).panels
     assert [curve.peer for curve in panel.series] == ["best", "usual"]  # a single point is no curve
     assert panel.series[0].points == ((256, pytest.approx(16.777216)),)
@@ -566,14 +578,14 @@ H200 = {"renderer": "NVIDIA H200/PCIe/SSE2", "software": False}
     ("changes", "there", "absent"),
     [
         ({}, [
-            "| plu | - | 256 | 3 | 2 | - | 2.56 | 50.0% | 0.5 | 2 | - |", "A CPU, 2 cores (1 physical)",
+            "| plu | - | 256 | 3 | 2 | 2-2 | 8.39 | 50.0% | 0.5 | 2 | - |", "A CPU, 2 cores (1 physical)",
             "| LAPACK | n = 256 | `sget(a), 2 threads` | 1 | 0.9-1.2 | `numpy.get(a)` | 4 | 3.6-4.8 |",
         ], ["% (a)", "Mind:"]),
         ({"load": BUSY}, [
             "Mind: the machine was busy: other processes used 3 of its 4 cores during the run.",
         ], []),
         (H200, [
-            "| matmul | v | 256 | 3 | 2 | - | 2.56 | 50.0% (a) |", "(a) A compute shader", "4 of this GPU's 132",
+            "| matmul | v | 256 | 3 | 2 | 2-2 | 8.39 | 50.0% (a) |", "(a) A compute shader", "4 of this GPU's 132",
         ], []),
         ({"software": False}, ["(a) A compute shader"], ["132"]),
     ],
@@ -585,11 +597,17 @@ def test_a_section(monkeypatch, changes, there, absent):
     assert [word for word in there if word not in text] == [word for word in absent if word in text] == []
 
 
+def repeats(fastest, middle, slowest):
+    """Nine samples."""
+    return Samples((fastest, *[middle] * 7, slowest))
+
+
 def test_repeats_that_do_not_agree_are_reported():
     outcome = made_up()
-    outcome["cases"][0]["resident"] = {"seconds": 4e-3, "fastest": 1e-3, "slowest": 5e-3, "repeats": 9}
-    outcome["cases"][0]["n"] = 256
-    name = f"`{outcome['cases'][0]['operation']}[{outcome['cases'][0]['variant']}]`, n = 256"
+    first = outcome["records"][0]
+    timed = {**first.timed, "ours": repeats(1e-3, 4e-3, 5e-3)}
+    outcome["records"][0] = replace(first, timed=timed, size=256)
+    name = f"`{first.operation}[{first.variant}]`, n = 256"
     assert f"{name}: its 9 repeats took 1 to 5 ms, and the table has their median" in readme.section(outcome)
 
 
@@ -597,13 +615,12 @@ def test_repeats_that_do_not_agree_are_reported():
 def test_an_explanation_is_reported_only_where_it_holds(fastest, outcome):
     """Where even the fastest repeat is slower per flop than a smaller size, the shader may be slow."""
     (renderer, variant, n), text = next(iter(readme.NOT_THE_CACHE.items()))
-    slow = {"seconds": 30e-3, "fastest": fastest, "slowest": 31e-3, "repeats": 9}
     run = made_up(renderer=renderer)
-    template = next(case for case in run["cases"] if case["operation"] == "matmul")
-    sizes = ((2048, template["resident"], 1e4), (n, slow, 1e3))
-    run["cases"] = [
-        {**template, "variant": variant, "n": size, "flops": 2e10, "resident": one, "gflops": rate}
-        for size, one, rate in sizes
+    template = next(one for one in run["records"] if one.operation == "matmul")
+    timings = ((2048, repeats(2e-3, 2e-3, 2e-3)), (n, repeats(fastest, 30e-3, 31e-3)))
+    run["records"] = [
+        replace(template, variant=variant, size=size, cost={"flops": 20e9}, timed={**template.timed, "ours": one})
+        for size, one in timings
     ]
     assert (text in readme.section(run)) is outcome
 

@@ -60,20 +60,6 @@ class Verified:
     passes: int  # passes of that run
 
 
-@dataclass(frozen=True)
-class Timed:
-    """Every sample of a contender."""
-
-    resident: Samples | None  # operands and results on the device; None for what only runs end to end
-    gpu: Samples | None  # the same runs by the GPU's own clock; None where there is none
-    end_to_end: Samples  # from NumPy to NumPy
-
-    @property
-    def seconds(self) -> float:
-        """The figure that is compared: the resident one where there is one."""
-        return (self.resident or self.end_to_end).median
-
-
 class Bench:
     """Measures jobs on a device.
 
@@ -102,15 +88,18 @@ class Bench:
         verdict, found = max(runs, key=lambda one: (not one[0].ok, one[0].ratio))
         return Verified(verdict, found, job.building + seconds, passes)
 
-    def time(self, job: Job) -> Timed:
-        """Time a verified job. Resident runs are warmed up again: between transfers a GPU idles."""
+    def time(self, job: Job) -> dict[str, Samples]:
+        """Time a verified job: samples by their roles, see `glla.lab.measurement.Measurement`.
+
+        Resident runs are warmed up again: between transfers a GPU idles.
+        """
         self._warm_up(job.end_to_end)
-        whole, _ = self._repeated(job.end_to_end)
+        whole = Samples.of(self._repeated(job.end_to_end)[0])
         if job.run is None:
-            return Timed(None, None, Samples.of(whole))
+            return {"ours": whole, "whole": whole}
         self._warm_up(job.run)
         wall, gpu = self._repeated(job.run, self._gpu)
-        return Timed(Samples.of(wall), Samples.of(gpu) if gpu else None, Samples.of(whole))
+        return {"ours": Samples.of(wall), "whole": whole} | ({"gpu": Samples.of(gpu)} if gpu else {})
 
     def median(self, work: Callable[[], Any], hopeless: float = np.inf) -> float:
         """Time some work that has run before, by its median; once only if that takes more than `hopeless` seconds."""
@@ -220,3 +209,13 @@ class Beside:
 def peer_key(peer: Peer, size: str) -> str:
     """Name and size of a peer's work: key of its one figure in a run."""
     return f"{peer.name}, {size}"
+
+
+def beside(figure: Figure) -> dict[str, Any]:
+    """Samples and names of the CPU, as a measurement has them."""
+    best, usual = figure.best, figure.usual
+    key = peer_key(figure.peer, figure.size)
+    timed, ways = {"peer": best.samples}, {"baseline": figure.peer.name, "peer": str(best), "key": key}
+    if usual is not None:
+        timed["usual"], ways["usual"] = usual.samples, usual.way.label
+    return {"timed": timed, "ways": ways}

@@ -20,18 +20,17 @@ from glla._version import __version__
 from glla.errors import GllaError, LimitError, OptionError, among
 from glla.gl import Device, DeviceLike, named_device
 from glla.lab import ceilings, conduct, machine, mistakes, operations, peers, roofline
-from glla.lab.bench import EFFORTS, Bench, Beside
+from glla.lab.bench import EFFORTS, Bench, Beside, beside
 from glla.lab.extra import require
 from glla.lab.fits import Fit, crossover, fit, speedup
-from glla.lab.measurement import Measurement, written
+from glla.lab.measurement import Measurement, judged, written
 from glla.lab.mistakes import Mistake
 from glla.lab.operations import Arrays, Contender, PlanJob
-from glla.lab.peers import Figure, Peer
+from glla.lab.peers import Peer
 from glla.operations import Operation
 from glla.passes import Parameters, Pass, Plan
 from glla.passes.glsl import find as shaders
 from glla.passes.glsl.find import Stage, resolve
-from glla.testing import Verdict
 
 Chosen = str | Contender | tuple[str | Contender, Mapping[str, int]]
 """A variant: its name, a contender, or either with values for some of its parameters."""
@@ -372,7 +371,7 @@ class Experiment:
         arrays = operations.inputs(self.operation, size, self.seed)
         theirs = self._theirs(*arrays)
         figure = None if self.baseline is None else self._beside.start(self.baseline, f"n = {size}", theirs)
-        base = _beside(figure) if figure else {}
+        base = beside(figure) if figure else {}
         thesis: float | None = None
         for entry in self.entries:
             record = self._measure(entry, size, arrays, base, thesis)
@@ -417,7 +416,7 @@ class Experiment:
         self._keep_sources(entry, job.plan)
         bench = Bench(device, replace(EFFORTS[device.info.software, False], repeats=self.repeats))
         checked = bench.verify(job, partial(self.judge.verdict, arrays))
-        values |= _judged(checked.verdict)
+        values |= judged(checked.verdict)
         if not checked.verdict.ok:
             self._keep_mistake(entry, arrays, checked.found)
         unseen = self._unseen(entry, job, checked.verdict.ok)
@@ -426,10 +425,9 @@ class Experiment:
         elif checked.verdict.ok:
             values |= {"mean_error": self.judge.deviation(arrays, checked.found), "cold_seconds": checked.cold}
             timed = bench.time(job)
-            roles = {"ours": timed.resident or timed.end_to_end, "gpu": timed.gpu, "whole": timed.end_to_end}
-            values["timed"] = {**values.get("timed", {}), **{role: one for role, one in roles.items() if one}}
+            values["timed"] = {**values.get("timed", {}), **timed}
             if entry.contender.name == operation.thesis and entry.plain:
-                values["thesis_seconds"] = timed.seconds
+                values["thesis_seconds"] = timed["ours"].median
 
     def _unseen(self, entry: Entry, job: PlanJob, right: bool) -> str:
         """Faults of a user's shader that its result does not show: a broken interface, or a stopped loop."""
@@ -477,15 +475,6 @@ def _parts(stage: Stage) -> tuple[tuple[str, int, str], ...]:
     return tuple((file, first, "\n".join(lines)) for file, first, lines in parts)
 
 
-def _beside(figure: Figure) -> dict[str, Any]:
-    """Samples and names of the CPU."""
-    best, usual = figure.best, figure.usual
-    timed, ways = {"peer": best.samples}, {"baseline": figure.peer.name, "peer": str(best)}
-    if usual is not None:
-        timed["usual"], ways["usual"] = usual.samples, usual.way.label
-    return {"timed": timed, "ways": ways}
-
-
 def _cost(plan: Plan) -> dict[str, Any]:
     return {
         "bytes_written": plan.cost.nbytes,
@@ -493,14 +482,6 @@ def _cost(plan: Plan) -> dict[str, Any]:
         "passes": plan.cost.passes,
         "draws": sum(isinstance(step, Pass) for step in plan.passes),
     }
-
-
-def _judged(verdict: Verdict) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "error": float(verdict.error),
-        "bound": float(verdict.bound),
-    }
-    return values if verdict.ok else values | {"status": "wrong", "reason": str(verdict)}
 
 
 # -- options --------------------------------------------------------------------------------------------------------

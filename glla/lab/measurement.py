@@ -35,9 +35,11 @@ class Measurement:
     timed : mapping of str to Samples
         Seconds of each repeat by role: ``ours``, operands and results on the device; ``gpu``, the same repeats by the
         GPU's own clock, from the first command to the last; ``whole``, from NumPy to NumPy; ``peer`` and ``usual``,
-        the CPU in its fastest way, and the call that a user types, both the same for all variants of a size.
+        the CPU in its fastest way, and the call that a user types, both the same for all variants of a size. What runs
+        from NumPy to NumPy alone has these samples as ``ours``, too.
     ways : mapping of str to str
-        Of the CPU: ``baseline``, the name, ``peer`` and ``usual``, the calls. See `glla.lab.peers`.
+        Of the CPU: ``baseline``, the name, ``key``, the name with the size, ``peer`` and ``usual``, the calls. See
+        `glla.lab.peers`.
     cost : mapping of str to int
         ``flops`` of the operation, the same for all variants; ``passes`` of the plan, and ``draws`` among them;
         ``bytes_written`` by all passes, and ``bytes_moved``, which adds the least that they must read, see
@@ -83,6 +85,11 @@ class Measurement:
         return self.lower is not None and is_noisy(self.lower, self.upper)
 
     @property
+    def resident(self) -> bool:
+        """Whether it was timed with operands and results on the device."""
+        return "ours" in self.timed and self.timed["ours"] != self.timed.get("whole")
+
+    @property
     def intensity(self) -> float | None:
         """Arithmetic intensity, flop per byte moved."""
         return _quotient(self.cost.get("flops"), self.cost.get("bytes_moved"))
@@ -104,6 +111,12 @@ def written(parameters: Parameters) -> str:
     'ROWS=4 COLUMNS=2'
     """
     return " ".join(f"{name}={value}" for name, value in parameters)
+
+
+def judged(verdict: Verdict) -> dict[str, Any]:
+    """Fields of a measurement that follow from a verdict."""
+    found: dict[str, Any] = {"error": float(verdict.error), "bound": float(verdict.bound)}
+    return found if verdict.ok else found | {"status": "wrong", "reason": str(verdict)}
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------

@@ -798,11 +798,6 @@ class Figure:
         }
 
 
-def brief(finalist: dict[str, Any]) -> dict[str, Any]:
-    """Fields of a record about a finalist: those of `Finalist.as_dict` without the samples."""
-    return {name: finalist[name] for name in ("way", "threads", "seconds", "lower", "upper", "repeats")}
-
-
 def described(finalist: dict[str, Any]) -> str:
     """Write a call and its threads.
 

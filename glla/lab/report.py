@@ -15,7 +15,7 @@ from glla.lab.comparison import Comparison, Source
 from glla.lab.extra import require
 from glla.lab.measurement import Measurement
 from glla.lab.mistakes import Mistake
-from glla.lab.table import digits
+from glla.lab.table import digits, milliseconds
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -48,7 +48,7 @@ def render(comparison: Comparison) -> str:
         lstrip_blocks=True,
     )
     engine.filters |= {
-        "ms": show.milliseconds,
+        "ms": milliseconds,
         "figure": digits,
         "share": show.share,
         "spread": show.spread,

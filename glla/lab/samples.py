@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -31,6 +31,12 @@ class Samples:
     def of(cls, times: Iterable[float]) -> Samples:
         """Take seconds as they come."""
         return cls(tuple(times))
+
+    @classmethod
+    def summarised(cls, figures: Mapping[str, Any]) -> Samples:
+        """Read figures that `as_dict` wrote: five repeats that have them, if the samples were not kept."""
+        named = [figures[name] for name in ("fastest", "lower", "seconds", "upper", "slowest")]
+        return cls(tuple(figures.get("samples") or named))
 
     @property
     def median(self) -> float:

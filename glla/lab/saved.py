@@ -30,7 +30,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
     """Give a comparison as plain data, with the fitted lines."""
     data = asdict(comparison)
     summaries = [asdict(summary) for summary in comparison.summaries()]
-    records = [_plain(record) for record in comparison.records]
+    records = [plain_record(record) for record in comparison.records]
     data |= {"records": records, "mistakes": [mistakes.plain(one) for one in data["mistakes"]]}
     return {"format": FORMAT, **data, "summaries": summaries}
 
@@ -51,7 +51,7 @@ def load(path: Path) -> Comparison:
         if data.pop("format") != FORMAT:
             raise ValueError("another format")
         data.pop("summaries")
-        data["records"] = [_record(record) for record in data["records"]]
+        data["records"] = [measurement(record) for record in data["records"]]
         data["sources"] = [
             Source(one["variant"], one["shader"], tuple((file, first, text) for file, first, text in one["parts"]))
             for one in data["sources"]
@@ -85,15 +85,16 @@ def _cell(value: Any) -> Any:
         return f"'{value}"
 
 
-def _plain(one: Measurement) -> dict[str, Any]:
-    """A measurement as plain data: its figures, and all that `_record` makes it of again."""
+def plain_record(one: Measurement) -> dict[str, Any]:
+    """A measurement as plain data: its figures, and all that `measurement` makes it of again."""
     timed = {role: list(samples.times) for role, samples in one.timed.items()}
     rest = {"timed": timed, "ways": dict(one.ways), "cost": dict(one.cost), "thesis_seconds": one.thesis_seconds}
     roof = None if one.roof is None else asdict(one.roof)
     return one.as_dict() | {name: list(getattr(one, name)) for name in SAMPLES} | rest | {"roof": roof}
 
 
-def _record(data: dict[str, Any]) -> Measurement:
+def measurement(data: dict[str, Any]) -> Measurement:
+    """Read a measurement that `plain_record` wrote."""
     pairs = (pair.partition("=") for pair in data["parameters"].split())
     given = {one.name: data[one.name] for one in fields(Measurement)}
     return Measurement(

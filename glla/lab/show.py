@@ -11,7 +11,7 @@ from glla.lab.extra import require
 from glla.lab.fits import FEWEST, POOR, per_cent
 from glla.lab.measurement import Measurement
 from glla.lab.samples import NOISY
-from glla.lab.table import columned, digits, titled
+from glla.lab.table import columned, digits, milliseconds, quartiles, titled
 from glla.passes.screen import screen
 from glla.registry import announce
 
@@ -33,15 +33,6 @@ that a user types, as the thesis's variant"""
 NO_FIT = f"no line is fitted to the times: that takes {FEWEST} sizes or more"
 
 
-def milliseconds(seconds: float | None) -> str:
-    """Write seconds as milliseconds, three digits.
-
-    >>> milliseconds(0.0123456), milliseconds(1.5), milliseconds(None)
-    ('12.3', '1500', '-')
-    """
-    return "-" if seconds is None else digits(1e3 * seconds)
-
-
 def spread(record: Measurement) -> str:
     """Write the quartiles of a timing in milliseconds, with a mark if they are far apart.
 
@@ -49,9 +40,7 @@ def spread(record: Measurement) -> str:
     >>> spread(Measurement("matmul", "a", 8, timed={"ours": Samples((1e-3, 1e-3, 2e-3, 3e-3, 3e-3))}))
     '1-3!'
     """
-    if record.lower is None:
-        return "-"
-    return f"{milliseconds(record.lower)}-{milliseconds(record.upper)}{'!' if record.noisy else ''}"
+    return f"{quartiles(record.timed.get('ours'))}{'!' if record.noisy else ''}"
 
 
 def share(value: float | None) -> str:

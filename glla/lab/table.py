@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from glla.lab.samples import Samples
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -25,6 +27,24 @@ def digits(value: float | None) -> str:
     if value is None or math.isnan(value):
         return "-"
     return f"{value:.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
+
+
+def milliseconds(seconds: float | None) -> str:
+    """Write seconds as milliseconds, three digits.
+
+    >>> milliseconds(0.0123456), milliseconds(1.5), milliseconds(None)
+    ('12.3', '1500', '-')
+    """
+    return "-" if seconds is None else digits(1e3 * seconds)
+
+
+def quartiles(samples: Samples | None) -> str:
+    """Write the quartiles of a timing, in milliseconds.
+
+    >>> quartiles(Samples((0.001, 0.00123, 0.00125, 0.00132, 0.002)))
+    '1.23-1.32'
+    """
+    return "-" if samples is None else f"{milliseconds(samples.lower)}-{milliseconds(samples.upper)}"
 
 
 def _sides(head: Row, rows: Iterable[Row]) -> list[str]:

@@ -26,7 +26,7 @@ from glla.lab import comparison, operations
 from glla.lab.bench import Bench, Effort
 from glla.lab.measurement import written
 from glla.lab.operations import Arrays, Contender, PlanJob
-from glla.lab.show import milliseconds
+from glla.lab.table import milliseconds
 from glla.passes import Limits, Parameters
 from glla.testing import Judge
 

@@ -11,6 +11,7 @@ from glla import Device
 from glla.cli import main
 from glla.gl import tuning as files
 from glla.lab.bench import EFFORTS
+from glla.lab.roofline import Roof
 from glla.operations import OPERATIONS
 from glla.operations.triangles.triangular import TRIANGULAR
 from glla.testing import JUDGES
@@ -58,7 +59,6 @@ def test_it_is_tuned_and_benchmarked(toy, capsys, monkeypatch, tmp_path):
     monkeypatch.setitem(cases.OPERATIONS, "toy", cases.Subject("toy"))
     chosen = list(cases.select(["toy"], [6], software=True))
     assert [case.variant for case in chosen] == ["rank2", "blocked"]
-    run = Run(Device, EFFORTS[True, True], 10.0, tolerant=True)
-    records = run.measure_all(chosen)
-    run.settle(records)
-    assert all(record["ok"] and record["usual"]["way"] == "numpy.linalg.solve" for record in records)
+    run = Run(Device, EFFORTS[True, True], Roof(10.0, 10.0, 10.0), tolerant=True)
+    records = run.settle(run.measure_all(chosen))
+    assert all(record.ok and record.usual == "numpy.linalg.solve" for record in records)
