@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from glla.lab.roofline import Roof
-from glla.lab.samples import Samples, is_noisy
+from glla.lab.samples import Samples
 from glla.passes import Parameters
 from glla.testing import Verdict
 
@@ -82,7 +82,7 @@ class Measurement:
     @property
     def noisy(self) -> bool:
         """Whether the repeats vary too much for their median to be trusted, see `glla.lab.samples.NOISY`."""
-        return self.lower is not None and is_noisy(self.lower, self.upper)
+        return "ours" in self.timed and self.timed["ours"].noisy
 
     @property
     def resident(self) -> bool:

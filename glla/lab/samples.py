@@ -56,7 +56,7 @@ class Samples:
     @property
     def noisy(self) -> bool:
         """Whether the quartiles lie more than `NOISY` apart."""
-        return is_noisy(self.lower, self.upper)
+        return self.upper > NOISY * self.lower
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data: the figures, and every sample."""
@@ -69,12 +69,3 @@ class Samples:
             "repeats": len(self.times),
             "samples": list(self.times),
         }
-
-
-def is_noisy(lower: float, upper: float) -> bool:
-    """Tell whether quartiles lie more than `NOISY` apart.
-
-    >>> is_noisy(1.0, 1.2), is_noisy(1.0, 1.3)
-    (False, True)
-    """
-    return upper > NOISY * lower
