@@ -25,7 +25,7 @@ from glla.lab.study import Report, Run, Study, at_least, option
 from glla.lab.table import aligned
 from glla.linalg.factors import factorise
 from glla.operations.elimination import known
-from glla.operations.elimination.rref import whole
+from glla.operations.elimination.rref import call_plan
 from glla.operations.host.rounding import UNIT_ROUNDOFF, rounding_errors
 from glla.passes import forms_of
 from glla.testing.adversaries import hidden_singular
@@ -60,7 +60,7 @@ def figures(a: Float32, device: Device) -> tuple[float, float]:
 
 def error_of_known(a: Float32, device: Device) -> float:
     """Error of the known columns' coordinates; infinite where they are no numbers."""
-    plan = whole(forms_of((a,)), device.limits, variant="rank2")
+    plan = call_plan(forms_of((a,)), device.limits, variant="rank2")
     errors = known.errors(device.run(plan, A=a)["coordinates"])
     return float(np.max(np.where(np.isnan(errors), np.inf, errors)))
 

@@ -455,7 +455,7 @@ def run_core(device: glla.Device, name: str, variant: str | None, operands: Oper
     if lacks:
         pytest.skip(lacks)
     forms = resident(*(array.shape for array in operands))
-    plan = record.core(forms, SOFTWARE, variant=variant, **options)
+    plan = record.device_plan(forms, SOFTWARE, variant=variant, **options)
     given = {operand.lower(): device.upload(array) for operand, array in zip(record.operands, operands, strict=True)}
     laid = record.aside(forms) if record.textures is None else record.textures(plan, SOFTWARE, operands)
     given |= {one.lower(): device.write_texels(texels) for one, texels in laid.items()}

@@ -183,13 +183,13 @@ def plans_of_record(name):
     plans = []
     for shapes, limits in product([*examples, *SHAPES.get(name, [])], LIMITS):
         hosted = tuple(Form(shape) for shape in shapes)
-        for options in (one for one in given_to(record.core, record) if goes_with(one, shapes)):
+        for options in (one for one in given_to(record.device_plan, record) if goes_with(one, shapes)):
             at = tuple(form.on_device for form in hosted)
-            plans.append(record.core(at, limits, **options))
+            plans.append(record.device_plan(at, limits, **options))
         calls = [(forms, {}) for forms in layouts(shapes)]
-        given = [options for options in given_to(record.whole, record) if goes_with(options, shapes)]
+        given = [options for options in given_to(record.call_plan, record) if goes_with(options, shapes)]
         for forms, options in [*calls, *((hosted, options) for options in given)]:
-            plans += [plan for _, plan in stages(record.whole(forms, limits, **options))]
+            plans += [plan for _, plan in stages(record.call_plan(forms, limits, **options))]
         if record.batch is not None:
             for count, options in product(COUNTS, given_to(record.batch.plan, record)):
                 forms = tuple(replace(form, shape=(count, *form.shape)) for form in hosted)
@@ -564,7 +564,7 @@ def test_every_plan_of_an_operation_keeps_the_rules(name):
 def test_tests_of_an_operation_cover_its_choices(name):
     """A test that names the table gets each new entry of it."""
     record = OPERATIONS[name]
-    kernel = inspect.getmodule(inspect.unwrap(record.core)).__name__.rpartition(".")[2]
+    kernel = inspect.getmodule(inspect.unwrap(record.device_plan)).__name__.rpartition(".")[2]
     wanted = {"VARIANTS"} | ({"NORMS"} if record.pivotings is not None else set())
     file = ROOT / "tests" / "operations" / f"test_{kernel}.py"
     text = file.read_text(encoding="utf-8") if file.is_file() else ""

@@ -310,14 +310,14 @@ def test_a_wrong_result_is_not_timed(ask, capsys, monkeypatch, operation):
 
 def test_a_case_that_cannot_run_is_a_failure(ask, monkeypatch):
     """The others are still run."""
-    right = RECORDS["plu"].core
+    right = RECORDS["plu"].device_plan
 
     def broken(forms, *limits, **options):
         if forms[0].matrix == (6, 6):
             raise glla.errors.PlanError("plu: broken")
         return right(forms, *limits, **options)
 
-    monkeypatch.setitem(RECORDS, "plu", replace(RECORDS["plu"], core=broken))
+    monkeypatch.setitem(RECORDS, "plu", replace(RECORDS["plu"], device_plan=broken))
     status, outcome = run(ask, "--operations", "plu")
     assert status == 1
     first, second = operations.measurements(outcome)

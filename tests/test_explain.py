@@ -25,7 +25,7 @@ FORMS = {
 }
 COMPUTE = glla.Limits(opengl=430)
 PLANS = [
-    OPERATIONS[name].core(forms, limits, variant=variant)
+    OPERATIONS[name].device_plan(forms, limits, variant=variant)
     for name, forms in FORMS.items()
     for limits in (COMPUTE, SOFTWARE)
     for variant in OPERATIONS[name].tunable() | (OPERATIONS[name].variants if limits is COMPUTE else {})
@@ -155,7 +155,7 @@ def test_plans_that_are_called_are_parts():
 
 
 WHOLE = [
-    *(operation.whole(forms_of(operation.example(n, np.random.default_rng(n))), limits)
+    *(operation.call_plan(forms_of(operation.example(n, np.random.default_rng(n))), limits)
       for operation in OPERATIONS.values() for limits in (SOFTWARE, GPU) for n in (9, 130)),
     *(glla.plan(name, *OPERATIONS[name].example(9, np.random.default_rng(9)), limits=limits)
       for name in OPERATIONS for limits in (SOFTWARE, GPU)),
@@ -188,7 +188,7 @@ def test_every_step_is_explained(plan):
 
 
 def test_plu_is_a_loop_of_three_passes():
-    text = str(glla.explain(OPERATIONS["plu"].core(resident((64, 64)), GPU, variant="rank2")))
+    text = str(glla.explain(OPERATIONS["plu"].device_plan(resident((64, 64)), GPU, variant="rank2")))
     assert "1. 32 times, step 0 to 31 (96 passes, steps 0 to 95):" in text
     assert "1.3. plu/rank2/eliminate (steps 2, 5 ... 95): One step of the Doolittle factorisation" in text
     assert "reads A = A or LU_ping or LU_pong, candidates; draws LU_ping or LU_pong" in text
@@ -197,7 +197,7 @@ def test_plu_is_a_loop_of_three_passes():
 
 
 def test_turns_may_differ():
-    text = str(glla.explain(OPERATIONS["plu"].core(resident((512, 512)), GPU, variant="blocked")))
+    text = str(glla.explain(OPERATIONS["plu"].device_plan(resident((512, 512)), GPU, variant="blocked")))
     assert re.search(r"8 times, panel 0 to 7 \(\d+ passes", text)
     assert "in 7 of 8: trailing update" in text
 
@@ -253,7 +253,7 @@ def test_blending_and_transfers_are_named():
     text = str(glla.explain(glla.plan("matmul", (4, 6), (6, 4), variant="virtual_cube", limits=GPU)))
     assert "in 2 of 3: matmul/virtual_cube" in text
     assert "adds to C, 2 x 2 texels each time" in text
-    plan = OPERATIONS["matmul"].core(resident((20, 6), (6, 20)), GPU, variant="panel_broadcast")
+    plan = OPERATIONS["matmul"].device_plan(resident((20, 6), (6, 20)), GPU, variant="panel_broadcast")
     text = str(glla.explain(plan))
     assert "3. transfer (step 2): A texture, copied row by row into a buffer." in text
     assert "reads panels; fills panel_buffer" in text
@@ -261,7 +261,7 @@ def test_blending_and_transfers_are_named():
 
 
 def test_html_is_escaped():
-    html = glla.explain(OPERATIONS["det"].core(resident((4, 4))))._repr_html_()
+    html = glla.explain(OPERATIONS["det"].device_plan(resident((4, 4))))._repr_html_()
     assert html.startswith("<pre>det: ")
     assert "<=" not in html
     assert "&lt;=" in html

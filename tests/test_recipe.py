@@ -168,7 +168,7 @@ GAPS = {
     "the record": (
         Gap(
             RECORD, ", unjudged=True", "", f"{RECORDS}::accepted",
-            "give Batch a filter, doubtful=..., or unjudged=True, which accepts every matrix",
+            "give Batch a filter, rejected=..., or unjudged=True, which accepts every matrix",
         ),
         Gap(RECORD, '"definition"', '""', f"{RECORDS}::what_it_is", "VARIANTS: give 'sum' a summary and a source"),
         Gap(

@@ -60,12 +60,12 @@ def test_tiles(rng):
 def test_the_loop_limit_splits_its_sum():
     with registered("matmul", CONTINUED):
         forms, limits = resident((4, 40), (40, 4)), glla.Limits(loop_trips=8)
-        assert OPERATIONS["matmul"].core(forms, limits, variant="mine").cost.passes == 3
+        assert OPERATIONS["matmul"].device_plan(forms, limits, variant="mine").cost.passes == 3
     with (
         registered("matmul", PRODUCT),
         pytest.raises(ShaderError, match="must declare `uniform sampler2D C;` where CONT"),
     ):
-        OPERATIONS["matmul"].core(forms, limits, variant="mine")
+        OPERATIONS["matmul"].device_plan(forms, limits, variant="mine")
     with registered("matmul", gallery("split_product")):
         plan = glla.plan("matmul", (64, 64), (64, 64), limits=PLAIN, variant="mine", parameters=(("PASSES", 4),))
         assert sum("split_product" in step.shader for step in plan.passes if hasattr(step, "shader")) == 4
@@ -108,7 +108,7 @@ def test_a_step_of_a_substitution(rng):
     lower, x = np.tril(rng.integers(1, 4, (9, 9))).astype(np.float32), rng.integers(-9, 9, (9, 2))
     lower[np.diag_indices(9)] = 1
     with registered("triangular", gallery("substitution")):
-        plan = OPERATIONS["triangular"].core(resident((9, 9), (9, 2)), PLAIN, variant="mine")
+        plan = OPERATIONS["triangular"].device_plan(resident((9, 9), (9, 2)), PLAIN, variant="mine")
         assert (glla.run(plan, T=lower, B=lower @ x)["X"].numpy() == x).all()
 
 

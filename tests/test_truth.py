@@ -21,11 +21,11 @@ import pytest
 import glla
 from glla.errors import GllaError, PlanError
 from glla.gl.recorder import TracedPass
-from glla.linalg import batches, walk
+from glla.linalg import batches, execution
 from glla.operations import OPERATIONS
 from glla.operations.batches.again import AGAIN, LOOK
 from glla.operations.host.refinement import Refinement
-from glla.operations.verdict import BATCHED, Go
+from glla.operations.verdict import BATCHED, Continue
 from glla.passes import Call, Dispatch, Host, Pass, Plan, Transfer, Tuned, forms_of, stages
 from glla.testing.adversaries import growing, hidden_singular
 
@@ -483,7 +483,7 @@ def devices() -> Iterator[dict[tuple[bool, str], glla.Device]]:
 def settling(name: str) -> Iterator[set[Step]]:
     """Note what an operation's `settle` decides, and the stages of batches, which are decided for all matrices."""
     record, taken, expected = OPERATIONS[name], set[Step](), [""]
-    settle, following = record.settle, walk.following
+    settle, following = record.settle, execution.following
 
     def noted(forms: Any, stage: str, values: Any) -> Any:
         verdict = settle(forms, stage, values)
@@ -491,7 +491,7 @@ def settling(name: str) -> Iterator[set[Step]]:
             stage = expected[0] = ""
         if stage != expected[0]:
             taken.add(("", stage))  # a matrix of a batch begins with what comes after the plan of all
-        expected[0] = verdict.stage if isinstance(verdict, Go) else ""
+        expected[0] = verdict.stage if isinstance(verdict, Continue) else ""
         word = expected[0] or type(getattr(verdict, "warning", None) or verdict).__name__
         taken.add((stage, word))
         return verdict

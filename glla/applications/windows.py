@@ -89,7 +89,7 @@ def window_squares(
     target = device_of("window_squares", device, value)
     side = max(value.shape)
     must_fit_a_texture("window_squares", (side, side), target.limits)
-    plan = OPERATION.whole((Form.of(value),), target.limits, variant=variant, w=w, limit=limit)
+    plan = OPERATION.call_plan((Form.of(value),), target.limits, variant=variant, w=w, limit=limit)
     result = run(target, plan, {"A": value})["C"]
     if isinstance(value, Array):
         return result  # type: ignore[no-any-return]

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from glla.array.convert import Float32, finite_result
 from glla.errors import NonFiniteError, SingularMatrixError
 from glla.linalg import PLU, RREF
+from glla.linalg.execution import Perform, run_stages
 from glla.linalg.factors import Factors
-from glla.linalg.walk import Perform, walk
 from glla.operations import OPERATIONS, acceptance
 from glla.operations.elimination import fallback
 from glla.operations.elimination import plu as factorisations
@@ -188,7 +188,7 @@ def _solve(function: str, a: Float32, b: Float32) -> Float32:
     usual = rows is None and acceptance.largest_near_one(columns)
     if not usual or not factors.growth(_largest(scaled)) <= acceptance.allowed_growth(len(a)):
         values = {"A": a, "B": columns, "function": function, "member": ""}
-        x: Float32 = walk(
+        x: Float32 = run_stages(
             OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, fallback.FALLBACK
         )["X"]
         return x.reshape(b.shape)
@@ -217,7 +217,7 @@ def lu_factor(a: Float32) -> tuple[Float32, NDArray[np.int32]]:
     factors, scale = HostFactors(a), _largest(a)
     if scale > 0 and not (acceptance.size_near_one(scale) and _grew_little(factors.packed, scale)):
         known = {"function": "lu_factor", "check_finite": True, "turns": ("partial",)}
-        values = walk(OPERATIONS["lu_factor"], forms_of((a,)), _again, {"A": a, **known}, factorisations.FALLBACK)
+        values = run_stages(OPERATIONS["lu_factor"], forms_of((a,)), _again, {"A": a, **known}, factorisations.FALLBACK)
         return values["lu"], values["piv"]
     return finite_result("lu_factor", factors.packed, True), factors.exchanges
 
@@ -288,7 +288,7 @@ def det(a: Float32) -> Any:
         exponents = sum(int(part.sum()) for part in (rows, columns) if part is not None)
         sign, logarithm = map(np.float64, sign_and_log(factors.diagonal[0], factors.exchanges, exponents))
     else:
-        values = walk(OPERATIONS["det"], forms_of((a,)), _in_place_of_plans(), {"A": a}, fallback.FALLBACK)
+        values = run_stages(OPERATIONS["det"], forms_of((a,)), _in_place_of_plans(), {"A": a}, fallback.FALLBACK)
         sign, logarithm = np.float64(values["sign"]), np.float64(values["logarithm"])
     with np.errstate(over="ignore", under="ignore"):
         result = np.float32(sign * np.exp(logarithm))
@@ -304,7 +304,7 @@ def rref(a: Float32) -> RREF[Float32]:
     if a.size == 0:
         return RREF(np.zeros_like(a), ())
     given = {"A": a, "tol": None, "pivoting": "partial"}
-    values = walk(OPERATIONS["rref"], forms_of((a,)), _in_place_of_elimination(), given)
+    values = run_stages(OPERATIONS["rref"], forms_of((a,)), _in_place_of_elimination(), given)
     return RREF(finite_result("rref", values["R"], True), values["leading"])
 
 

@@ -18,7 +18,7 @@ from glla.lab.photograph import SIDE, picture
 from glla.lab.study import Report, Run, Study, at_least, option
 from glla.lab.table import aligned
 from glla.operations.routes import pieces
-from glla.operations.systems.inv3 import indefinite, most_together, whole
+from glla.operations.systems.inv3 import call_plan, indefinite, most_batched
 from glla.passes import forms_of
 
 Stack = NDArray[np.float32]
@@ -93,9 +93,9 @@ def study(device: Device | None = None, count: int = 20_000, size: int = SIDE, s
 def _record(name: str, a: Stack, way: str, device: Device) -> Record:
     """Run the plan of a call, and count where the call would raise."""
     rows, found, refused = a.reshape(-1, 9), [], 0
-    for first, end in pieces(len(rows), most_together(device.limits)):
+    for first, end in pieces(len(rows), most_batched(device.limits)):
         part = rows[first:end]
-        results = device.run(whole(forms_of((part,)), device.limits, variant=way), A=part)
+        results = device.run(call_plan(forms_of((part,)), device.limits, variant=way), A=part)
         found.append(ratios(a[first:end], results["X"].reshape(-1, 3, 3)))
         refused += int(indefinite(results["diagnostics"]).sum())
     every = np.concatenate(found)

@@ -191,8 +191,8 @@ def _built(
 ) -> Plan:
     given = {"parameters": parameters} if parameters else {}
     if operation.values is None:
-        return fresh(operation.whole, tuple(replace(form, resident=False) for form in forms), limits, **given)
-    return fresh(operation.core, forms, limits, **options, **given)
+        return fresh(operation.call_plan, tuple(replace(form, resident=False) for form in forms), limits, **given)
+    return fresh(operation.device_plan, forms, limits, **options, **given)
 
 
 def _broken_rule(variant: Variant, values: Mapping[str, int]) -> str:

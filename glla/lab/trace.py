@@ -132,7 +132,7 @@ def plan(
     if variant is None:
         return shown(found, arrays, limits)
     found.known(variant)
-    return found.core(operations.forms(arrays), limits, variant=variant)
+    return found.device_plan(operations.forms(arrays), limits, variant=variant)
 
 
 def _find(command: str, operation: str) -> Operation:
@@ -158,6 +158,6 @@ def _work(
     steps = plan(operation, size, variant, device.limits, seed, data)
     if variant is None:
         if len(steps.operands) != len(arrays):  # small ones go as a stack, which has one operand
-            steps = found.whole(forms_of(arrays), device.limits)
+            steps = found.call_plan(forms_of(arrays), device.limits)
         return partial(device.run, steps, **dict(zip(steps.operands, arrays, strict=True)))
     return partial(device.run, steps, **operations.uploaded(device, found, steps, arrays))

@@ -24,9 +24,9 @@ from glla.array.value import Resident
 from glla.errors import GllaError, OutOfMemoryError
 from glla.gl import Device
 from glla.linalg import resident
+from glla.linalg.execution import following, on_device, run_stages
 from glla.linalg.operands import run, stored
 from glla.linalg.recording import Recorder
-from glla.linalg.walk import following, on_device, walk
 from glla.operations import OPERATIONS, Operation, acceptance
 from glla.operations.acceptance import member_of_stack
 from glla.operations.batches import again, residents
@@ -105,8 +105,8 @@ class Batches:
         if records is None:
             return None
         found = self._results(operands[0].shape, operands=operands, matrices=records[0], diagnostics=records[1])
-        if self._batch.doubtful is not None:
-            places = self._batch.doubtful(operands, *records, **self._batch_options)
+        if self._batch.rejected is not None:
+            places = self._batch.rejected(operands, *records, **self._batch_options)
             if len(places):
                 self._repair(found, [(places, tuple(one[places] for one in operands))], len(operands[0]), batch, None)
         return found
@@ -194,12 +194,12 @@ class Batches:
         """
         batch, options = found.batch, self._batch_options
         for places, given in resident.read_together(operands, found.rejected(**options)):
-            if batch.scaled is None or batch.doubtful is None:
+            if batch.scaled is None or batch.rejected is None:
                 yield places, given
                 continue
             at = np.searchsorted(found.places, places)
             still = found.infinite[at]
-            still[batch.doubtful(given, np.zeros((0, 1, 1), dtype=np.float32), found.diagnostics[at], **options)] = True
+            still[batch.rejected(given, np.zeros((0, 1, 1), dtype=np.float32), found.diagnostics[at], **options)] = True
             yield places[still], tuple(one[still] for one in given)
 
     # -- rejected matrices of a batch ---------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class Batches:
     def _piece_once_more(self, given: tuple[Host, ...], numbers: Places, most: int) -> tuple[Places, Results]:
         """Run some matrices; their number is rounded up to four binary digits, so that few plans serve all numbers."""
         batch, count, options = self._batch, len(numbers), self._batch_options
-        assert batch.doubtful is not None
+        assert batch.rejected is not None
         unit = 1 << max(count.bit_length() - 4, 0)
         filled = np.resize(numbers, max(2, min(most, -(-count // unit) * unit)))
         values = {name: one[filled] for name, one in zip("AB", given, strict=False)}
@@ -262,7 +262,7 @@ class Batches:
         plan = following(again.batched(batch, forms, self.device.limits, **options), again.AGAIN)
         made = run(self.device, plan, values)
         matrices, diagnostics, accepted = made["matrices"], made["diagnostics"], ~made["lost"]
-        rejected = batch.doubtful(tuple(made[f"scaled {name}"] for name in values), matrices, diagnostics, **options)
+        rejected = batch.rejected(tuple(made[f"scaled {name}"] for name in values), matrices, diagnostics, **options)
         if len(rejected) and plan.after:
             rejected = rejected[~run(self.device, following(plan, again.LOOK), made)["stands"][rejected]]
         accepted[rejected] = False
@@ -293,7 +293,7 @@ class Batches:
             one = tuple(replace(form, shape=(1, *form.shape)) for form in forms_of(operands))
             plan = batch_plan(self.record, one, self.device.limits, 1, **self._batch_options)
         perform = on_device(self.device, plan, has_run=True)
-        return walk(self.record, forms_of(operands), perform, self._values(operands, index), BATCHED)
+        return run_stages(self.record, forms_of(operands), perform, self._values(operands, index), BATCHED)
 
 
 @dataclass
@@ -350,9 +350,9 @@ class Solved:
         if self.batch.lost is not None:
             return self.places[self.batch.lost(self.numbers, **options)]
         bad = self.infinite
-        if self.batch.doubtful is not None:
+        if self.batch.rejected is not None:
             upper = self.numbers.get("most_upper", np.zeros(0, dtype=np.float32)).reshape(-1, 1, 1)
-            bad[self.batch.doubtful(self.extremes, upper, self.diagnostics, **options)] = True
+            bad[self.batch.rejected(self.extremes, upper, self.diagnostics, **options)] = True
         return self.places[bad]
 
     @property

@@ -26,10 +26,10 @@ from glla.array.value import Resident
 from glla.errors import ShapeError
 from glla.linalg import resident
 from glla.linalg.batches import Batches, Index, Results, place
+from glla.linalg.execution import on_device, run_stages
 from glla.linalg.operands import as_float64, column, explained, on_host, refuse_nonfinite_largest, rows, square
 from glla.linalg.recording import one_by_one
 from glla.linalg.results import RefinedSolution
-from glla.linalg.walk import on_device, walk
 from glla.operations.routes import Route, must_fit_a_texture, route
 from glla.passes import Forms, Plan, forms_of
 
@@ -204,10 +204,12 @@ class Call(Batches):
         """Run for one matrix; results are where they were found."""
         on_the_host = not any(isinstance(one, Array) for one in operands)
         watched = self._watched() if self.check_finite else None
-        plan = plan or self.record.whole(forms_of(operands), self.device.limits, variant=self.variant, **self.options)
+        plan = plan or self.record.call_plan(
+            forms_of(operands), self.device.limits, variant=self.variant, **self.options
+        )
         perform = on_device(self.device, plan, self.function, watched)
         with explained(self.function, operands[0]) if on_the_host and len(operands) == 1 else nullcontext():
-            found = walk(self.record, forms_of(operands), perform, self._values(operands, index))
+            found = run_stages(self.record, forms_of(operands), perform, self._values(operands, index))
         if self.diagnostic and self.check_finite and not on_the_host:
             refuse_nonfinite_largest(self.function, self.names[0], found[self.diagnostic])
         for name in self.results if self.check_finite else ():

@@ -179,7 +179,7 @@ class Factors:
         n = self.shape[0]
         forms = resident((n, n), (n, columns))
         scaled = self.row_exponents is not None
-        return lu_solve.core(forms, self.device.limits, transposed=transposed, equilibrated=scaled)
+        return lu_solve.device_plan(forms, self.device.limits, transposed=transposed, equilibrated=scaled)
 
 
 def _diagonal_plan(n: int) -> Plan:

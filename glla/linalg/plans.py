@@ -148,7 +148,7 @@ def shown(
         must_fit_a_texture(operation.name, forms[0].matrix, limits)
     options = _with_a_variant(operation, forms, limits, options)
     if options.get("stop") is not None:
-        found = operation.core(tuple(form.on_device for form in forms), limits, **options)
+        found = operation.device_plan(tuple(form.on_device for form in forms), limits, **options)
     elif any(0 in form.shape for form in _aligned(operation, forms)):
         found = Draft(operation.name).plan({})  # without elements nothing runs
     elif any(form.resident for form in forms):
@@ -172,7 +172,7 @@ def _on_device(
     name, recorder = operation.name, Recorder(operation.name, limits, room)
     with suppress(Shown), np.errstate(all="ignore"):
         if operation.batch is None and operation.settle is None and name != "lstsq":
-            plan_ = operation.whole(forms, limits, variant=variant, **options)
+            plan_ = operation.call_plan(forms, limits, variant=variant, **options)
             named = dict(zip(operation.operands, values, strict=True))
             recorder.run(plan_, **{name: _texture(recorder, name, named.get(name)) for name in plan_.operands})
             return replace(recorder.plan(), times=forms[0].count)

@@ -17,7 +17,7 @@ from glla.linalg import tiling
 from glla.linalg.call import Call
 from glla.linalg.operands import column, device_of, known_variant, operand, row, run
 from glla.operations.product import tiles
-from glla.operations.product.matmul import KERNEL, MATMUL, is_symmetric, most_together
+from glla.operations.product.matmul import KERNEL, MATMUL, is_symmetric, most_batched
 from glla.passes import forms_of
 from glla.registry import public
 
@@ -134,7 +134,7 @@ def _wrapped(a: Float32) -> Float32:
 
 def _run(device: Device, a: Float32 | Array, b: Float32 | Array, variant: str | None, **options: Any) -> Any:
     """Multiply two matrices that fit the device, wherever they lie."""
-    plan = MATMUL.whole(forms_of((a, b)), device.limits, variant=variant, **{**MATMUL.noticed(a, b), **options})
+    plan = MATMUL.call_plan(forms_of((a, b)), device.limits, variant=variant, **{**MATMUL.noticed(a, b), **options})
     return run(device, plan, dict(zip(plan.operands, (a, b), strict=False)))["C"]  # one operand: both are it
 
 
@@ -192,7 +192,7 @@ def _products(a: Float32, b: Float32, variant: str | None, device: Device, out: 
     m, k, n = out.shape[1], a.shape[2], out.shape[2]
     call = Call("matmul", "matmul", device, False, ("A", "B"))
     forms = forms_of((a, b))
-    records = None if variant is not None else call.records((a, b), most_together(forms, device.limits))
+    records = None if variant is not None else call.records((a, b), most_batched(forms, device.limits))
     if records is not None:
         out[...] = records[0]
         return

@@ -30,12 +30,12 @@ from glla.linalg.definite import (
     inverse_of_definite,
     solve_pos,
 )
+from glla.linalg.execution import on_device, run_stages
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
 from glla.linalg.operands import beside_factors, device_of, explained, operand, pair, square
 from glla.linalg.results import RefinedSolution
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
-from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, acceptance
 from glla.operations.acceptance import member_of_stack
 from glla.operations.elimination import factors as plans
@@ -154,7 +154,7 @@ def _with_care(function: str, a: Float32, b: Float32, equilibrate: bool, device:
     forms = forms_of((a, b))
     plan = fallback.fallback(fallback.System(len(a), b.shape[1], device.limits), forms, equilibrate)
     values = _values(function, (a, b), member_of_stack(index))
-    x: Float32 = walk(OPERATIONS[function], forms, on_device(device, plan), values, fallback.FALLBACK)["X"]
+    x: Float32 = run_stages(OPERATIONS[function], forms, on_device(device, plan), values, fallback.FALLBACK)["X"]
     return x
 
 

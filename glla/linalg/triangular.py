@@ -17,12 +17,12 @@ from glla.gl import Device, DeviceLike, Texture
 from glla.gl.observers import host_step
 from glla.linalg import tiling
 from glla.linalg.call import Call
+from glla.linalg.execution import on_device, run_stages
 from glla.linalg.operands import device_of, explained, known_variant, operand, square
-from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.acceptance import member_of_stack
 from glla.operations.triangles import solve_triangular as kernel
-from glla.operations.verdict import Go
+from glla.operations.verdict import Continue
 from glla.passes import Form, Plan, forms_of
 from glla.passes import resident as on_the_device
 from glla.registry import public
@@ -173,9 +173,9 @@ def _in_blocks(
     tiling.solve(triangle, tiling.columns_of(b), x)
     values = {"T": a, "B": b, "function": function, "member": member_of_stack(index), **options}
     verdict = kernel.settle(forms, "", {**values, "X": x})
-    if isinstance(verdict, Go):
+    if isinstance(verdict, Continue):
         careful = kernel.fallback(forms, device.limits, **options)
-        x = walk(operation, forms, on_device(device, careful), values, verdict.stage)["X"]
+        x = run_stages(operation, forms, on_device(device, careful), values, verdict.stage)["X"]
     return x
 
 

@@ -172,7 +172,7 @@ class Batch:
     # (operands, matrices of the records, diagnostics of the records, **options) -> places of the matrices that are
     # rejected. For a batch on the device it is asked twice: with pairs of extremes in place of operands and factors,
     # then with the operands of those rejected. None where all are accepted
-    doubtful: Callable[..., NDArray[np.intp]] | None = None
+    rejected: Callable[..., NDArray[np.intp]] | None = None
     factors: bool = False  # the matrices are packed factors
     norms: bool = False  # of stacks on the device the 1-norms are read back, of A's members and of the matrices
     # what is doubtful depends on the least magnitudes of the operands; otherwise their largest ones are enough, which
@@ -198,7 +198,7 @@ class Batch:
     # the result
     results: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     # (numbers that the plan `stacked` reads, by name, **options) -> which matrices are not accepted; None where
-    # `doubtful` tells it
+    # `rejected` tells it
     lost: Callable[..., NDArray[np.bool_]] | None = None
     # (A of a stack, **options) -> it scaled by powers of two, and exponents, by which doubtful members go together once
     # more, see `glla.operations.batches.again`. None where each of them goes on alone
@@ -237,18 +237,18 @@ class Operation:
     flops: Callable[[Forms], int]  # (forms) -> additions and multiplications
     # (forms, limits, *, variant, parameters, **options) -> plan of the operation itself: operands and results on the
     # device. It is what variants are compared by, and what is tuned
-    core: Callable[..., Plan]
+    device_plan: Callable[..., Plan]
     # (forms, limits, *, variant, parameters, **options) -> plan of a call of the public function for one matrix, with
     # what it checks, uploads and reads back, and with what may come after it
-    whole: Callable[..., Plan]
+    call_plan: Callable[..., Plan]
     # (n, random numbers) -> operands of order n, arrays of float32
     example: Callable[[int, np.random.Generator], tuple[Array, ...]]
-    # (forms, results of `core` as arrays) -> the value of the public function, or what its judge takes instead. A
-    # result that is a packed matrix comes as a matrix, any other as texels; by default its first result. None where
-    # `core` is not all of it: then the public function is what can be compared
+    # (forms, results of `device_plan` as arrays) -> the value of the public function, or what its judge takes instead.
+    # A result that is a packed matrix comes as a matrix, any other as texels; by default its first result. None where
+    # `device_plan` is not all of it: then the public function is what can be compared
     values: Callable[[Forms, Mapping[str, Array]], Any] | None = first_result
     # (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next, see
-    # `glla.operations.verdict`. None where nothing comes after `whole`
+    # `glla.operations.verdict`. None where nothing comes after `call_plan`
     settle: Settle | None = None
     variants: Mapping[str, Variant] = field(default_factory=dict)  # ways to do it; empty if there is one
     # (forms, limits) -> the variant, and values for its parameters
@@ -272,9 +272,9 @@ class Operation:
     # (variant) -> pivoting strategies that it knows, its default first
     pivotings: Callable[[str], tuple[str, ...]] | None = None
     interface: Interface | None = None  # which shader a user's own may stand in for
-    # (forms) -> operands of `core` that `example` does not make, by name, as texels
+    # (forms) -> operands of `device_plan` that `example` does not make, by name, as texels
     aside: Callable[[Forms], Mapping[str, Array]] = lambda forms: {}
-    # (plan of `core`, limits, arrays of `example`) -> texels of its operands by name, where they are no packed matrices
+    # (device plan, limits, arrays of `example`) -> texels of its operands by name, where they are no packed matrices
     textures: Callable[[Plan, Limits, tuple[Array, ...]], Mapping[str, Any]] | None = None
     # (arrays of `example`) -> arguments of the public function
     arguments: Callable[..., tuple[Any, ...]] = lambda *arrays: arrays

@@ -68,13 +68,13 @@ def route(
         streamed = operation.tiles(member, limits, room, variant=variant, **options)
         if streamed is not None:
             return Route("streamed", streamed, times)
-    return Route("whole", operation.whole(member, limits, variant=variant, **options), times)
+    return Route("whole", operation.call_plan(member, limits, variant=variant, **options), times)
 
 
 def _residents(batch: Batch, forms: Forms, limits: Limits, plain: bool, options: dict[str, Any]) -> Route | None:
     """Choose the way of stacks on the device: together, or None if the members go one by one."""
     count = max(form.count for form in forms)
-    together = batch.doubtful is not None or batch.unjudged or batch.stacked is not None
+    together = batch.rejected is not None or batch.unjudged or batch.stacked is not None
     most = batch.most(forms, limits) if plain and together else 0
     if not most:
         return None

@@ -1,7 +1,7 @@
 """Verdict on a plan that has run: done, an error, or the next stage.
 
 An operation's `settle` returns it, from the read-back diagnostics. It is a pure function of arrays: it needs no device.
-`glla.linalg.walk` runs the plans and calls it.
+`glla.linalg.execution` runs the plans and calls it.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Go:
+class Continue:
     """Another plan comes."""
 
     stage: str  # its name in `Plan.after`
     values: Values = field(default_factory=dict)  # values for it, and for the decisions behind it
 
 
-Verdict = Done | Go | GllaError
+Verdict = Done | Continue | GllaError
 """Result of `settle`."""
 
 Settle = Callable[[Forms, str, Values], Verdict]

@@ -116,15 +116,15 @@ def _frames(draft: Draft, image: str, shape: Shape, w: int, limit: float | None)
 
 
 @cached_plan
-def whole(
+def call_plan(
     forms: Forms, limits: Limits = PLAIN, *, w: int = WINDOW, limit: float | None = LIMIT, **way: Unpack[Way]
 ) -> Plan:
     """Plan of a call: upload, the sum, read-back."""
     (form,) = forms
     draft = Draft("window_squares")
     image = bring_in(draft, "A", form, limits)
-    core = plan(resident(form.matrix), limits, **way, w=w, limit=limit)
-    result = draft.call("sum", core, A=image)["C"]
+    device_plan = plan(resident(form.matrix), limits, **way, w=w, limit=limit)
+    result = draft.call("sum", device_plan, A=image)["C"]
     if not form.resident:
         result = read_back(draft, result, form.matrix, limits, "C")
     return draft.plan({"C": result})
@@ -154,8 +154,8 @@ WINDOW_SQUARES = Operation(
     results=("C",),
     check=check,
     flops=flops,
-    core=plan,
-    whole=whole,
+    device_plan=plan,
+    call_plan=call_plan,
     example=example,
     variants=VARIANTS,
     choose=choose,

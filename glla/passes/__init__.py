@@ -17,7 +17,7 @@ from glla.passes.form import Form, Forms, forms_of, resident
 from glla.passes.layout import Layout, Packed, Wrapped
 from glla.passes.limits import COMPUTE, PLAIN, Limits, Parameters, Tuned
 from glla.passes.loop import Iterated, Loop, iterate
-from glla.passes.plan import Call, Cost, Next, Plan, Scope, stages
+from glla.passes.plan import Call, Cost, Plan, Scope, Transition, stages
 from glla.passes.sharing import shared
 from glla.passes.steps import Block, DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
 from glla.passes.storage import Buffer, HostArray, Slot, Storage, matrix, texture, wrapped
@@ -25,8 +25,8 @@ from glla.passes.variant import Variant, Variants, parameter_space
 
 __all__ = [
     "BLOCK_ALIGNMENT", "COMPUTE", "MOST_GROUPS", "PLAIN", "Block", "Buffer", "Call", "Cost", "DeviceStep", "Dispatch",
-    "Draft", "Form", "Forms", "Host", "HostArray", "Iterated", "Layout", "Limits", "Loop", "Next", "Packed",
-    "Parameters", "Pass", "PingPong", "Plan", "Region", "Scope", "Slot", "Step", "Storage", "Transfer", "Tuned",
+    "Draft", "Form", "Forms", "Host", "HostArray", "Iterated", "Layout", "Limits", "Loop", "Packed", "Parameters",
+    "Pass", "PingPong", "Plan", "Region", "Scope", "Slot", "Step", "Storage", "Transfer", "Transition", "Tuned",
     "Uniform", "Variant", "Variants", "Wrapped", "forms_of", "iterate", "matrix", "parameter_space", "resident",
     "shared", "stages", "texture", "touched", "wrapped",
 ]  # fmt: skip

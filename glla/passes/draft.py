@@ -9,7 +9,7 @@ from typing import Any
 
 from glla.errors import PlanError
 from glla.passes.glsl import find as shaders
-from glla.passes.plan import Call, Next, Plan, Scope
+from glla.passes.plan import Call, Plan, Scope, Transition
 from glla.passes.steps import Block, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
 from glla.passes.storage import Slot, Storage
 
@@ -146,7 +146,7 @@ class Draft:
         finally:
             self._scopes.insert(place, Scope(name, number, first, len(self.steps)))
 
-    def plan(self, results: Mapping[str, str], flops: int | None = None, after: tuple[Next, ...] = ()) -> Plan:
+    def plan(self, results: Mapping[str, str], flops: int | None = None, after: tuple[Transition, ...] = ()) -> Plan:
         """Finish; by default `flops` are those of the plans that were called, and of the host's work."""
         used = {name for step in self.steps for name in _touched(step)}
         slots = {n: s for n, s in self.slots.items() if n in used or n in self.operands}

@@ -49,7 +49,7 @@ class Call:
 
 
 @dataclass(frozen=True, eq=False)
-class Next:
+class Transition:
     """Transition from a plan, where the values decide."""
 
     when: str  # in which case, in words: "a pivot may be nothing but rounding error"
@@ -83,7 +83,7 @@ class Plan:
         Additions and multiplications of the algorithm (not of the padding).
     scopes : tuple of Scope
         Loops and parts, an outer one before those in it.
-    after : tuple of Next
+    after : tuple of Transition
         What may come after it.
     times : int
         How often it runs: once for each matrix of a stack that goes one by one.
@@ -98,7 +98,7 @@ class Plan:
     steps: tuple[Step | Call, ...]
     flops: int = 0
     scopes: tuple[Scope, ...] = ()
-    after: tuple[Next, ...] = ()
+    after: tuple[Transition, ...] = ()
     times: int = 1
     target: str = ""
 

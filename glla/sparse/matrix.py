@@ -234,7 +234,9 @@ class SparseMatrix:
         if self._rows(k) is None:  # one small plan, repeated
             return np.stack([self._array(array[:, column]) for column in range(k)], axis=1)
         forms = self.form, Form(array.shape)
-        return self.device.run(spmv.whole(forms, self.device.limits), **self._for_columns, x=array)["y"].reshape(m, k)
+        return self.device.run(spmv.call_plan(forms, self.device.limits), **self._for_columns, x=array)["y"].reshape(
+            m, k
+        )
 
     def __rmatmul__(self, x: Any) -> Any:
         """Multiply a vector from the left: the product of the transpose."""
@@ -274,4 +276,4 @@ class SparseMatrix:
         return spmv.rows(self.form, -(-columns // 4), self.device.limits)
 
     def _plan(self, resident: bool) -> Plan:
-        return spmv.whole((self.form, Form((self.shape[1], 1), resident=resident)), self.device.limits)
+        return spmv.call_plan((self.form, Form((self.shape[1], 1), resident=resident)), self.device.limits)

@@ -197,7 +197,7 @@ def restored(place: Place, a: Array, pivoting: Any, **options: Any) -> NDArray[n
 
 def planned(place: Place, operation: str, *shapes: tuple[int, ...], **options: Any) -> Plan:
     """Plan of an operation with its operands on the device."""
-    made: Plan = OPERATIONS[operation].core(resident(*shapes), place.device.limits, **options)
+    made: Plan = OPERATIONS[operation].device_plan(resident(*shapes), place.device.limits, **options)
     return made
 
 

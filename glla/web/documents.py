@@ -316,11 +316,11 @@ def _plans(
 def _core(found: Operation, forms: Forms, options: Mapping[str, Any]) -> Plan:
     """Plan of an operation within the limits that all browsers keep to, or else within those that most do."""
     try:
-        plan: Plan = found.core(forms, LIMITS, **options)
+        plan: Plan = found.device_plan(forms, LIMITS, **options)
         plan.check(LIMITS)
         return plan
     except LimitError:
-        wider: Plan = found.core(forms, WIDE, **options)
+        wider: Plan = found.device_plan(forms, WIDE, **options)
         return wider
 
 

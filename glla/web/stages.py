@@ -39,7 +39,7 @@ def whole_of(found: Operation, forms: Forms, limits: Limits, variant: str | None
     """Plan of a call on operands that lie on the device; None where there is none with this variant."""
     options = ({} if variant is None else {"variant": variant}) | dict(OPTIONS.get(found.name, {}))
     try:
-        made: Plan = found.whole(tuple(one.on_device for one in forms), limits, **options)
+        made: Plan = found.call_plan(tuple(one.on_device for one in forms), limits, **options)
         return made
     except GllaError:
         return None

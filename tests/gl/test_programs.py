@@ -192,7 +192,7 @@ def test_texels_sampled_at_their_centres_are_those_fetched(monkeypatch, rng, ope
         if way == "fetched":
             monkeypatch.setattr(module, "SAMPLED", "")
         with glla.Device(software=True) as device:
-            plan = record.whole(forms_of(operands), device.limits)
+            plan = record.call_plan(forms_of(operands), device.limits)
             results = run(device, plan, dict(zip(plan.operands, operands, strict=True)))
             read = {name: device.read(one) if isinstance(one, Texture) else one for name, one in results.items()}
             found[way] = {name: np.asarray(one) for name, one in read.items()}

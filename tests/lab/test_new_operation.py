@@ -55,7 +55,7 @@ def test_it_is_tuned_and_benchmarked(toy, capsys, monkeypatch, tmp_path):
     assert "toy" in files.operations() and "toy" in capsys.readouterr().out
     monkeypatch.setattr(cases, "ASKED", {})
     found = cases.subjects()
-    assert "toy" in found or TRIANGULAR.core in {subject.about.core for subject in found.values()}
+    assert "toy" in found or TRIANGULAR.device_plan in {subject.about.device_plan for subject in found.values()}
     monkeypatch.setitem(cases.OPERATIONS, "toy", cases.Subject("toy"))
     chosen = list(cases.select(["toy"], [6], software=True))
     assert [case.variant for case in chosen] == ["rank2", "blocked"]

@@ -169,5 +169,5 @@ def test_what_was_tuned_holds_for_bands_of_that_shape(name):
     assert choose(resident((9, 1024)), tuned) == ("sixteen", ())  # much narrower
     others = {"cholesky_banded", "solve_pos_banded"} - {name}
     assert all(OPERATIONS[one].choose(resident((40, 1024)), tuned) == ("sixteen", ()) for one in others)
-    made = OPERATIONS[name].core(resident((40, 1024), (1024, 1))[: len(OPERATIONS[name].operands)], tuned)
+    made = OPERATIONS[name].device_plan(resident((40, 1024), (1024, 1))[: len(OPERATIONS[name].operands)], tuned)
     assert made.operation == f"{name}[block16]"

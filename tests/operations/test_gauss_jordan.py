@@ -21,7 +21,7 @@ def spd(n, rng):
 
 def inverted(run, a):
     """What the passes give, right or wrong."""
-    return run(gauss_jordan.core(resident(a.shape), SOFTWARE), A=a).matrix("X", a.shape)
+    return run(gauss_jordan.device_plan(resident(a.shape), SOFTWARE), A=a).matrix("X", a.shape)
 
 
 def test_the_documented_failure(run):
@@ -102,13 +102,13 @@ def test_long_queues_are_bounded():
     """3 n passes of all texels: where that is seconds of work, the device's throttle counts each of them."""
     from glla.gl import runner, throttle
 
-    cost = gauss_jordan.core(resident((700, 700)), Limits()).cost
+    cost = gauss_jordan.device_plan(resident((700, 700)), Limits()).cost
     assert cost.passes == 3 * 700 + 2
     assert throttle.work(cost) > runner.HEAVY  # so its passes are counted one by one
 
 
 def test_what_does_not_go_is_refused():
     with pytest.raises(OptionError, match=r"^gauss_jordan: variant must be one of gauss_jordan, got 'rank2'$"):
-        gauss_jordan.core(resident((4, 4)), variant="rank2")
+        gauss_jordan.device_plan(resident((4, 4)), variant="rank2")
     with glla.Device(max_texture_size=16) as small, pytest.raises(LimitError, match=r"^inv: A must fit a texture"):
         glla.inv(np.eye(20), variant="gauss_jordan", device=small)

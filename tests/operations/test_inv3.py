@@ -40,7 +40,7 @@ def unimodular(count, rng):
 def test_the_core_is_right_wherever_the_rows_lie(run, rng, variant, count, lies_transposed):
     (a,) = inv3.example(count, rng)
     form = Form(a.shape, resident=True, transposed=lies_transposed)
-    plan = inv3.core((form,), SOFTWARE, variant=variant)
+    plan = inv3.device_plan((form,), SOFTWARE, variant=variant)
     x = run(plan, A=a.T if lies_transposed else a).matrix("X", a.shape)
     verdict = JUDGES["inv3"].verdict((a,), x)
     assert verdict.ok, verdict
@@ -92,7 +92,7 @@ def test_integers_are_exact(rng, variant):
     a = unimodular(3000, rng)
     assert (glla.inv(a, variant=variant) == np.linalg.inv(a.astype(np.float64)).round()).all()
     a = integers(3 * 100_000, 3, rng).reshape(-1, 3, 3)
-    plan = inv3.whole((Form((len(a), 9)),), SOFTWARE, variant=variant)
+    plan = inv3.call_plan((Form((len(a), 9)),), SOFTWARE, variant=variant)
     figures = glla.run(plan, A=a.reshape(-1, 9))["diagnostics"]
     scaled = np.array([[a[:, i, p[i]] for i in range(3)] for p in permutations(range(3))])  # 6 x 3 x count
     signs = np.array([1, -1, -1, 1, 1, -1])[:, np.newaxis]
@@ -129,7 +129,7 @@ def test_noise_in_place_of_a_determinant_is_refused(rng, variant):
     """A row that depends on the others but for its rounding: most determinants are not zero, and tell nothing."""
     a = rng.uniform(-1, 1, (500, 3, 3)).astype(np.float32)
     a[:, 2] = np.float32(0.1) * a[:, 0] + np.float32(0.3) * a[:, 1]
-    figures = glla.run(inv3.whole((Form((500, 9)),), SOFTWARE, variant=variant), A=a.reshape(-1, 9))["diagnostics"]
+    figures = glla.run(inv3.call_plan((Form((500, 9)),), SOFTWARE, variant=variant), A=a.reshape(-1, 9))["diagnostics"]
     assert (figures[:, 0] != 0).mean() > 0.5
     assert inv3.indefinite(figures).all()
     with pytest.raises(SingularMatrixError, match=r"at index \(0\) of the stack"):
@@ -177,7 +177,7 @@ def test_what_the_variants_are_not_for():
     ):
         glla.inv(np.eye(3), variant="cofactors")
     with pytest.raises(OptionError, match=r"^inv3: variant must be one of adjugate, .*, got 'inv'$"):
-        inv3.core(resident((5, 9)), variant="inv")
+        inv3.device_plan(resident((5, 9)), variant="inv")
     with pytest.raises(
         ShapeError, match=r"^inv3: A must have a row of 9 numbers for each 3 x 3 matrix, got shape \(4, 8\)"
     ):
@@ -193,12 +193,12 @@ def test_pivoted_small_is_the_usual_way(rng, n):
 def test_stacks_go_in_pieces(rng, monkeypatch):
     a = unimodular(25, rng)
     whole = glla.inv(a, variant="adjugate")
-    monkeypatch.setattr(inv3, "most_together", lambda limits: 7)
+    monkeypatch.setattr(inv3, "most_batched", lambda limits: 7)
     assert np.array_equal(glla.inv(a, variant="adjugate"), whole)
     a[20] = 1
     with pytest.raises(SingularMatrixError, match=r"at index \(20\)"):
         glla.inv(a, variant="adjugate")
-    assert inv3.most_together(Limits()) * inv3.RECORD <= 4 * 5 * stack.MOST_TEXELS
+    assert inv3.most_batched(Limits()) * inv3.RECORD <= 4 * 5 * stack.MOST_TEXELS
 
 
 def test_the_judge_can_fail(rng):

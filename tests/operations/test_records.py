@@ -64,8 +64,8 @@ def test_a_batch_says_which_matrices_are_accepted(record):
     """Else batches on the device would be looped, which nobody would notice."""
     batch = record.batch
     own = record.name == "matmul"  # whose product has a way of its own on the device
-    assert batch is None or batch.doubtful or batch.unjudged or batch.stacked or own, (
-        "give Batch a filter, doubtful=..., or unjudged=True, which accepts every matrix"
+    assert batch is None or batch.rejected or batch.unjudged or batch.stacked or own, (
+        "give Batch a filter, rejected=..., or unjudged=True, which accepts every matrix"
     )
 
 
@@ -128,7 +128,7 @@ def test_flops_grow_with_the_operands(record, rng):
     assert 0 < small < large
     for variant in record.variants:
         forms = resident(*(array.shape for array in record.example(8, rng)))
-        assert record.core(forms, PLAIN, variant=variant).flops == small
+        assert record.device_plan(forms, PLAIN, variant=variant).flops == small
 
 
 # -- the table of passes ----------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def options_of(record: Operation, variant: str | None) -> list[dict[str, str]]:
 
 def of_core(record: Operation, variant: str | None, options: dict[str, str], limits: Limits) -> str:
     return described(
-        lambda n: record.core(resident(*shapes_of(record, n)), limits, variant=variant, **options),
+        lambda n: record.device_plan(resident(*shapes_of(record, n)), limits, variant=variant, **options),
         (1, 2, 5, 16, 17, 64, 130, 300),
         70,
     )
@@ -236,7 +236,7 @@ def test_the_cpus_counterpart_can_be_imported(record):
 def test_what_comes_after_its_plans_is_settled(record, rng):
     """What has plans that may come after has what decides between them."""
     forms = forms_of(record.example(8, rng))
-    calls = record.whole(forms, PLAIN)
+    calls = record.call_plan(forms, PLAIN)
     together = (
         ()
         if record.batch is None
@@ -245,7 +245,7 @@ def test_what_comes_after_its_plans_is_settled(record, rng):
     assert (record.settle is not None) == bool(calls.after)
     stages = [then for then in together if then.plan is not None]
     refused = record.name == "inv3"  # matrices that its filter rejects
-    assert len(stages) == (record.batch is not None and record.batch.doubtful is not None and not refused)
+    assert len(stages) == (record.batch is not None and record.batch.rejected is not None and not refused)
 
 
 @with_variants
@@ -266,10 +266,10 @@ def test_unknown_parameters_are_refused(record):
     forms = resident(*shapes_of(record, 40))
     for name, variant in record.variants.items():
         with pytest.raises(OptionError, match=r"has no parameter 'SPEED'; its parameters are: "):
-            record.core(forms, PLAIN, variant=name, parameters=(("SPEED", 11),))
+            record.device_plan(forms, PLAIN, variant=name, parameters=(("SPEED", 11),))
         for parameter in variant.parameters:
             with pytest.raises(OptionError, match=rf"{parameter} must be one of .*, got 12345$"):
-                record.core(forms, PLAIN, variant=name, parameters=((parameter, 12345),))
+                record.device_plan(forms, PLAIN, variant=name, parameters=((parameter, 12345),))
 
 
 @with_variants
@@ -277,7 +277,7 @@ def test_an_unknown_variant_is_refused(record, rng):
     forms = resident(*(array.shape for array in record.example(4, rng)))
     message = f"variant must be one of {among(record.variants, 'none of them')}$"
     with pytest.raises(OptionError, match=message):
-        record.core(forms, PLAIN, variant="none of them")
+        record.device_plan(forms, PLAIN, variant="none of them")
     with pytest.raises(OptionError, match=message):
         record.known("none of them")
     record.known(None)

@@ -94,7 +94,7 @@ def test_pieces_fit_small_textures(name, side, rng):
 
 def test_large_matrices_go_one_by_one(device):
     given = Form((3, 129, 129)), Form((3, 129, 1))
-    most = stack_definite.most_together
+    most = stack_definite.most_batched
     assert most(given, Limits(software=True)) == 0 < most(given, PLAIN)
     assert most((Form((129, 129)),), PLAIN) == 0
     assert glla.plan("cholesky", (3, 150, 150), device=device).times == (3 if device.limits.software else 1)

@@ -121,7 +121,7 @@ def test_each_limit_by_itself(order, equilibrate, device, rng):
     figures = np.stack([u, largest, squares], axis=1).astype(np.float32)
     ends = {name: one.astype(np.float32) for name, one in ends.items()}
     stand_ins = tuple(np.stack([ends[f"L_{x}"], ends[f"M_{x}"]], axis=1)[:, np.newaxis] for x in "AB")
-    expected = np.isin(np.arange(count), batch.doubtful(stand_ins, np.zeros(0), figures, equilibrate))
+    expected = np.isin(np.arange(count), batch.rejected(stand_ins, np.zeros(0), figures, equilibrate))
     plan = stack_doubts.plan("system", False, figures.shape, True, equilibrate, device.limits.texture_size)
     given = {name: glla.asarray(one, device, check_finite=False) for name, one in {"F": figures, **ends}.items()}
     made = device.run(plan, **{name: one.value.texture for name, one in given.items()})["doubts"]

@@ -80,7 +80,7 @@ def test_half_fetches_at_most_six_tenths_of_the_whole(device, rng):
     a = device.upload(normal(192, 192, rng))
     half = syrk.plan(resident((192, 192)), SOFTWARE, variant="symmetric")
     forms = resident((192, 192), (192, 192))
-    whole = OPERATIONS["matmul"].core(forms, SOFTWARE, variant="register_blocked")
+    whole = OPERATIONS["matmul"].device_plan(forms, SOFTWARE, variant="register_blocked")
     counted = fetches.count(device, half, {"A": a}), fetches.count(device, whole, {"A": a, "B": a})
     a.release()
     assert counted[0] <= 0.6 * counted[1]
@@ -114,7 +114,7 @@ def test_nan_fills_its_row_and_its_column(run, rng, variant):
 def test_a_product_of_a_matrix_and_its_transpose_is_this(limits, shape):
     lies, turned = Form(shape, resident=True), Form(shape[::-1], resident=True, transposed=True)
     for one, other in ((lies, turned), (turned, lies)):
-        shown = OPERATIONS["matmul"].core((one, other), limits, symmetric=True)
+        shown = OPERATIONS["matmul"].device_plan((one, other), limits, symmetric=True)
         assert str(shown) == str(syrk.plan((one,), limits))
 
 

@@ -124,7 +124,7 @@ def test_a_document_holds_its_plan():
         draw = plan["draws"][step["d"]]
         assert set(draw["in"].values()) | set(draw["out"]) <= set(plan["slots"])
     uniforms = [{**plan["draws"][step["d"]].get("u", {}), **step.get("u", {})} for step in plan["steps"]]
-    flat = OPERATIONS["rref"].core(glla.passes.resident((9, 10)), documents.LIMITS, variant="rank2").flat
+    flat = OPERATIONS["rref"].device_plan(glla.passes.resident((9, 10)), documents.LIMITS, variant="rank2").flat
     known = [dict(step.uniforms) for step in flat.steps]
     assert uniforms == known
     assert document["programs"][1]["outputs"]["pivots"].startswith("(p, q, rank before, rank after)")
@@ -254,16 +254,16 @@ def test_what_a_call_does_beside_the_passes():
     """The steps that the plan of a call has more, over the slots of the passes."""
     found = OPERATIONS["lu_factor"]
     forms = glla.passes.resident((8, 8))
-    core, whole = (make(forms, documents.LIMITS) for make in (found.core, found.whole))
+    core, whole = (make(forms, documents.LIMITS) for make in (found.device_plan, found.call_plan))
     made = stages.beside(core.flat, whole.flat)
     assert [whole.flat.steps[place].shader for place in made.places] == [step.shader for step in core.flat.steps]
     assert len(made.places) + len(made.plan.steps) == len(whole.flat.steps)
     assert made.shared["factor.LU"] == made.also["lu"] == core.flat.results["LU"]
-    assert stages.beside(OPERATIONS["cholesky"].core(forms, documents.LIMITS).flat, whole.flat) is None
+    assert stages.beside(OPERATIONS["cholesky"].device_plan(forms, documents.LIMITS).flat, whole.flat) is None
     # A step of the host that a page cannot do: then it shows the passes alone.
     found = OPERATIONS["lstsq"]
     forms = glla.passes.resident((16, 8), (16, 1))
-    core, whole = (make(forms, documents.LIMITS) for make in (found.core, found.whole))
+    core, whole = (make(forms, documents.LIMITS) for make in (found.device_plan, found.call_plan))
     assert stages.after(core, whole, frozenset(), 500) is None
     (made,) = stages.after(core, whole, frozenset({"singular values of R, rank, solution"}), 500)
     assert made.stage == ""

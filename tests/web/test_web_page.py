@@ -59,7 +59,7 @@ def framed(browser, path, parts):
 def by_glla(name, variant, *arrays):
     """What the plan of an operation gives, as the bytes of each result that is a matrix."""
     device, found = glla.default_device(), OPERATIONS[name]
-    plan = found.core(operations.forms(arrays), documents.LIMITS, variant=variant)
+    plan = found.device_plan(operations.forms(arrays), documents.LIMITS, variant=variant)
     results = device.run(plan, **operations.uploaded(device, found, plan, arrays))
     value = operations.fetched(device, found, operations.forms(arrays), plan, results)
     for texture in results.values():

@@ -207,7 +207,7 @@ def faulty(arrays):
 
 def check_faults(arrays, drawn):
     """The comparison sees each of them."""
-    plan = OPERATIONS["rref"].core(operations.forms(arrays), web.LIMITS, variant="rank2")
+    plan = OPERATIONS["rref"].device_plan(operations.forms(arrays), web.LIMITS, variant="rank2")
     expected = drawn_by_glla("rref", plan, arrays)
     found = [list(compared("rref", one["passes"], expected)) for one in drawn]
     assert not found[0]

@@ -10,7 +10,7 @@ import pytest
 import glla
 from glla.errors import GllaError
 from glla.lab import operations
-from glla.linalg.walk import on_device, walk
+from glla.linalg.execution import on_device, run_stages
 from glla.operations import OPERATIONS
 from glla.passes import forms_of
 from glla.testing.adversaries import growing, hidden_singular
@@ -59,7 +59,7 @@ def by_glla(name, variant, arrays):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
-            walk(found, forms, watched, values)
+            run_stages(found, forms, watched, values)
         except GllaError as error:
             return taken[1:], type(error).__name__
     return taken[1:], "".join(one.category.__name__ for one in warned)

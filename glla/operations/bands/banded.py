@@ -27,8 +27,21 @@ from glla.operations.layouts.crossing import at_home, bring_in_watched, read_bac
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.record import Array, Batch, Choice, Operation, Way, resolved
-from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, Uniform, matrix, resident
+from glla.operations.verdict import Continue, Done, Values, Verdict
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Form,
+    Forms,
+    HostArray,
+    Limits,
+    Parameters,
+    Plan,
+    Transition,
+    Uniform,
+    matrix,
+    resident,
+)
 from glla.passes.cache import cached_plan
 
 REFINE, PIVOTING = "refine", "partial pivoting in float64"
@@ -159,20 +172,24 @@ def plan(
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
 
-_SINGULAR = Next("a pivot is zero, or nothing but rounding error", error="SingularMatrixError: names the equation")
-_NOT_DEFINITE = Next("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
+_SINGULAR = Transition(
+    "a pivot is zero, or nothing but rounding error", error="SingularMatrixError: names the equation"
+)
+_NOT_DEFINITE = Transition("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
 
 
-def _after(forms: Forms, limits: Limits, lines: Given, definite: bool, again: Next | None) -> tuple[Next, ...]:
+def _after(
+    forms: Forms, limits: Limits, lines: Given, definite: bool, again: Transition | None
+) -> tuple[Transition, ...]:
     """Stage after a plan with rejected systems: `again`, or else the host."""
     if again is not None:
         return (again,)
     at_home = partial(pivoting, forms, limits, lines=lines, definite=definite)
-    return (Next("a system is still doubtful", PIVOTING, at_home),)
+    return (Transition("a system is still doubtful", PIVOTING, at_home),)
 
 
 @cached_plan
-def whole(
+def call_plan(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
@@ -187,16 +204,16 @@ def whole(
     a = bring_in_watched(draft, "A", a_form, limits, results)
     b = bring_in_watched(draft, "B", b_form, limits, results)
     options: dict[str, Any] = {"lines": lines, "definite": definite}
-    core = plan(
+    device_plan = plan(
         resident(a_form.matrix, b_form.matrix),
         limits, **way, refine=refine, **options,
     )  # fmt: skip
-    made = draft.call("solution", core, A=a, B=b)
+    made = draft.call("solution", device_plan, A=a, B=b)
     results["diagnostics"] = read_texels(draft, made["diagnostics"], "diagnostics of the systems")
     at_home = not (a_form.resident or b_form.resident)
     results["X"] = read_back(draft, made["X"], b_form.matrix, limits, "X") if at_home else made["X"]
-    again = partial(whole, forms, limits, **way, refine=True, **options)
-    then = None if refine else Next("a system is doubtful", REFINE, again)
+    again = partial(call_plan, forms, limits, **way, refine=True, **options)
+    then = None if refine else Transition("a system is doubtful", REFINE, again)
     return draft.plan(results, after=_after(forms, limits, lines, definite, then))
 
 
@@ -256,7 +273,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
             return error
     if not doubts(values["diagnostics"], forms[0].shape[-1]).any():
         return Done()
-    return Go(PIVOTING if stage == REFINE else REFINE)
+    return Continue(PIVOTING if stage == REFINE else REFINE)
 
 
 def least_left(n: int) -> float:
@@ -335,7 +352,7 @@ def batched(
     records = systems.records(x, diagnostics, columns, limits.texture_size)
     one = tuple(replace(form, shape=(1, *form.matrix)) for form in forms)
     again = partial(batched, one, limits, lines=lines, definite=definite, refine=True)
-    then = None if refine else Next("a system is doubtful", REFINE, again)
+    then = None if refine else Transition("a system is doubtful", REFINE, again)
     member = tuple(form.member for form in forms)
     return draft.plan({"records": records}, flops(forms), after=_after(member, limits, lines, definite, then))
 
@@ -362,14 +379,14 @@ def resident_stack(
     draft = Draft("stack[pentadiagonal]" if isinstance(lines, int) else "stack[tridiagonal]")
     ways: dict[str, Any] = {"lines": lines, "definite": definite}
     plain = tuple(Form(form.shape) for form in forms)
-    core = _resident_core(plain, limits, lines, definite, check_finite, refine, **way)
+    device_plan = _resident_core(plain, limits, lines, definite, check_finite, refine, **way)
     operands = {name: _in_order(draft, name, form, limits) for name, form in zip("AB", forms, strict=True)}
-    made = draft.call("systems", core, **operands)
+    made = draft.call("systems", device_plan, **operands)
     results = {"matrices": made["matrices"], "diagnostics": made["diagnostics"]}
     results["verdict"] = read_texels(draft, made["verdict"], "verdict of the host")
     doubtful_ = tuple(Form((1, *form.matrix), resident=True) for form in forms)
     again = partial(resident_stack, doubtful_, limits, check_finite=check_finite, refine=True, **ways)
-    then = None if refine else Next("a system is doubtful", REFINE, again)
+    then = None if refine else Transition("a system is doubtful", REFINE, again)
     return draft.plan(
         results, flops(forms), after=_after(tuple(form.member for form in forms), limits, lines, definite, then)
     )
@@ -430,7 +447,7 @@ def _bounds(n: int) -> dict[str, Uniform]:
     return {"bounds": (MOST_ERROR, least_left(n)), "normal": NORMAL, "regular": (DOMINANT, LARGEST_RATIO)}
 
 
-def doubtful(operands: Any, matrices: Array, diagnostics: NDArray[np.float32], **options: Any) -> NDArray[np.intp]:
+def rejected(operands: Any, matrices: Array, diagnostics: NDArray[np.float32], **options: Any) -> NDArray[np.intp]:
     """Places of the members that are solved again."""
     return np.flatnonzero(doubts(diagnostics[:, 0], matrices.shape[-2]))
 
@@ -452,7 +469,7 @@ _BATCH = Batch(
     matrix=lambda forms: forms[1].matrix,
     lines=1,
     order=lambda forms: FIGURES,
-    doubtful=doubtful,
+    rejected=rejected,
     stacked=resident_stack,
 )
 
@@ -463,8 +480,8 @@ TRIDIAGONAL = Operation(
     results=("X",),
     check=check,
     flops=flops,
-    core=plan,
-    whole=whole,
+    device_plan=plan,
+    call_plan=call_plan,
     example=example,
     settle=settle,
     variants=VARIANTS,
@@ -495,9 +512,9 @@ def five(forms: Forms, limits: Limits = PLAIN, *, lines: int = 2, refine: bool =
 def whole_five(
     forms: Forms, limits: Limits = PLAIN, *, lines: int = 2, refine: bool = False, **way: Unpack[Way]
 ) -> Plan:
-    """Plan of a call with up to five bands, as `whole`."""
+    """Plan of a call with up to five bands, as `call_plan`."""
     _without_variants(**way)
-    return whole(forms, limits, lines=lines, refine=refine)
+    return call_plan(forms, limits, lines=lines, refine=refine)
 
 
 def batched_five(forms: Forms, limits: Limits = PLAIN, *, lines: int = 2, refine: bool = False) -> Plan:
@@ -530,8 +547,8 @@ PENTADIAGONAL = replace(
     source="Hockney 1965; Heller 1976",
     check=partial(check, function="pentadiagonal", most_rows=5),
     flops=flops_of_five,
-    core=five,
-    whole=whole_five,
+    device_plan=five,
+    call_plan=whole_five,
     example=example_of_five,
     variants={},
     choose=Operation.choose,

@@ -161,8 +161,8 @@ CHOLESKY_BANDED = Operation(
     results=("L",),
     check=check,
     flops=flops,
-    core=plan,
-    whole=partial(cholesky.whole, FACTOR),
+    device_plan=plan,
+    call_plan=partial(cholesky.call_plan, FACTOR),
     example=example,
     settle=partial(cholesky.settle, unscale=shifted),
     batch=stack_banded.batch(stack_banded.factor, partial(cholesky.careful, FACTOR), cholesky.NOT_DEFINITE),
@@ -221,8 +221,8 @@ def _solved(
     draft: Draft, a: str, b: str, forms: Forms, limits: Limits, lower: bool, **way: Unpack[Way]
 ) -> dict[str, str]:
     """Add the solution, and the read-back of the diagonal."""
-    core = solution(resident(*(form.matrix for form in forms)), limits, **way, lower=lower)
-    return _read(draft, draft.call("solution", core, A=a, B=b), forms, limits)
+    device_plan = solution(resident(*(form.matrix for form in forms)), limits, **way, lower=lower)
+    return _read(draft, draft.call("solution", device_plan, A=a, B=b), forms, limits)
 
 
 def _read(draft: Draft, made: Mapping[str, str], forms: Forms, limits: Limits) -> dict[str, str]:
@@ -245,8 +245,8 @@ SOLVE_POS_BANDED = Operation(
     results=("X",),
     check=partial(check, function="solve_pos_banded"),
     flops=flops_of_solution,
-    core=solution,
-    whole=partial(cholesky.whole, SYSTEM),
+    device_plan=solution,
+    call_plan=partial(cholesky.call_plan, SYSTEM),
     example=example_of_system,
     settle=settle,
     batch=stack_banded.batch(stack_banded.solve, partial(cholesky.careful, SYSTEM), cholesky.NOT_DEFINITE, of_band),
@@ -291,8 +291,8 @@ def substitution(
 
 def _by_factors(draft: Draft, c: str, b: str, forms: Forms, limits: Limits, lower: bool) -> dict[str, str]:
     """Add the substitutions, and the read-back of the factor's diagonal."""
-    core = substitution(resident(*(form.matrix for form in forms)), limits, lower=lower)
-    return _read(draft, draft.call("solution", core, C=c, B=b), forms, limits)
+    device_plan = substitution(resident(*(form.matrix for form in forms)), limits, lower=lower)
+    return _read(draft, draft.call("solution", device_plan, C=c, B=b), forms, limits)
 
 
 def scaled_factor(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Integers, Integers]:
@@ -320,8 +320,8 @@ CHO_SOLVE_BANDED = Operation(
     results=("X",),
     check=partial(check, function="cho_solve_banded"),
     flops=flops_of_substitution,
-    core=substitution,
-    whole=partial(whole_solution, BY_FACTORS),
+    device_plan=substitution,
+    call_plan=partial(whole_solution, BY_FACTORS),
     example=example_of_factor,
     settle=settle_solve,
     batch=stack_banded.batch(stack_banded.substitute, partial(careful_solution, BY_FACTORS), ZERO),

@@ -21,14 +21,14 @@ from glla.operations import acceptance
 from glla.operations.bands.band_columns import BLOCK16, Band
 from glla.operations.batches.stack import Passes, Stack, capacity
 from glla.operations.definite.cholesky_blocks import SIDE
-from glla.operations.definite.stack_definite import FAR, doubtful
+from glla.operations.definite.stack_definite import FAR, rejected
 from glla.operations.record import Array, Batch
-from glla.passes import PLAIN, Form, Forms, Limits, Next, Plan
+from glla.passes import PLAIN, Form, Forms, Limits, Plan, Transition
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
 
-def most_together(forms: Forms, limits: Limits) -> int:
+def most_batched(forms: Forms, limits: Limits) -> int:
     """Members of a stack that one plan may do at once; 0: they go one by one, as a single band does."""
     if not forms[0].stack:
         return 0
@@ -108,7 +108,7 @@ def _solved(passes: Passes, band: Band, made: str, forms: Forms) -> Plan:
 def batch(
     made: Callable[..., Plan],
     careful: Callable[..., Plan],
-    error: Next,
+    error: Transition,
     scaled: Callable[..., Any] | None = None,
 ) -> Batch:
     """Say how stacks go through one plan.
@@ -121,12 +121,12 @@ def batch(
     @cached_plan
     def plan(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False) -> Plan:
         members = tuple(Form(form.matrix) for form in forms)
-        after = Next(FAR, "fallback", partial(careful, members, limits, lower=lower))
+        after = Transition(FAR, "fallback", partial(careful, members, limits, lower=lower))
         return replace(made(forms, limits, lower=lower), after=(after, error))
 
-    look = _doubtful_with_factors if made is substitute else doubtful
+    look = _rejected_with_factors if made is substitute else rejected
     return Batch(
-        most_together,
+        most_batched,
         plan,
         lambda forms: forms[-1].matrix,
         1,
@@ -137,10 +137,10 @@ def batch(
     )
 
 
-def _doubtful_with_factors(
+def _rejected_with_factors(
     operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object
 ) -> NDArray[np.intp]:
-    """As `doubtful`, of factors that are given: all of their entries must be near 1."""
+    """As `rejected`, of factors that are given: all of their entries must be near 1."""
     far = ~acceptance.each_near_one(operands[0])
-    far[doubtful(operands, matrices, diagnostics)] = True
+    far[rejected(operands, matrices, diagnostics)] = True
     return np.flatnonzero(far)

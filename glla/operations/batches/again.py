@@ -22,7 +22,7 @@ from glla.operations.host.rounding import rounding_errors
 from glla.operations.host.scaling import Float64, Integers, Scaled, right_sides
 from glla.operations.layouts.crossing import read_texels, texels_of, write_texels
 from glla.operations.record import Array, Batch
-from glla.passes import Draft, Form, Forms, HostArray, Limits, Next, Plan, Storage, texture
+from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, Storage, Transition, texture
 from glla.passes.cache import cached_plan
 
 AGAIN, LOOK = "together again", "look at the pivots together"
@@ -74,7 +74,7 @@ def batched(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     if batch.scaled is None or forms[0].count == 1:
         return made
     when = "members are doubtful: as many together as there are"
-    return replace(made, after=(Next(when, AGAIN, partial(plan, batch, forms, limits, **options)), *made.after))
+    return replace(made, after=(Transition(when, AGAIN, partial(plan, batch, forms, limits, **options)), *made.after))
 
 
 @cached_plan
@@ -104,7 +104,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
         "diagnostics": draft.slot("diagnostics", HostArray((count, *lines))),
     }
     draft.host(BACK, partial(_back, batch, forms), (read, made["f"], made["sizes"]), tuple(results.values()))
-    after = (Next("a pivot is small, or an inverse large", LOOK, partial(look, forms[0], limits)),)
+    after = (Transition("a pivot is small, or an inverse large", LOOK, partial(look, forms[0], limits)),)
     return draft.plan({**results, **made}, after=after if batch.judged == "system" else ())
 
 

@@ -18,8 +18,8 @@ from glla.operations.layouts import blocks
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.layouts.shapes import square
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
-from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import Draft, Forms, HostArray, Next, Plan, Variant, matrix, resident
+from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
+from glla.passes import Draft, Forms, HostArray, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.limits import PLAIN, Limits
 
@@ -121,8 +121,8 @@ FALLBACK = "fallback"
 """Name of the stage after a rejected result: A is scaled on the host."""
 
 FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
-NOT_DEFINITE = Next("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
-SMALL = Next("X is too small", error="NonFiniteError: the solution must fit float32")
+NOT_DEFINITE = Transition("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
+SMALL = Transition("X is too small", error="NonFiniteError: the solution must fit float32")
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ class Kind:
 
 
 @cached_plan
-def whole(kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
+def call_plan(kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call: the factor or the solution, and L's diagonal, which says whether the matrix is definite."""
     draft, results, solves = Draft(kind.name), dict[str, str](), len(forms) > 1
     result, far = ("X", FAR) if solves else ("L", "entries of the diagonal are zero, or beyond 2^-40 to 2^40")
@@ -155,7 +155,7 @@ def whole(kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = Fal
     elif solves:
         watch(draft, "X", results["X"], forms[-1].matrix, results)
     again = partial(careful, kind, forms, limits, lower=lower, **way)
-    return draft.plan(results, after=(Next(far, FALLBACK, again), NOT_DEFINITE))
+    return draft.plan(results, after=(Transition(far, FALLBACK, again), NOT_DEFINITE))
 
 
 @cached_plan
@@ -209,10 +209,10 @@ def settle(
     `Done` has ``L`` where A was scaled on the host: `unscale` multiplies its rows by powers of two.
     """
     if stage == BATCHED:
-        return Go(FALLBACK)
+        return Continue(FALLBACK)
     diagonal = values["diagonal"].reshape(-1)
     if not stage and is_far(diagonal):
-        return Go(FALLBACK)
+        return Continue(FALLBACK)
     bad = flaw(values["function"], diagonal, values["member"], values.get("exponents", 0))
     if bad is not None:
         return bad
@@ -274,8 +274,8 @@ CHOLESKY = Operation(
     results=("L",),
     check=partial(square, "cholesky"),
     flops=flops,
-    core=plan,
-    whole=partial(whole, DENSE),
+    device_plan=plan,
+    call_plan=partial(call_plan, DENSE),
     example=example,
     settle=settle,
     batch=STACKS,
@@ -293,7 +293,7 @@ def whole_factor(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, *
     (form,) = forms
     alike = form.matrix == (1, 1) and not form.resident  # is the transpose of itself, in C order
     given = form if lower or alike else replace(form, transposed=not form.transposed)
-    return whole(DENSE, (given,), limits, **way)
+    return call_plan(DENSE, (given,), limits, **way)
 
 
 def factor_on_host(a: Array) -> tuple[Array, bool]:
@@ -308,7 +308,7 @@ CHO_FACTOR = replace(
     CHOLESKY,
     name="cho_factor",
     check=partial(square, "cho_factor"),
-    whole=whole_factor,
+    call_plan=whole_factor,
     results=("c", "lower"),
     values=lambda forms, results: (results["L"], True),
     host="glla.operations.definite.cholesky:factor_on_host",

@@ -25,8 +25,8 @@ from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched
 from glla.operations.layouts.shapes import by_factors, system
 from glla.operations.record import Array, Operation, Way
 from glla.operations.triangles import triangular
-from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident
+from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -37,8 +37,8 @@ REFINE = "refine"
 """Name of the stage."""
 
 FAR_FROM_ONE = "the diagonal of L or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
-ZERO = Next("the factor has a zero on its diagonal", error="SingularMatrixError: names the place")
-DIVERGED = Next(
+ZERO = Transition("the factor has a zero on its diagonal", error="SingularMatrixError: names the place")
+DIVERGED = Transition(
     "it does not come down", error="ConvergenceError: the matrix is too ill-conditioned for float32 factors"
 )
 
@@ -92,7 +92,7 @@ def whole_solution(
     turned = kind.as_it_lies and c_form.resident and c_form.transposed
     results |= kind.add(draft, c, b, forms, limits, lower=lower is not turned)
     watch(draft, "X", results["X"], b_form.matrix, results)
-    far = Next(FAR_FROM_ONE, FALLBACK, partial(careful_solution, kind, forms, limits, lower=lower))
+    far = Transition(FAR_FROM_ONE, FALLBACK, partial(careful_solution, kind, forms, limits, lower=lower))
     return draft.plan(results, after=(far, ZERO))
 
 
@@ -139,11 +139,11 @@ def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
     What was not scaled on the host, as it is on the device, is solved again if it comes near float32's limits.
     """
     if stage == BATCHED:
-        return Go(FALLBACK)
+        return Continue(FALLBACK)
     bad = np.flatnonzero(np.abs(values["diagonal"]) < acceptance.NORMAL)
     if not len(bad):
         unscaled_ = not stage and "largest_X" in values
-        return Go(FALLBACK) if unscaled_ and _comes_near_limits(values) else Done()
+        return Continue(FALLBACK) if unscaled_ and _comes_near_limits(values) else Done()
     function = values.get("function", "cho_solve")
     return SingularMatrixError(
         f"{function}: Singular matrix{values['member']}: the factor is zero at place {bad[0]} of its diagonal; "
@@ -176,7 +176,7 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def core(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
+def device_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of the solution on the device: factor, then substitution. `variant` is one of `cholesky`."""
     n, columns = forms[1].matrix
     draft = Draft("solve_pos")
@@ -198,9 +198,9 @@ SYSTEM = Kind("solve_pos", _solved, scaling.of_definite, SCALE)
 """Systems with a matrix as it is."""
 
 
-def whole(forms: Forms, limits: Limits = PLAIN, *, refine: bool = False, **way: Unpack[Way]) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, *, refine: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call. With `refine` A is scaled in float64 on the host, and corrections follow."""
-    return _factored(forms, limits, **way) if refine else cholesky.whole(SYSTEM, forms, limits, **way)
+    return _factored(forms, limits, **way) if refine else cholesky.call_plan(SYSTEM, forms, limits, **way)
 
 
 @cached_plan
@@ -214,7 +214,7 @@ def _factored(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     plan = cholesky.plan(resident((n, n)), limits, **way)
     factor = draft.call("factor", plan, A=upload(draft, scaled, (n, n), limits))["L"]
     results = {"C": factor, "diagonal": cholesky.read_diagonal(draft, factor, n, limits), "exponents": exponents}
-    after = Next("the factor stands", REFINE, partial(correction, n, columns, limits))
+    after = Transition("the factor stands", REFINE, partial(correction, n, columns, limits))
     return draft.plan(results, after=(cholesky.NOT_DEFINITE, after))
 
 
@@ -228,7 +228,9 @@ def correction(n: int, columns: int, limits: Limits) -> Plan:
         return read_back(draft, substitute(draft, c, b, (n, columns), limits), (n, columns), limits, "correction")
 
     made = fallback.add_correction(draft, n, columns, solution)
-    again = Next("the backward error went down, at most 40 times", REFINE, partial(correction, n, columns, limits))
+    again = Transition(
+        "the backward error went down, at most 40 times", REFINE, partial(correction, n, columns, limits)
+    )
     return draft.plan(made, after=(again, DIVERGED))
 
 
@@ -239,13 +241,13 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     was found on the host; of a refined solution also ``iterations`` and ``backward_error``.
     """
     if stage == BATCHED:
-        return Go(FALLBACK)
+        return Continue(FALLBACK)
     refine = values.get("refine")
     if stage == REFINE:
         return _turn(values, {}, values["refinement"], values["corrected X"], values["residual left"])
     b = values["largest_B"] if forms[1].resident else values["B"]
     if not stage and not refine and (cholesky.is_far(values["diagonal"]) or not acceptance.largest_near_one(b)):
-        return Go(FALLBACK)
+        return Continue(FALLBACK)
     exponents = values.get("exponents", values.get("column exponents", 0))
     flaw = cholesky.flaw(values["function"], values["diagonal"].reshape(-1), values["member"], exponents)
     if flaw is not None:
@@ -256,13 +258,13 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         return _turn({**values, **given}, given, Refinement(), np.zeros_like(b), b)
     if stage == FALLBACK:
         return fallback.scaled_back(values, values["X"].astype(np.float64))
-    return Done() if acceptance.finite(values, "X") else Go(FALLBACK)
+    return Done() if acceptance.finite(values, "X") else Continue(FALLBACK)
 
 
 def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:
     """After a solution of a refinement: another correction comes, or that is all."""
     now = fallback.turn(values, given, so_far, x, residual)
-    return now if isinstance(now, Go) else fallback.refined(values, now, now.best)
+    return now if isinstance(now, Continue) else fallback.refined(values, now, now.best)
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -282,8 +284,8 @@ CHO_SOLVE = Operation(
     results=("X",),
     check=partial(by_factors, "cho_solve", name="c"),
     flops=flops_of_solve,
-    core=solution,
-    whole=partial(whole_solution, BY_FACTORS, lower=True),
+    device_plan=solution,
+    call_plan=partial(whole_solution, BY_FACTORS, lower=True),
     example=example_of_factor,
     settle=settle_solve,
     batch=stack_definite.batch(stack_definite.substitute, partial(careful_solution, BY_FACTORS, lower=True), ZERO),
@@ -301,8 +303,8 @@ SOLVE_POS = Operation(
     results=("X",),
     check=partial(system, "solve_pos"),
     flops=flops,
-    core=core,
-    whole=whole,
+    device_plan=device_plan,
+    call_plan=call_plan,
     example=example,
     settle=settle,
     batch=stack_definite.batch(stack_definite.solve, partial(cholesky.careful, SYSTEM), cholesky.NOT_DEFINITE),

@@ -33,8 +33,8 @@ from glla.operations.product import matmul
 from glla.operations.product import residual as residuals
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.operations.triangles import triangular_inverse
-from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Plan, Variant, resident
+from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 from glla.passes.storage import HostArray, matrix
@@ -109,25 +109,25 @@ def _authors(draft: Draft, a: str, shape: Shape, limits: Limits) -> tuple[str, s
 # -- plans of a call --------------------------------------------------------------------------------------------------
 
 FAR = "the diagonal of L is zero or beyond 2^-40 to 2^40, or X is not finite"
-MISSED = Next("the residual is too large", error="ConvergenceError: take potri")
+MISSED = Transition("the residual is too large", error="ConvergenceError: take potri")
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call: the inverse, and the diagonals of L and X, which tell whether it stands."""
     (given,) = forms
     form = given if lower else replace(given, transposed=not given.transposed)
     draft, results = Draft("inv_pos"), dict[str, str]()
     a = bring_in_watched(draft, "A", form, limits, results)
     results |= _inverted(draft, a, form.matrix, limits, **way)
-    far = Next(FAR, FALLBACK, partial(careful, (form,), limits, **way))
+    far = Transition(FAR, FALLBACK, partial(careful, (form,), limits, **way))
     variant = way.get("variant")
     if form.resident:
-        later: tuple[Next, ...] = ()
+        later: tuple[Transition, ...] = ()
         if variant == AUTHORS:
             whole_ = residuals.add_whole(draft, a, form.matrix, limits)
             results |= residuals.add_residual(draft, whole_, results["X"], form.matrix, limits)
-            later = (Next("the residual may be too large", RESIDUAL, partial(look, form, limits)),)
+            later = (Transition("the residual may be too large", RESIDUAL, partial(look, form, limits)),)
         return draft.plan(results, after=(far, cholesky.NOT_DEFINITE, *later))
     if variant == AUTHORS:
         results["residual"] = _add_look(draft, a, results["X"], form.matrix, limits)
@@ -170,15 +170,15 @@ def careful(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
 
 def _inverted(draft: Draft, a: str, shape: Shape, limits: Limits, **way: Unpack[Way]) -> dict[str, str]:
     """Add the inverse, and the read-back of both diagonals."""
-    core = plan(resident(shape), limits, **way)
-    made = draft.call("inverse", core, A=a)
+    device_plan = plan(resident(shape), limits, **way)
+    made = draft.call("inverse", device_plan, A=a)
     found = {"X": made["X"]}
     for name, matrix_ in (("diagonal", "L"), ("diagonal of X", "X")):
         found[name] = cholesky.read_diagonal(draft, made[matrix_], shape[0], limits, f"diagonal of {matrix_}")
     return found
 
 
-def _errors(variant: str | None) -> tuple[Next, ...]:
+def _errors(variant: str | None) -> tuple[Transition, ...]:
     return (cholesky.NOT_DEFINITE, MISSED) if variant == AUTHORS else (cholesky.NOT_DEFINITE,)
 
 
@@ -197,15 +197,15 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     `Done` has ``X`` where it was scaled on the host.
     """
     if stage == BATCHED:
-        return Go(FALLBACK)
+        return Continue(FALLBACK)
     pivots, own = values["diagonal"], values["diagonal of X"]
     if not stage and (cholesky.is_far(pivots) or not np.isfinite(own[:, 0]).all()):
-        return Go(FALLBACK)
+        return Continue(FALLBACK)
     flaw = cholesky.flaw("inv", pivots[:, 0], values["member"], values.get("column exponents", 0))
     if flaw is not None:
         return flaw
     if not stage and "norm_R" in values and not residuals.ratio(values, forms[0].shape[-1]) <= residuals.STANDS:
-        return Go(RESIDUAL)
+        return Continue(RESIDUAL)
     ratio = float(values["residual"].flat[0]) if "residual" in values else 0.0
     if not ratio <= PROMISED:
         return ConvergenceError(
@@ -228,8 +228,8 @@ INV_POS = Operation(
     results=("X",),
     check=partial(square, "inv_pos"),
     flops=flops,
-    core=plan,
-    whole=whole,
+    device_plan=plan,
+    call_plan=call_plan,
     example=cholesky.example,
     settle=settle,
     batch=stack_definite.batch(stack_definite.invert, careful, cholesky.NOT_DEFINITE),

@@ -23,7 +23,7 @@ from glla.operations.batches.stack import Passes, Stack
 from glla.operations.definite.cholesky_blocks import rank2
 from glla.operations.host import scaling
 from glla.operations.record import Array, Batch
-from glla.passes import PLAIN, Form, Forms, Limits, Next, Plan, Uniform
+from glla.passes import PLAIN, Form, Forms, Limits, Plan, Transition, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
 
@@ -32,7 +32,7 @@ LARGEST, LARGEST_IN_SOFTWARE = 256, 128
 faster in blocks from 128 on (llvmpipe-llvm-15-0-6-256-bits/experiments/2026-11-23-cholesky.json)."""
 
 
-def most_together(forms: Forms, limits: Limits) -> int:
+def most_batched(forms: Forms, limits: Limits) -> int:
     """Members of a stack that one plan may do at once; 0: they go one by one, as a single matrix does."""
     (n, columns), own = forms[-1].matrix, forms[0]
     widest = max(n, columns)
@@ -161,7 +161,7 @@ def small(forms: Forms, limits: Limits = PLAIN, *, result: int, given: bool = Fa
 FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
 
 
-def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Next) -> Batch:
+def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Transition) -> Batch:
     """Say how stacks go through one plan.
 
     `made`: (forms, limits) -> one of the plans above. `careful`: (forms of a matrix, limits) -> plan of the stage that
@@ -170,14 +170,14 @@ def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Next) 
 
     @cached_plan
     def plan(forms: Forms, limits: Limits = PLAIN, **options: object) -> Plan:
-        after = Next(FAR, "fallback", partial(careful, tuple(Form(form.matrix) for form in forms), limits))
+        after = Transition(FAR, "fallback", partial(careful, tuple(Form(form.matrix) for form in forms), limits))
         return replace(_way(made, forms)(forms, limits), after=(after, error))
 
-    look, judged = (doubtful_with_factors, "factors") if made is substitute else (doubtful, "definite")
+    look, judged = (rejected_with_factors, "factors") if made is substitute else (rejected, "definite")
     norms, scale = made in (solve, substitute), scaling.of_factor if made is substitute else scaling.of_definite
     scaled = scaling.for_factor if made is factor else scale
     return Batch(
-        most_together,
+        most_batched,
         plan,
         lambda forms: forms[-1].matrix,
         2,
@@ -197,7 +197,7 @@ def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
     return partial(small, result=result, given=made is substitute)
 
 
-def doubtful(operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object) -> NDArray[np.intp]:
+def rejected(operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object) -> NDArray[np.intp]:
     """Matrices that are not accepted: a pivot is not above zero, a pivot or B is far from 1, or a number not finite."""
     far = ~acceptance.each_near_one(diagnostics[:, 0]) | ~np.isfinite(diagnostics[:, 1:]).all(axis=(1, 2))
     if len(matrices) == len(diagnostics):  # of a stack on the device the norms tell
@@ -209,13 +209,13 @@ def doubtful(operands: tuple[Array, ...], matrices: Array, diagnostics: Array, *
     return np.flatnonzero(far)
 
 
-def doubtful_with_factors(
+def rejected_with_factors(
     operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object
 ) -> NDArray[np.intp]:
-    """As `doubtful`, of factors that are given, and may have rows of any size, and a negative diagonal."""
+    """As `rejected`, of factors that are given, and may have rows of any size, and a negative diagonal."""
     sizes = operands[0]
     if sizes.shape[-2] == sizes.shape[-1]:  # of a stand-in no rows are known
         sizes = np.max(np.abs(np.tril(sizes)), axis=-1)
     far = ~acceptance.each_near_one(sizes)
-    far[doubtful(operands, matrices, np.abs(diagnostics))] = True
+    far[rejected(operands, matrices, np.abs(diagnostics))] = True
     return np.flatnonzero(far)

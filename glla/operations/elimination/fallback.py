@@ -38,8 +38,8 @@ from glla.operations.host.rounding import UNIT_ROUNDOFF
 from glla.operations.host.scaling import Float64, of_system, right_sides
 from glla.operations.layouts.crossing import at_home, read_back, texels_of, upload
 from glla.operations.record import Array
-from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import Draft, Forms, HostArray, Limits, Next, Plan, Storage, matrix
+from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
+from glla.passes import Draft, Forms, HostArray, Limits, Plan, Storage, Transition, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
 
@@ -64,8 +64,8 @@ FALLBACK, COMPLETE, PROBE, LOOK, SUBSTITUTE, REFINE = (
 
 GREW = "entries grew, or rows, columns or right-hand sides are beyond 2^-40 to 2^40"
 SMALL = "a pivot is small, or the inverse large"
-ZERO = Next("a pivot is zero", error="SingularMatrixError: names the pivot")
-SINGULAR = Next("a pivot is not above its rounding error", error="SingularMatrixError: names the pivot")
+ZERO = Transition("a pivot is zero", error="SingularMatrixError: names the pivot")
+SINGULAR = Transition("a pivot is not above its rounding error", error="SingularMatrixError: names the pivot")
 DIVERGED = "ConvergenceError: the matrix is too ill-conditioned for float32 factors"
 
 
@@ -79,19 +79,19 @@ class System:
     refine: bool = False  # whether a solution in float64 is asked for
 
     @property
-    def solved(self) -> tuple[Next, ...]:
+    def solved(self) -> tuple[Transition, ...]:
         """Transition after accepted factors."""
         made = partial(refine if self.refine else substituted, self)
-        return (Next("the factors stand", REFINE if self.refine else SUBSTITUTE, made),)
+        return (Transition("the factors stand", REFINE if self.refine else SUBSTITUTE, made),)
 
 
-def of_systems(forms: Forms, limits: Limits, equilibrate: bool) -> tuple[Next, ...]:
+def of_systems(forms: Forms, limits: Limits, equilibrate: bool) -> tuple[Transition, ...]:
     """Transitions after the usual solution of a system, or with A alone its inversion."""
     n, columns = forms[-1].matrix
     own = System(n, columns, limits)
     return (
-        Next(GREW, FALLBACK, partial(fallback, own, forms, equilibrate)),
-        Next(SMALL, LOOK, partial(look, own, False)),
+        Transition(GREW, FALLBACK, partial(fallback, own, forms, equilibrate)),
+        Transition(SMALL, LOOK, partial(look, own, False)),
         ZERO,
     )
 
@@ -131,14 +131,14 @@ def fallback(system: System, forms: Forms, equilibrate: bool = True) -> Plan:
         results = add_scaled(draft, forms, limits, equilibrate)
         scaled = results["scaled A"]
     results |= draft.call("factors", made_on_device(n, limits), A=scaled)
-    after: tuple[Next, ...] = (
-        Next("entries grew, and a pivot is small or no number", COMPLETE, partial(complete, system)),
-        Next("no pivot is small", PROBE, partial(probe, system)),
-        Next("a pivot is small", LOOK, partial(look, system)),
+    after: tuple[Transition, ...] = (
+        Transition("entries grew, and a pivot is small or no number", COMPLETE, partial(complete, system)),
+        Transition("no pivot is small", PROBE, partial(probe, system)),
+        Transition("a pivot is small", LOOK, partial(look, system)),
         ZERO,
     )
     if system.refine:
-        after += (Next("entries are not finite, which was let through", REFINE, partial(refine, system)),)
+        after += (Transition("entries are not finite, which was let through", REFINE, partial(refine, system)),)
     return draft.plan(results, after=after)
 
 
@@ -150,10 +150,10 @@ def complete(system: System) -> Plan:
     return draft.plan(
         results,
         after=(
-            Next("the factors are not finite", error="NonFiniteError: the factors do not fit float32"),
-            *(() if system.refine else (Next("nor were the first ones good", error=DIVERGED),)),
-            Next("no pivot is small", PROBE, partial(probe, system)),
-            Next("a pivot is small", LOOK, partial(look, system)),
+            Transition("the factors are not finite", error="NonFiniteError: the factors do not fit float32"),
+            *(() if system.refine else (Transition("nor were the first ones good", error=DIVERGED),)),
+            Transition("no pivot is small", PROBE, partial(probe, system)),
+            Transition("a pivot is small", LOOK, partial(look, system)),
             ZERO,
         ),
     )
@@ -172,8 +172,8 @@ def probe(system: System) -> Plan:
     draft = Draft(PROBE)
     x = factors.probe(draft, factors.operands(draft, (system.n, system.n), False), system.limits)
     after = (
-        Next("the inverse is large", LOOK, partial(look, system)),
-        Next("the inverse is large, and entries grew", COMPLETE, partial(complete, system)),
+        Transition("the inverse is large", LOOK, partial(look, system)),
+        Transition("the inverse is large, and entries grew", COMPLETE, partial(complete, system)),
         *system.solved,
     )
     return draft.plan({"probe_solutions": x}, after=after)
@@ -205,8 +205,10 @@ def substituted(system: System) -> Plan:
     return draft.plan(
         {"X": x},
         after=(
-            Next("entries grew and the residual is above 8, or part of B was lost", REFINE, partial(refine, system)),
-            Next("X is too small", error="NonFiniteError: the solution must fit float32"),
+            Transition(
+                "entries grew and the residual is above 8, or part of B was lost", REFINE, partial(refine, system)
+            ),
+            Transition("X is too small", error="NonFiniteError: the solution must fit float32"),
         ),
     )
 
@@ -233,13 +235,13 @@ def refine(system: System) -> Plan:
     """Plan of one correction, by factors that are there, and of the residual that is left."""
     draft = Draft(REFINE)
     made = add_correction(draft, system.n, system.columns, partial(_solution, draft, system))
-    after: tuple[Next, ...] = (
-        Next("the backward error went down, at most 40 times", REFINE, partial(refine, system)),
-        Next("it does not come down, and entries grew", COMPLETE, partial(complete, system)),
-        Next("it does not come down", error=DIVERGED),
+    after: tuple[Transition, ...] = (
+        Transition("the backward error went down, at most 40 times", REFINE, partial(refine, system)),
+        Transition("it does not come down, and entries grew", COMPLETE, partial(complete, system)),
+        Transition("it does not come down", error=DIVERGED),
     )
     if not system.refine:
-        after += (Next("X is too small", error="NonFiniteError: the solution must fit float32"),)
+        after += (Transition("X is too small", error="NonFiniteError: the solution must fit float32"),)
     return draft.plan(made, after=after)
 
 
@@ -286,7 +288,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """
     if stage == BATCHED:
         finite = all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False))
-        return Go(FALLBACK) if finite else Done()  # let through on purpose
+        return Continue(FALLBACK) if finite else Done()  # let through on purpose
     if not stage and not values.get("refine"):
         return _usual(forms, values)
     n = forms[0].shape[-1]
@@ -305,7 +307,7 @@ def _usual(forms: Forms, values: Values) -> Verdict:
         return Done()
     if not all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False)):
         return Done()  # let through on purpose
-    return Go(FALLBACK)
+    return Continue(FALLBACK)
 
 
 def _right_near_one(values: Values) -> bool:
@@ -319,7 +321,11 @@ def _right_near_one(values: Values) -> bool:
 def _watched(values: Values, u: acceptance.Floats, known: Values) -> Verdict:
     """Look at doubtful pivots closely, unless one of them is zero."""
     zero = acceptance.zero_pivot(u)
-    return Go(LOOK, known) if zero is None else acceptance.singular(values["function"], len(u), zero, values["member"])
+    return (
+        Continue(LOOK, known)
+        if zero is None
+        else acceptance.singular(values["function"], len(u), zero, values["member"])
+    )
 
 
 def _factored(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
@@ -332,19 +338,19 @@ def _factored(values: Values, stage: str, u: acceptance.Floats, largest: accepta
     known = {"grew": grew, "last": last, "least": min(growth, values.get("least", np.inf))}
     if np.isinf(growth):
         if not last:
-            return Go(COMPLETE, known)
+            return Continue(COMPLETE, known)
         return acceptance.overflow(values["function"]) if refining else _hopeless({**values, **known})
     if not acceptance.some_small(u, largest):
-        return Go(PROBE, known)
+        return Continue(PROBE, known)
     if grew and not last:
-        return Go(COMPLETE, known)
+        return Continue(COMPLETE, known)
     return _watched(values, u, known)
 
 
 def _probed(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
     if not acceptance.inverse_is_large(acceptance.norm_of_probes(values["probe_solutions"]), largest):
         return _begin(values)
-    return Go(COMPLETE) if values["grew"] and not values["last"] else Go(LOOK)
+    return Continue(COMPLETE) if values["grew"] and not values["last"] else Continue(LOOK)
 
 
 def _looked(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
@@ -356,7 +362,7 @@ def _looked(values: Values, stage: str, u: acceptance.Floats, largest: acceptanc
 
 def _begin(values: Values) -> Verdict:
     """Once the factors stand."""
-    return _begun(values) if values.get("refine") else Go(SUBSTITUTE)
+    return _begun(values) if values.get("refine") else Continue(SUBSTITUTE)
 
 
 def _order(values: Values) -> NDArray[np.intp]:
@@ -401,7 +407,7 @@ def _refined(values: Values, stage: str, u: acceptance.Floats, largest: acceptan
 def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:
     """After a solution of a refinement: it is good enough, another correction comes, or it got no better."""
     now = turn(values, given, so_far, x, residual)
-    if isinstance(now, Go):
+    if isinstance(now, Continue):
         return now
     if not now.converged:
         return _not_converged(values, now)
@@ -410,13 +416,13 @@ def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residua
     return refined(values, now, back) if values.get("refine") else scaled_back(values, back)
 
 
-def turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Go | Refinement:
+def turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Continue | Refinement:
     """Judge a solution of a refinement: another correction comes, or that is all."""
     now, pending = so_far.judged(values["A in float64"], values["B in float64"], x, residual)
     if pending is None:
         return now
     known = {name: values[name] for name in ("let", "fallback") if name in values}
-    return Go(REFINE, {**given, **known, "refinement": now, "X so far": x, "residual": pending})
+    return Continue(REFINE, {**given, **known, "refinement": now, "X so far": x, "residual": pending})
 
 
 def refined(values: Values, now: Refinement, x: Float64 | None) -> Verdict:
@@ -430,10 +436,10 @@ def _not_converged(values: Values, now: Refinement) -> Verdict:
     if values.get("refine"):
         if values.get("let") or values["last"] or not values["grew"]:
             return now.error(values["function"])
-        return Go(COMPLETE)
+        return Continue(COMPLETE)
     if values["fallback"] is not None:
         return scaled_back(values, values["fallback"])
-    return _hopeless(values) if values["last"] else Go(COMPLETE)
+    return _hopeless(values) if values["last"] else Continue(COMPLETE)
 
 
 def _hopeless(values: Values) -> Verdict:

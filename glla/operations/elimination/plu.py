@@ -24,8 +24,8 @@ from glla.operations.host.scaling import exponents
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, upload
 from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
 from glla.operations.reduce import max_magnitude
-from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Plan, resident
+from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.storage import HostArray, Storage, matrix
@@ -203,7 +203,7 @@ def factor(shape: Shape, which: str) -> Plan:
 
 
 @kept(VARIANTS)
-def whole(
+def call_plan(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
@@ -224,8 +224,8 @@ def whole(
     k = min(shape)
     draft = Draft(f"{'lu_factor' if packed else 'plu'}")
     a = bring_in(draft, "A", form, limits)
-    core = plan((form.on_device,), limits, **way, pivoting=pivoting)
-    made = draft.call("factor", core, A=a)
+    device_plan = plan((form.on_device,), limits, **way, pivoting=pivoting)
+    made = draft.call("factor", device_plan, A=a)
     results = dict(made)
     largest = draft.call("largest A", max_magnitude(shape), A=a)["max"]
     results["largest_A"] = read_texels(draft, largest, "largest_A")
@@ -252,10 +252,10 @@ def whole(
         parts = {"L": (draft.call("L", factor(shape, "L"), LU=made["LU"])["L"], (m, k)), "U": (u, (k, n))}
         for name, (slot, size) in parts.items():
             results[name] = slot if form.resident else read_back(draft, slot, size, limits, f"{name}_read")
-    again = partial(whole, forms, limits, pivoting="partial", tried=pivoting, packed=packed, **way)
+    again = partial(call_plan, forms, limits, pivoting="partial", tried=pivoting, packed=packed, **way)
     careful = partial(fallback, form, limits, in_turn(tried or pivoting), **way)
-    worse = () if pivoting == "partial" else (Next(WORSE, PARTIAL, again),)
-    return draft.plan(results, after=(*worse, Next(GREW, FALLBACK, careful)))
+    worse = () if pivoting == "partial" else (Transition(WORSE, PARTIAL, again),)
+    return draft.plan(results, after=(*worse, Transition(GREW, FALLBACK, careful)))
 
 
 @cached_plan
@@ -281,27 +281,27 @@ def fallback(
         draft.host(SCALED, scaled_by_one, (a,), tuple(results.values()))
     source = results.get("scaled A") or draft.operand("scaled A", HostArray(shape))
     norm = "partial" if instead else pivoting
-    core = plan(resident(shape), limits, **way, pivoting=norm)
+    device_plan = plan(resident(shape), limits, **way, pivoting=norm)
     packed_a = upload(draft, source, shape, limits)
-    made = draft.call("factor", core, A=packed_a)
-    after: tuple[Next, ...] = ()
+    made = draft.call("factor", device_plan, A=packed_a)
+    after: tuple[Transition, ...] = ()
     if norm in BLOCK_NORMS:
         results["health_read"] = read_texels(draft, made["health"], "health_read")
         largest = draft.call("largest A", max_magnitude(shape), A=packed_a)["max"]
         results["largest_A"] = read_texels(draft, largest, "largest_A")
         worse = partial(fallback, Form(shape), limits, pivotings, False, True, **way)
-        after = (Next(WORSE, _instead(pivoting), worse),)
+        after = (Transition(WORSE, _instead(pivoting), worse),)
     results["packed LU"] = read_back(draft, made["LU"], shape, limits, "LU_read")
     results["exchanges"] = read_texels(draft, made["pivots"], "exchanges")
     if others:
         further = partial(fallback, Form(shape), limits, tuple(others), False)
-        after += (Next(f"the residual is above 30: try {others[0]} pivoting", _stage(others[0]), further),)
+        after += (Transition(f"the residual is above 30: try {others[0]} pivoting", _stage(others[0]), further),)
     elif norm == "none":
-        after += (Next("a pivot is zero, or the residual is above 30", error="SingularMatrixError: pivot"),)
+        after += (Transition("a pivot is zero, or the residual is above 30", error="SingularMatrixError: pivot"),)
     else:
         after += (
-            Next("the factors are not finite with any pivoting", error="NonFiniteError: they do not fit float32"),
-            Next("no pivoting keeps the residual below 30", error="GrowthWarning, and the best factors"),
+            Transition("the factors are not finite with any pivoting", error="NonFiniteError: they do not fit float32"),
+            Transition("no pivoting keeps the residual below 30", error="GrowthWarning, and the best factors"),
         )
     return draft.plan(results, after=after)
 
@@ -419,7 +419,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     `values` has ``pivoting``, the one asked for, if it is not the usual; ``check_finite``; ``function`` for messages.
     """
     if stage == BATCHED:
-        return Go(ALONE) if acceptance.finite(values, "A") else Done()  # let through on purpose
+        return Continue(ALONE) if acceptance.finite(values, "A") else Done()  # let through on purpose
     k = min(forms[0].matrix)
     pivots = exchanges(values["exchanges"], k)
     unpivoted = values.get("pivoting") == "none"
@@ -427,13 +427,13 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         return _usual(forms, stage, values, pivots)
     turns: tuple[str, ...] = values.get("turns") or in_turn(values["pivoting"])
     if turns[0] in BLOCK_NORMS and stage != _instead(turns[0]) and not _accepted(forms, values):
-        return Go(_instead(turns[0]), {"turns": turns})
+        return Continue(_instead(turns[0]), {"turns": turns})
     best: Packed | None = values.get("best")
     packed = Packed.judged(values["scaled A"], values["packed LU"], pivots)
     if best is None or packed.residual < best.residual:
         best = packed
     if best.residual > PROMISED and len(turns) > 1:
-        return Go(_stage(turns[1]), {"turns": turns[1:], "best": best})
+        return Continue(_stage(turns[1]), {"turns": turns[1:], "best": best})
     if unpivoted and best.residual > PROMISED and (values["check_finite"] or np.isfinite(values["scaled A"]).all()):
         return _no_pivot(values["function"], best)
     if np.isinf(best.residual) and values["check_finite"]:
@@ -455,13 +455,13 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) -> Verdict:
     """After the factors as they were asked for, or with partial pivoting in place of a block norm."""
     if not stage and values["pivoting"] != "partial" and not _accepted(forms, values):
-        return Go(PARTIAL)
+        return Continue(PARTIAL)
     scale, a = float(values["largest_A"].flat[0]), values["A"]
     allowed = acceptance.allowed_growth(min(forms[0].matrix))
     if size_near_one(scale) and scale > 0 and float(values["largest_U"].flat[0]) / scale <= allowed:
         return Done({"piv": pivots})
     there = bool(np.isfinite(a).all() and a.any()) if isinstance(a, np.ndarray) else np.isfinite(scale) and scale > 0
-    return Go(FALLBACK) if there else Done({"piv": pivots})  # let through on purpose, or zero
+    return Continue(FALLBACK) if there else Done({"piv": pivots})  # let through on purpose, or zero
 
 
 def _accepted(forms: Forms, values: Values) -> bool:
@@ -533,8 +533,8 @@ PLU = Operation(
     results=("P", "L", "U"),
     check=_check,
     flops=_flops,
-    core=plan,
-    whole=whole,
+    device_plan=plan,
+    call_plan=call_plan,
     example=example,
     values=_named,
     variants=VARIANTS,
@@ -551,8 +551,8 @@ PLU = Operation(
 @cached_plan
 def _batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of a batch of factorisations, with transitions for single matrices."""
-    again = partial(whole, tuple(form.member for form in forms), limits, packed=True)
-    return replace(plu_batches.factor(forms, limits), after=(Next(GREW, ALONE, again),))
+    again = partial(call_plan, tuple(form.member for form in forms), limits, packed=True)
+    return replace(plu_batches.factor(forms, limits), after=(Transition(GREW, ALONE, again),))
 
 
 def exchanges_of(diagnostics: Array) -> NDArray[np.int32]:
@@ -584,7 +584,7 @@ LU_FACTOR = replace(
     formula="A = P L U, packed",
     results=("lu", "piv"),
     check=lambda forms: None,
-    whole=partial(whole, packed=True),
+    call_plan=partial(call_plan, packed=True),
     values=_packed,
     batch=Batch(
         plu_batches.most_factors,

@@ -21,8 +21,8 @@ from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_
 from glla.operations.record import Array, Choice, Chosen, Interface, Operation, builder, kept
 from glla.operations.reduce import max_magnitude
 from glla.operations.triangles import triangular
-from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, resident
+from glla.operations.verdict import Continue, Done, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, PingPong, Plan, Region, Transition, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.storage import HostArray, Storage, matrix
@@ -157,7 +157,7 @@ SMALLEST_BLOCK_NORM = 2.0**-8
 
 
 @kept(VARIANTS)
-def whole(
+def call_plan(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
@@ -189,8 +189,8 @@ def whole(
     inputs = {} if variant == "blocked" else {"tolerance": _tolerances(draft, results, pivoting, tol)}
     rides = variant != "blocked" and not tol and known.fit(shape, limits)
     if rides:
-        core = plan(resident(known.wide(shape)), limits, **options, searched=shape[1])
-        made = draft.call("eliminate", core, A=known.join(draft, a, shape, limits), **inputs)
+        device_plan = plan(resident(known.wide(shape)), limits, **options, searched=shape[1])
+        made = draft.call("eliminate", device_plan, A=known.join(draft, a, shape, limits), **inputs)
         r, results["coordinates"] = known.part(draft, made["R"], shape)
     else:
         made = draft.call("eliminate", plan(resident(shape), limits, **options), A=a, **inputs)
@@ -256,17 +256,17 @@ def _scaled_back(draft: Draft, r: str, shape: Shape, results: Mapping[str, str],
     return draft.call("scale R", equilibrate.scale(shape, rows=-1, columns=1), A=r, **exponents)["scaled"]
 
 
-def _after(form: Form, limits: Limits, tol: bool) -> tuple[Next, ...]:
+def _after(form: Form, limits: Limits, tol: bool) -> tuple[Transition, ...]:
     return (
-        Next("a pivot is small, or the inverse large", LOOK, partial(_look, form, limits, tol)),
+        Transition("a pivot is small, or the inverse large", LOOK, partial(_look, form, limits, tol)),
         *_undecided(form, limits, tol),
     )
 
 
-def _undecided(form: Form, limits: Limits, tol: bool) -> tuple[Next, ...]:
+def _undecided(form: Form, limits: Limits, tol: bool) -> tuple[Transition, ...]:
     return (
-        Next("a leading column may have no pivot", DECIDED, partial(in_float64, form, limits, tol)),
-        Next("entries are not finite, which was let through", THROUGH, partial(let_through, form, limits)),
+        Transition("a leading column may have no pivot", DECIDED, partial(in_float64, form, limits, tol)),
+        Transition("entries are not finite, which was let through", THROUGH, partial(let_through, form, limits)),
     )
 
 
@@ -302,8 +302,8 @@ def let_through(form: Form, limits: Limits, pivoting: str = "partial") -> Plan:
     draft = Draft(THROUGH)
     a = bring_in(draft, "A", form, limits)
     tolerance = write_texels(draft, draft.operand("tolerances", texels_of(TOLERANCE)), TOLERANCE)
-    core = plan(resident(shape), limits, variant="rank2", pivoting=pivoting)
-    made = draft.call("eliminate", core, A=a, tolerance=tolerance)
+    device_plan = plan(resident(shape), limits, variant="rank2", pivoting=pivoting)
+    made = draft.call("eliminate", device_plan, A=a, tolerance=tolerance)
     r = made["R"] if form.resident else read_back(draft, made["R"], shape, limits, "R")
     return draft.plan({"R": r, **_read_records(draft, made)})
 
@@ -352,14 +352,14 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
             stand = _stands(shape, values, u, largest)
             if stand and (acceptance.some_small(u, largest) or _inverse_is_large(values, largest)):
                 if acceptance.zero_pivot(u) is None:
-                    return Go(LOOK)
+                    return Continue(LOOK)
                 stand = False
     if stand:
         return Done({"leading": tuple(range(order))})
     if not acceptance.finite(values, "A"):  # let through on purpose: nothing can be decided
         tolerances = (0.0, EPSILON) if tol is None else (float(tol[0]), 0.0)
-        return Go(THROUGH, {"tolerances": np.array([tolerances], dtype=np.float32)})
-    return Go(DECIDED)
+        return Continue(THROUGH, {"tolerances": np.array([tolerances], dtype=np.float32)})
+    return Continue(DECIDED)
 
 
 def _inverse_is_large(values: Values, largest: acceptance.Floats) -> bool:
@@ -474,8 +474,8 @@ RREF = Operation(
     results=("R", "pivots"),
     check=check,
     flops=_flops,
-    core=plan,
-    whole=whole,
+    device_plan=plan,
+    call_plan=call_plan,
     example=example,
     values=_values,
     settle=settle,

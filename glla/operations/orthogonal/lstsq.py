@@ -82,7 +82,7 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def core(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
+def device_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Device plan of a call.
 
     Operands ``A`` and ``B``. Results ``R``, with its columns still scaled, with c = Q^T b beside it if m >= n, its
@@ -118,7 +118,7 @@ def _factors(
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, *, rcond: float | None = None, **way: Unpack[Way]) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, *, rcond: float | None = None, **way: Unpack[Way]) -> Plan:
     """Plan of a call, results on the host: ``X``, ``residuals``, ``rank`` and ``s``.
 
     An [A b] taller than a texture goes block by block of rows, see `glla.operations.orthogonal.qr_rows`; then its
@@ -139,7 +139,7 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, rcond: float | None = None, *
             if not form.resident:
                 must_fit_a_texture("lstsq", form.matrix, limits)
         a = bring_in_watched(draft, "A", forms[0], limits, results)
-        made = core(resident((m, n), (m, columns)), limits, **way)
+        made = device_plan(resident((m, n), (m, columns)), limits, **way)
         given = {"A": a}
         if m >= n:
             given["B"] = bring_in_watched(draft, "B", forms[1], limits, results)
@@ -182,7 +182,7 @@ def _triangle(draft: Draft, forms: Forms, limits: Limits, results: dict[str, str
         draft.host(BESIDE, _side_by_side, tuple(slots), (both,))
 
     def block(form: Form) -> Plan:
-        return qr.whole((form,), limits, **way, mode="r", watched=False)
+        return qr.call_plan((form,), limits, **way, mode="r", watched=False)
 
     whole_ = Form((m, width), resident=on_device)
     r = qr_rows.factored(draft, both, whole_, limits, block)["R"]
@@ -300,8 +300,8 @@ LSTSQ = Operation(
     results=("X", "residuals", "rank", "s"),
     check=check,
     flops=flops,
-    core=core,
-    whole=whole,
+    device_plan=device_plan,
+    call_plan=call_plan,
     example=example,
     values=None,
     aligned=aligned,

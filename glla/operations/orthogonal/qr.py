@@ -173,7 +173,7 @@ def orthogonal(draft: Draft, found: Factored, shape: Shape, limits: Limits) -> s
 
 
 @cached_plan
-def whole(
+def call_plan(
     forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced", watched: bool = True, **way: Unpack[Way]
 ) -> Plan:
     """Plan of a call: the factors, and their read-back where the matrix came from the host.
@@ -189,8 +189,8 @@ def whole(
         must_fit_a_texture("qr", form.matrix, limits)
     draft = Draft("qr")
     a = bring_in(draft, "A", form, limits)
-    core = plan(resident(form.matrix), limits, **way, mode=mode)
-    found = draft.call("factors", core, A=a)
+    device_plan = plan(resident(form.matrix), limits, **way, mode=mode)
+    found = draft.call("factors", device_plan, A=a)
     results = dict(found)
     shapes = dict(zip("QR", sides(form.matrix, mode), strict=True)) | {"H": form.matrix}
     if "T" in found:
@@ -207,7 +207,7 @@ def _in_blocks_of_rows(form: Form, limits: Limits, mode: str, watched: bool, **w
     """Plan of a call for a matrix taller than a texture."""
 
     def block(one: Form) -> Plan:
-        return whole((one,), limits, **way, mode=mode, watched=False)
+        return call_plan((one,), limits, **way, mode=mode, watched=False)
 
     draft, side = Draft("qr"), form.matrix[1]
     results = qr_rows.factored(draft, qr_rows.operand(draft, "A", form, limits), form, limits, block)
@@ -244,8 +244,8 @@ QR = Operation(
     results=("Q", "R"),
     check=check,
     flops=flops,
-    core=plan,
-    whole=whole,
+    device_plan=plan,
+    call_plan=call_plan,
     example=example,
     values=lambda forms, results: (results["Q"], results["R"]),
     batch=batch("reduced", modes={mode: batch(mode) for mode in MODES}),

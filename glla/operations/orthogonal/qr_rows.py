@@ -73,7 +73,7 @@ def factored(draft: Draft, source: str, form: Form, limits: Limits, factors: Fac
     for number, ((first, end), block) in enumerate(zip(ends, blocks, strict=True)):
         shapes = (end - first, n), (n, n)
         forms = resident(*shapes) if form.resident else tuple(map(Form, shapes))
-        plan = matmul.whole(forms, limits)
+        plan = matmul.call_plan(forms, limits)
         with draft.scope("rows of Q", number):
             products.append((draft.call("product", plan, A=block["Q"], B=next(parts))["C"], shapes[0]))
     return {"Q": _joined(draft, products, form.resident, limits)[0], "R": both["R"]}

@@ -57,7 +57,7 @@ def _turned(a: Any) -> Any:
     return np.swapaxes(a, -1, -2) if isinstance(a, np.ndarray) else a.seen(a.view.moved(-2, -1))
 
 
-def most_together(forms: Forms, limits: Limits, mode: str = "reduced") -> int:
+def most_batched(forms: Forms, limits: Limits, mode: str = "reduced") -> int:
     """Most members that one plan may factor at once; 0: they go one by one."""
     m, n = forms[0].matrix
     if max(m, n) > LARGEST or min(m, n) > MOST_COLUMNS:
@@ -114,7 +114,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced") -> P
 def batch(mode: str, **options: Any) -> Batch:
     """How stacks are factored in a mode."""
     return Batch(
-        partial(most_together, mode=mode),
+        partial(most_batched, mode=mode),
         partial(batched, mode=mode),
         partial(record, mode=mode),
         unjudged=True,

@@ -436,7 +436,7 @@ def flops(forms: Forms) -> int:
 
 
 @kept(VARIANTS)
-def whole(forms: Forms, limits: Limits = PLAIN, *, symmetric: bool = False, **way: Unpack[Way]) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, *, symmetric: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call: upload host operands, multiply, read back a host result."""
     at = tuple(form.on_device for form in forms)
     product_ = plan(at, limits, **way, symmetric=symmetric)
@@ -555,7 +555,7 @@ LARGEST_PRODUCT, LARGEST_PRODUCT_IN_SOFTWARE = 256, 64
 (nvidia-h200-pcie-sse2/experiments/2026-11-20.json)."""
 
 
-def most_together(forms: Forms, limits: Limits) -> int:
+def most_batched(forms: Forms, limits: Limits) -> int:
     """Products that one plan may make at once; 0: they go one by one.
 
     >>> from glla.passes import Form
@@ -598,15 +598,15 @@ MATMUL = Operation(
     results=("C",),
     check=check,
     flops=flops,
-    core=plan,
-    whole=whole,
+    device_plan=plan,
+    call_plan=call_plan,
     example=_example,
     variants=VARIANTS,
     choose=choose,
     noticed=noticed,
     dtype=_dtype,
     aligned=aligned,
-    batch=Batch(most_together, batched, product_shape),
+    batch=Batch(most_batched, batched, product_shape),
     tiles=streamed,
     host="glla.hybrid.host:matmul",
     thesis="inner_product",

@@ -250,7 +250,7 @@ def _stripes(task: Task, transposed: int) -> str:
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: upload A from the host, multiply, read back a host result."""
     (form,) = forms
     (m, _) = form.matrix
@@ -275,8 +275,8 @@ SYRK = Operation(
     results=("C",),
     check=check,
     flops=flops,
-    core=plan,
-    whole=whole,
+    device_plan=plan,
+    call_plan=call_plan,
     example=example,
     variants=VARIANTS,
     choose=choose,

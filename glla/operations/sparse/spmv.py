@@ -151,7 +151,7 @@ def _of_grid(name: str, rows: Compressed, limits: Limits) -> Structure:
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: A of the host is laid out and uploaded, x uploaded, y read back unless x is on the device.
 
     A matrix x of the host goes in blocks of `columns_at_once` columns, see `rows`; few columns, and those for
@@ -160,11 +160,11 @@ def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     structure = _structure(forms, limits, **way)
     if forms[1].shape[1] != 1 and not forms[1].resident:
         return _of_matrix(forms, structure, limits)
-    core = plan(forms, limits, variant=structure.name)
+    device_plan = plan(forms, limits, variant=structure.name)
     draft = Draft("spmv")
     operands = _matrix(draft, forms[0], structure, limits)
     operands["x"] = _vector(draft, forms[1], structure.shape[1], limits)
-    y = draft.call("product", core, **operands)["y"]
+    y = draft.call("product", device_plan, **operands)["y"]
     if not forms[1].resident:
         texels = read_texels(draft, y, "texels of y")
         y = draft.slot("y", HostArray((structure.shape[0],)))
@@ -267,8 +267,8 @@ SPMV = Operation(
     results=("y",),
     check=check,
     flops=flops,
-    core=plan,
-    whole=whole,
+    device_plan=plan,
+    call_plan=call_plan,
     example=model.example,
     values=values,
     variants=VARIANTS,

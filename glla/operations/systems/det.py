@@ -19,15 +19,17 @@ from glla.operations.layouts.crossing import bring_in_watched, read_texels
 from glla.operations.layouts.shapes import square
 from glla.operations.record import Array, Batch, Operation, Way
 from glla.operations.systems.inverse import example
-from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, matrix
+from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix
 from glla.passes.cache import cached_plan
 
 LINES = ("row", "column")
 
 
 @cached_plan
-def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+def device_plan(
+    forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()
+) -> Plan:
     """Plan of the parts of a determinant on the device: U's diagonal, exchanges, exponents."""
     shape = forms[0].matrix
     draft = Draft("det")
@@ -38,7 +40,7 @@ def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: the parts, read back."""
     (form,) = forms
     shape = form.matrix
@@ -52,9 +54,9 @@ def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     return draft.plan(results, after=_after(form, limits))
 
 
-def _after(form: Form, limits: Limits) -> tuple[Next, ...]:
+def _after(form: Form, limits: Limits) -> tuple[Transition, ...]:
     when = "entries grew, or rows or columns are beyond 2^-40 to 2^40"
-    return (Next(when, fallback.FALLBACK, partial(careful, form, limits)),)
+    return (Transition(when, fallback.FALLBACK, partial(careful, form, limits)),)
 
 
 @cached_plan
@@ -65,7 +67,7 @@ def careful(form: Form, limits: Limits) -> Plan:
     results = fallback.add_scaled(draft, (form.member,), limits)
     results |= draft.call("factors", fallback.made_on_device(n, limits), A=results["scaled A"])
     results["exchanges"] = read_texels(draft, results["pivots"], "exchanges")
-    return draft.plan(results, after=(Next("entries grew", fallback.COMPLETE, partial(complete, n, limits)),))
+    return draft.plan(results, after=(Transition("entries grew", fallback.COMPLETE, partial(complete, n, limits)),))
 
 
 @cached_plan
@@ -83,19 +85,19 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     Where not even complete pivoting keeps the entries in range, the logarithm is infinite.
     """
     if stage == BATCHED:
-        return Go(fallback.FALLBACK) if acceptance.finite(values, "A") else Done()
+        return Continue(fallback.FALLBACK) if acceptance.finite(values, "A") else Done()
     n = forms[0].shape[-1]
     u, largest = acceptance.of_diagonal(values["diagonal"], n)
     pivots = plu.exchanges(values["exchanges"], n)
     if not stage:
         if not acceptance.in_bounds(values, n):
             let_through = {"sign": np.nan, "logarithm": np.nan}
-            return Go(fallback.FALLBACK) if acceptance.finite(values, "A") else Done(let_through)
+            return Continue(fallback.FALLBACK) if acceptance.finite(values, "A") else Done(let_through)
         sums = [np.sum(acceptance.pairs(values[f"{line}_exponents_read"], n).astype(np.int32)) for line in LINES]
         return _done(*sign_and_log(u, pivots, sum(sums)))
     growth = acceptance.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
     if stage == fallback.FALLBACK and acceptance.grew(growth, n):
-        return Go(fallback.COMPLETE)
+        return Continue(fallback.COMPLETE)
     if np.isinf(growth):
         return _done(np.nan, np.inf)
     total = int(values["row exponents"].sum() + values["column exponents"].sum())
@@ -154,7 +156,7 @@ def results(known: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     return dict(zip(("sign", "logarithm"), parts, strict=True))
 
 
-def doubtful(operands: tuple[Array, ...], nothing: Array, diagnostics: Array) -> NDArray[np.intp]:
+def rejected(operands: tuple[Array, ...], nothing: Array, diagnostics: Array) -> NDArray[np.intp]:
     """Which determinants of a stack are made again, from U's diagonals and the largest entries of U's columns."""
     (a,) = operands
     u, largest, *_ = np.moveaxis(diagnostics, 1, 0)
@@ -162,7 +164,7 @@ def doubtful(operands: tuple[Array, ...], nothing: Array, diagnostics: Array) ->
     return np.flatnonzero(grew if acceptance.near_one(a) else grew | ~scaling.scales_near_one(a))
 
 
-def most_together(forms: Forms, limits: Limits) -> int:
+def most_batched(forms: Forms, limits: Limits) -> int:
     """Determinants that one plan may find at once; 0: they go one by one."""
     most = plu_batches.most_factors(forms, limits)
     return plu_batches.most_small_determinants(forms, limits) if most and stack.is_small(forms) else most
@@ -224,8 +226,8 @@ SLOGDET = Operation(
     results=("sign", "logabsdet"),
     check=partial(square, "slogdet"),
     flops=flops,
-    core=core,
-    whole=whole,
+    device_plan=device_plan,
+    call_plan=call_plan,
     example=example,
     values=_sign_and_log,
     settle=settle,
@@ -233,11 +235,11 @@ SLOGDET = Operation(
     variants=plu.SOLVERS,
     thesis="rank2",
     batch=Batch(
-        most_together,
+        most_batched,
         batched,
         lambda forms: (0, 0),
         4,
-        doubtful,
+        rejected,
         kept=(0,),
         judged="determinant",
         results=results,

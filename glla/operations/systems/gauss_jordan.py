@@ -27,8 +27,8 @@ from glla.operations.layouts.crossing import at_home, bring_in_watched, read_bac
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
-from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, PingPong, Plan, Variant, resident
+from glla.operations.verdict import Continue, Done, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, PingPong, Plan, Transition, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.steps import Uniform
@@ -56,7 +56,7 @@ def flops(forms: Forms) -> int:
 
 
 @builder("gauss_jordan", VARIANTS, choose)
-def core(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
+def device_plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     """Plan of the inverse of an n x n matrix on the device, n > 0.
 
     Operand ``A``, result ``X``, both packed. 3 n + 2 passes.
@@ -83,7 +83,7 @@ def core(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
 
-MISSED = Next(
+MISSED = Transition(
     "the residual is too large", error="ConvergenceError, or SingularMatrixError: names the column of the worst pivot"
 )
 
@@ -93,17 +93,19 @@ EXACTLY = 2.0**-48
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: the inverse, and a look at its residual: on the host, or of a matrix on the device there."""
     (form,) = forms
     shape = form.matrix
     draft, results = Draft("gauss_jordan"), dict[str, str]()
-    inverse = core(resident(shape), limits, **way)
+    inverse = device_plan(resident(shape), limits, **way)
     if form.resident:
         a = bring_in_watched(draft, "A", form, limits, results)
         results["X"] = draft.call("inverse", inverse, A=a)["X"]
         results |= residual.add_residual(draft, a, results["X"], shape, limits)
-        return draft.plan(results, after=(Next("the residual may be too large", LOOK, partial(look, form, limits)),))
+        return draft.plan(
+            results, after=(Transition("the residual may be too large", LOOK, partial(look, form, limits)),)
+        )
     known = draft.operand("A", HostArray(shape))
     a = upload(draft, known, shape, limits, form.transposed)
     x = read_back(draft, draft.call("inverse", inverse, A=a)["X"], shape, limits, "X")
@@ -184,7 +186,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if not stage and forms[0].resident:
         n = forms[0].shape[-1]
         stands = residual.ratio(values, n) <= residual.STANDS and residual.size(values, n) <= 1
-        return Done() if stands else Go(LOOK)
+        return Done() if stands else Continue(LOOK)
     ratio, column, share, gone = (float(one) for one in values["look"].reshape(-1))
     if ratio <= PROMISED:
         return Done()
@@ -207,8 +209,8 @@ GAUSS_JORDAN = Operation(
     results=("X",),
     check=partial(square, "gauss_jordan"),
     flops=flops,
-    core=core,
-    whole=whole,
+    device_plan=device_plan,
+    call_plan=call_plan,
     example=cholesky.example,
     settle=settle,
     variants=VARIANTS,

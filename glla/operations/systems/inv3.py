@@ -32,7 +32,7 @@ from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.record import Array, Batch, Choice, Chosen, Operation, builder
 from glla.operations.verdict import BATCHED, Done, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Plan, Uniform, Variant
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Uniform, Variant
 from glla.passes.cache import cached_plan
 from glla.passes.storage import HostArray, matrix, texture, wrapped
 
@@ -79,13 +79,13 @@ def flops(forms: Forms) -> int:
     return 54 * forms[0].matrix[0]
 
 
-def most_together(limits: Limits) -> int:
+def most_batched(limits: Limits) -> int:
     """Matrices that one plan may invert."""
     return capacity((1, 5), RECORD, limits.texture_size)
 
 
 @builder("inv3", VARIANTS, choose)
-def core(forms: Forms, limits: Limits, chosen: Chosen, diagnostics: bool = False) -> Plan:
+def device_plan(forms: Forms, limits: Limits, chosen: Chosen, diagnostics: bool = False) -> Plan:
     """Plan of the inverses, on the device, of the rows of a packed matrix, count x 9.
 
     Operand ``A``, result ``X``, both packed; ``diagnostics``, wrapped, a line for each matrix. Passes: ``adjugate`` 2,
@@ -133,7 +133,9 @@ def formula(count: int, texture_size: int, way: str = "adjugate") -> Plan:
     return draft.plan({"records": records}, 32 * count)
 
 
-SINGULAR = Next("a determinant is no larger than its rounding error", error="SingularMatrixError: names the matrix")
+SINGULAR = Transition(
+    "a determinant is no larger than its rounding error", error="SingularMatrixError: names the matrix"
+)
 
 
 def _of_stack(forms: Forms, limits: Limits = PLAIN, *, way: str) -> Plan:
@@ -142,7 +144,7 @@ def _of_stack(forms: Forms, limits: Limits = PLAIN, *, way: str) -> Plan:
 
 def _most(forms: Forms, limits: Limits) -> int:
     """Matrices of which a batch may have as many; rows of nine numbers are none."""
-    return most_together(limits) if forms[0].matrix == (3, 3) else 0
+    return most_batched(limits) if forms[0].matrix == (3, 3) else 0
 
 
 def _singular(operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object) -> NDArray[np.intp]:
@@ -182,7 +184,7 @@ def _stride(elements: int, count: int) -> int:
 
 
 @builder("inv3", VARIANTS, choose)
-def whole(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
+def call_plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     """Plan of a call: the inverses, and the diagnostics that tell whether a matrix is singular, read back."""
     (form,), size, variant = forms, limits.texture_size, chosen.variant
     count, lines = form.matrix[0], LINES[variant]
@@ -253,8 +255,8 @@ INV3 = Operation(
     results=("X",),
     check=check,
     flops=flops,
-    core=core,
-    whole=whole,
+    device_plan=device_plan,
+    call_plan=call_plan,
     example=example,
     settle=settle,
     variants=VARIANTS,

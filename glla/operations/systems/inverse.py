@@ -24,7 +24,7 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def core(
+def device_plan(
     forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: tuple[tuple[str, int], ...] = ()
 ) -> Plan:
     """Plan of the inverse on the device: factors, then substitution into the identity. `variant` is one of `plu`."""
@@ -48,8 +48,8 @@ INV = Operation(
     results=("X",),
     check=partial(square, "inv"),
     flops=flops,
-    core=core,
-    whole=partial(solve.whole, inverse=True),
+    device_plan=device_plan,
+    call_plan=partial(solve.call_plan, inverse=True),
     example=example,
     variants=SOLVERS,
     thesis="rank2",

@@ -30,8 +30,8 @@ from glla.operations.record import Array, Batch, Operation
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.triangles import resident_triangles
-from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, Storage, texture
+from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Storage, Transition, texture
 from glla.passes.cache import cached_plan
 
 SINGULAR = "SingularMatrixError: names the place"
@@ -47,7 +47,7 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def core(
+def device_plan(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
@@ -62,7 +62,7 @@ def core(
 
 
 @cached_plan
-def whole(
+def call_plan(
     forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, variant: None = None, parameters: Parameters = ()
 ) -> Plan:
     """Plan of a call: upload, U's diagonal, substitution, read-back."""
@@ -85,8 +85,8 @@ def whole(
         x = scaling.add_scaled_back(draft, read_back(draft, x, (n, columns), limits, "X"), exponents)
     else:
         watch(draft, "X", x, (n, columns), results)
-    far = Next(FAR, FALLBACK, partial(fallback, forms, limits, transposed=transposed))
-    return draft.plan({**results, "X": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR), far))
+    far = Transition(FAR, FALLBACK, partial(fallback, forms, limits, transposed=transposed))
+    return draft.plan({**results, "X": x}, after=(Transition("U has a zero on its diagonal", error=SINGULAR), far))
 
 
 @cached_plan
@@ -132,17 +132,17 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
     made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
     x = draft.slot("X", HostArray(solutions))
     draft.host(scaling.BACK, back, (raw, elements, read_texels(draft, made, "records"), exponents), (x,))
-    return draft.plan({"records": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR),))
+    return draft.plan({"records": x}, after=(Transition("U has a zero on its diagonal", error=SINGULAR),))
 
 
 @cached_plan
 def on_device(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
     """Plan of a batch on the device, with transitions for single matrices."""
     made = resident_triangles.with_factors(forms, limits, transposed=transposed)
-    far = Next(
+    far = Transition(
         FAR, FALLBACK, partial(fallback, tuple(Form(form.matrix) for form in forms), limits, transposed=transposed)
     )
-    return replace(made, after=(Next("U has a zero on its diagonal", error=SINGULAR), far))
+    return replace(made, after=(Transition("U has a zero on its diagonal", error=SINGULAR), far))
 
 
 def not_accepted(numbers: Mapping[str, Array], **options: bool) -> NDArray[np.bool_]:
@@ -169,11 +169,11 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     given = np.diagonal(lu) if isinstance(lu, np.ndarray) else diagonal
     if given.all():
         if stage == BATCHED:
-            return Go(FALLBACK)
+            return Continue(FALLBACK)
         if "X" not in values:
             return Done()
         near = near_one(values["largest_B"].flat[0]) if "largest_B" in values else True
-        return Done() if near and scaling.safe(diagonal, largest) else Go(FALLBACK)
+        return Done() if near and scaling.safe(diagonal, largest) else Continue(FALLBACK)
     *index, place = (int(i) for i in np.argwhere(given == 0)[0])
     member = values.get("member") or member_of_stack(tuple(index))
     return SingularMatrixError(
@@ -205,8 +205,8 @@ LU_SOLVE = Operation(
     results=("X",),
     check=partial(by_factors, "lu_solve", name="lu"),
     flops=flops,
-    core=core,
-    whole=whole,
+    device_plan=device_plan,
+    call_plan=call_plan,
     example=example,
     settle=settle,
     aside=_no_exchanges,

@@ -29,9 +29,9 @@ from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
 from glla.operations.record import Operation
 from glla.operations.systems import solve
-from glla.operations.systems.inverse import core, example
-from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan
+from glla.operations.systems.inverse import device_plan, example
+from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition
 from glla.passes.cache import cached_plan
 
 STEP, TRANSPOSED, LAST = "step of Hager's method", "with the transpose", "alternating signs"
@@ -48,7 +48,7 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def whole(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, parameters: Parameters = ()) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, parameters: Parameters = ()) -> Plan:
     """Plan of the factors of a matrix, and of its norm; then come the steps of Hager's method.
 
     A matrix of the host is scaled by a power of two first. One on the device stays there: only if its entries are near
@@ -66,8 +66,8 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, paramet
     return draft.plan(results, flops(forms), after=(_care(form, limits), _climb(n, limits)))
 
 
-def _care(form: Form, limits: Limits) -> Next:
-    return Next("entries grew, or are beyond 2^-40 to 2^40", fallback.FALLBACK, partial(careful, form, limits))
+def _care(form: Form, limits: Limits) -> Transition:
+    return Transition("entries grew, or are beyond 2^-40 to 2^40", fallback.FALLBACK, partial(careful, form, limits))
 
 
 @cached_plan
@@ -78,7 +78,7 @@ def careful(form: Form, limits: Limits) -> Plan:
     a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray((n, n)))
     draft.host(SCALED, lambda a: (scaled_by_one(a)[0],), (a,), (scaled,))
     made = draft.call("factors", fallback.made_on_device(n, limits), A=scaled)
-    further = Next("entries grew", fallback.COMPLETE, partial(complete, n, limits))
+    further = Transition("entries grew", fallback.COMPLETE, partial(complete, n, limits))
     return draft.plan({"scaled A": scaled, **made}, flops((form,)), after=(further, _climb(n, limits)))
 
 
@@ -91,9 +91,9 @@ def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     return replace(solve.batched(forms, limits), operation="stack[rcond]", after=(then,))
 
 
-def most_together(forms: Forms, limits: Limits) -> int:
+def most_batched(forms: Forms, limits: Limits) -> int:
     """Members of a stack that one plan may invert at once; 0: they go one by one, as a matrix alone does."""
-    return solve.most_together(forms, limits) if forms[0].stack else 0
+    return solve.most_batched(forms, limits) if forms[0].stack else 0
 
 
 def of_norms(norm: Any, inverse_norm: Any) -> NDArray[np.float32]:
@@ -122,8 +122,8 @@ def norms(a: NDArray[np.floating]) -> NDArray[np.float64]:
     return largest
 
 
-def _climb(n: int, limits: Limits) -> Next:
-    return Next("no pivot is zero", STEP, partial(step, n, limits, STEP))
+def _climb(n: int, limits: Limits) -> Transition:
+    return Transition("no pivot is zero", STEP, partial(step, n, limits, STEP))
 
 
 @cached_plan
@@ -141,10 +141,13 @@ def step(n: int, limits: Limits, name: str) -> Plan:
     draft = Draft(name)
     slots = {name: draft.operand(name, plan.slots[name]) for name in plan.operands}
     x = draft.call("solution", plan, **slots)["X"]
-    last = Next("it did not: for a vector of alternating signs", LAST, partial(step, n, limits, LAST))
+    last = Transition("it did not: for a vector of alternating signs", LAST, partial(step, n, limits, LAST))
     further = {
-        STEP: (Next("the estimate grew", TRANSPOSED, partial(step, n, limits, TRANSPOSED)), last),
-        TRANSPOSED: (Next("another corner is higher, at most 5 times", STEP, partial(step, n, limits, STEP)), last),
+        STEP: (Transition("the estimate grew", TRANSPOSED, partial(step, n, limits, TRANSPOSED)), last),
+        TRANSPOSED: (
+            Transition("another corner is higher, at most 5 times", STEP, partial(step, n, limits, STEP)),
+            last,
+        ),
     }
     return draft.plan({"X": x}, after=further.get(name, ()))
 
@@ -154,7 +157,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if stage in ("", BATCHED) and not acceptance.finite(values, "A"):
         return Done({"rcond": np.nan})  # let through on purpose
     if stage == BATCHED:
-        return Go(fallback.FALLBACK) if values["A"].any() else Done({"rcond": 0.0})
+        return Continue(fallback.FALLBACK) if values["A"].any() else Done({"rcond": 0.0})
     n = forms[0].shape[-1]
     if stage in ("", fallback.FALLBACK, fallback.COMPLETE):
         return _factored(stage, values, n)
@@ -164,14 +167,14 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         if not size > values["estimate"]:  # no higher corner, or no number
             return _last(n)
         signs = np.where(solution >= 0, 1.0, -1.0)
-        return Go(TRANSPOSED, {"estimate": size, "B": _vector(signs), "steps": values["steps"] + 1})
+        return Continue(TRANSPOSED, {"estimate": size, "B": _vector(signs), "steps": values["steps"] + 1})
     if stage == TRANSPOSED:
         steepest = int(np.argmax(np.abs(solution)))
         if np.abs(solution[steepest]) <= solution @ values["corner"] or values["steps"] == MOST_STEPS:
             return _last(n)
         corner = np.zeros(n)
         corner[steepest] = 1.0
-        return Go(STEP, {"corner": corner, "B": _vector(corner)})
+        return Continue(STEP, {"corner": corner, "B": _vector(corner)})
     other = 2.0 * float(np.sum(np.abs(solution))) / (3.0 * n)
     finite = np.isfinite(values["estimate"]) and np.isfinite(other)
     inverse_norm = max(values["estimate"], other) if finite else np.inf
@@ -187,22 +190,22 @@ def _factored(stage: str, values: Values, n: int) -> Verdict:
     else:
         size, norm = (float(values[name].flat[0]) for name in ("largest_A", "norm_read"))
         if size == 0 or not acceptance.size_near_one(size):
-            return Go(fallback.FALLBACK)  # zeros may be denormals
+            return Continue(fallback.FALLBACK)  # zeros may be denormals
     if size == 0:
         return Done({"rcond": 0.0})
     growth = acceptance.growth(u, largest, size)
     if stage != fallback.COMPLETE and acceptance.grew(growth, n):
-        return Go(fallback.COMPLETE if "scaled A" in values else fallback.FALLBACK)
+        return Continue(fallback.COMPLETE if "scaled A" in values else fallback.FALLBACK)
     if np.isinf(growth) or not u.all():
         return Done({"rcond": 0.0})
     corner = np.full(n, 1.0 / n)
-    return Go(STEP, {"norm": norm, "corner": corner, "B": _vector(corner), "estimate": 0.0, "steps": 0})
+    return Continue(STEP, {"norm": norm, "corner": corner, "B": _vector(corner), "estimate": 0.0, "steps": 0})
 
 
-def _last(n: int) -> Go:
+def _last(n: int) -> Continue:
     """Last step, for entries that cancel in Hager's method."""
     alternating = np.where(np.arange(n) % 2, -1.0, 1.0) * (1.0 + np.arange(n) / max(n - 1, 1))
-    return Go(LAST, {"B": _vector(alternating)})
+    return Continue(LAST, {"B": _vector(alternating)})
 
 
 def _vector(x: Float64) -> NDArray[np.float32]:
@@ -218,14 +221,14 @@ RCOND = Operation(
     results=("rcond",),
     check=partial(square, "rcond"),
     flops=flops,
-    core=core,
-    whole=whole,
+    device_plan=device_plan,
+    call_plan=call_plan,
     example=example,
     values=None,
     settle=settle,
     batch=replace(
         solve.SYSTEMS,
-        most=most_together,
+        most=most_batched,
         plan=batched,
         matrix=lambda forms: forms[0].matrix,
         norms=True,

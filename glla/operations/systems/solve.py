@@ -36,7 +36,7 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def core(
+def device_plan(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
@@ -55,7 +55,7 @@ def core(
 
 
 @cached_plan
-def whole(
+def call_plan(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
@@ -102,7 +102,7 @@ def streamed(
     return None if refine else streams.system(forms, limits, room, **options)
 
 
-def most_together(forms: Forms, limits: Limits) -> int:
+def most_batched(forms: Forms, limits: Limits) -> int:
     """Systems, or inverses, that one plan may find at once; 0: they go one by one."""
     if stack.is_small(forms):
         return plu_batches.most_small_systems(forms, limits)
@@ -146,7 +146,7 @@ def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
-def doubtful(operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibrate: bool = True) -> NDArray[np.intp]:
+def rejected(operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibrate: bool = True) -> NDArray[np.intp]:
     """Members of a stack whose solutions must not be trusted."""
     a, n = operands[0], diagnostics.shape[-1]
     u, largest, squares = acceptance.side_by_side(diagnostics).transpose(0, 2, 1)
@@ -167,11 +167,11 @@ def doubtful(operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibr
 
 
 SYSTEMS = Batch(
-    most_together,
+    most_batched,
     batched,
     lambda forms: forms[-1].matrix,
     3,
-    doubtful,
+    rejected,
     judged="system",
     scaled=scaling.of_system,
 )
@@ -190,8 +190,8 @@ SOLVE = Operation(
     results=("X",),
     check=partial(system, "solve"),
     flops=flops,
-    core=core,
-    whole=whole,
+    device_plan=device_plan,
+    call_plan=call_plan,
     example=example,
     variants=SOLVERS,
     thesis="rank2",

@@ -37,8 +37,8 @@ from glla.operations.product.tiles import between_plans, columns_at_once, starts
 from glla.operations.record import Array, Batch, Operation, Way, kept
 from glla.operations.systems.streams import needed
 from glla.operations.triangles import resident_triangles, triangular
-from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Plan, matrix, resident, texture
+from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, matrix, resident, texture
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -54,7 +54,7 @@ def flops(forms: Forms) -> int:
 
 
 @kept(triangular.VARIANTS)
-def core(
+def device_plan(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
@@ -76,17 +76,17 @@ def core(
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
 
-_SINGULAR = Next("T has a zero on its diagonal", error="SingularMatrixError: names the place")
+_SINGULAR = Transition("T has a zero on its diagonal", error="SingularMatrixError: names the place")
 
 
-def _after(forms: Forms, limits: Limits, options: dict[str, bool]) -> tuple[Next, ...]:
+def _after(forms: Forms, limits: Limits, options: dict[str, bool]) -> tuple[Transition, ...]:
     again = partial(fallback, forms, limits, **options)
-    far = Next("numbers are near float32's limits", "fallback", again)
+    far = Transition("numbers are near float32's limits", "fallback", again)
     return (far,) if options["unit_diagonal"] else (_SINGULAR, far)
 
 
 @kept(triangular.VARIANTS)
-def whole(
+def call_plan(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
@@ -110,7 +110,7 @@ def whole(
             diagonal = draft.call("diagonal", blocks.gather((n, n), (n, 1), down=(1, 1)), A=t)["block"]
             results["diagonal"] = read_back(draft, diagonal, (n, 1), limits, "diagonal of T")
     b = bring_in_watched(draft, "B", b_form, limits, results)
-    inner = core(
+    inner = device_plan(
         resident((n, n), (n, columns)),
         limits,
         **way,
@@ -232,7 +232,7 @@ def solution(
     draft = Draft("solution")
     t, b = draft.operand("T", matrix((n, n))), draft.operand("B", matrix((n, columns)))
     options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
-    inner = core(forms, limits, **way, **options)
+    inner = device_plan(forms, limits, **way, **options)
     return draft.plan({"X": draft.call("substitution", inner, T=t, B=b)["X"]})
 
 
@@ -363,7 +363,7 @@ def settle(
     singular = zero_on_diagonal({**values, "function": function} if function else values)
     if singular is not None:
         return singular
-    return Go("fallback") if stage or ("X" in values and (was_lost or _was_lost)(values)) else Done()
+    return Continue("fallback") if stage or ("X" in values and (was_lost or _was_lost)(values)) else Done()
 
 
 def zero_on_diagonal(values: Values) -> SingularMatrixError | None:
@@ -423,8 +423,8 @@ SOLVE_TRIANGULAR = Operation(
     results=("X",),
     check=partial(system, "solve_triangular", name="a"),
     flops=flops,
-    core=core,
-    whole=whole,
+    device_plan=device_plan,
+    call_plan=call_plan,
     example=example,
     settle=settle,
     variants=triangular.VARIANTS,

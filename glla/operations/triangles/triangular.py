@@ -308,14 +308,14 @@ BUILDERS: dict[str, Callable[[Draft, str, str, Shape, Triangle, Mapping[str, int
 
 
 @kept(VARIANTS)
-def whole(forms: Forms, limits: Limits = PLAIN, **way: Any) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Any) -> Plan:
     """Plan of a call: upload host operands, substitute, read back a host result; options as of `plan`."""
-    core = plan(tuple(form.on_device for form in forms), limits, **way)
+    device_plan = plan(tuple(form.on_device for form in forms), limits, **way)
     if all(form.resident for form in forms):
-        return core
-    draft = Draft(core.operation)
+        return device_plan
+    draft = Draft(device_plan.operation)
     slots = {name: bring_in(draft, name, form, limits) for name, form in zip("TB", forms, strict=True)}
-    x = draft.call("substitution", core, **slots)["X"]
+    x = draft.call("substitution", device_plan, **slots)["X"]
     if not any(form.resident for form in forms):
         x = read_back(draft, x, forms[1].matrix, limits, "X")
     return draft.plan({"X": x})
@@ -350,8 +350,8 @@ TRIANGULAR = Operation(
     results=("X",),
     check=check,
     flops=flops,
-    core=plan,
-    whole=whole,
+    device_plan=plan,
+    call_plan=call_plan,
     example=_example,
     variants=VARIANTS,
     choose=choose,

@@ -23,7 +23,20 @@ from glla.operations.triangles import solve_triangular, triangular
 from glla.operations.triangles.solve_triangular import FALLBACK, lost
 from glla.operations.triangles.triangular import Triangle
 from glla.operations.verdict import Values
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, Variant, resident
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Form,
+    Forms,
+    Limits,
+    Parameters,
+    PingPong,
+    Plan,
+    Region,
+    Transition,
+    Variant,
+    resident,
+)
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.storage import HostArray, matrix
@@ -117,11 +130,11 @@ def _gets(draft: Draft, operand: str, shape: Shape, lower: bool, stored: dict[st
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
 
-_SINGULAR = Next("T has a zero on its diagonal", error="SingularMatrixError: names the place")
+_SINGULAR = Transition("T has a zero on its diagonal", error="SingularMatrixError: names the place")
 
 
 @cached_plan
-def whole(
+def call_plan(
     forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False, **way: Unpack[Way]
 ) -> Plan:
     """Plan of a call: upload, inverse, read-back; of a matrix on the device T's diagonal and the largest entries."""
@@ -142,7 +155,7 @@ def whole(
     else:
         x = read_back(draft, x, shape, limits, "X")
     again = partial(fallback, forms, limits, lower=lower, unit_diagonal=unit_diagonal)
-    far = Next("numbers are near float32's limits", "fallback", again)
+    far = Transition("numbers are near float32's limits", "fallback", again)
     return draft.plan({**results, "X": x}, after=(far,) if unit_diagonal else (_SINGULAR, far))
 
 
@@ -202,8 +215,8 @@ TRIANGULAR_INVERSE = Operation(
     results=("X",),
     check=partial(square, "triangular_inverse", name="T"),
     flops=flops,
-    core=plan,
-    whole=whole,
+    device_plan=plan,
+    call_plan=call_plan,
     example=example,
     settle=partial(solve_triangular.settle, was_lost=_was_lost, function="inv"),
     variants=VARIANTS,

@@ -27,7 +27,7 @@ Perform = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 """(stage, values) -> results of the stage, by name."""
 
 
-def walk(
+def run_stages(
     operation: Operation, forms: Forms, perform: Perform, values: dict[str, Any], stage: str = ""
 ) -> dict[str, Any]:
     """Go from stage to stage until it is done. Synchronises where diagnostics are read back.
