@@ -26,24 +26,16 @@ COMMANDS = {
         "export": "the render passes of an operation for a browser; needs no GPU",
         "variants": "every variant of every operation, and its cost",
     },
-    "try": {
-        "demo": "the operations, judged and drawn; life, stencil, restoration, windows, water",
-    },
+    "try": {"demo": "the operations, judged and drawn; life, stencil, restoration, windows, water"},
     "compare": {
         "compare": "every variant of an operation side by side: verified, timed, drawn",
         "tune": "find the fastest variants and parameters on this device, for all later calls",
         "ceilings": "the peak rates of the device: arithmetic, memory, draws",
         "shader": "write your own: list the examples, show one, print the interface",
     },
-    "study": {
-        "study": "pivoting, convergence, sweeps, adjugate, and the evaluation of the thesis",
-    },
-    "several": {
-        "cluster": "several processes: print the steps of each, predict their time, measure it",
-    },
-    "shell": {
-        "completion": "print a script that completes commands and options: bash, zsh, tcsh",
-    },
+    "study": {"study": "pivoting, convergence, sweeps, adjugate, and the evaluation of the thesis"},
+    "several": {"cluster": "several processes: print the steps of each, predict their time, measure it"},
+    "shell": {"completion": "print a script that completes commands and options: bash, zsh, tcsh"},
 }
 """Summaries of the commands, by group: the name of the file below `glla.cli`."""
 

@@ -110,11 +110,7 @@ class Study:
 
 
 def clock(
-    work: Callable[[], Any],
-    repeats: int,
-    device: Device | None = None,
-    most: float = float("inf"),
-    warm: bool = False,
+    work: Callable[[], Any], repeats: int, device: Device | None = None, most: float = float("inf"), warm: bool = False
 ) -> Samples:
     """Time some work: once to warm up, unless it is `warm`, then `repeats` times, fewer where they exceed `most` s.
 

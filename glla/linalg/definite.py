@@ -12,16 +12,7 @@ from glla.array.convert import Float32
 from glla.errors import OptionError, among
 from glla.gl import DeviceLike
 from glla.linalg.call import Call
-from glla.linalg.operands import (
-    as_float64,
-    beside_factors,
-    device_of,
-    known_variant,
-    operand,
-    pair,
-    square,
-    turned,
-)
+from glla.linalg.operands import as_float64, beside_factors, device_of, known_variant, operand, pair, square, turned
 from glla.linalg.results import RefinedSolution
 from glla.operations import OPERATIONS
 from glla.registry import public

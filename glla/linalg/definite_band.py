@@ -9,12 +9,7 @@ from glla.array.convert import Float32
 from glla.errors import ShapeError
 from glla.gl import DeviceLike
 from glla.linalg.call import Call
-from glla.linalg.operands import (
-    device_of,
-    known_variant,
-    operand,
-    pair,
-)
+from glla.linalg.operands import device_of, known_variant, operand, pair
 from glla.operations import OPERATIONS
 from glla.registry import public
 

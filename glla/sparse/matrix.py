@@ -234,9 +234,8 @@ class SparseMatrix:
         if self._rows(k) is None:  # one small plan, repeated
             return np.stack([self._array(array[:, column]) for column in range(k)], axis=1)
         forms = self.form, Form(array.shape)
-        return self.device.run(spmv.call_plan(forms, self.device.limits), **self._for_columns, x=array)["y"].reshape(
-            m, k
-        )
+        plan = spmv.call_plan(forms, self.device.limits)
+        return self.device.run(plan, **self._for_columns, x=array)["y"].reshape(m, k)
 
     def __rmatmul__(self, x: Any) -> Any:
         """Multiply a vector from the left: the product of the transpose."""

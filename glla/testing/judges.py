@@ -726,10 +726,7 @@ JUDGES: dict[str, Judge] = {
         verdict=_judge_cho_solve, deviation=_cho_solve_deviation, error="|x - (L L^T)^-1 b|", result="x"
     ),
     "cho_solve_banded": Judge(
-        verdict=_judge_cho_solve_banded,
-        deviation=_cho_solve_banded_deviation,
-        error="|x - (L L^T)^-1 b|",
-        result="x",
+        verdict=_judge_cho_solve_banded, deviation=_cho_solve_banded_deviation, error="|x - (L L^T)^-1 b|", result="x"
     ),
     "cholesky_banded": Judge(
         verdict=_judge_cholesky_banded, deviation=_cholesky_banded_deviation, error="|U - chol(A)|", result="U"

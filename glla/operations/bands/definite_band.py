@@ -28,18 +28,7 @@ from glla.operations.host.scaling import Float64, Integers, Scaled, factor_syste
 from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import read_back
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    Limits,
-    Parameters,
-    Plan,
-    Uniform,
-    Variant,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Uniform, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 

@@ -106,10 +106,7 @@ def _solved(passes: Passes, band: Band, made: str, forms: Forms) -> Plan:
 
 
 def batch(
-    made: Callable[..., Plan],
-    careful: Callable[..., Plan],
-    error: Transition,
-    scaled: Callable[..., Any] | None = None,
+    made: Callable[..., Plan], careful: Callable[..., Plan], error: Transition, scaled: Callable[..., Any] | None = None
 ) -> Batch:
     """Say how stacks go through one plan.
 

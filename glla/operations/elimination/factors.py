@@ -191,15 +191,7 @@ def made(
     (form,) = forms
     draft = Draft("factors")
     a = bring_in(draft, "A", form, limits)
-    slots = factor(
-        draft,
-        a,
-        form.matrix,
-        limits,
-        equilibrated=equilibrated,
-        pivoting=pivoting,
-        **way,
-    )
+    slots = factor(draft, a, form.matrix, limits, equilibrated=equilibrated, pivoting=pivoting, **way)
     results = slots.results
     if pivoting != "partial":
         scaled = next(call.results["scaled"] for call in draft.steps if isinstance(call, Call)) if equilibrated else a

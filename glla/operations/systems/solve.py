@@ -167,13 +167,7 @@ def rejected(operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibr
 
 
 SYSTEMS = Batch(
-    most_batched,
-    batched,
-    lambda forms: forms[-1].matrix,
-    3,
-    rejected,
-    judged="system",
-    scaled=scaling.of_system,
+    most_batched, batched, lambda forms: forms[-1].matrix, 3, rejected, judged="system", scaled=scaling.of_system
 )
 """Batches of systems."""
 

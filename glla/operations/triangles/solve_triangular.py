@@ -64,14 +64,7 @@ def device_plan(
     **way: Unpack[Way],
 ) -> Plan:
     """Plan of the substitution on the device: operands ``T``, of which a triangle is read, and ``B``; result ``X``."""
-    return triangular.plan(
-        forms,
-        limits,
-        **way,
-        upper=lower == transposed,
-        unit=unit_diagonal,
-        transposed=transposed,
-    )
+    return triangular.plan(forms, limits, **way, upper=lower == transposed, unit=unit_diagonal, transposed=transposed)
 
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
@@ -278,12 +271,7 @@ def tiles(
 
 @np.errstate(all="ignore")  # the range is checked afterwards
 def in_float64(
-    t: Array,
-    b: Array,
-    *,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    transposed: bool = False,
+    t: Array, b: Array, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
 ) -> tuple[Array]:
     """Substitute on the host, in float64, and round each row of the solution to float32 before it is used.
 

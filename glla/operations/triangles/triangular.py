@@ -134,13 +134,7 @@ def flops(forms: Forms) -> int:
 
 
 def substitute(
-    draft: Draft,
-    operand: str,
-    start: str,
-    shape: Shape,
-    triangle: Triangle,
-    limits: Limits,
-    variant: str | None = None,
+    draft: Draft, operand: str, start: str, shape: Shape, triangle: Triangle, limits: Limits, variant: str | None = None
 ) -> str:
     """Add the passes of a substitution to a draft.
 

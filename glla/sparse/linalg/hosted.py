@@ -56,15 +56,11 @@ class Hosted:
         goal = max(float(np.ldexp(goal, -e)), FLOOR * vectors.norm(r))
         run = _to_estimates if asked.function == "minres" else _to_norms
         with np.errstate(all="ignore"):
-            asked = _scaled(asked, r)
+            # A and M times powers of two that change the magnitude of r little: SciPy has absolute bounds near u
+            asked = replace(asked, a=_near_one(asked.a, r), m=None if asked.m is None else _near_one(asked.m, r))
             watch = _Watch(asked, state, e - asked.a.exponent, before)
             d, broken = run(asked, r, goal, watch, self.options)
         return Ended(d, watch.exponent, watch.count, BREAKDOWN if broken else 0.0)
-
-
-def _scaled(asked: Task, r: Floats) -> Task:
-    """Replace an A that makes r much larger or smaller by A 2^-e, and M likewise: SciPy has absolute bounds near u."""
-    return replace(asked, a=_near_one(asked.a, r), m=None if asked.m is None else _near_one(asked.m, r))
 
 
 def _near_one(one: Operator, r: Floats) -> Operator:

@@ -72,7 +72,11 @@ def block_jacobi(A: Any, size: int = 4, *, device: DeviceLike | None = None) -> 
     if not isinstance(size, int | np.integer) or not 1 <= size <= 64:
         raise OptionError(f"block_jacobi: size must be a number of rows from 1 to 64, got {size!r}")
     found = operator("block_jacobi", "A", A, None if device is None else named_device("block_jacobi", device))
-    rows = _entries("block_jacobi", found)
+    if found.rows is None:
+        raise UnsupportedError(
+            "block_jacobi: the entries of an operator are not known; pass a matrix, or use chebyshev"
+        )
+    rows = found.rows
     n = rows.shape[0]
     count = -(-n // size)
     blocks = np.tile(np.eye(size), (count, 1, 1))
@@ -160,9 +164,3 @@ def _largest(a: Operator) -> float:
         w = a.times(v / size)
         value, v = float(np.linalg.norm(w)), w
     return value
-
-
-def _entries(function: str, a: Operator) -> Compressed:
-    if a.rows is None:
-        raise UnsupportedError(f"{function}: the entries of an operator are not known; pass a matrix, or use chebyshev")
-    return a.rows
