@@ -35,6 +35,7 @@ from glla import testing
 from glla.errors import DTypeError, OptionError
 from glla.operations.linear.elementwise import BOUNDS
 from glla.registry import PUBLIC
+from tests.test_arrays import lying, narrow, narrow_goes  # noqa: F401
 
 OWN_NAMES = {
     "Device", "ArrayAPIStrictFlags", "get_array_api_strict_flags", "reset_array_api_strict_flags",
@@ -442,10 +443,10 @@ ARGUMENTS = {
     "clip": bounded,
     "where": chosen_by_condition,
     **dict.fromkeys(("all", "any", "count_nonzero"), reduced(EVERY)),
-    **dict.fromkeys(("argmax", "argmin"), reduced(NUMERIC, empty=False, most=False)),
+    **dict.fromkeys(("argmax", "argmin"), reduced(NUMERIC, VALUES, empty=False, most=False)),
     **dict.fromkeys(("max", "min"), reduced(NUMERIC, VALUES, empty=False)),
     "mean": reduced((FLOAT,), empty=False),
-    **dict.fromkeys(("std", "var"), reduced((FLOAT,), empty=False, correction=[0.0, 0])),
+    **dict.fromkeys(("std", "var"), reduced((FLOAT,), empty=False, correction=[0.0, 0, 1])),
     "sum": reduced(NUMERIC, dtype=[None, FLOAT]),
     "prod": reduced(NUMERIC, {FLOAT: SMALL[FLOAT], INT: np.int32([1, 1, 1, 1, 1, 1, -1, 2])}, dtype=[None, FLOAT]),
     "cumulative_sum": along(NUMERIC, include_initial=[False, True]),
@@ -530,14 +531,14 @@ def test_every_function_is_compared():
     assert set(ARGUMENTS) == set(OFFERED) - ELSEWHERE
 
 
-def given_to(module, argument):
+def given_to(module, argument, laid):
     """An argument as a library takes it."""
     if isinstance(argument, np.ndarray):
-        return module.asarray(argument)
+        return laid(argument)
     if isinstance(argument, str) and argument in EVERY:
         return getattr(module, argument)
     if isinstance(argument, list) and argument and isinstance(argument[0], np.ndarray):
-        return [module.asarray(one) for one in argument]
+        return [laid(one) for one in argument]
     return argument
 
 
@@ -573,11 +574,13 @@ GLLAS = {"pow": "power", **{f"a{name}": f"a{name}" for name in ("cos", "sin", "t
 
 
 def check(name, seed):
-    arguments, options = ARGUMENTS[name](Drawn([seed, zlib.crc32(name.encode())]))
+    drawn = Drawn([seed, zlib.crc32(name.encode())])
+    arguments, options = ARGUMENTS[name](drawn)
+    device, layouts = drawn.one_of([glla.default_device, narrow])(), [0, 1, 2, 3] + [4] * (name[:6] != "linalg")
     results = []
-    for module in (xp, strict):
-        own = [given_to(module, one) for one in arguments]
-        results.append(found(module, name)(*own, **{key: given_to(module, one) for key, one in options.items()}))
+    for module, laid in ((xp, lambda a: lying(a, drawn.one_of(layouts), device)), (strict, strict.asarray)):
+        own = [given_to(module, one, laid) for one in arguments]
+        results.append(found(module, name)(*own, **{key: given_to(module, one, laid) for key, one in options.items()}))
     exact = EXACT.match(name.removeprefix("linalg."))
     bound = 0 if exact else max(64, BOUNDS.get(GLLAS.get(name, name), 0))
     compare(*results, bound, name[:6] == "linalg", name not in ("max", "maximum", "min", "minimum"))
@@ -586,7 +589,7 @@ def check(name, seed):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", sorted(ARGUMENTS))
 def test_results(name):
-    for seed in range(4):
+    for seed in range(6):
         check(name, seed)
 
 
