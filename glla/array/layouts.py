@@ -1,4 +1,4 @@
-"""Conversion between layouts: packed to linear (wrapped) and back, and copies of views. None synchronises."""
+"""Conversion between layouts: packed to linear and back, and copies of views. None synchronises."""
 
 from __future__ import annotations
 

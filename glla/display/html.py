@@ -135,7 +135,7 @@ class _Folding:
         return self._level(tuple(tree(scopes, first, end)), (own,) if own else (), lines)
 
     def _level(self, nodes: Sequence[Node], around: tuple[Scope, ...], lines: int) -> str:
-        """Write nodes that lie in these scopes on no more lines than these.
+        """Write nodes that are in these scopes on no more lines than these.
 
         If they do not fit, the first ones are shown, with equal shares of the lines; what one leaves, others get.
         """
@@ -156,7 +156,7 @@ class _Folding:
         return folded(_head(scope), self._level(node.inner, (*around, scope), lines), len(self.steps) <= OPEN_STEPS)
 
     def _table(self, node: Node, around: tuple[Scope, ...], lines: int) -> str:
-        """Write steps that lie in no further scope."""
+        """Write steps that are in no further scope."""
         own = self.steps[node.first : min(node.end, node.first + lines)]
         within = [Scope(one.name, one.number, 0, len(own)) for one in around]
         cells = zip(own, shortened(own, within, self.flat.slots), strict=True)

@@ -1,4 +1,4 @@
-"""The outline of a plan: its steps by the scopes that they lie in, with the turns of a loop laid upon each other.
+"""The outline of a plan: its steps by the scopes that they are in, with the turns of a loop laid upon each other.
 
 For example, of a loop whose first turn copies nothing:
 

@@ -12,7 +12,7 @@ from glla.passes.steps import Step, renamed, touched
 
 @dataclass(frozen=True)
 class Node:
-    """Steps in a row, from `first` to `end` - 1: those of a scope, with the nodes in it, or those that lie in none."""
+    """Steps in a row, from `first` to `end` - 1: those of a scope, with the nodes in it, or those that are in none."""
 
     scope: Scope | None
     first: int

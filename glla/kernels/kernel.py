@@ -73,7 +73,7 @@ class _Version:
     defines: Mapping[str, shaders.Define]
     declared: Declarations
     files: Mapping[Path, str]  # the user's own files, and what they hold
-    wrapped: bool  # its arrays lie wrapped, and have any number of dimensions; else packed
+    wrapped: bool  # its arrays are linear, and have any number of dimensions; else packed
 
     def storage(self, shape: Shape, dtype: str) -> Storage:
         """Texture of one of its arrays."""
@@ -487,7 +487,7 @@ def _dtypes(declared: Declarations, dtype: Any) -> tuple[str, ...]:
 
 
 def _check_names(version: _Version) -> None:
-    """Refuse samplers and uniforms that a call could not name, and integers where matrices lie packed."""
+    """Refuse samplers and uniforms that a call could not name, and integers where matrices are packed."""
     declared = version.declared
     for one in (*declared.samplers.values(), *declared.uniforms.values()):
         if one.name in OPTIONS and not version.may_lack(one):
@@ -568,15 +568,15 @@ def run(
         Refuse NaN and infinity in arrays that are uploaded.
     **operands : array_like or Array
         One for each operand of the plan. Where the slot is a packed matrix: a Array, or an array, which is uploaded;
-        where it is a wrapped array: one of as many elements, in C order, and of its type; where it is a texture
-        without a layout: its texels, (height, width) or (height, width, channels); where it lies in the host's memory:
+        where it is a linear array: one of as many elements, in C order, and of its type; where it is a texture
+        without a layout: its texels, (height, width) or (height, width, channels); where it is in the host's memory:
         an array of as many elements. With a `glla.Pending` among them the plan is queued on its coprocessor.
 
     Returns
     -------
     dict of str to Array or ndarray
         Each result by its name, also if it is the only one. Matrices and arrays stay on the device as an Array, and do
-        not synchronise; textures without a layout are read back as texels; what lies in the host's memory is an array.
+        not synchronise; textures without a layout are read back as texels; what is in the host's memory is an array.
 
     Raises
     ------

@@ -65,8 +65,8 @@ def solve_banded(
     check_finite : bool
         Refuse NaN and infinity, wherever they are. Without it the unused corners may hold anything.
     variant : str, optional
-        A key of `glla.operations.bands.tridiagonal.VARIANTS`, for three diagonals: then members of a stack go one by
-        one.
+        A key of `glla.operations.bands.tridiagonal.VARIANTS`, for three diagonals: then matrices of a batch
+        are looped.
     device
         As in `matmul`.
 
@@ -227,7 +227,7 @@ def _bands(function: str, ab: Any, check_finite: bool) -> Float32 | Array:
 
 
 def _inside(bands: Float32 | Array, lower: int, upper: int) -> tuple[Float32 | Array, int, int]:
-    """Leave out the diagonals that lie outside of the matrix, which has no more than rows."""
+    """Leave out the diagonals that are outside of the matrix, which has no more than rows."""
     most = max(bands.shape[-1] - 1, 0)
     kept = min(lower, most), min(upper, most)
     if kept == (lower, upper):

@@ -154,7 +154,7 @@ def solve_definite_band(
 
     Of `scipy.linalg.solveh_banded(ab, b, lower=lower)` it is all that a band of any width needs; a function that has
     faster ways for few diagonals calls this for the others. In a plan of its own a caller puts
-    `glla.operations.bands.definite_band.solution` instead, whose operands lie on the device.
+    `glla.operations.bands.definite_band.solution` instead, whose operands are on the device.
 
     Of the shape of `b`, or of all the stack. Synchronises.
     `function`: that calls, for messages. `ab`, (..., w + 1, n): as in `cholesky_banded`. `b`, (n,): right-hand sides,

@@ -39,7 +39,7 @@ def operand(function: str, name: str, value: Any, check_finite: bool) -> Float32
 
 
 def stored(value: Any) -> Any:
-    """Give an operand as plans take it: of an Array the texture as it lies, transposed or not; else itself."""
+    """Give an operand as plans take it: of an Array the texture as stored, transposed or not; else itself."""
     return value.value.texture if isinstance(value, Array) else value
 
 

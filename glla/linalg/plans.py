@@ -200,7 +200,7 @@ def _on_device(
 
 
 def _texture(recorder: Recorder, name: str, value: Any) -> Any:
-    """Texture of an operand as it lies, of a vector in order; for anything else that a plan takes a new operand."""
+    """Texture of an operand as stored, of a vector in order; for anything else that a plan takes a new operand."""
     form = None if value is None else form_of(value)
     if form is None or not form.resident or (form.view is not None and not isinstance(form.view, View)):
         return object()

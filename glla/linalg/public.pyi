@@ -907,8 +907,8 @@ def solve_banded(l_and_u: tuple[int, int], ab: Overriding[Given], b: Any, overwr
     check_finite : bool
         Refuse NaN and infinity, wherever they are. Without it the unused corners may hold anything.
     variant : str, optional
-        A key of `glla.operations.bands.tridiagonal.VARIANTS`, for three diagonals: then members of a stack go one by
-        one.
+        A key of `glla.operations.bands.tridiagonal.VARIANTS`, for three diagonals: then matrices of a batch
+        are looped.
     device
         As in `matmul`.
 

@@ -42,7 +42,7 @@ def flat(a: Resident) -> Resident:
 
 
 def members(stacks: Iterable[Resident], first: int, end: int) -> tuple[Resident, ...]:
-    """Take some members of stacks, in order."""
+    """Take some matrices of stacks, in order."""
     return tuple(
         layouts.whole(one.seen(layouts.view_of(one)[1].sliced(slice(first, end)))) for one in map(flat, stacks)
     )
@@ -58,7 +58,7 @@ def gathered(there: Mapping[str, Resident], places: NDArray[np.intp]) -> dict[st
 
 
 def refuse_nonfinite(function: str, name: str, largest: Host, places: NDArray[np.intp] | None = None) -> None:
-    """Raise NonFiniteError for the first member of a stack whose largest magnitude is not finite; all, or some."""
+    """Raise NonFiniteError for the first matrix of a stack whose largest magnitude is not finite; all, or some."""
     bad = np.flatnonzero(~np.isfinite(largest))
     bad = bad if places is None else places[bad]
     if bad.size:
@@ -72,7 +72,7 @@ def refuse_nonfinite(function: str, name: str, largest: Host, places: NDArray[np
 def read_together(
     operands: tuple[Resident, ...], places: NDArray[np.intp]
 ) -> Iterator[tuple[NDArray[np.intp], tuple[Host, ...]]]:
-    """Read some members of stacks: they are gathered on the device first, and nothing else is read."""
+    """Read some matrices of stacks: they are gathered on the device first, and nothing else is read."""
     if not len(places):
         return
     stacks = [flat(one) for one in operands]
@@ -89,7 +89,7 @@ def member(a: Resident, index: int) -> Resident:
 
 
 def mended(matrices: Resident, fixes: dict[int, Host]) -> Resident:
-    """Put matrices of the host into a stack on the device; beside them a number for each member goes there."""
+    """Put matrices of the host into a stack on the device; beside them a number for each matrix goes there."""
     if not fixes:
         return matrices
     places = np.array(list(fixes), dtype=np.int32)
@@ -104,7 +104,7 @@ def joined_results(parts: list[Any]) -> Any:
 
 
 def beside_a_stack(a: Host | Array, device: Device) -> Array:
-    """Put an operand onto the device as stacks lie there: a matrix (m, n) would be packed."""
+    """Put an operand onto the device in the layout of batches: a matrix (m, n) would be packed."""
     return a if isinstance(a, Array) else upload(a if a.ndim > 2 else a[np.newaxis], device)
 
 
@@ -131,9 +131,9 @@ def shaped(value: Resident, shape: tuple[int, ...]) -> Array:
 
 
 def diagnostics(found: Host, beside: Any) -> np.float32 | Host | Array:
-    """Give diagnostics of the members of a stack: onto its device if it lies on one; of a single matrix a number.
+    """Give diagnostics of the matrices of a stack: onto its device if it is on one; of a single matrix a number.
 
-    They were settled on the host, in float64 where that matters, so that a stack has the same ones wherever it lies.
+    They were settled on the host, in float64 where that matters, so that a stack has the same ones wherever it is.
     """
     if isinstance(beside, Array) and beside.ndim > 2:
         return Array._of(from_array(found, beside.device))

@@ -11,14 +11,14 @@ Terms of this code base; in brackets the names that some identifiers have:
 
 batch               matrices along leading dimensions (stack); a matrix of the batch is one of them (member)
 batched, looped     one plan for all matrices of a batch (together), or one plan for each (one by one)
-layout              places of elements in a texture (lying): packed, 2 x 2 elements to a texel, or linear
+layout              places of elements in a texture: packed, 2 x 2 elements to a texel, or linear
 linear              four elements to a texel in C order, or a view of such a texture (wrapped)
 device plan         passes of an operation alone
 call plan           device plan with transfers and work of the host
 stage               a plan of a call: the first one, or a fallback that a result leads to
 transition          condition under which a stage comes next (`Plan.after`, `Transition`)
 diagnostics         numbers read back with a result, from which it is judged
-accepted, rejected  judged good enough to be returned (stands), or not
+accepted, rejected  judged good enough to be returned, or not
 fallback            stages after a rejected result
 pivot check         comparison of pivots with their rounding errors (look)
 rounding error      value of a pivot that should be zero

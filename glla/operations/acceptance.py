@@ -33,7 +33,7 @@ GROWTH = 16.0, 4.0
 """Growth of entries that an elimination of n columns may show: the first, and the second times sqrt(n)."""
 
 SMALLEST_RATIO = 2.0**-7
-"""Smallest ratio of a block norm to the largest entry of its two columns with which factors stand."""
+"""Smallest ratio of a block norm to the largest entry of its two columns with which factors are accepted."""
 
 DOUBTFUL = 1.0
 """Estimate norm(inverse) u sqrt(n) max abs(U) above which pivots are checked. Singular matrices had a zero pivot, or
@@ -108,7 +108,7 @@ def near_one(a: Floats) -> bool:
 
 
 def each_near_one(stack: Floats) -> NDArray[np.bool_]:
-    """As `near_one`, of each member of a stack.
+    """As `near_one`, of each matrix of a stack.
 
     >>> each_near_one(np.array([[0, -3.5], [1, 1e-30]])).tolist()
     [True, False]
@@ -138,7 +138,7 @@ def largest_near_one(a: Floats) -> bool:
 
 
 def largest_of_columns(a: Floats) -> Floats:
-    """Largest magnitude in each column of a matrix, or of each member of a stack; 0 in one without rows."""
+    """Largest magnitude in each column of a matrix, or of each matrix of a stack; 0 in one without rows."""
     largest: Floats = np.maximum(np.max(a, axis=-2, initial=0.0), -np.min(a, axis=-2, initial=0.0))
     return largest
 
@@ -167,7 +167,7 @@ def allowed_growth(order: int) -> float:
 
 
 def accepted(ratio: float, largest: float, scale: float, order: int = 1) -> bool:
-    """Decide from the health of a block-pivoted elimination whether its result stands.
+    """Decide from the health of a block-pivoted elimination whether its result is accepted.
 
     A multiplier is at most 2 / ratio, and an error made at a step is carried on by it; element growth is what the
     backward error of an elimination is proportional to. NaN never passes.
@@ -239,7 +239,7 @@ def lost_columns(wide: Floats, x: Floats) -> NDArray[np.bool_]:
 
 @np.errstate(all="ignore")
 def underflow(function: str, wide: Floats, x: Floats, member: str = "") -> NonFiniteError | None:
-    """Error for a column of a solution of which float32 keeps less than the bound of `solve` allows; None if all stand.
+    """Error for a column of a solution of which float32 keeps less than the bound of `solve` allows, or None.
 
     `function`, `member`: for the message. `wide`, `x`: the solution, one matrix or a stack, before and after it was
     rounded to float32.

@@ -161,10 +161,10 @@ class Interface:
 class Batch:
     """How a stack of small matrices goes through one plan, see `glla.operations.batches.stack`."""
 
-    # (forms, limits) -> most members of the stack that may go at once; 0 if they go one by one
+    # (forms, limits) -> most matrices of the stack that may go at once; 0 if they are looped
     most: Callable[[Forms, Limits], int]
     # (forms of the stacks, limits, **options) -> plan. Operand ``raw``: the stacks, one after the other. Result
-    # ``records``: a record for each member
+    # ``records``: a record for each matrix
     plan: Callable[..., Plan]
     # (forms) -> rows and columns of the matrix that a record begins with; (0, 0) if it holds diagnostics alone
     matrix: Callable[[Forms], Shape]
@@ -174,8 +174,8 @@ class Batch:
     # then with the operands of those rejected. None where all are accepted
     rejected: Callable[..., NDArray[np.intp]] | None = None
     factors: bool = False  # the matrices are packed factors
-    norms: bool = False  # of stacks on the device the 1-norms are read back, of A's members and of the matrices
-    # what is doubtful depends on the least magnitudes of the operands; otherwise their largest ones are enough, which
+    norms: bool = False  # of stacks on the device the 1-norms are read back, of the matrices of A and of the results
+    # what is rejected depends on the least magnitudes of the operands; otherwise their largest ones are enough, which
     # say whether they are finite
     least: bool = True
     # (forms of stacks on the device, limits, **options) -> plan of a piece of them, where it has diagnostics of its own
@@ -185,10 +185,10 @@ class Batch:
     # every matrix is accepted without diagnostics. Of batches on the device the largest magnitude of each record is
     # made, which says whether it is finite
     unjudged: bool = False
-    # lines of diagnostics that are results: of stacks on the device they are read of all members, and no others unless
-    # the device doubts the member
+    # lines of diagnostics that are results: of stacks on the device they are read of all matrices, and no others unless
+    # the device doubts the matrix
     kept: tuple[int, ...] = ()
-    # ("", "system", "definite", "factors", "determinant"): whether the device itself finds the members of which the
+    # ("", "system", "definite", "factors", "determinant"): whether the device itself finds the matrices of which the
     # host must see diagnostics, and by what: see `glla.operations.batches.stack_doubts`
     judged: str = ""
     # the plan reads the lower half of A: with ``lower=False`` matrices are handed in transposed
@@ -200,19 +200,19 @@ class Batch:
     # (numbers that the plan `stacked` reads, by name, **options) -> which matrices are not accepted; None where
     # `rejected` tells it
     lost: Callable[..., NDArray[np.bool_]] | None = None
-    # (A of a stack, **options) -> it scaled by powers of two, and exponents, by which doubtful members go together once
-    # more, see `glla.operations.batches.again`. None where each of them goes on alone
+    # (A of a stack, **options) -> it scaled by powers of two, and exponents, by which rejected matrices are batched
+    # once more, see `glla.operations.batches.again`. None where each of them goes on alone
     scaled: Callable[..., Any] | None = None
     # by the option ``mode``: ways of other modes than the usual one
     modes: Mapping[str, Batch] = field(default_factory=dict)
 
     def length(self, forms: Forms) -> int:
-        """Elements of the record of a member."""
+        """Elements of the record of a matrix."""
         rows, columns = self.matrix(forms)
         return rows * columns + self.lines * self.order(forms)
 
     def parted(self, forms: Forms, records: Array) -> tuple[Array, Array]:
-        """Take records apart: the matrices, and the diagnostics, (members, lines, length of a line)."""
+        """Take records apart: the matrices, and the diagnostics, (matrices, lines, length of a line)."""
         rows, columns = self.matrix(forms)
         return (
             records[:, : rows * columns].reshape(len(records), rows, columns),
@@ -253,7 +253,7 @@ class Operation:
     variants: Mapping[str, Variant] = field(default_factory=dict)  # ways to do it; empty if there is one
     # (forms, limits) -> the variant, and values for its parameters
     choose: Callable[[Forms, Limits], Choice] = lambda forms, limits: ("", ())
-    # (operands) -> options that a call takes from where its operands lie: two of them may be one
+    # (operands) -> options that a call takes from where its operands are: two of them may be one
     noticed: Callable[..., dict[str, Any]] = lambda *operands: {}
     # (types of the operands on the device) -> type to which a call converts them
     dtype: Callable[[Sequence[str]], str] = lambda dtypes: "float32"

@@ -88,9 +88,9 @@ def apply(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), columns: in
 def normal_stencil(
     shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), balance: float = 0.0, side: int = 16384
 ) -> Plan:
-    """Plan of ``y`` = (H^T H + balance I) x for one image as a vector that lies wrapped in `side` texels: two passes.
+    """Plan of ``y`` = (H^T H + balance I) x for one image as a vector that is linear in `side` texels: two passes.
 
-    What `glla.sparse.linalg.LinearOperator` takes: its other operand is ``K``, the kernel row by row, wrapped, too.
+    What `glla.sparse.linalg.LinearOperator` takes: its other operand is ``K``, the kernel row by row, linear, too.
     """
     pixels = shape[0] * shape[1]
     storage = wrapped(pixels, side)

@@ -28,8 +28,8 @@ class Route:
 
     kind: Literal["batched", "whole", "streamed"]  # ("batched", "whole", "streamed"): which way
     plan: Plan  # of a whole matrix, of its tiles, or of a piece of the stack
-    times: int = 1  # matrices that go one by one
-    piece: int = 1  # members of the stack that go at once on the batched way
+    times: int = 1  # matrices that are looped
+    piece: int = 1  # matrices of the stack that go at once on the batched way
 
 
 def route(
@@ -42,9 +42,9 @@ def route(
 ) -> Route:
     """Choose the way of some operands.
 
-    `operation`: which. `forms`: aligned, see `Operation.aligned`: all of them stacks of as many members, or none of
+    `operation`: which. `forms`: aligned, see `Operation.aligned`: all of them stacks of as many matrices, or none of
     them. `room`: bytes that are left on the device; None without a cap on them. `variant`: that was asked for; the
-    members of a stack go one by one then. `options`: of the operation, ``parameters`` among them.
+    matrices of a batch are looped then. `options`: of the operation, ``parameters`` among them.
     """
     at_home = not any(form.resident for form in forms)
     usual = operation.pivotings(operation.thesis)[0] if operation.pivotings is not None else None
@@ -72,7 +72,7 @@ def route(
 
 
 def _residents(batch: Batch, forms: Forms, limits: Limits, plain: bool, options: dict[str, Any]) -> Route | None:
-    """Choose the way of stacks on the device: together, or None if the members go one by one."""
+    """Choose the way of stacks on the device: together, or None if the matrices are looped."""
     count = max(form.count for form in forms)
     together = batch.rejected is not None or batch.unjudged or batch.stacked is not None
     most = batch.most(forms, limits) if plain and together else 0
@@ -92,7 +92,7 @@ def plan_there(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Pl
 
 
 def batch_plan(operation: Operation, forms: Forms, limits: Limits, piece: int, **options: Any) -> Plan:
-    """Plan of `piece` members of a stack."""
+    """Plan of `piece` matrices of a stack."""
     batch = operation.batch_of(options)
     assert batch is not None
     if any(form.shape[:-2] != (piece,) for form in forms):

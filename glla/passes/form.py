@@ -25,13 +25,13 @@ class Form:
     shape : tuple of int
         Rows and columns last; dimensions before them are those of a stack.
     resident : bool
-        It lies on the device, packed; otherwise in the host's memory.
+        It is on the device, packed; otherwise in the host's memory.
     transposed : bool
-        What lies there is the transpose: in the texture, or, for an array of the host, in Fortran's order.
+        What is there is the transpose: in the texture, or, for an array of the host, in Fortran's order.
     dtype : str
         Of the elements.
     view : Hashable or None
-        Which elements of a texture they are, if it lies wrapped there (`glla.operations.linear.view.View`); None for
+        Which elements of a texture they are, if it is linear (`glla.operations.linear.view.View`); None for
         a packed matrix.
     """
 

@@ -1,4 +1,4 @@
-"""How a matrix lies in the texels of a texture.
+"""Layout of a matrix in the texels of a texture.
 
 The packed layout puts a 2x2 block of elements into the four channels of one texel. An m x n matrix
 takes ceil(m/2) x ceil(n/2) texels; here a 3 x 5 one, with its texels and, at the right, one of them:
@@ -55,7 +55,7 @@ def packed(shape: Shape) -> Shape:
 
 @dataclass(frozen=True)
 class Packed:
-    """A matrix of float32 lies packed."""
+    """Packed layout of a float32 matrix."""
 
     shape: Shape
     dtype: str = "float32"
@@ -63,11 +63,11 @@ class Packed:
 
 @dataclass(frozen=True)
 class Wrapped:
-    """An array lies wrapped; bool as 0 or 1."""
+    """Linear layout of an array; bool as 0 or 1."""
 
     shape: tuple[int, ...]
     dtype: str = "float32"
 
 
 Layout = Packed | Wrapped
-"""How an array lies in a texture, and which one."""
+"""Layout of an array in a texture, and which one."""

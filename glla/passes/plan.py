@@ -86,7 +86,7 @@ class Plan:
     after : tuple of Transition
         What may come after it.
     times : int
-        How often it runs: once for each matrix of a stack that goes one by one.
+        How often it runs: once for each matrix of a stack that is looped.
     target : str
         What it was made for, in words: the device, or the limits.
     """

@@ -40,7 +40,7 @@ class Transfer:
 
     From a texture into a buffer, row by row, on the device; from an array of the host into a texture, which is an
     upload; or from a texture into an array of the host, which is a read-back and synchronises. An upload may take the
-    array's transpose, where that is how it lies in memory.
+    array's transpose, where that is how it is in memory.
     """
 
     source: str

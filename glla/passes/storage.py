@@ -25,7 +25,7 @@ class Storage:
     width: int
     channels: int = 4
     dtype: str = field(default="float32", kw_only=True, repr=False)  # ("float32", "int32"): of each channel
-    # which array lies in it, and how. It says how to read the texels, and is no part of what the texture must be
+    # which array is in it, and how. It says how to read the texels, and is no part of what the texture must be
     layout: Layout | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @property
@@ -35,7 +35,7 @@ class Storage:
 
     @property
     def shape(self) -> Shape | None:
-        """Rows and columns of the matrix that lies in it packed, if one does."""
+        """Rows and columns of the matrix that is in it packed, if one does."""
         return self.layout.shape if isinstance(self.layout, Packed) else None
 
     def __str__(self) -> str:
@@ -101,7 +101,7 @@ Slot = Storage | Buffer | HostArray
 def texture(slot: Slot) -> Storage:
     """Give a slot that is a texture.
 
-    Raises PlanError: it is a buffer, or lies in the host's memory.
+    Raises PlanError: it is a buffer, or is in the host's memory.
     """
     if not isinstance(slot, Storage):
         raise PlanError(f"plan: a slot must be a texture here, got {slot}")

@@ -149,7 +149,7 @@ def plan(
     ``thomas`` 2 n, ``redundant`` 1; and 3 or 4 more. `refine` doubles them.
 
     `forms`: of the bands of A, rows x n, and of B, n x columns. `lines`: which row of the bands is which diagonal.
-    `definite`: A is to be positive definite: a pivot that is not above zero makes it doubtful. `refine`: correct the
+    `definite`: A is to be positive definite: a pivot that is not above zero rejects it. `refine`: correct the
     solution once, by the residual in float32.
     """
     rows, n = forms[0].matrix
@@ -261,7 +261,7 @@ def rounded(function: str, wide: Float64, place: int, definite: bool, member: st
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide from the diagnostics: the solution stands, it is refined, or the host solves it, which may find a flaw.
+    """Decide from the diagnostics: the solution is accepted, refined, or found by the host, which may find a flaw.
 
     `values` has ``function`` and ``member`` for messages, and ``definite``. `Done` has ``X`` where the host found it.
     """
@@ -289,7 +289,7 @@ def least_left(n: int) -> float:
 
 
 def doubts(diagnostics: NDArray[np.float32], n: int) -> NDArray[np.bool_]:
-    """Whether systems of n equations are doubtful, by their diagnostics (..., error, left, rhs, x)."""
+    """Whether systems of n equations are rejected, by their diagnostics (..., error, left, rhs, x)."""
     error, left, rhs, x = np.moveaxis(diagnostics.astype(np.float64), -1, 0)
     stands = (error <= MOST_ERROR) & (left >= least_left(n))
     stands &= (rhs == 0) | ((rhs >= NORMAL[0]) & (rhs <= NORMAL[1]))
@@ -316,7 +316,7 @@ def flaw_at(
 
 
 def most(forms: Forms, limits: Limits) -> int:
-    """Matrices of a stack that one plan takes at once; 0 if they go one by one."""
+    """Matrices of a stack that one plan takes at once; 0 if they are looped."""
     n, columns = forms[1].matrix
     return 0 if forms[0].count == 1 and n * columns > SINGLE else room(forms, limits)
 
@@ -370,10 +370,10 @@ def resident_stack(
 ) -> Plan:
     """Plan of a batch on the device: linear operands become equations, and the unknowns become linear again.
 
-    Operands ``A`` and ``B``. Results ``matrices``, the solutions, wrapped; ``diagnostics``, a texel for each system;
-    ``verdict``, read back: how many systems are doubtful, the only thing that the host waits for.
+    Operands ``A`` and ``B``. Results ``matrices``, the solutions, linear; ``diagnostics``, a texel for each system;
+    ``verdict``, read back: how many systems are rejected, the only thing that the host waits for.
     `forms`: of the bands and of B, with their views; in C order without. `limits`, `lines`, `definite`, `refine`,
-    `variant`, `parameters`: as in `plan`. `check_finite`: NaN and infinity anywhere make a system doubtful, in corners
+    `variant`, `parameters`: as in `plan`. `check_finite`: NaN and infinity anywhere reject a system, in corners
     of the bands too, which no equation has.
     """
     draft = Draft("stack[pentadiagonal]" if isinstance(lines, int) else "stack[tridiagonal]")
@@ -448,7 +448,7 @@ def _bounds(n: int) -> dict[str, Uniform]:
 
 
 def rejected(operands: Any, matrices: Array, diagnostics: NDArray[np.float32], **options: Any) -> NDArray[np.intp]:
-    """Places of the members that are solved again."""
+    """Places of the matrices that are solved again."""
     return np.flatnonzero(doubts(diagnostics[:, 0], matrices.shape[-2]))
 
 

@@ -191,7 +191,7 @@ def solution(forms: Forms, limits: Limits, chosen: Chosen, lower: bool = False) 
 
 
 def substituted(band: Band, factor: str, b: str, columns: int) -> str:
-    """Add both substitutions for right-hand sides that lie packed; give the slot of the solution."""
+    """Add both substitutions for right-hand sides that are packed; give the slot of the solution."""
     copy: dict[str, Uniform] = {"placement": (1, 1, 0), "shape": (band.n, columns)}
 
     def copied(target: str) -> None:

@@ -28,7 +28,7 @@ class BlockSystems:
     """Systems of n equations each, five diagonals wide, that share textures."""
 
     draft: Draft
-    stack: Stack  # how the systems lie beside each other
+    stack: Stack  # places of the systems beside each other
     n: int  # equations
 
     @property

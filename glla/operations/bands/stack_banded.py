@@ -29,7 +29,7 @@ from glla.passes.layout import Shape, texels
 
 
 def most_batched(forms: Forms, limits: Limits) -> int:
-    """Members of a stack that one plan may do at once; 0: they go one by one, as a single band does."""
+    """Matrices of a stack that one plan may do at once; 0: they are looped, as a single band does."""
     if not forms[0].stack:
         return 0
     (rows, n), elements = forms[0].matrix, _elements(forms)
@@ -37,20 +37,20 @@ def most_batched(forms: Forms, limits: Limits) -> int:
 
 
 def _elements(forms: Forms) -> int:
-    """Of a member, as it comes in."""
+    """Of a matrix, as it comes in."""
     sides = (form.matrix for form in forms)
     return sum(rows * columns for rows, columns in sides)
 
 
 def _tile(forms: Forms) -> Shape:
-    """Texels of the widest and the highest texture of a member."""
+    """Texels of the widest and the highest texture of a matrix."""
     (rows, n), side = forms[0].matrix, max(texels(forms[0].matrix[1]), SIDE)  # of a block on the diagonal at least
     height = max(texels(rows), SIDE * (-(-(min(rows, n) - 1) // (2 * SIDE)) + 1))
     return (height, side) if len(forms) == 1 else (max(height, side), max(side, texels(forms[1].matrix[1])))
 
 
 def _begin(name: str, forms: Forms, limits: Limits) -> tuple[Passes, Band, str]:
-    """Begin a plan: bring the bands in; give the slot where they lie as they came."""
+    """Begin a plan: bring the bands in; give the slot where they are as they came."""
     shape = forms[0].matrix
     own = Stack.of(forms[0].count, _tile(forms), limits.texture_size)
     passes = Passes(f"stack[{name}]", own, _elements(forms))
@@ -111,7 +111,7 @@ def batch(
     """Say how stacks go through one plan.
 
     `made`: (forms, limits, lower=) -> one of the plans above. `careful`: (forms of a matrix, limits, lower=) -> plan of
-    the stage that comes next for a matrix that is far from 1. `error`: what a member is whose factor is none. `scaled`:
+    the stage that comes next for a matrix that is far from 1. `error`: error of a matrix without a factor. `scaled`:
     as `Batch.scaled`.
     """
 

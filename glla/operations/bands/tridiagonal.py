@@ -72,13 +72,13 @@ Levels = list[tuple[str, int]]
 
 @dataclass(frozen=True)
 class Bands:
-    """Bands and right sides of some matrices, as they lie: see ``lib/bands.glsl``."""
+    """Bands and right sides of some matrices, as stored: see ``lib/bands.glsl``."""
 
-    operands: Mapping[str, str]  # slots of ``A`` and ``B``; of ``A`` alone, if they lie raw
+    operands: Mapping[str, str]  # slots of ``A`` and ``B``; of ``A`` alone, in the raw layout
     shape: tuple[int, int, int]  # rows of the bands, n, right sides of each matrix
     layout: str = "packed"  # one of `LAYOUTS`
-    start: int = 0  # element where right sides begin, if they lie raw
-    watch: bool = False  # NaN and infinity make a system doubtful in the corners of the bands too
+    start: int = 0  # element where right sides begin, in the raw layout
+    watch: bool = False  # NaN and infinity reject a system in the corners of the bands too
 
     @property
     def uniforms(self) -> dict[str, Uniform]:
@@ -96,7 +96,7 @@ class Systems:
     """Systems of n equations each that share textures."""
 
     draft: Draft
-    stack: Stack  # how the systems lie beside each other
+    stack: Stack  # places of the systems beside each other
     n: int  # equations
     rows: bool = False  # the equations of a system stand in a row, one texel beside the other; otherwise in a column
     definite: bool = False  # pivots must be above zero
@@ -233,11 +233,11 @@ class Systems:
     # -- straight from bands ------------------------------------------------------------------------------------------
 
     def in_fours(self, given: Bands, lines: Lines, top: int, texture_size: int) -> tuple[str, str]:
-        """Add `partition` with P = 4, and its check, of bands that lie wrapped; the first level is never written.
+        """Add `partition` with P = 4, and its check, of bands in the linear layout; the first level is never written.
 
         Four neighbours of a diagonal share a texel, as do the four unknowns of a group (``tridiagonal/fours.glsl``).
         Needs a guard, more than `top` and 3 equations, and one right side for each matrix. Gives the slots of all
-        unknowns, wrapped, and of the diagnostics.
+        unknowns, linear, and of the diagnostics.
         """
         (rows, n, columns), systems = given.shape, self.stack.count
         assert self.guard and columns == 1 and n > max(top, 3) and given.layout == "wrapped"
@@ -304,7 +304,7 @@ class Systems:
         return made
 
     def wrapped(self, x: str, columns: int, texture_size: int) -> str:
-        """Add the pass that makes a wrapped stack of the unknowns, of `columns` systems each; give its slot."""
+        """Add the pass that makes a linear stack of the unknowns, of `columns` systems each; give its slot."""
         elements = self.n * self.stack.count
         storage = wrapped(elements, texture_size)
         made = self.draft.slot("matrices", storage)
@@ -342,7 +342,7 @@ class Systems:
         return worst
 
     def verdict(self, diagnostics: str, bounds: Mapping[str, Uniform], texture_size: int) -> str:
-        """Add the passes that count doubtful systems; give the slot of a texel with their number.
+        """Add the passes that count rejected systems; give the slot of a texel with their number.
 
         `bounds`: the uniforms of the same names of ``tridiagonal/verdict.frag``.
         """

@@ -1,9 +1,9 @@
-"""Doubtful members of a stack once more, together: scaled by powers of two on the host, through the plan of the stack.
+"""Rejected matrices of a batch once more, batched: scaled by powers of two on the host, in the plan of the batch.
 
     A, B --> scaled --> plan of the stack --> scaled back in float64, and diagnostics
                      of systems, if diagnostics say so: factors of all, and rounding errors of their pivots
 
-A member that does not stand then goes on alone, which takes a hundred times as long.
+A matrix that is not accepted then goes on alone, which takes a hundred times as long.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SCALE, BACK, ERRORS = (
 """Work of the host, by the words that a plan and a trace have for it."""
 
 SURELY = 2.0
-"""A pivot stands by the factors of a stack if it is above this number times the bound for those of a single matrix,
+"""A pivot of a batch is accepted if it is above this number times the bound for those of a single matrix,
 which may be rounded in another way; else that one decides."""
 
 
@@ -69,7 +69,7 @@ def _back(batch: Batch, forms: Forms, texels: Array, f: Integers, sizes: Integer
 
 @cached_plan
 def batched(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
-    """Plan of a stack, with all that may come after it: for its doubtful members together, and for a single one."""
+    """Plan of a stack, with all that may come after it: for its rejected matrices together, and for a single one."""
     made = batch.plan(forms, limits, **options)
     if batch.scaled is None or forms[0].count == 1:
         return made
@@ -79,7 +79,7 @@ def batched(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
 
 @cached_plan
 def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
-    """Plan of as many members once more.
+    """Plan of as many matrices once more.
 
     Operands ``A`` and ``B``, stacks of the host. Results ``matrices``, in float64, and ``diagnostics``, as
     `Batch.parted` has them; ``scaled A`` and ``scaled B``; the exponents ``e`` and ``f``; ``lost``, who lost part of B.
@@ -110,7 +110,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
 
 @cached_plan
 def look(form: Form, limits: Limits) -> Plan:
-    """Plan of a close look at the pivots of a stack of scaled matrices, ``scaled A``: the result is who ``stands``."""
+    """Plan of the pivot check of a batch of scaled matrices, ``scaled A``; result ``stands``: which are accepted."""
     inner = plu_batches.factor((form,), limits)
     storage, count = texture(inner.slots["raw"]), form.count
     draft = Draft(LOOK)
@@ -133,7 +133,7 @@ def _laid_out(storage: Storage, *operands: Array) -> tuple[Array]:
 
 @np.errstate(all="ignore")
 def _stand(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
-    """Who stands by its factors: entries did not grow, and every pivot is well above its rounding error."""
+    """Which factors are accepted: entries did not grow, and every pivot is well above its rounding error."""
     count, n = form.count, form.shape[-1]
     records = texels.reshape(-1)[: count * n * (n + 3)].reshape(count, -1)
     lu, u, largest = (
@@ -148,6 +148,6 @@ def _stand(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
 
 
 def most(batch: Batch, forms: Forms, limits: Limits) -> int:
-    """Members that may go together once more."""
+    """Matrices that may go together once more."""
     together = batch.most(forms, limits)
     return min(together, plu_batches.most_factors(forms[:1], limits)) if batch.judged == "system" else together

@@ -1,6 +1,6 @@
 """Batches on the device: the plan of a batch, with passes that convert operands and results.
 
-    A, B wrapped --> raw --> plan of a stack from the host --> records --> X wrapped, and diagnostics that are read back
+    A, B linear --> raw --> plan of a stack from the host --> records --> X linear, and diagnostics that are read back
 
 Besides the diagnostics of the plan there are the extremes of the operands, which acceptance needs as well: for each
 matrix two numbers, the smallest nonzero magnitude and the largest one, of A's entries, and of the largest entries in
@@ -31,8 +31,8 @@ SMALLEST = np.finfo(np.float32).smallest_subnormal
 def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     """Plan of a stack of matrices on the device.
 
-    Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``largest``,
-    wrapped, of each member's matrix, if the operation watches them; ``diagnostics``, or ``line_0`` and so on where
+    Operands by the names A, B. Results ``matrices``, linear, if the operation's records hold some; ``largest``,
+    linear, of each matrix, if the operation watches them; ``diagnostics``, or ``line_0`` and so on where
     lines
     are kept, and ``least_A``, ``most_A`` and so on, read back, if it has diagnostics, the least where it asks for them;
     ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
@@ -117,7 +117,7 @@ def taken(
 
 
 def read_figures(draft: Draft, slot: str, name: str) -> str:
-    """Add the read-back of a wrapped array; give the slot of the array of the host, with the spare elements."""
+    """Add the read-back of a linear array; give the slot of the array of the host, with the spare elements."""
     storage = texture(draft.slots[slot])
     target = draft.slot(f"{name} of the host", HostArray((storage.height * storage.width * storage.channels,)))
     draft.transfer(slot, target)

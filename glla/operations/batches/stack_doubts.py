@@ -27,7 +27,7 @@ def plan(
 
     `judged` ("system", "definite", "factors", "determinant"): whether diagnostics are those of systems and their PLU
     factors, of Cholesky factors, made or given, or of determinants. `norms`: whether norms must be finite. `lines`:
-    members, lines of diagnostics of each, and their length. `right_sides`, `equilibrated`: whether there is a B, and
+    matrices, lines of diagnostics of each, and their length. `right_sides`, `equilibrated`: whether there is a B, and
     whether A was equilibrated.
     """
     (count, number, order), turns = lines, judged == "determinant"
@@ -67,7 +67,7 @@ def plan(
 def of_triangles(count: int, columns: int, factors: bool, unit_diagonal: bool, texture_size: int) -> Plan:
     """Plan of the same for stacks that are solved with triangles, ``doubts``. See ``stack/doubt_triangles.frag``.
 
-    `count`, `columns`: members, and columns of B. `factors`: whether they are solved with packed factors, or with one
+    `count`, `columns`: matrices, and columns of B. `factors`: whether they are solved with packed factors, or with one
     triangle. `unit_diagonal`: whether that has a diagonal of ones.
     """
     draft, one, each = Draft("doubts"), View.of((count,)), View.of((count, columns))

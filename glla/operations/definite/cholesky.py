@@ -289,7 +289,7 @@ CHOLESKY = Operation(
 
 @cached_plan
 def whole_factor(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
-    """Plan of a call of `cho_factor`: the factor of A, or of its transpose, as it lies."""
+    """Plan of a call of `cho_factor`: the factor of A, or of its transpose, as stored."""
     (form,) = forms
     alike = form.matrix == (1, 1) and not form.resident  # is the transpose of itself, in C order
     given = form if lower or alike else replace(form, transposed=not form.transposed)

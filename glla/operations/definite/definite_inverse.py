@@ -114,7 +114,7 @@ MISSED = Transition("the residual is too large", error="ConvergenceError: take p
 
 @cached_plan
 def call_plan(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
-    """Plan of a call: the inverse, and the diagonals of L and X, which tell whether it stands."""
+    """Plan of a call: the inverse, and the diagonals of L and X, which tell whether it is accepted."""
     (given,) = forms
     form = given if lower else replace(given, transposed=not given.transposed)
     draft, results = Draft("inv_pos"), dict[str, str]()

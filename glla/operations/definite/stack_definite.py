@@ -33,7 +33,7 @@ faster in blocks from 128 on (llvmpipe-llvm-15-0-6-256-bits/experiments/2026-11-
 
 
 def most_batched(forms: Forms, limits: Limits) -> int:
-    """Members of a stack that one plan may do at once; 0: they go one by one, as a single matrix does."""
+    """Matrices of a stack that one plan may do at once; 0: they are looped, as a single matrix does."""
     (n, columns), own = forms[-1].matrix, forms[0]
     widest = max(n, columns)
     if own.stack and stack.is_small(forms):
@@ -52,7 +52,7 @@ def _factor(passes: Passes, n: int) -> str:
 
 
 def _passes(name: str, forms: Forms, limits: Limits) -> tuple[Passes, int, int, int]:
-    """Begin a plan; give it, the order, the columns of the result, and how many members there are."""
+    """Begin a plan; give it, the order, the columns of the result, and how many matrices there are."""
     (n, columns), count = forms[-1].matrix, forms[0].count
     own = Stack.of(count, (texels(n), texels(max(n, columns))), limits.texture_size)
     return Passes(f"stack[{name}]", own, n * n + (0 if len(forms) == 1 else n * columns)), n, columns, count
@@ -165,7 +165,7 @@ def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Transi
     """Say how stacks go through one plan.
 
     `made`: (forms, limits) -> one of the plans above. `careful`: (forms of a matrix, limits) -> plan of the stage that
-    comes next for a matrix that is far from 1. `error`: what a member is whose factor is none.
+    comes next for a matrix that is far from 1. `error`: error of a matrix without a factor.
     """
 
     @cached_plan
@@ -190,7 +190,7 @@ def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Transi
 
 
 def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
-    """That plan, or the one pass of small members in its place."""
+    """That plan, or the one pass of small matrices in its place."""
     if not stack.is_small(forms):
         return made
     result = FACTOR if made is factor else INVERSE if made is invert else SOLUTION

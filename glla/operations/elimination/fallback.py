@@ -297,7 +297,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
 
 def _usual(forms: Forms, values: Values) -> Verdict:
-    """After the usual way: its solution stands, or it must not be trusted."""
+    """After the usual way: its solution is accepted, or it must not be trusted."""
     n = forms[0].shape[-1]
     if acceptance.in_bounds(values, n) and (len(forms) == 1 or _right_near_one(values)):
         u, largest = acceptance.of_diagonal(values["diagonal"], n)
@@ -319,7 +319,7 @@ def _right_near_one(values: Values) -> bool:
 
 
 def _watched(values: Values, u: acceptance.Floats, known: Values) -> Verdict:
-    """Look at doubtful pivots closely, unless one of them is zero."""
+    """Go on to the pivot check, unless a pivot is zero."""
     zero = acceptance.zero_pivot(u)
     return (
         Continue(LOOK, known)
@@ -361,7 +361,7 @@ def _looked(values: Values, stage: str, u: acceptance.Floats, largest: acceptanc
 
 
 def _begin(values: Values) -> Verdict:
-    """Once the factors stand."""
+    """Once the factors are accepted."""
     return _begun(values) if values.get("refine") else Continue(SUBSTITUTE)
 
 

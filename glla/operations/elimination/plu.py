@@ -270,7 +270,8 @@ def fallback(
     """Plan of one more try: scaled by a power of two on the host, with the first of these pivotings.
 
     The host judges the residual, and tries the next. After a block norm that found no good pivots partial pivoting
-    comes `instead`. Without pivoting it is the whole call: nothing but a residual tells whether the factors stand.
+    comes `instead`. Without pivoting it is the whole call: nothing but a residual tells whether the factors are
+    accepted.
     """
     shape, (pivoting, *others) = form.matrix, pivotings
     draft = Draft(f"fallback, {'partial' if instead else pivoting} pivoting")
@@ -465,7 +466,7 @@ def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) 
 
 
 def _accepted(forms: Forms, values: Values) -> bool:
-    """Whether factors with a block norm stand."""
+    """Whether factors with a block norm are accepted."""
     return acceptance.stands(values["health_read"], float(values["largest_A"].flat[0]), min(forms[0].matrix))
 
 
@@ -570,7 +571,7 @@ def _results(known: Mapping[str, Any]) -> dict[str, Any]:
 
 @np.errstate(all="ignore")  # the range is checked afterwards
 def _doubtful(operands: tuple[Array, ...], lu: Array, diagnostics: Array) -> NDArray[np.intp]:
-    """Members of a stack whose factors must not be trusted."""
+    """Matrices of a stack whose factors must not be trusted."""
     (a,), k = operands, diagnostics.shape[-1]
     scales = np.max(np.abs(a), axis=(1, 2)).astype(np.float64)
     grown = np.max(np.abs(np.triu(lu[:, :k])), axis=(1, 2))

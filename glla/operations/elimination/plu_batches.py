@@ -26,7 +26,7 @@ computed again for each right-hand side (llvmpipe-llvm-15-0-6-256-bits/experimen
 
 
 def most_factors(forms: Forms, limits: Limits) -> int:
-    """Factorisations, or determinants, that one plan may make at once; 0: they go one by one."""
+    """Factorisations, or determinants, that one plan may make at once; 0: they are looped."""
     m, n = forms[0].matrix
     if max(m, n) > LARGEST:
         return 0
@@ -34,7 +34,7 @@ def most_factors(forms: Forms, limits: Limits) -> int:
 
 
 def most_systems(forms: Forms, limits: Limits) -> int:
-    """Systems that one plan may solve at once; 0: they go one by one. Without B it is the identity."""
+    """Systems that one plan may solve at once; 0: they are looped. Without B it is the identity."""
     n, columns = forms[-1].matrix
     if max(n, columns) > LARGEST or (limits.software and n + columns > WIDEST_IN_SOFTWARE):
         return 0

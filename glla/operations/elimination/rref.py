@@ -297,7 +297,7 @@ def _decided(a: Array, tol: NDArray[np.float64] | None = None) -> tuple[Array, N
 
 @cached_plan
 def let_through(form: Form, limits: Limits, pivoting: str = "partial") -> Plan:
-    """Plan of one elimination by two columns that stands as it is: for matrices with NaN or infinity."""
+    """Plan of one elimination by two columns that is accepted as it is: for matrices with NaN or infinity."""
     shape = form.matrix
     draft = Draft(THROUGH)
     a = bring_in(draft, "A", form, limits)
@@ -321,18 +321,18 @@ MARGIN = 4.0
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide whether an elimination stands; `Done` has ``leading``, the pivot columns.
+    """Decide whether an elimination is accepted; `Done` has ``leading``, the pivot columns.
 
     equilibrate --> eliminate on the device --> are the leading columns independent, beyond doubt? --> done
                                                         | no
                                                         v
                     float64 on the host decides column by column, and gives R
 
-    What the device finds stands where there is nothing to decide: every leading column has a pivot, which is surely
-    none of rounding errors, and the entries did not grow. ``blocked`` sees that by its factors; ``rank2``, which has
-    none, by columns of known coordinates that ride along, see `known`; with an absolute tolerance by factors of its
-    own, made beside it. Any other matrix has columns whose pivots are small, or
-    missing; which of them are zero depends on errors that the device has made on the way and cannot undo.
+    What the device finds is accepted where there is nothing to decide: every leading column has a pivot, which is
+    surely none of rounding errors, and the entries did not grow. ``blocked`` sees that by its factors; ``rank2``, which
+    has none, by columns of known coordinates that ride along, see `known`; with an absolute tolerance by factors of its
+    own, made beside it. Any other matrix has columns whose pivots are small, or missing; which of them are zero depends
+    on errors that the device has made on the way and cannot undo.
 
     `values` has ``tol``, an array of one number, or None; and ``pivoting``.
     """
@@ -391,7 +391,7 @@ def _in_range(values: Values) -> bool:
 
 
 def _blocks_sound(shape: Shape, values: Values, scale: float) -> bool:
-    """Whether blocked factors with a block norm stand; partial pivoting is judged by its growth alone, later."""
+    """Whether blocked factors with a block norm are accepted; partial pivoting is judged by its growth alone, later."""
     return values["pivoting"] == "partial" or acceptance.stands(values["health"], scale, min(shape))
 
 

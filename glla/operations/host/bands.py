@@ -25,8 +25,8 @@ def pivoted(
     """Solve a stack of banded systems, all at once row by row.
 
     Results: `x`: unknowns, like `b`. `flaws`: for each system the first pivot that is zero, nothing but rounding error,
-    or not above zero; -1 if all stand. Unknowns of a matrix that is not finite are NaN, and it has no flaw.
-    `ab`, (count, lower + upper + 1, n): bands as SciPy has them: ab[u + i - j, j] = a[i, j]. What lies outside of the
+    or not above zero; -1 if all are accepted. Unknowns of a matrix that is not finite are NaN, and it has no flaw.
+    `ab`, (count, lower + upper + 1, n): bands as SciPy has them: ab[u + i - j, j] = a[i, j]. What is outside of the
     matrix is not read. `lower`, `upper`: diagonals below and above the main one. `b`, (count, n, columns): right sides.
     `definite`: eliminate without pivoting; every pivot must be above zero.
 

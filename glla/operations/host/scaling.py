@@ -93,7 +93,7 @@ def symmetric(diagonal: Floats) -> Integers:
 
 @np.errstate(all="ignore")  # what is not finite is looked at afterwards
 def scales_near_one(stack: Floats) -> NDArray[np.bool_]:
-    """Tell of which members of a stack neither rows nor columns need scaling on the host: their exponents are near 0.
+    """Tell of which matrices of a stack neither rows nor columns need scaling on the host: their exponents are near 0.
 
     Of stand-ins, which are not square, no rows are known: all entries must be near 1.
 

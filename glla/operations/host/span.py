@@ -10,7 +10,7 @@ If the entries of A are wrong by u relatively, at random, then a_j - sum_c a_c x
 
     u weight_j,    weight_j = sqrt(|a_j|^2 + sum_c (x_c |a_c|)^2)    in the 2-norm,
 
-and as the basis takes up what lies in its span, the rest by sqrt((m - r) / m) of it. A rest below a few times that is
+and as the basis takes up what is in its span, the rest by sqrt((m - r) / m) of it. A rest below a few times that is
 none. Entries that are exact have no such error; what is left then are the rounding errors of float64, which are bounded
 alike with its own unit roundoff: the basis of an orthogonalisation is exact for columns that are off by a few of its
 units each. Exact entries may have smaller rests even than that, which float64 takes for none (the last column of a

@@ -32,7 +32,7 @@ def aligned(forms: Forms) -> Forms:
 def _on_device(a: Form, b: Form, batch: tuple[int, ...]) -> Forms:
     """Make stacks alike of which one is on the device: both are there then, each a view over the whole stack."""
     n, columns = b.matrix
-    if a.count == 1:  # a matrix is taken as it lies
+    if a.count == 1:  # a matrix is taken as stored
         matrix = Form(a.matrix, resident=True) if a.resident and a.stack else a.member
         return matrix, Form((n, math.prod(batch) * columns), resident=True)
     views = ((form, form.view if isinstance(form.view, View) else View.of(form.shape)) for form in (a, b))

@@ -15,7 +15,7 @@ from glla.passes.layout import Shape
 
 
 def bring_in(draft: Draft, name: str, form: Form, limits: Limits, as_it_lies: bool = False) -> str:
-    """Add an operand; give the slot where it lies packed.
+    """Add an operand; give the slot where it is packed.
 
     An array of the host is uploaded first. A transpose on the device is written out, unless the caller takes it
     `as_it_lies`.
@@ -33,7 +33,7 @@ def bring_in(draft: Draft, name: str, form: Form, limits: Limits, as_it_lies: bo
 
 
 def at_home(draft: Draft, name: str, form: Form, limits: Limits) -> str:
-    """Add an operand; give the slot where it lies in the host's memory, read back if it is on the device."""
+    """Add an operand; give the slot where it is in the host's memory, read back if it is on the device."""
     if not form.resident:
         return draft.operand(name, HostArray(form.matrix))
     return read_back(draft, bring_in(draft, name, form, limits), form.matrix, limits, f"{name} of the host")
@@ -57,7 +57,7 @@ def watch(draft: Draft, name: str, slot: str, shape: Shape, results: dict[str, s
 
 
 def upload(draft: Draft, source: str, shape: Shape, limits: Limits, transposed: bool = False) -> str:
-    """Add the upload of an array of the host; give the slot where it lies packed."""
+    """Add the upload of an array of the host; give the slot where it is packed."""
     side = limits.texture_size
     if max(shape) > side:
         tiles, plan = packing.in_tiles(shape, side)

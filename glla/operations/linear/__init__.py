@@ -1,4 +1,4 @@
-"""Plans for arrays of any number of dimensions in the linear (wrapped) layout, four elements to a texel in C order.
+"""Plans for arrays of any number of dimensions in the linear layout, four elements to a texel in C order.
 
 Every builder is a pure function of views, shapes and the largest side of a texture; results are always whole and in C
 order, with zeros in the spare channels of the last texel. Read `view` first, then `elementwise`, `fold`, `move`,

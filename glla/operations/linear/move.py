@@ -141,7 +141,7 @@ def draw_joined(draft: Draft, parts: list[tuple[View, str]], axis: int, texture_
     first, total = parts[0][0], sum(view.shape[axis] for view, _ in parts)
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
     moved, ends, end = {}, [], 0
-    for number, (view, _) in enumerate(parts):  # each is seen over the whole, and chosen where it lies
+    for number, (view, _) in enumerate(parts):  # each is seen over the whole, and chosen where it is
         moved[f"A{number}"] = replace(view, shape=shape, offset=view.offset - end * view.strides[axis])
         end += view.shape[axis]
         ends.append(end)
@@ -286,10 +286,10 @@ def unpack(
     down: tuple[int, int] = (1, 0),
     right: tuple[int, int] = (0, 1),
 ) -> Plan:
-    """Plan that takes a block out of a packed matrix: result[i, j] = M[origin + i down + j right], wrapped.
+    """Plan that takes a block out of a packed matrix: result[i, j] = M[origin + i down + j right], linear.
 
     Operand ``M``, result ``result``. One pass.
-    `source`, `shape`: rows and columns of M as it lies, and of the result. `origin`, `down`, `right`: as in
+    `source`, `shape`: rows and columns of M as stored, and of the result. `origin`, `down`, `right`: as in
     `glla.operations.layouts.blocks.gather`; ``down=(0, 1), right=(1, 0)`` takes the transpose.
     """
     draft = Draft("unpack")
@@ -330,7 +330,7 @@ def from_raw(
 ) -> Plan:
     """Plan that takes the matrices out of records that came from a stack.
 
-    Operand ``raw``, result ``result``, wrapped, matrices one after the other. One pass.
+    Operand ``raw``, result ``result``, linear, matrices one after the other. One pass.
     `shape`: of one matrix. `record`: elements of a record. `start`: place of the matrix in its record. `matrices`:
     records. `elements`: elements of the raw texture; by default those of all records.
     """

@@ -18,7 +18,7 @@ SLICE = 4096
 def product(a: View, b: View, texture_size: int) -> Plan:
     """Plan of C = A B, of every pair of matrices of two stacks that spread over each other.
 
-    Operands ``A`` and ``B``, result ``C`` (..., m, n), wrapped. A pass for every 4096 of k, 2 m k n flop.
+    Operands ``A`` and ``B``, result ``C`` (..., m, n), linear. A pass for every 4096 of k, 2 m k n flop.
     `a`, `b`: operands ``A`` (..., m, k) and ``B`` (..., k, n) of one type; bool counts as int32.
 
     Of float32 abs(C - C^) <= (min(k, 4096) + k / 4096) u abs(A) abs(B), u = 2^-24; int32 wraps around.

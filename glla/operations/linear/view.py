@@ -36,7 +36,7 @@ DTYPES = ("float32", "int32", "bool")
 
 @dataclass(frozen=True)
 class View:
-    """An array as it lies in a wrapped texture.
+    """An array as stored in a linear texture.
 
     >>> View.of((3, 4)).sliced((slice(None), 1))
     View(shape=(3,), strides=(4,), offset=1, size=12, dtype='float32')
@@ -179,7 +179,7 @@ class View:
 
 
 def laid(shape: Shape, dtype: str, texture_size: int) -> Storage:
-    """Texture of an array that lies in C order, and says so.
+    """Texture of an array that is in C order, and says so.
 
     >>> laid((2, 3), "bool", 16).layout
     Wrapped(shape=(2, 3), dtype='bool')

@@ -196,7 +196,7 @@ def _triangle(draft: Draft, forms: Forms, limits: Limits, results: dict[str, str
 
 
 def _laid_out(draft: Draft, slot: str, form: Form, texture_size: int) -> str:
-    """Add the upload of a matrix that does not fit a texture as rows; give the slot where it lies wrapped."""
+    """Add the upload of a matrix that does not fit a texture as rows; give the slot where it is linear."""
     storage = laid(form.shape, "float32", texture_size)
     texels = draft.slot(f"{slot} laid out", texels_of(storage))
     draft.host(LAID_OUT, partial(_texels, count=storage.height * storage.width), (slot,), (texels,))

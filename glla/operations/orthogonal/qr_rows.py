@@ -38,13 +38,13 @@ def is_tall(shape: tuple[int, ...], limits: Limits) -> bool:
 
 
 def operand(draft: Draft, name: str, form: Form, limits: Limits) -> str:
-    """Add a tall matrix as it lies: in the host's memory, or wrapped on the device."""
+    """Add a tall matrix as stored: in the host's memory, or linear on the device."""
     storage = view_of(form).storage(limits.texture_size) if form.resident else HostArray(form.matrix)
     return draft.operand(name, storage)
 
 
 def view_of(form: Form) -> View:
-    """How a matrix that is not packed lies on the device; a member of a stack is taken out first."""
+    """Layout of a matrix that is not packed on the device; a matrix of a stack is taken out first."""
     view = form.view if isinstance(form.view, View) and form.view.shape == form.shape else View.of(form.shape)
     return replace(view, strides=(view.strides[0], 0)) if form.shape[1] == 1 else view  # a vector has no other stride
 
@@ -92,7 +92,7 @@ def _cut(draft: Draft, source: str, form: Form, ends: Iterable[tuple[int, int]],
 
 
 def _taken(draft: Draft, source: str, form: Form, first: int, end: int, limits: Limits) -> str:
-    """Add the passes that pack a block of rows of a matrix on the device, which is wrapped or packed itself."""
+    """Add the passes that pack a block of rows of a matrix on the device, which is linear or packed itself."""
     view, size = view_of(form).sliced(slice(first, end)), limits.texture_size
     if _packed(draft, source):
         shape = (end - first, form.matrix[1])

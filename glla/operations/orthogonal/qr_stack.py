@@ -58,7 +58,7 @@ def _turned(a: Any) -> Any:
 
 
 def most_batched(forms: Forms, limits: Limits, mode: str = "reduced") -> int:
-    """Most members that one plan may factor at once; 0: they go one by one."""
+    """Most matrices that one plan may factor at once; 0: they are looped."""
     m, n = forms[0].matrix
     if max(m, n) > LARGEST or min(m, n) > MOST_COLUMNS:
         return 0

@@ -141,7 +141,7 @@ def choose(forms: Forms, limits: Limits) -> Choice:
         if tuned.variant != "panel_broadcast" or panels_fit(m, k, depth, limits):
             return tuned.variant, tuned.parameters
     small = SMALL_IN_SOFTWARE if limits.software else SMALL
-    # A software rasteriser loses what lies outside C and no more; a GPU also needs many fragments to be busy.
+    # A software rasteriser loses what is outside C and no more; a GPU also needs many fragments to be busy.
     thin = m < BLOCK_ROWS if limits.software else min(m, n) < THIN or k < THIN_INSIDE
     if thin or m * k * n <= small**3:
         return "inner_product", ()
@@ -189,7 +189,7 @@ def plan(
     the others have it written out first, in a pass of its own, and call the operand ``A_transposed`` or
     ``B_transposed``. `limits`: the loop limit decides into how many passes a sum is split. `onto`: add to a matrix
     given as operand ``C0``: an inner dimension too long for a texture comes in slabs. `symmetric`: B is the transpose
-    of A: the plan is that of `glla.operations.product.syrk` then, with one operand, ``A`` as it lies, which draws half
+    of A: the plan is that of `glla.operations.product.syrk` then, with one operand, ``A`` as stored, which draws half
     of C. Variants that are not in `HALVES`, if they are named, take no notice. `upper`: A is upper triangular, too, in
     a `symmetric` product: sums begin at its diagonal.
     Raises OptionError: no such variant, parameter or value; the message lists those there are. Raises ShapeError:
@@ -481,7 +481,7 @@ def streamed(
 
 
 def is_symmetric(a: Any, b: Any) -> bool:
-    """Whether B is the transpose of A, by where they lie: A A^T is symmetric, and half of it is enough.
+    """Whether B is the transpose of A, by where they are: A A^T is symmetric, and half of it is enough.
 
     `a`, `b`: as they are given: a conversion makes copies.
 
@@ -500,7 +500,7 @@ def is_symmetric(a: Any, b: Any) -> bool:
 
 
 def noticed(a: Any, b: Any) -> dict[str, Any]:
-    """Options that a call takes from where its operands lie."""
+    """Options that a call takes from where its operands are."""
     return {"symmetric": True} if is_symmetric(a, b) else {}
 
 
@@ -556,10 +556,10 @@ LARGEST_PRODUCT, LARGEST_PRODUCT_IN_SOFTWARE = 256, 64
 
 
 def most_batched(forms: Forms, limits: Limits) -> int:
-    """Products that one plan may make at once; 0: they go one by one.
+    """Products that one plan may make at once; 0: they are looped.
 
     >>> from glla.passes import Form
-    >>> most_together((Form((9, 2, 3)), Form((9, 3, 4))), PLAIN) > 100
+    >>> most_batched((Form((9, 2, 3)), Form((9, 3, 4))), PLAIN) > 100
     True
     """
     (m, k), (_, n) = (form.matrix for form in forms)
@@ -576,7 +576,7 @@ def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
 
     Operand ``raw``: all A, then all B. Result ``records``: all products. 4 passes.
 
-    Forms: of both stacks, with the same number of matrices each. They lie in the host's memory.
+    Forms: of both stacks, with the same number of matrices each. They are in the host's memory.
     """
     (m, k), (_, n) = (form.matrix for form in forms)
     count = forms[0].count

@@ -158,12 +158,12 @@ def flops(forms: Forms) -> int:
 def plan(forms: Forms, limits: Limits, chosen: Chosen, upper: bool = False) -> Plan:
     """Plan of A A^T for an m x k matrix on the device, m, k > 0.
 
-    Operand ``A`` as it lies, result ``C``, m x m, both packed. The additions of c_ij and c_ji are the same in the same
+    Operand ``A`` as stored, result ``C``, m x m, both packed. The additions of c_ij and c_ji are the same in the same
     order; `symmetric` and `symmetric_panels` copy one from the other, so C is symmetric bit by bit. Passes:
     ``inner_product`` 1, ``single_component`` 3, ``symmetric`` 2, ``symmetric_panels`` 4 and (m / 16) (k / DEPTH) draws,
     ``stripes`` 2 + k / WIDTH; one more that writes out a transpose, where a variant is not in `IN_PLACE`.
 
-    `forms`: of A. Where the texture holds the transpose, the product is that of the transpose of what lies there.
+    `forms`: of A. Where the texture holds the transpose, the product is that of the transpose of what is there.
     `upper`: A is upper triangular: variants in `HALVES` sum from its diagonal on, m (m + 1) (m + 2) / 3 flop. The
     others take no notice.
     """

@@ -16,7 +16,7 @@ from glla.passes.layout import Shape
 
 @dataclass(frozen=True)
 class Blocks(Direct):
-    """A matrix lies in 2 x 2 blocks."""
+    """A matrix in 2 x 2 blocks."""
 
     name: ClassVar[str] = "blocks"
 

@@ -20,7 +20,7 @@ from glla.passes.layout import Shape
 
 @dataclass(frozen=True)
 class Circular(Direct):
-    """A square matrix lies as circular diagonals: number d holds A[i, (i + offsets[d]) mod n] at the place of row i."""
+    """A square matrix stored as circular diagonals: number d is A[i, (i + offsets[d]) mod n] at the place of row i."""
 
     name: ClassVar[str] = "circular"
 

@@ -22,7 +22,7 @@ TERMS = 16
 
 @dataclass(frozen=True)
 class Diagonals(Direct):
-    """A matrix lies as its diagonals; number d holds A[i, i + offsets[d]] at the place of row i."""
+    """A matrix stored as its diagonals; number d holds A[i, i + offsets[d]] at the place of row i."""
 
     name: ClassVar[str] = "diagonals"
 
@@ -44,7 +44,7 @@ class Diagonals(Direct):
 
     @staticmethod
     def at(shape: Shape, entries: int, offsets: tuple[int, ...], limits: Limits) -> Diagonals:
-        """How a matrix with these diagonals lies."""
+        """Layout of a matrix with these diagonals."""
         fits = len(offsets) * vector(shape[0], limits).width <= limits.texture_size
         return Diagonals(shape, entries, offsets, limits.software and fits)
 

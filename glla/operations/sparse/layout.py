@@ -24,7 +24,7 @@ MOST_TEXELS = 1 << 15
 
 
 class Structure(Protocol):
-    """How a sparse matrix lies in textures: all that a plan needs to know of it. Hashable; its values are elsewhere."""
+    """Layout of a sparse matrix in textures, all that a plan needs to know of it, without its values. Hashable."""
 
     name: ClassVar[str]
 
@@ -53,7 +53,7 @@ class Structure(Protocol):
         """Add the passes of the product to a draft that has the `slots`; give the slot of y."""
 
     def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str | None:
-        """Add those of the product with a matrix; give the slot of Y. None where columns go one by one."""
+        """Add those of the product with a matrix; give the slot of Y. None where columns are looped."""
 
 
 class Direct:
@@ -69,7 +69,7 @@ class Direct:
 
 @dataclass(frozen=True)
 class Rows:
-    """Right-hand sides of a product, side by side: X and Y, wrapped, their rows whole texels."""
+    """Right-hand sides of a product, side by side: X and Y, linear, their rows whole texels."""
 
     x: str  # slot of X
     quads: int  # texels of a row: four columns each

@@ -20,7 +20,7 @@ MOST_COLUMNS = 1 << 24
 
 @dataclass(frozen=True)
 class Pointers(Direct):
-    """A matrix lies row by row."""
+    """A matrix stored row by row."""
 
     name: ClassVar[str] = "pointers"
 

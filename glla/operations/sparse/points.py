@@ -16,7 +16,7 @@ from glla.passes.layout import Shape
 
 @dataclass(frozen=True)
 class Points(Direct):
-    """A matrix lies as a list of entries."""
+    """A matrix stored as a list of entries."""
 
     name: ClassVar[str] = "points"
 
@@ -54,4 +54,4 @@ class Points(Direct):
         return y
 
     def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> None:
-        """Say that columns go one by one."""
+        """Say that columns are looped."""

@@ -30,14 +30,14 @@ benchmarks/results/nvidia-h200-pcie-sse2/experiments/2026-11-23-sparse.json."""
 
 @dataclass(frozen=True)
 class Sell:
-    """A matrix lies in tiles of rows."""
+    """A matrix in tiles of rows."""
 
     name: ClassVar[str] = "sell"
 
     shape: Shape
     entries: int  # of the matrix
     tiles: Tiles  # its rows, or their pieces
-    sorted: bool  # whether those lie in another order
+    sorted: bool  # whether those are in another order
     sums: Sell | None  # what sums up pieces, and puts rows back into order; None where rows are whole, and in order
 
     @staticmethod

@@ -39,7 +39,7 @@ VARIANTS = {
 
 
 def structure_of(forms: Forms) -> Structure | None:
-    """How the matrix lies; None for the diagonals of a grid, which lie in any format."""
+    """Layout of the matrix; None for the diagonals of a grid, which any format can have."""
     return cast("Structure | None", forms[0].view)
 
 
@@ -67,7 +67,7 @@ def flops(forms: Forms) -> int:
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the format: the one that A lies in; of a grid the tuned one, else diagonals."""
+    """Pick the format: the one that A is in; of a grid the tuned one, else diagonals."""
     structure = structure_of(forms)
     if structure is not None:
         return structure.name, ()
@@ -80,7 +80,7 @@ def choose(forms: Forms, limits: Limits) -> Choice:
 def plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of the product on the device.
 
-    Operands: the textures of A, and ``x``, wrapped. Result ``y``, wrapped. A pass for 16 diagonals, or for 60000
+    Operands: the textures of A, and ``x``, linear. Result ``y``, linear. A pass for 16 diagonals, or for 60000
     entries of the longest row; `sell` takes more where it cuts or sorts rows, to put them together again.
 
     `forms`: of A and x, a column. A form of A with a `Structure` for its view is a matrix that lies so. Without one, A
@@ -112,15 +112,15 @@ def columns_at_once(tallest: int) -> int:
 
 
 def for_columns(structure: Structure, limits: Limits) -> Structure:
-    """How a matrix lies for columns that go together: as it lies anyway, but for a stencil, which lies as diagonals."""
+    """Layout of a matrix for columns that go together: its own, but for a stencil, which becomes diagonals."""
     return structure.diagonals(limits) if isinstance(structure, Stencil) else structure
 
 
 @cached_plan
 def rows(form: Form, quads: int, limits: Limits = PLAIN) -> Plan | None:
-    """Plan of the product with a matrix of four columns for each of `quads`; None where columns go one by one.
+    """Plan of the product with a matrix of four columns for each of `quads`; None where columns are looped.
 
-    Operands: the textures of A, and ``X``, wrapped, in C order. Result ``Y``, likewise. Passes as `plan`.
+    Operands: the textures of A, and ``X``, linear, in C order. Result ``Y``, likewise. Passes as `plan`.
     """
     structure = for_columns(cast("Structure", form.view), limits)
     draft = Draft(f"spmm[{structure.name}]")
@@ -146,7 +146,7 @@ def _structure(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Structure:
 
 
 def _of_grid(name: str, rows: Compressed, limits: Limits) -> Structure:
-    """How any entries at these places lie."""
+    """Layout of any entries at these places."""
     return Stencil.of_any(rows) if name == Stencil.name else FORMATS[name](rows, limits)
 
 
@@ -155,7 +155,7 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: A of the host is laid out and uploaded, x uploaded, y read back unless x is on the device.
 
     A matrix x of the host goes in blocks of `columns_at_once` columns, see `rows`; few columns, and those for
-    ``points``, go one by one.
+    ``points``, are looped.
     """
     structure = _structure(forms, limits, **way)
     if forms[1].shape[1] != 1 and not forms[1].resident:

@@ -130,7 +130,7 @@ class Stencil(Direct):
         return " ".join(terms)
 
     def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> None:
-        """Say that columns go one by one: those that go together take the `diagonals`."""
+        """Say that columns are looped: those that go together take the `diagonals`."""
 
     def diagonals(self, limits: Limits) -> Diagonals:
         """The same matrix by its diagonals."""

@@ -32,7 +32,7 @@ SHORT = 1 << 15
 
 @dataclass(frozen=True)
 class Tiles:
-    """How the rows of a matrix lie, in an order in which they were put."""
+    """Layout of the rows of a matrix, in an order in which they were put."""
 
     shape: Shape
     tile: tuple[int, int]  # texels of y in a tile, high and wide

@@ -129,14 +129,14 @@ def _parity(order: NDArray[np.intp]) -> int:
 def of_figures(diagnostics: Array, scaled_by: Any = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Signs and logarithms of the determinants of a batch, from the diagnostics of its plan.
 
-    `scaled_by` are the exponents by which each member was scaled before.
+    `scaled_by` are the exponents by which each matrix was scaled before.
     """
     u, _, pivots, exponents = np.moveaxis(diagnostics, 1, 0)
     return sign_and_log(u, pivots.astype(np.int32), np.sum(exponents, axis=1) + scaled_by)
 
 
 def of_line_and_turns(u: Array, turns: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """As `of_figures`, from U's diagonals alone, and from one number of each member, see ``stack/doubt.frag``.
+    """As `of_figures`, from U's diagonals alone, and from one number of each matrix, see ``stack/doubt.frag``.
 
     >>> sign, logarithm = of_line_and_turns(np.float32([[2, 1]]), np.float32([7]))
     >>> float(sign[0]), round(float(np.exp(logarithm[0])), 3)
@@ -165,7 +165,7 @@ def rejected(operands: tuple[Array, ...], nothing: Array, diagnostics: Array) ->
 
 
 def most_batched(forms: Forms, limits: Limits) -> int:
-    """Determinants that one plan may find at once; 0: they go one by one."""
+    """Determinants that one plan may find at once; 0: they are looped."""
     most = plu_batches.most_factors(forms, limits)
     return plu_batches.most_small_determinants(forms, limits) if most and stack.is_small(forms) else most
 

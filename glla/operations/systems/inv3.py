@@ -88,7 +88,7 @@ def most_batched(limits: Limits) -> int:
 def device_plan(forms: Forms, limits: Limits, chosen: Chosen, diagnostics: bool = False) -> Plan:
     """Plan of the inverses, on the device, of the rows of a packed matrix, count x 9.
 
-    Operand ``A``, result ``X``, both packed; ``diagnostics``, wrapped, a line for each matrix. Passes: ``adjugate`` 2,
+    Operand ``A``, result ``X``, both packed; ``diagnostics``, linear, a line for each matrix. Passes: ``adjugate`` 2,
     the
     others 1, beside those that bring the rows in and pack them again.
 

@@ -51,7 +51,7 @@ def safe_factors(lu: Array) -> bool:
 
 
 def each_safe(lu: Array) -> NDArray[np.bool_]:
-    """As `safe_factors`, of each member of a stack."""
+    """As `safe_factors`, of each matrix of a stack."""
     diagonals = np.diagonal(lu, 0, -2, -1)
     near: NDArray[np.bool_] = each_near_one(diagonals) & each_near_one(largest_of_columns(np.triu(lu)))
     return near & diagonals.all(axis=-1)

@@ -92,7 +92,7 @@ def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
 
 
 def most_batched(forms: Forms, limits: Limits) -> int:
-    """Members of a stack that one plan may invert at once; 0: they go one by one, as a matrix alone does."""
+    """Matrices of a stack that one plan may invert at once; 0: they are looped, as a matrix alone does."""
     return solve.most_batched(forms, limits) if forms[0].stack else 0
 
 

@@ -64,7 +64,7 @@ def call_plan(
     refine: bool = False,
     **way: Unpack[Way],
 ) -> Plan:
-    """Plan of a call: with the diagnostics that say whether the solution stands.
+    """Plan of a call: with the diagnostics by which the solution is judged.
 
     With `inverse` B is the identity. With `refine` the matrix is scaled in float64 on the host, and corrections follow.
     """
@@ -103,7 +103,7 @@ def streamed(
 
 
 def most_batched(forms: Forms, limits: Limits) -> int:
-    """Systems, or inverses, that one plan may find at once; 0: they go one by one."""
+    """Systems, or inverses, that one plan may find at once; 0: they are looped."""
     if stack.is_small(forms):
         return plu_batches.most_small_systems(forms, limits)
     return plu_batches.most_systems(forms, limits)
@@ -119,7 +119,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -
 
 
 def are_regular(operands: Sequence[Array], diagnostics: Array, equilibrate: bool = True) -> NDArray[np.bool_]:
-    """Which doubtful members are well away from singular, by singular values in float64: their solutions stand.
+    """Which rejected matrices are well away from singular, by singular values in float64: their solutions are accepted.
 
     Only of order `stack.IN_REGISTERS` or less, where that takes microseconds and a closer look on the device a
     millisecond. Growth and numbers near float32's limits still need that look.
@@ -147,7 +147,7 @@ def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
 
 @np.errstate(all="ignore")  # the range is checked afterwards
 def rejected(operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibrate: bool = True) -> NDArray[np.intp]:
-    """Members of a stack whose solutions must not be trusted."""
+    """Matrices of a stack whose solutions must not be trusted."""
     a, n = operands[0], diagnostics.shape[-1]
     u, largest, squares = acceptance.side_by_side(diagnostics).transpose(0, 2, 1)
     growth = _growth(a, largest, equilibrate)

@@ -1,6 +1,6 @@
 """Batches on the device solved with triangles: with one, which is one of two factors, or with factors.
 
-    T, B wrapped --> packed factors --> two substitutions --> X wrapped, and diagnostics of each member that are read
+    T, B linear --> packed factors --> two substitutions --> X linear, and diagnostics of each matrix that are read
     back
 
 The substitutions are those of a batch from the host, see `glla.operations.elimination.plu_batches.substitute`. From the
@@ -69,7 +69,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
     """Plan of L U X = B, rows in order, or with the transpose of L U.
 
     Operands ``A``, the factors, ``B``, and ``I``, the rows' numbers, int32, (..., n, 1): which row of B is taken, with
-    `transposed` which row of the solution. Results ``matrices``: X. Figures of each member, which are read as in
+    `transposed` which row of the solution. Results ``matrices``: X. Figures of each matrix, which are read as in
     `with_triangles`: ``most_A``, the factors' largest magnitude; ``least_U``, ``most_U``, ``least_B``, ``most_B``, of
     the largest in the columns; ``diagonal``, the least on U's; ``most_X``.
     `forms`, `limits`: as in `with_triangles`, of packed factors and of B. `transposed`: with the transpose.

@@ -133,7 +133,7 @@ def _statements(stage: shaders.Stage) -> Iterator[_Statement]:
         if line not in active or line.startswith("#") or _PARAMETER.search(text[: match.start()]):
             continue
         if match[1] == "out" and (text.count("{", 0, match.start()) != text.count("}", 0, match.start())):
-            continue  # a member of something
+            continue  # a matrix of something
         located = _LOCATED.fullmatch(match[0][:-1])
         plain = _PLAIN.fullmatch(match[2])
         kind, name = (plain[1], plain[2]) if plain else ("", "")

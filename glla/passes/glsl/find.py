@@ -77,7 +77,7 @@ def file(name: str) -> str:
 
 
 def is_own(file: str) -> bool:
-    """Whether a file lies below ``shaders/``; False for a name that no file can have, such as one of 300 letters.
+    """Whether a file is below ``shaders/``; False for a name that no file can have, such as one of 300 letters.
 
     >>> is_own("lib/packed.glsl"), is_own("packed" * 50)
     (True, False)
@@ -151,7 +151,7 @@ _ADOPTING = RLock()
 def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None, *, keep: bool = False) -> str:
     r"""Take in a fragment shader that is not below ``shaders/``: from now on a pass may draw with it.
 
-    It may include what glla's own shaders may, and what lies in its own folder or below. One of the same name that was
+    It may include what glla's own shaders may, and what is in its own folder or below. One of the same name that was
     adopted before is replaced, unless it was to be kept; programs are known by their text, so none is mistaken for
     another. `MOST_ADOPTED` are kept in all: a plan that draws with an older one can no longer be shown, nor run on a
     device that has not run it.

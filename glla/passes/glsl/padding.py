@@ -1,7 +1,7 @@
 """Zeros in the padding of a shader's targets, whatever it computes: ``NAME@padded``, ``NAME@spared``, ``NAME@truths``.
 
 The padding of a packed matrix is always zero (`glla.passes.layout`), and so are the spare channels behind the last
-element of a wrapped array; glla's own shaders see to that themselves. Nobody can be sure of a user's. A NaN that stayed
+element of a linear array; glla's own shaders see to that themselves. Nobody can be sure of a user's. A NaN that stayed
 there would reach every product with the matrix, so its ``main`` is called by another one, which then chooses zeros for
 elements outside of the result: no further pass, and a few instructions.
 """
@@ -18,7 +18,7 @@ PADDED = "padded"
 """The shader NAME is ``NAME@padded`` with zeros in the padding of packed matrices; it declares `SHAPE` in addition."""
 
 SPARED = "spared"
-"""``NAME@spared`` has zeros behind the last element of wrapped arrays; it declares `EXTENT` in addition."""
+"""``NAME@spared`` has zeros behind the last element of linear arrays; it declares `EXTENT` in addition."""
 
 TRUTHS = "truths"
 """``NAME@truths`` does the same, and makes its integers 0 or 1."""
