@@ -16,28 +16,15 @@ ENTRY_POINTS = sorted(
 MAIN = "layout(location = 0) out vec4 result;\nvoid main() { result = vec4(0.0); }\n"
 
 
-def declared(shader_files, text, **defines):
-    """Names of the uniforms that are left of a text."""
-    shader_files({"a.frag": text + "\n" + MAIN})
-    found = resolve("a", defines)
-    return found.samplers | found.uniforms
-
-
 # ---- files -------------------------------------------------------------------------------------------------------
 
 
 def test_text_begins_with_the_version_and_the_defines(shader_files):
+    """Each define as it is in GLSL."""
     shader_files({"a.frag": MAIN})
-    assert resolve("a", {"N": 2, "M": 1}).fragment.text == f"#version 330 core\n#define M 1\n#define N 2\n{MAIN}"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(3, "3"), (-1, "-1"), (1.0, "1.0"), (1e-30, "1e-30"), (0.1, "0.1"), (True, "1"), (False, "0"), ("a + b", "a + b")],
-)
-def test_a_define_keeps_its_type(shader_files, value, text):
-    shader_files({"a.frag": MAIN})
-    assert f"#define X {text}\n" in resolve("a", {"X": value}).fragment.text
+    defines = {"C": -1, "B": 3, "A": 1.0, "F": 1e-30, "E": 0.1, "D": True, "G": False, "H": "a + b"}
+    text = "#define A 1.0\n#define B 3\n#define C -1\n#define D 1\n#define E 0.1\n#define F 1e-30\n#define G 0\n"
+    assert resolve("a", defines).fragment.text == f"#version 330 core\n{text}#define H a + b\n{MAIN}"
 
 
 def test_defines_reach_both_stages(shader_files):
@@ -144,84 +131,50 @@ def test_outputs_are_in_the_order_of_their_locations(shader_files):
     assert resolve("a").outputs == ("pivots", "health")
 
 
-@pytest.mark.parametrize("comment", ["// uniform int a;", "/* uniform int a; */", "/*\nuniform int a;\n*/"])
-def test_comments_declare_nothing(shader_files, comment):
-    assert declared(shader_files, comment + "\nuniform int b;") == {"b"}
+def uniforms(*names):
+    return "\n".join(f"uniform int {name};" for name in names)
+
+
+CHAIN = "#if N == 0\n{}\n#elif N == 1 || N == 0\n{}\n#elif N == 2\n{}\n#else\n{}\n#endif".format(*map(uniforms, "abcd"))
+EITHER = f"{{}}\n{uniforms('a')}\n#else\n{uniforms('b')}\n#endif\n{uniforms('c')}"
+NESTED = f"#if N\n{uniforms('a')}\n#if M\n{uniforms('b')}\n#endif\n#endif"
+DEFAULT = f"#ifndef N\n#define N 1  // meaning (0, 1)\n#endif\n#if N\n{uniforms('a')}\n#endif"
+ANOTHER = f"#define M N\n#if M == 3\n{uniforms('a')}\n#endif"
+NOT_TAKEN = f"#if 0\n#define N 1\n#endif\n#ifdef N\n{uniforms('a')}\n#endif"
+CONDITIONS = [
+    ("#if N", 0, False), ("#if N", 1, True), ("#if !N", 1, False), ("#if N == 2", 2, True), ("#if N == 2", 3, False),
+    ("#if N != 2", 3, True), ("#if N >= 1", 0, False), ("#if N <= 1 && N > -1", 0, True), ("#if N + 1 == 2", 1, True),
+    ("#if N < 0 || N > 3", 2, False), ("#if N < 0 || N > 3", 4, True), ("#if !(N == 1)", 1, False),
+    ("#if defined(N) && N", 1, True), ("#if defined(NONE)", 1, False), ("#if !defined ( NONE )", 1, True),
+    ("#if NONE", 1, False), ("#if N  // a comment", 1, True), ("  #  if N", 1, True), ("#ifdef N", 0, True),
+    ("#ifdef NONE", 0, False), ("#ifndef N", 0, False), ("#ifndef NONE", 0, True),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("condition", "value", "taken"),
+    ("text", "defines", "left"),
     [
-        ("#if N", 0, False),
-        ("#if N", 1, True),
-        ("#if !N", 1, False),
-        ("#if N == 2", 2, True),
-        ("#if N == 2", 3, False),
-        ("#if N != 2", 3, True),
-        ("#if N >= 1", 0, False),
-        ("#if N <= 1 && N > -1", 0, True),
-        ("#if N < 0 || N > 3", 2, False),
-        ("#if N < 0 || N > 3", 4, True),
-        ("#if !(N == 1)", 1, False),
-        ("#if N + 1 == 2", 1, True),
-        ("#if defined(N) && N", 1, True),
-        ("#if defined(NONE)", 1, False),
-        ("#if !defined ( NONE )", 1, True),
-        ("#if NONE", 1, False),
-        ("#if N  // a comment", 1, True),
-        ("  #  if N", 1, True),
-        ("#ifdef N", 0, True),
-        ("#ifdef NONE", 0, False),
-        ("#ifndef N", 0, False),
-        ("#ifndef NONE", 0, True),
+        *((EITHER.format(one), {"N": n}, "ac" if taken else "bc") for one, n, taken in CONDITIONS),
+        *((CHAIN, {"N": n}, name) for n, name in enumerate("abcd")),
+        *((NESTED, {"N": n, "M": m}, "ab"[: n + n * m]) for n in (0, 1) for m in (0, 1)),
+        (DEFAULT, {}, "a"), (DEFAULT, {"N": 0}, ""), (DEFAULT, {"N": 1}, "a"),
+        (ANOTHER, {"N": 3}, "a"), (NOT_TAKEN, {}, ""),
+        *((f"{comment}\n{uniforms('b')}", {}, "b") for comment in (
+            "// uniform int a;", "/* uniform int a; */", "/*\nuniform int a;\n*/", "// see results/*/here",
+            "/* uniform int a; */ // and */ here")),
     ],
-)
-def test_conditions_leave_declarations_in_or_out(shader_files, condition, value, taken):
-    text = f"{condition}\nuniform int a;\n#else\nuniform int b;\n#endif\nuniform int c;"
-    assert declared(shader_files, text, N=value) == ({"a", "c"} if taken else {"b", "c"})
-
-
-@pytest.mark.parametrize(("value", "expected"), [(0, "a"), (1, "b"), (2, "c"), (3, "d")])
-def test_one_branch_of_a_chain_is_taken(shader_files, value, expected):
-    text = """#if N == 0
-uniform int a;
-#elif N == 1 || N == 0
-uniform int b;
-#elif N == 2
-uniform int c;
-#else
-uniform int d;
-#endif"""
-    assert declared(shader_files, text, N=value) == {expected}
-
-
-@pytest.mark.parametrize(
-    ("outer", "inner", "expected"), [(0, 0, set()), (0, 1, set()), (1, 0, {"a"}), (1, 1, {"a", "b"})]
-)
-def test_conditions_nest(shader_files, outer, inner, expected):
-    text = "#if OUTER\nuniform int a;\n#if INNER\nuniform int b;\n#endif\n#endif"
-    assert declared(shader_files, text, OUTER=outer, INNER=inner) == expected
-
-
-@pytest.mark.parametrize(("defines", "expected"), [({}, {"a"}), ({"N": 0}, set()), ({"N": 1}, {"a"})])
-def test_a_default_holds_until_it_is_defined(shader_files, defines, expected):
-    text = "#ifndef N\n#define N 1  // meaning (0, 1)\n#endif\n#if N\nuniform int a;\n#endif"
-    assert declared(shader_files, text, **defines) == expected
-
-
-def test_a_define_may_stand_for_another_one(shader_files):
-    text = "#define M N\n#if M == 3\nuniform int a;\n#endif"
-    assert declared(shader_files, text, N=3) == {"a"}
-
-
-def test_a_define_in_a_branch_not_taken_defines_nothing(shader_files):
-    assert declared(shader_files, "#if 0\n#define N 1\n#endif\n#ifdef N\nuniform int a;\n#endif") == set()
+)  # fmt: skip
+def test_declarations_that_are_left(shader_files, text, defines, left):
+    """Behind conditions, chains and nests of them, defaults, defines of defines, and comments."""
+    shader_files({"a.frag": f"{text}\n{MAIN}"})
+    assert resolve("a", defines).uniforms == set(left)
 
 
 @pytest.mark.parametrize("condition", ['__import__("os")', "N = [1]", "N ? 1 : 0"])
 def test_a_condition_of_another_kind_is_refused(shader_files, condition):
+    shader_files({"a.frag": f"#if {condition}\n#endif\n{MAIN}"})
     with pytest.raises(ShaderError, match=r"^a\.frag:1: cannot evaluate the condition: .*; use integers, names, and"):
-        declared(shader_files, f"#if {condition}\n#endif")
+        resolve("a")
 
 
 # ---- the shaders of glla -----------------------------------------------------------------------------------------
@@ -251,13 +204,6 @@ def test_a_compute_shader_is_glsl_430(shader_files):
     assert list(found.stages) == ["compute"]
     assert found.key == (found.stages["compute"].text,)
     assert (found.samplers, found.uniforms, found.outputs) == ({"A"}, {"n"}, ("one", "second"))
-
-
-def test_a_block_comment_mark_in_a_line_comment_hides_nothing():
-    text = "// see results/*/here\nuniform int count;\n/* uniform int hidden; */ // and */ here\n"
-    found = shader.active_text(shader.Stage(text, ()))
-    assert "uniform int count;" in found
-    assert "hidden" not in found
 
 
 # ---- derived shaders ---------------------------------------------------------------------------------------------
