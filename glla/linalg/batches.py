@@ -67,8 +67,6 @@ class Batches:
     options: Mapping[str, Any] = field(default_factory=dict)
     # (operands of one matrix) -> values that its stages ask for, beside the operands and the options
     further: Callable[..., Mapping[str, Any]] | None = None
-    # (place, operands of one matrix on the host) -> X, where right-hand sides are too many to go at once
-    streamed: Callable[..., Any] | None = None
 
     @property
     def record(self) -> Operation:

@@ -24,6 +24,7 @@ from glla.array.convert import Float32 as Host
 from glla.array.convert import finite_result
 from glla.array.value import Resident
 from glla.errors import ShapeError
+from glla.lazily import Later
 from glla.linalg import resident
 from glla.linalg.batches import Batches, Index, Results, place
 from glla.linalg.execution import on_device, run_stages
@@ -32,6 +33,8 @@ from glla.linalg.recording import one_by_one
 from glla.linalg.results import RefinedSolution
 from glla.operations.routes import Route, must_fit_a_texture, route
 from glla.passes import Forms, Plan, forms_of
+
+streaming = Later("glla.linalg.streaming")
 
 REFINED = ("X", "iterations", "backward_error")
 """Results of a refined solution."""
@@ -159,8 +162,7 @@ class Call(Batches):
 
     def _streamed(self, index: Index, *operands: Host) -> Results:
         """Run for one matrix, with right-hand sides that stream through the device."""
-        assert self.streamed is not None
-        return {self.results[0]: self.streamed(index, *operands)}
+        return {self.results[0]: getattr(streaming, self.operation)(self, index, *operands)}
 
     # -- operands on the device ---------------------------------------------------------------------------------------
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.array import Array, upload
+from glla.array.array import Array
 from glla.array.convert import Float32, as_float32
 from glla.array.value import Resident, from_array
 from glla.errors import OptionError, SingularMatrixError
-from glla.gl import Device, DeviceLike
-from glla.gl.observers import host_step
-from glla.linalg import resident, tiling
+from glla.gl import DeviceLike
+from glla.linalg import resident
 from glla.linalg.banded import solve_structured
+from glla.linalg.batches import Index, Places, Results
 from glla.linalg.call import Call
 from glla.linalg.definite import (
     OF_INVERSES,
@@ -30,27 +29,15 @@ from glla.linalg.definite import (
     inverse_of_definite,
     solve_pos,
 )
-from glla.linalg.execution import on_device, run_stages
-from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
-from glla.linalg.operands import beside_factors, device_of, explained, operand, pair, square
+from glla.linalg.operands import beside_factors, device_of, operand, pair, square
 from glla.linalg.results import RefinedSolution
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
-from glla.operations import OPERATIONS, acceptance
-from glla.operations.acceptance import member_of_stack
 from glla.operations.elimination import factors as plans
-from glla.operations.elimination import fallback
 from glla.operations.elimination.plu import permutation_of
-from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import lu_solve as substitution
 from glla.passes import forms_of
 from glla.registry import public
-
-CAREFUL = 256
-"""Columns of a block of right-hand sides that are solved by the fallback."""
-
-Index = tuple[int, ...]
-"""Place in a stack."""
 
 
 @public(numpy="linalg.solve", namespace="solve")
@@ -129,59 +116,14 @@ def solve(
     matrix = operand("solve", "A", a, check_finite)
     rhs = operand("solve", "b", b, check_finite)
     square("solve", "A", matrix)
-    return _call("solve", ("A", "b"), check_finite, equilibrate, device, matrix, rhs)(matrix, rhs)
-
-
-def _call(
-    function: str,
-    names: tuple[str, ...],
-    check_finite: bool,
-    equilibrate: bool,
-    device: DeviceLike | None,
-    *operands: Float32 | Array,
-) -> Call:
-    target, options = device_of(function, device, *operands), {"equilibrate": equilibrate}
-    in_blocks = partial(_in_blocks, function, equilibrate, target)
-    return Call(function, function, target, check_finite, names, options=options, streamed=in_blocks)
-
-
-def _values(function: str, operands: Sequence[Any], member: str) -> dict[str, Any]:
-    """Values of a system before the first stage."""
-    return {**dict(zip("AB", operands, strict=False)), "function": function, "member": member}
-
-
-def _with_care(function: str, a: Float32, b: Float32, equilibrate: bool, device: Device, index: Index) -> Float32:
-    forms = forms_of((a, b))
-    plan = fallback.fallback(fallback.System(len(a), b.shape[1], device.limits), forms, equilibrate)
-    values = _values(function, (a, b), member_of_stack(index))
-    x: Float32 = run_stages(OPERATIONS[function], forms, on_device(device, plan), values, fallback.FALLBACK)["X"]
-    return x
-
-
-def _in_blocks(
-    function: str, equilibrate: bool, device: Device, index: Index, a: Float32, b: Float32 | None = None
-) -> Float32:
-    """Solve for all columns of `b`, or of the identity, block by block."""
-    order = len(a)
-    columns = order if b is None else b.shape[1]
-    with explained(function, a):
-        factors = factorise(upload(a, device), equilibrate_first=equilibrate)
-    x = np.empty((order, columns), dtype=np.float32)
-    blocks = tiling.columns_of_identity(order) if b is None else tiling.columns_of(b)
-    if factors.in_bounds(a) and (b is None or acceptance.largest_near_one(b)):
-        factors.check_regular(function, member_of_stack(index))
-        tiling.solve(factors, blocks, x)
-    else:
-        for left in range(0, columns, CAREFUL):
-            place = slice(left, min(left + CAREFUL, columns))
-            x[:, place] = _with_care(function, a, blocks(place), equilibrate, device, index)
-    return x
+    target, options = device_of("solve", device, matrix, rhs), {"equilibrate": equilibrate}
+    return Call("solve", "solve", target, check_finite, ("A", "b"), options=options)(matrix, rhs)
 
 
 def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check_finite: bool) -> RefinedSolution:
     target, options = device_of("solve", device, a, b), {"equilibrate": equilibrate, "refine": True}
 
-    def as_it_is(a: NDArray[np.float64], b: NDArray[np.float64]) -> dict[str, Any]:
+    def as_it_is(a: NDArray[np.float64], b: NDArray[np.float64]) -> Results:
         """A is not scaled before it is factored."""
         zeros = np.zeros((len(a), 1), dtype=np.int32)
         scaled = as_float32("solve", "A", a, check_finite)
@@ -262,7 +204,7 @@ def inv(
     square("inv", "A", value)
     if variant is not None:
         must_be_small(value)
-    return _call("inv", ("A",), check_finite, True, device, value)(value)
+    return Call("inv", "inv", device_of("inv", device, value), check_finite, ("A",))(value)
 
 
 @public()
@@ -380,17 +322,8 @@ def lu_solve(
         refused = substitution.settle(forms_of((factors,)), "", {"diagonal": np.diagonal(factors, 0, -2, -1)})
         if isinstance(refused, SingularMatrixError):
             raise refused
-    in_blocks = partial(_substituted_in_blocks, target, exchanges, trans != 0)
-    call = Substitution(
-        "lu_solve",
-        "lu_solve",
-        target,
-        check_finite,
-        ("lu", "b"),
-        options=options,
-        streamed=in_blocks,
-        exchanges=exchanges,
-    )
+    names = ("lu", "b")
+    call = Substitution("lu_solve", "lu_solve", target, check_finite, names, options=options, exchanges=exchanges)
     return call(factors, rhs)
 
 
@@ -400,17 +333,22 @@ class Substitution(Call):
 
     exchanges: NDArray[np.integer] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
-    def _values(self, operands: Sequence[Any], index: Index) -> dict[str, Any]:
+    def _values(self, operands: Sequence[Any], index: Index) -> Results:
         values = super()._values(operands, index)
-        own = _exchanges_of(self.exchanges, index)
-        return {**values, "LU": values["lu"], "pivots": plans.pivot_records(own)}
+        return {**values, "LU": values["lu"], "pivots": plans.pivot_records(self.exchanges_of(index))}
+
+    def exchanges_of(self, index: Index) -> NDArray[np.integer]:
+        """Exchanges of one matrix of a batch to which they broadcast."""
+        stack = self.exchanges.shape[:-1]
+        own = tuple(0 if size == 1 else i for size, i in zip(stack, index[len(index) - len(stack) :], strict=False))
+        return self.exchanges[own] if index else self.exchanges.reshape(-1)
 
     def _watched(self) -> dict[str, str]:
         return {"LU": "lu", "B": "b"}
 
     def _once_more(
-        self, places: NDArray[np.intp], given: tuple[Float32, ...], count: int, batch: Index
-    ) -> list[tuple[NDArray[np.intp], dict[str, Any]]]:
+        self, places: Places, given: tuple[Float32, ...], count: int, batch: Index
+    ) -> list[tuple[Places, Results]]:
         """Rejected matrices are solved as a batch of the host, which is scaled first."""
         self._refuse(places, given, batch)
         own = np.broadcast_to(self.exchanges, (*batch, self.exchanges.shape[-1])).reshape(count, -1)[places]
@@ -423,7 +361,7 @@ class Substitution(Call):
         swaps = np.broadcast_to(self.exchanges, (*batch, n)) if batch else self.exchanges
         return permutation_of(swaps.reshape(count, n), n)
 
-    def _host_pieces(self, matrices: tuple[Float32, ...], batch: Index, most: int) -> dict[str, Any] | None:
+    def _host_pieces(self, matrices: tuple[Float32, ...], batch: Index, most: int) -> Results | None:
         """Rows of B, or of the solutions with the transpose, are put in order on the host."""
         lu, b = matrices
         order = self._order(batch, len(lu))
@@ -433,32 +371,9 @@ class Substitution(Call):
             found["X"] = np.take_along_axis(found["X"], np.argsort(order)[:, :, np.newaxis], axis=1)
         return found
 
-    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> dict[str, Any] | None:
+    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> Results | None:
         """The rows' numbers go to the device beside the operands."""
         order = self._order(batch, prod(batch))
         places = np.argsort(order) if self.options.get("transposed") else order
         numbers = from_array(places.astype(np.int32).reshape(*matrices[1].shape[:-1], 1), self.device)
         return super()._device_pieces((*matrices, numbers), batch, most)
-
-
-def _exchanges_of(exchanges: NDArray[np.integer], index: Index) -> NDArray[np.integer]:
-    """Exchanges of one matrix of a batch to which they broadcast."""
-    stack = exchanges.shape[:-1]
-    own = tuple(0 if size == 1 else i for size, i in zip(stack, index[len(index) - len(stack) :], strict=False))
-    return exchanges[own] if index else exchanges.reshape(-1)
-
-
-def _substituted_in_blocks(
-    device: Device, exchanges: NDArray[np.integer], transposed: bool, index: Index, lu: Float32, b: Float32
-) -> Float32:
-    """Solve for all columns of `b`, block by block."""
-    piv = _exchanges_of(exchanges, index)
-    left, right, exponents = host_step(scaling.SCALE)(scaling.scaled)(lu, b)
-    if not scaling.safe_factors(left):
-        return scaling.in_float64(lu, b, permutation_of(piv, len(lu)), transposed)
-    with explained("lu_solve", lu):
-        factors = from_pivots(upload(left, device), piv)
-    x = np.empty(b.shape, dtype=np.float32)
-    tiling.solve(factors, tiling.columns_of(right), x, transposed=transposed)
-    (x,) = host_step(scaling.BACK)(scaling.scaled_back)(x, exponents)
-    return x

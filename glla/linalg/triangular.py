@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from glla.array.array import Array, identity, upload
+from glla.array.array import Array, identity
 from glla.array.convert import Float32, is_one_of
 from glla.errors import OptionError
-from glla.gl import Device, DeviceLike, Texture
+from glla.gl import DeviceLike
 from glla.gl.observers import host_step
-from glla.linalg import tiling
+from glla.linalg.batches import Index, Places, Results
 from glla.linalg.call import Call
-from glla.linalg.execution import on_device, run_stages
-from glla.linalg.operands import device_of, explained, known_variant, operand, square
+from glla.linalg.operands import device_of, known_variant, operand, square
 from glla.operations import OPERATIONS
-from glla.operations.acceptance import member_of_stack
 from glla.operations.triangles import solve_triangular as kernel
-from glla.operations.verdict import Continue
-from glla.passes import Form, Plan, forms_of
-from glla.passes import resident as on_the_device
+from glla.passes import Form
 from glla.registry import public
 
 TRANSPOSED = {0: False, 1: True, 2: True, "N": False, "T": True, "C": True}
 """Values of `trans`, and whether they mean the transpose."""
-
-Index = tuple[int, ...]
-"""Place in a stack."""
 
 
 @public()
@@ -98,37 +88,19 @@ def solve_triangular(
     square("solve_triangular", "a", matrix)
     known_variant("solve_triangular", OPERATIONS["solve_triangular"], variant)
     options = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal), "transposed": _transposed(trans)}
-    call = _call(
-        "solve_triangular", "solve_triangular", ("a", "b"), check_finite, variant, options, device, matrix, rhs
-    )
+    target, names = device_of("solve_triangular", device, matrix, rhs), ("a", "b")
+    call = TriangleCall("solve_triangular", "solve_triangular", target, check_finite, names, variant, options=options)
     if 0 not in rhs.shape:
         _refuse_zeros("solve_triangular", matrix, options)
     return call(matrix, rhs)
 
 
-def _call(
-    operation: str,
-    function: str,
-    names: tuple[str, ...],
-    check_finite: bool,
-    variant: str | None,
-    options: dict[str, bool],
-    device: DeviceLike | None,
-    *operands: Float32 | Array,
-) -> Call:
-    target = device_of(function, device, *operands)
-    of_solutions = variant if operation == "solve_triangular" else None
-    in_blocks = partial(_in_blocks, function, target, of_solutions, {"transposed": False, **options})
-    made = _Substitution if operation == "solve_triangular" else Call
-    return made(operation, function, target, check_finite, names, variant, options=options, streamed=in_blocks)
-
-
-class _Substitution(Call):
+class TriangleCall(Call):
     """A call whose rejected matrices are substituted together on the host."""
 
     def _once_more(
-        self, places: NDArray[np.intp], given: tuple[Float32, ...], count: int, batch: Index
-    ) -> list[tuple[NDArray[np.intp], dict[str, Any]]]:
+        self, places: Places, given: tuple[Float32, ...], count: int, batch: Index
+    ) -> list[tuple[Places, Results]]:
         self._refuse(places, given, batch)
         (x,) = host_step(kernel.FALLBACK)(kernel.in_float64)(*given, **self.options)
         return [(np.arange(len(places)), {"X": x})]
@@ -153,57 +125,6 @@ def _refuse_zeros(function: str, a: Float32 | Array, options: dict[str, bool]) -
     )
     if singular is not None:
         raise singular
-
-
-def _in_blocks(
-    function: str,
-    device: Device,
-    variant: str | None,
-    options: dict[str, bool],
-    index: Index,
-    a: Float32,
-    b: Float32 | None = None,
-) -> Float32:
-    """Solve for all columns of `b`, or of the identity, block by block."""
-    b = np.eye(len(a), dtype=np.float32) if b is None else b
-    operation, forms = OPERATIONS["solve_triangular"], forms_of((a, b))
-    with explained(function, a):
-        triangle = _Triangle(device, upload(a, device), variant, options)
-    x = np.empty(b.shape, dtype=np.float32)
-    tiling.solve(triangle, tiling.columns_of(b), x)
-    values = {"T": a, "B": b, "function": function, "member": member_of_stack(index), **options}
-    verdict = kernel.settle(forms, "", {**values, "X": x})
-    if isinstance(verdict, Continue):
-        careful = kernel.fallback(forms, device.limits, **options)
-        x = run_stages(operation, forms, on_device(device, careful), values, verdict.stage)["X"]
-    return x
-
-
-@dataclass(frozen=True)
-class _Triangle:
-    """A triangle on the device, past which blocks of right-hand sides stream: a `glla.linalg.tiling.Solver`."""
-
-    device: Device
-    a: Array
-    variant: str | None
-    options: dict[str, bool]
-
-    @property
-    def held(self) -> Texture:
-        """Texture of the packed matrix."""
-        return self.a.texture
-
-    def solution(self, columns: int, transposed: bool = False) -> Plan:
-        """Plan of the solution for as many right-hand sides."""
-        n = self.a.shape[0]
-        options = {**self.options, "transposed": self.options["transposed"] != transposed}
-        forms = on_the_device((n, n), (n, columns))
-        return kernel.solution(forms, self.device.limits, variant=self.variant, **options)
-
-    def solve(self, b: Array, transposed: bool = False) -> Array:
-        """Solve for right-hand sides on the device. Does not synchronise."""
-        plan = self.solution(b.shape[1], transposed)
-        return Array(self.device, self.device.run(plan, T=self.held, B=b.texture)["X"], b.value.matrix)
 
 
 # -- the inverse of a triangle ----------------------------------------------------------------------------------------
@@ -249,5 +170,5 @@ def inverse_of_triangle(
     if variant is None and prod(stack) > 1 and small:  # together, as solutions of a x = I
         ones = identity((n, n), target) if isinstance(value, Array) else np.eye(n, dtype=np.float32)
         names, options = ("A", "b"), {**options, "transposed": False}
-        return _call("solve_triangular", "inv", names, check_finite, None, options, device, value)(value, ones)
-    return _call("triangular_inverse", "inv", ("A",), check_finite, variant, options, device, value)(value)
+        return TriangleCall("solve_triangular", "inv", target, check_finite, names, options=options)(value, ones)
+    return Call("triangular_inverse", "inv", target, check_finite, ("A",), variant, options=options)(value)
