@@ -47,7 +47,7 @@ class Row:
 
 ROWS = (
     Row(
-        RESTORATION, "5.2.1", "inverse by Gauss and Jordan", '`inv(a, variant="gauss_jordan")`', "gauss_jordan", "inv",
+        RESTORATION, "5.2.1", "Gauss-Jordan inverse", '`inv(a, variant="gauss_jordan")`', "gauss_jordan", "inv",
         f"n = 4096: 4.80 ms a column, 19.7 s in all, derived; curve {NOT_PUBLISHED} ({C1060})", "gauss_jordan",
     ),
     Row(

@@ -56,7 +56,7 @@ def test_info_json(capsys):
     assert found["memory"]["textures_in_use"] == 0
     assert set(found["versions"]) == {"glla", "Python", "numpy", "moderngl", "glfw"}
     assert found["versions"]["glla"] == glla.__version__
-    assert all({"name", "verdict", "necessary", "detail", "figures"} == set(test) for test in found["self_test"])
+    assert all({"name", "ok", "verdict", "necessary", "detail", "figures"} == set(test) for test in found["self_test"])
     assert [one["index"] for one in found["egl_devices"]] == [one.index for one in glla.list_egl_devices()]
 
 

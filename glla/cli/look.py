@@ -76,6 +76,8 @@ def _add_operation(parser: argparse.ArgumentParser, size: int = 16, count: str |
 
     parser.add_argument("operation", metavar="OP", nargs=count, help=", ".join(OPERATIONS))
     parser.add_argument("--variant", metavar="V", help="the plan of this variant (as a call would run it)")
+    if count is None:
+        parser.add_argument("--all", action="store_true", help="also the steps of the call around the operation")
     shared(parser, size=(size, "order of the matrices"), device=False)
 
 
@@ -84,7 +86,8 @@ def _explain(options: argparse.Namespace) -> int:
     from glla.operations import OPERATIONS
 
     arrays = [_matrix("explain", path) for path in options.data]
-    print(glla.explain(trace.plan(options.operation, options.size, options.variant, data=arrays)))
+    explained = glla.explain(trace.plan(options.operation, options.size, options.variant, data=arrays))
+    print(explained if options.all else explained.short)
     if options.variant:
         variant = OPERATIONS[options.operation].variants[options.variant]
         print(f"\n{options.variant}: {variant.summary}\nsource: {variant.source}")
@@ -101,7 +104,16 @@ def _trace(options: argparse.Namespace) -> int:
         return 0
     trace.check(options.operation, options.out)
     arrays = [_matrix("trace", path) for path in options.data]
-    given = options.operation, options.size, options.out, options.variant, options.seed, arrays, options.json
+    given = (
+        options.operation,
+        options.size,
+        options.out,
+        options.variant,
+        options.seed,
+        arrays,
+        options.json,
+        options.all,
+    )
     with opened(options) as device:
         recorded = trace.run(device, *given)
         if options.json:
@@ -161,11 +173,13 @@ def _variants(options: argparse.Namespace) -> int:
     from glla.lab import collection, progress
 
     chosen = options.operation or collection.names()
-    if options.count:
+    where = "OpenGL 3.3 on a GPU (--device D: for another one)"
+    if options.count or options.device is not None:
         with opened(options) as device, progress.shown("counting fetches") as say:
-            found = collection.entries(device, chosen, options.size, say)
+            where, count = device.info.renderer, device if options.count else None
+            found = collection.entries(count, chosen, options.size, say, device.limits)
     else:
         found = collection.entries(None, chosen, options.size)
-    listed = [asdict(entry) for entry in found]
-    print(document(options, None, {"variants": listed}) if options.json else collection.text(found))
+    listed = {"variants": [asdict(entry) for entry in found], "for": where}
+    print(document(options, None, listed) if options.json else collection.text(found, where))
     return 0

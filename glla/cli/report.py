@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import asdict
 from typing import Any
 
 import glla
@@ -51,16 +52,7 @@ def of(device: Device) -> dict[str, Any]:
         },
         "egl_devices": egl_devices(device),
         "versions": versions(),
-        "self_test": [
-            {
-                "name": finding.name,
-                "verdict": finding.verdict,
-                "necessary": finding.necessary,
-                "detail": finding.detail,
-                "figures": dict(finding.figures),
-            }
-            for finding in findings
-        ],
+        "self_test": [{**asdict(finding), "verdict": finding.verdict} for finding in findings],
     }
 
 
@@ -84,17 +76,8 @@ def _limits(device: Device) -> dict[str, dict[str, Any]]:
 def egl_devices(device: Device | None = None) -> list[dict[str, Any]]:
     """List EGL's devices as plain data, the one in use marked."""
     used = "" if device is None else device.info.backend
-    return [
-        {
-            "index": one.index,
-            "name": one.name,
-            "software": one.software,
-            "render_node": one.render_node,
-            "cuda": one.cuda,
-            "in_use": used.startswith(f"EGL device {one.index} "),
-        }
-        for one in glla.list_egl_devices()
-    ]
+    devices = glla.list_egl_devices()
+    return [asdict(one) | {"in_use": used.startswith(f"EGL device {one.index} ")} for one in devices]
 
 
 def versions() -> dict[str, str]:

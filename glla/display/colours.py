@@ -25,7 +25,7 @@ DARK = "--zero: rgb(30 33 38); --positive: rgb(34 84 160); --negative: rgb(138 7
 """CSS of an exported page, the same hues, pale enough for the numbers in a cell; a frame is around changes."""
 
 MOST_PIXELS = 128
-"""Rows and columns of a picture at most; of a larger matrix each pixel shows the largest entry of a block."""
+"""Rows and columns of a picture at most; of a larger matrix every second, third, ..."""
 
 
 def strengths(values: NDArray[Any], largest: float | None = None) -> NDArray[np.float64]:
@@ -51,7 +51,7 @@ def tint(strength: float) -> str:
 
 def picture(values: NDArray[Any], largest: float | None = None) -> str:
     """Draw a matrix as an ``img`` that needs nothing else: a PNG with transparent colours."""
-    values = _thinned(values)
+    values = values[tuple(slice(None, None, -(-side // MOST_PIXELS)) for side in values.shape)]
     strength = strengths(values, largest)[..., None]
     colours = np.where(strength < 0, _rgb(NEGATIVE), _rgb(POSITIVE))
     missing = np.isnan(values)[..., None]
@@ -60,18 +60,6 @@ def picture(values: NDArray[Any], largest: float | None = None) -> str:
     )
     look = "image-rendering:pixelated;width:9em;border:1px solid"
     return f'<img alt="" style="{look}" src="data:image/png;base64,{b64encode(_png(pixels)).decode()}">'
-
-
-def _thinned(values: NDArray[Any]) -> NDArray[Any]:
-    """Reduce a large matrix: the entry of largest magnitude of each block."""
-    for axis in (0, 1):
-        step = -(-values.shape[axis] // MOST_PIXELS)
-        if step > 1:
-            wide = np.pad(values, [(0, -values.shape[k] % step if k == axis else 0) for k in (0, 1)])
-            blocks = np.moveaxis(wide, axis, -1).reshape(wide.shape[1 - axis], -1, step)
-            found = np.take_along_axis(blocks, np.abs(blocks).argmax(axis=-1)[..., None], -1)[..., 0]
-            values = np.moveaxis(found, -1, axis)
-    return values
 
 
 def _rgb(colour: str) -> list[int]:

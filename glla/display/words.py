@@ -106,7 +106,10 @@ class _Lines:
         plan = self.plan
         often = f"{plan.often}: " if plan.often else ""
         waits = "" if plan.composed else ", queued without waiting for the host"
-        yield f"{often}{plan.operation}: {_count(len(plan.passes), 'pass')}{waits}"
+        passes = _count(len(plan.passes), "pass")
+        if self.own is not None:
+            passes = f"{self._steps(range(self.own.first, self.own.end))}; {passes} with the call around them"
+        yield f"{often}{plan.operation}: {passes}{waits}"
         takes = f"  takes {', '.join(map(self._described, plan.operands)) or 'nothing'}"
         yield from textwrap.wrap(takes, WIDTH, subsequent_indent="    ")
         given = [

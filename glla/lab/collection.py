@@ -61,6 +61,7 @@ def entries(
     operations: Iterable[str] | None = None,
     n: int = SIZE,
     progress: Callable[[str], object] = lambda name: None,
+    limits: Limits = PLAIN,
 ) -> list[Entry]:
     """Cost every variant of some operations, each with its default parameters.
 
@@ -80,7 +81,7 @@ def entries(
         for contender in contenders(operation).values():
             if not contender.special:
                 progress(f"{operation} {contender.name}")
-                found.append(_entry(device, operation, contender, n))
+                found.append(_entry(device, operation, contender, n, limits if device is None else device.limits))
     return found
 
 
@@ -89,8 +90,8 @@ def plan(operation: str, contender: Contender, n: int, limits: Limits = PLAIN) -
     return contender.build(forms(inputs(find(operation), n, SEED)), limits, ())
 
 
-def _entry(device: Device | None, operation: str, contender: Contender, n: int) -> Entry:
-    steps = plan(operation, contender, n, PLAIN if device is None else device.limits)
+def _entry(device: Device | None, operation: str, contender: Contender, n: int, limits: Limits) -> Entry:
+    steps = plan(operation, contender, n, limits)
     if device is None:
         fewest, most = fetches.estimate(steps) or (None, None)
     else:
@@ -139,12 +140,12 @@ def _fetched(entry: Entry) -> str:
     return str(entry.fetches) if entry.fewest_fetches == entry.fetches else f"{entry.fewest_fetches} to {entry.fetches}"
 
 
-def text(found: list[Entry]) -> str:
-    """Write the table as aligned text; below it the summary and the parameters of each variant."""
+def text(found: list[Entry], where: str) -> str:
+    """Write the table as aligned text, with the device that it is for; below it what each variant does and takes."""
     notes = [f"  {entry.operation} {entry.variant}: {entry.summary}{_choices(entry)}" for entry in found]
     bounded = any(entry.fewest_fetches != entry.fetches for entry in found)
     table = aligned(HEAD, list(map(cells, found)))
-    return "\n".join([f"n = {found[0].n}", table, *([BOUNDS] if bounded else []), "", *notes])
+    return "\n".join([f"n = {found[0].n}, for {where}", table, *([BOUNDS] if bounded else []), "", *notes])
 
 
 def _choices(entry: Entry) -> str:

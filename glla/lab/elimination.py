@@ -1,4 +1,4 @@
-"""`glla demo elimination`: Gauss and Jordan's elimination of an integer matrix, a picture after every few passes."""
+"""`glla demo elimination`: Gauss-Jordan elimination of an integer matrix, a picture after every few passes."""
 
 from __future__ import annotations
 

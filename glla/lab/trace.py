@@ -8,6 +8,7 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 
+from glla.display import trace as display
 from glla.errors import OptionError, one_of
 from glla.gl import Device
 from glla.gl.recorder import Recorder
@@ -88,6 +89,7 @@ def run(
     seed: int = SEED,
     data: Sequence[Array] = (),
     quiet: bool = False,
+    whole: bool = True,
 ) -> Recorder:
     """Trace an operation, and save the trace or print it.
 
@@ -95,7 +97,7 @@ def run(
     `operation`: a key of `glla.operations.OPERATIONS`. `size`: order of the matrices. `outputs`: files ending in .gif,
     .html or .json; without one a table is printed. `variant`: trace the plan of this variant, operands on the device;
     by default a call of the public function is traced. `seed`: of the operands. `data`: the first operands, in place of
-    the example's. `quiet`: print nothing.
+    the example's. `quiet`: print nothing. `whole`: print the plans around the operation, too.
     """
     work = _work(device, operation, size, variant, seed, data)
     work()
@@ -103,7 +105,7 @@ def run(
     with Recorder(values=any(output.suffix.lower() != ".json" for output in outputs)) as recorded:
         work()
     if not outputs and not quiet:
-        print(recorded)
+        print(recorded if whole else display.text(recorded, short=True))
     for output in outputs:
         save(recorded, output)
         more = f", {recorded.dropped} more left out" if recorded.dropped else ""

@@ -121,8 +121,8 @@ def test_fetches_of_a_variant_fall_with_its_blocks(device):
 
 
 def test_text(small):
-    lines = collection.text(small).splitlines()
-    assert lines[0] == "n = 10"
+    lines = collection.text(small, "a GPU").splitlines()
+    assert lines[0] == "n = 10, for a GPU"
     assert lines[1].split() == list(collection.HEAD)
     assert len(lines) == 2 + 2 * len(EVERY) + 1
     lacking = replace(small[0], fetches=None, needs=("OpenGL 9.9",))
@@ -137,7 +137,7 @@ def test_text(small):
 def test_the_command_prints_the_table(capsys):
     assert main(["variants", "plu", "rref", "--size", "6"]) == 0
     output = capsys.readouterr().out
-    assert output.startswith("n = 6\n")
+    assert output.startswith("n = 6, for OpenGL 3.3 on a GPU")
     assert "Brodtkorb 2007, section 4.1.3" in output and "rref " in output and "matmul " not in output
 
 

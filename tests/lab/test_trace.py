@@ -52,7 +52,7 @@ def shown(dom, tag):
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_table_by_default(device, capsys, operation):
-    assert main(["trace", operation, "--size", "4"]) == 0
+    assert main(["trace", operation, "--size", "4", "--all"]) == 0
     output, errors = capsys.readouterr()
     assert errors == "" and output.startswith("operation") and output.count("\n") >= 2
     steps = [one for one in lab.plan(operation, 4, limits=device.limits).passes if not isinstance(one, Transfer)]
@@ -285,11 +285,29 @@ def test_pictures_need_values_and_passes(tmp_path, traced, monkeypatch):
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_explain(capsys, operation):
-    assert main(["explain", operation, "--size", "9"]) == 0
+    assert main(["explain", operation, "--size", "9", "--all"]) == 0
     output = capsys.readouterr().out
     assert output == f"{glla.explain(lab.plan(operation, 9))}\n" and "In all " in output
+    assert main(["explain", operation, "--size", "9"]) == 0
+    assert capsys.readouterr().out.count("\n") <= output.count("\n")
     assert main(["explain", "matmul", "--size", "9", "--variant", "virtual_cube"]) == 0
     assert "one layer of the virtual cube of processors" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_operation_comes_first(capsys):
+    """The steps of the call around it are named in three lines of `explain`, and in one for each plan of `trace`."""
+    assert main(["explain", "rref", "--size", "9"]) == 0
+    first, *around = capsys.readouterr().out.split("The call around it, ")
+    assert (
+        "rref/eliminate" in first
+        and "equilibrate" not in first
+        and "before: (upload), pack A, equilibrate" in around[0]
+    )
+    assert main(["trace", "rref", "--size", "9"]) == 0
+    first, *others = capsys.readouterr().out.split("the other plans:")
+    assert "rref/eliminate" in first and "packing/pack" not in first and "pack: 1 pass, " in others[0]
+    shown = repr(glla.plan("rref", (9, 9)))
+    assert "rref/eliminate" in shown and "packing/pack" not in shown and len(shown.splitlines()) <= 24
 
 
 @pytest.mark.parametrize("scale", [1.0, 12345678.0])

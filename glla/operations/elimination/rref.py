@@ -30,7 +30,8 @@ from glla.passes.variant import Variant, Variants
 
 VARIANTS = Variants() | {
     "rank2": Variant(
-        "two columns a step, eliminated above and below at once", "Brodtkorb 2007, section 4.1.2, listings 4.3 and 4.4"
+        "Gauss-Jordan elimination, two columns a step, above and below at once",
+        "Brodtkorb 2007, section 4.1.2, listings 4.3 and 4.4",
     ),
     "blocked": Variant(
         "blocked PLU of the whole matrix, then back substitution; for independent leading columns only",
