@@ -141,7 +141,7 @@ def _fetched(entry: Entry) -> str:
 
 
 def text(found: list[Entry], where: str) -> str:
-    """Write the table as aligned text, with the device that it is for; below it what each variant does and takes."""
+    """Write the table as aligned text, with the device that it is for; below it summary and parameters."""
     notes = [f"  {entry.operation} {entry.variant}: {entry.summary}{_choices(entry)}" for entry in found]
     bounded = any(entry.fewest_fetches != entry.fetches for entry in found)
     table = aligned(HEAD, list(map(cells, found)))
