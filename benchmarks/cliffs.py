@@ -23,6 +23,7 @@ import glla
 from benchmarks.study import QUICK, SIZES, some
 from glla import Array, Device
 from glla.applications import window_squares
+from glla.gl.clock import clock
 from glla.gl.observers import observe
 from glla.lab.study import Report, Run, Say, Study, at_least, option
 from glla.lab.table import aligned
@@ -377,12 +378,7 @@ class Search:
         return median(self._clock(work, calls) for _ in range(self.effort.samples))
 
     def _clock(self, work: Work, calls: int) -> float:
-        self.device.finish()
-        start = time.perf_counter()
-        for _ in range(calls):
-            work()
-        self.device.finish()
-        return (time.perf_counter() - start) / calls
+        return clock(work, self.device.finish, calls)[0] / calls
 
 
 def search(

@@ -31,6 +31,7 @@ import glla
 from glla import cluster, testing
 from glla.cluster.bench import entries, hpl_residual, measure, product_residual, send_all
 from glla.gl import list_egl_devices
+from glla.gl.clock import clock
 
 TIMEOUT = 30.0
 """Seconds that a rank waits for a message: more than any step takes."""
@@ -109,9 +110,9 @@ def _timed(grid: cluster.Grid, work: Callable[[], Any], repeats: int) -> tuple[A
         found = None  # makes room
         with grid.operation():
             pass  # all begin together
-        start = time.perf_counter(), time.process_time()
-        found = work()
-        own = np.array([time.perf_counter() - start[0], time.process_time() - start[1]])
+        before = time.process_time()
+        seconds, found = clock(work)
+        own = np.array([seconds, time.process_time() - before])
         with grid.operation():
             times.append(grid.total(own, largest=True).tolist())
     wall, cpu = (list(each) for each in zip(*times, strict=True))
@@ -167,12 +168,8 @@ def _uniform(rng: np.random.Generator, m: int, n: int) -> NDArray[np.float32]:
 
 
 def _repeated(work: Callable[[], Any], repeats: int) -> tuple[Any, list[float]]:
-    times, found = [], None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        found = work()
-        times.append(time.perf_counter() - start)
-    return found, times
+    times, results = zip(*(clock(work) for _ in range(repeats)), strict=True)
+    return results[-1], list(times)
 
 
 def _judged_product(c: NDArray[Any], a: NDArray[Any], b: NDArray[Any]) -> dict[str, Any]:

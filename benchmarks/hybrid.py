@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 import glla
 from benchmarks.study import SIZES, queue
 from glla import Coprocessor, testing
+from glla.gl.clock import clock
 from glla.hybrid import Stream, host
 from glla.lab import machine, peers
 from glla.lab.study import Report, Run, Study, at_least, option
@@ -107,7 +108,7 @@ class Work:
         call, wanted = trial.way.bind(), [trial.way.operands(*self._operands(system)) for system in self.systems]
         operands = [tuple(np.array(array, order="K", copy=True) for array in each) for each in wanted]
         with peers.with_threads(trial.threads):
-            return clock(lambda: [call(*each) for each in operands])
+            return clock(lambda: [call(*each) for each in operands])[0]
 
     def on_gpu(self) -> list[Any]:
         """Do all on the GPU."""
@@ -154,13 +155,6 @@ def _counterpart(operation: str) -> Callable[..., Any]:
     return function
 
 
-def clock(work: Callable[[], Any]) -> float:
-    """Seconds that some work takes."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def measure(work: Work, rounds: int, splits: bool, software: bool) -> dict[str, Any]:
     """Verify, then time."""
     first = work.hybrid()
@@ -183,14 +177,14 @@ def measure(work: Work, rounds: int, splits: bool, software: bool) -> dict[str, 
         return record
     times: dict[str, list[float]] = {"cpu": [], "cpu_usual": [], "cpu_best": [], "gpu": [], "pair": []}
     for _ in range(rounds):
-        times["cpu"].append(clock(work.cpu))
-        times["cpu_usual"].append(clock(work.usual))
+        times["cpu"].append(clock(work.cpu)[0])
+        times["cpu_usual"].append(clock(work.usual)[0])
         times["cpu_best"].append(work.best())
         if not software:
             work.warm_up()
-            times["gpu"].append(clock(work.on_gpu))
+            times["gpu"].append(clock(work.on_gpu)[0])
         stream = work.hybrid()
-        times["pair"].append(clock(lambda stream=stream: list(stream)))
+        times["pair"].append(clock(lambda stream=stream: list(stream))[0])
     seconds = {name: median(values) for name, values in times.items() if values}
     better = min(value for name, value in seconds.items() if name not in ("pair", "cpu_best"))
     shares = stream.report
@@ -208,7 +202,7 @@ def measure(work: Work, rounds: int, splits: bool, software: bool) -> dict[str, 
     }
     if splits and not software:
         work.warm_up()
-        record["splits"] = [clock(lambda k=k: work.split(k)) for k in range(len(work.systems) + 1)]
+        record["splits"] = [clock(lambda k=k: work.split(k))[0] for k in range(len(work.systems) + 1)]
     return record
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, fields
@@ -25,6 +24,7 @@ from glla.cluster.linalg import lu_factor, matmul, solve
 from glla.cluster.messages import Alone, Channel
 from glla.cluster.model import Parameters, predict, simulate
 from glla.cluster.steps import Receive, Send
+from glla.gl.clock import clock
 from glla.operations.host.rounding import UNIT_ROUNDOFF
 
 BIG = 1 << 22
@@ -43,12 +43,7 @@ REPEATS = 5
 def _best(work: Callable[[], Any]) -> float:
     """Shortest time of some calls, in seconds; the first one is not counted."""
     work()
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return max(min(times), 1e-9)
+    return max(min(clock(work)[0] for _ in range(REPEATS)), 1e-9)
 
 
 def _ping(grid: Grid, nbytes: int) -> float:
@@ -339,10 +334,7 @@ def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None])
     ):
         with grid.operation():
             pass
-        start = time.perf_counter()
-        work()
-        seconds = time.perf_counter() - start
-        diagnostics[name] = seconds
+        diagnostics[name] = seconds = clock(work)[0]
         if not crowded:
             ratio = f", {seconds / simulated:.2f} times the simulated time" if name == "plu" else ""
             say(f"{name}, n = {n}: {seconds:.4g} s, {flop / seconds / 1e9:.4g} GFLOP/s{ratio}")

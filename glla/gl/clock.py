@@ -1,11 +1,29 @@
-"""The GPU's own clock."""
+"""The clocks: that of the CPU, which times whatever is measured, and the GPU's own."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from time import perf_counter
+from typing import TypeVar
 
 from glla.gl.calls import GL_QUERY_COUNTER_BITS, GL_QUERY_RESULT, GL_TIMESTAMP, Calls
+
+T = TypeVar("T")
+
+
+def clock(work: Callable[[], T], finish: Callable[[], object] = lambda: None, calls: int = 1) -> tuple[float, T]:
+    """Do some work: seconds until all calls are finished, and the result of the last one; the others are dropped.
+
+    `finish`: waits for a device, before the work and as its end; without it, the work must wait by itself.
+    """
+    finish()
+    start = perf_counter()
+    for _ in range(calls - 1):
+        work()
+    result = work()
+    finish()
+    return perf_counter() - start, result
 
 
 class GPUClock:

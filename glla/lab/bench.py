@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from glla.gl import Device, GPUClock
+from glla.gl.clock import clock
 from glla.lab import peers
 from glla.lab.operations import Arrays, Job
 from glla.lab.peers import BusyError, Figure, Peer
@@ -77,7 +78,7 @@ class Bench:
         result -> `Verdict`.
         """
         passes = self.device.stats().passes
-        seconds, result = clock(job.run or job.end_to_end, self.device)
+        seconds, result = clock(job.run or job.end_to_end, self.device.finish)
         passes = self.device.stats().passes - passes
         found = result if job.run is None else job.fetch(result)
         del result
@@ -103,7 +104,7 @@ class Bench:
 
     def median(self, work: Callable[[], Any], hopeless: float = np.inf) -> float:
         """Time some work that has run before, by its median; once only if that takes more than `hopeless` seconds."""
-        first, _ = clock(work, self.device)
+        first, _ = clock(work, self.device.finish)
         if first > hopeless:
             return first
         return Samples.of([first, *self._repeated(work)[0]]).median
@@ -112,14 +113,14 @@ class Bench:
         """Work for a while: a GPU's clock fell while the CPU judged the result."""
         end = time.perf_counter() + self.effort.warm
         while time.perf_counter() < end:
-            clock(work, self.device)
+            clock(work, self.device.finish)
 
     def _repeated(self, work: Callable[[], Any], gpu: GPUClock | None = None) -> tuple[list[float], list[float]]:
         """Time some work that has run before: seconds of each repeat by the wall clock, and by the GPU's."""
         effort, wall, own = self.effort, list[float](), list[float]()
         while len(wall) < effort.repeats and (len(wall) < effort.fewest or sum(wall) < effort.seconds):
             if gpu is None:
-                wall.append(clock(work, self.device)[0])
+                wall.append(clock(work, self.device.finish)[0])
             else:
                 one, other = both_clocks(work, self.device, gpu)
                 wall.append(one)
@@ -127,27 +128,17 @@ class Bench:
         return wall, own
 
 
-def clock(work: Callable[[], T], device: Device) -> tuple[float, T]:
-    """Run once: seconds until the device has finished, and the result."""
-    device.finish()
-    start = time.perf_counter()
-    result = work()
-    device.finish()
-    return time.perf_counter() - start, result
-
-
 def both_clocks(work: Callable[[], object], device: Device, gpu: GPUClock) -> tuple[float, float]:
     """Run once: seconds by the wall clock, and by the GPU's, from its first command to its last."""
+
+    def stamped() -> None:
+        gpu.stamp()
+        work()
+        gpu.stamp()
+
     with device.current():
-        device.finish()
-        gpu.stamp()
-        start = time.perf_counter()
-        result = work()
-        gpu.stamp()
-        device.finish()
-        wall = time.perf_counter() - start
+        wall, _ = clock(stamped, device.finish)
         first, last = gpu.read()
-    del result
     return wall, max(0.0, last - first)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from glla.gl import Device, Texture, interrupts
+from glla.gl.clock import clock
 from glla.lab.machine import cores
 from glla.lab.table import aligned, digits
 from glla.operations import ceilings as kernels
@@ -95,8 +96,7 @@ def report(
     device: Device, quick: bool = False, progress: Callable[[str], object] = lambda what: None
 ) -> dict[str, Any]:
     """Ceilings and their device as plain data, for ``glla ceilings --json``."""
-    start = time.perf_counter()
-    figures = measure(device, quick, progress)
+    seconds, figures = clock(lambda: measure(device, quick, progress))
     return {
         "renderer": device.info.renderer,
         "driver": device.info.version,
@@ -105,7 +105,7 @@ def report(
         "cores": cores(),
         "python": platform.python_version(),
         "quick": quick,
-        "seconds": round(time.perf_counter() - start, 3),
+        "seconds": round(seconds, 3),
         "ceilings": {name: figure.as_dict() for name, figure in figures.items()},
     }
 
@@ -182,12 +182,7 @@ class _Meter:
         return _Timed(middle, (times[-1] - times[0]) / middle)
 
     def _clock(self, action: Action, count: int) -> float:
-        self.device.finish()
-        start = time.perf_counter()
-        for _ in range(count):
-            action()
-        self.device.finish()
-        return time.perf_counter() - start
+        return clock(action, self.device.finish, count)[0]
 
     def time_plan(self, plan: Plan, **operands: Texture) -> _Timed:
         """Time a plan."""

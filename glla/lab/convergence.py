@@ -8,7 +8,6 @@ are not, as how many iterations they take depends on values.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +20,7 @@ import numpy as np
 
 from glla.array.array import asarray
 from glla.gl import Device
+from glla.gl.clock import clock
 from glla.lab import plots
 from glla.lab.extra import require
 from glla.lab.study import Report, Run, Study, option
@@ -116,11 +116,9 @@ def _in_turns(device: Device, calls: Mapping[str, Callable[[], object]], rounds:
     times: dict[str, list[float]] = {name: [] for name in calls}
     for number in range(rounds and rounds + 1):
         for name, call in calls.items():
-            start = time.perf_counter()
-            call()
-            device.finish()
+            seconds, _ = clock(call, device.finish)
             if number:
-                times[name].append(time.perf_counter() - start)
+                times[name].append(seconds)
     return times
 
 

@@ -22,7 +22,6 @@ How it is used, by `glla.lab.compare` (``glla/lab/comparison.py``) and by whatev
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,6 +35,7 @@ from glla.array.array import Array, asarray
 from glla.array.convert import Float32, within_float32
 from glla.errors import OptionError, one_of
 from glla.gl import Device, Texture
+from glla.gl.clock import clock
 from glla.operations import OPERATIONS, Operation
 from glla.passes import Forms, Limits, Parameters, Plan, Storage, Variant, forms_of, resident
 from glla.passes.layout import Shape
@@ -282,9 +282,7 @@ def prepare(
     parameters.
     Raises GllaError: the plan cannot be built for this size, or the device has no room for the operands.
     """
-    start = time.perf_counter()
-    plan = contender.build(forms(arrays), device.limits, parameters)
-    building = time.perf_counter() - start
+    building, plan = clock(lambda: contender.build(forms(arrays), device.limits, parameters))
     if operation.values is None:
         job = called(device, public(operation), arrays)
         assert job.run is not None

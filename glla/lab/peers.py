@@ -122,11 +122,24 @@ def _way(operands: str, text: str, layout: Layout = C, part: str = "") -> Way:
     return Way(", ".join(filter(None, (text, layout.words))), package, layout.order, bind)
 
 
-def _peer(name: str, operands: str, usual: tuple[Any, ...], *others: tuple[Any, ...] | Way) -> Peer:
-    """Peer by its calls: text, layout, part of the result; a way that is no single call is one as it is."""
-    made = (one if isinstance(one, Way) else _way(operands, *one) for one in (usual, *others))
-    first, *rest = made
-    return Peer(name, first, tuple(rest))
+PEERS: list[Peer] = []
+"""All peers in their best form."""
+
+BEST: dict[str, Peer] = {}
+"""The peer in its best form by operation; any other operation stands beside its record's counterpart on the CPU, as it
+is called."""
+
+
+def _peer(name: str, operations: str, operands: str, *calls: tuple[Any, ...] | Way) -> Peer:
+    """Peer of some operations by its calls, the usual one first: text, layout, part of the result.
+
+    A way that is no single call is given as it is.
+    """
+    usual, *others = (one if isinstance(one, Way) else _way(operands, *one) for one in calls)
+    made = Peer(name, usual, tuple(others))
+    PEERS.append(made)
+    BEST.update(dict.fromkeys(operations.split(), made))
+    return made
 
 
 def _scipy(label: str, order: Callable[..., Arrays], call: Callable[..., Any], *names: str) -> Way:
@@ -150,7 +163,7 @@ def _with_result(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
 
 OUT_C, OUT_F = Layout(_with_result(_as_given), "C order"), Layout(_with_result(_fortran), "Fortran order")
 PRODUCT = _peer(
-    "BLAS gemm", "a, b, c=None",
+    "BLAS gemm", "matmul", "a, b, c=None",
     ("a @ b",),
     ("numpy.matmul(a, b, out=c)", OUT_C),
     ("numpy.matmul(a, b, out=c)", OUT_F),
@@ -169,7 +182,7 @@ def _half(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
 
 
 SYMMETRIC_PRODUCT = _peer(
-    "BLAS syrk", "a, c=None",
+    "BLAS syrk", "syrk", "a, c=None",
     ("a @ a.T",),
     ("a @ a.T", F),
     ("blas.ssyrk(1, a, c=c, overwrite_c=1)", Layout(_half(_fortran), "Fortran order, half of it")),
@@ -179,7 +192,7 @@ SYMMETRIC_PRODUCT = _peer(
 
 IN_PLACE = "lapack.sgetrf(a, overwrite_a=1), in place, Fortran order"
 FACTORS = _peer(
-    "LAPACK getrf", "a",
+    "LAPACK getrf", "rref plu lu_factor", "a",
     ("scipy.linalg.lu_factor(a)",),
     ("scipy.linalg.lu_factor(a, overwrite_a=True, check_finite=False)", F),
     ("lapack.sgetrf(a)", IN_C, "[:2]"),
@@ -194,7 +207,7 @@ def _getrf_and_getrs(sgetrf: Any, sgetrs: Any, a: Array, b: Array) -> Any:
 
 
 SYSTEM = _peer(
-    "LAPACK gesv", "a, b",
+    "LAPACK gesv", "solve", "a, b",
     ("numpy.linalg.solve(a, b)",),
     ("numpy.linalg.solve(a, b)", F),
     ("scipy.linalg.solve(a, b, overwrite_a=True, overwrite_b=True, check_finite=False)", F),
@@ -217,7 +230,7 @@ def _with_identity(a: Array) -> Arrays:
 
 
 INVERSE = _peer(
-    "LAPACK getri", "a",
+    "LAPACK getri", "inv gauss_jordan", "a",
     ("numpy.linalg.inv(a)",),
     ("numpy.linalg.inv(a)", F),
     ("scipy.linalg.inv(a, overwrite_a=True, check_finite=False)", F),
@@ -242,7 +255,7 @@ def _adjugate_by_hand(a: Array) -> Array:
 
 
 INVERSES3 = _peer(
-    "LAPACK gesv of each, order 3, in float64", "a",
+    "LAPACK gesv of each, order 3, in float64", "inv3", "a",
     ("numpy.linalg.inv(a.reshape(-1, 3, 3))", C, ".reshape(-1, 9)"),
     Way("adjugate by hand with numpy.cross", "numpy", _as_given, lambda: _adjugate_by_hand),
 )  # fmt: skip
@@ -257,13 +270,13 @@ def _logarithm(sgetrf: Any, a: Array) -> Any:
 
 
 DETERMINANT = _peer(
-    "LAPACK getrf, diagonal", "a",
+    "LAPACK getrf, diagonal", "slogdet", "a",
     ("numpy.linalg.slogdet(a)",),
     ("numpy.linalg.slogdet(a)", F),
     _scipy("lapack.sgetrf in place and its diagonal, Fortran order", _fortran, _logarithm, "lapack.sgetrf"),
 )  # fmt: skip
 DET = _peer(
-    "LAPACK getrf, product of the diagonal", "a", ("numpy.linalg.det(a)",), ("numpy.linalg.det(a)", F)
+    "LAPACK getrf, product of the diagonal", "det", "a", ("numpy.linalg.det(a)",), ("numpy.linalg.det(a)", F)
 )  # fmt: skip
 
 
@@ -275,7 +288,7 @@ def _geqrf_and_orgqr(sgeqrf: Any, sgeqrf_lwork: Any, sorgqr: Any, a: Array) -> A
 
 
 ORTHOGONAL = _peer(
-    "LAPACK geqrf and orgqr", "a",
+    "LAPACK geqrf and orgqr", "qr", "a",
     ("numpy.linalg.qr(a)",),
     ("numpy.linalg.qr(a)", F),
     ('scipy.linalg.qr(a, mode="economic", overwrite_a=True, check_finite=False)', F),
@@ -286,7 +299,7 @@ ORTHOGONAL = _peer(
 )  # fmt: skip
 OVERWRITTEN = "overwrite_a=True, overwrite_b=True, check_finite=False"
 LEAST_SQUARES = _peer(
-    "LAPACK gelsd", "a, b",
+    "LAPACK gelsd", "lstsq", "a, b",
     ("numpy.linalg.lstsq(a, b)",),
     *((f'scipy.linalg.lstsq(a, b, lapack_driver="{one}", {OVERWRITTEN})', F, "[:3]") for one in ("gelsd", "gelsy")),
     _scipy(
@@ -322,14 +335,12 @@ def _shared_solve() -> Callable[..., Any]:
     return solve
 
 
-STACK = Peer(
-    "LAPACK gesv, each of a stack",
-    _way("a, b", "numpy.linalg.solve(a, b)"),
-    (
-        Way("numpy.linalg.solve(a, b), the stack cut into a part for each core", "numpy", _as_given, _shared_solve),
-        _scipy("lapack.sgesv of each, in place, Fortran order", _turned, _each_gesv, "lapack.sgesv"),
-    ),
-)
+STACK = _peer(
+    "LAPACK gesv, each of a stack", "", "a, b",
+    ("numpy.linalg.solve(a, b)",),
+    Way("numpy.linalg.solve(a, b), the stack cut into a part for each core", "numpy", _as_given, _shared_solve),
+    _scipy("lapack.sgesv of each, in place, Fortran order", _turned, _each_gesv, "lapack.sgesv"),
+)  # fmt: skip
 
 
 def _right_side_turned(t: Array, b: Array) -> Arrays:
@@ -338,7 +349,7 @@ def _right_side_turned(t: Array, b: Array) -> Arrays:
 
 RIGHT = Layout(_right_side_turned, "right sides in Fortran order")
 TRIANGULAR = _peer(
-    "LAPACK trtrs", "t, b",
+    "LAPACK trtrs", "triangular", "t, b",
     ("scipy.linalg.solve_triangular(t, b, lower=True)",),
     ("scipy.linalg.solve_triangular(t, b, lower=True, overwrite_b=True, check_finite=False)", F),
     ("lapack.strtrs(t, b, lower=1, overwrite_b=1)", F, "[0]"),
@@ -346,26 +357,26 @@ TRIANGULAR = _peer(
     ("blas.strsm(1, t, b, lower=1, overwrite_b=1)", F),
 )  # fmt: skip
 UPPER = _peer(
-    "LAPACK trtrs, upper", "t, b",
+    "LAPACK trtrs, upper", "solve_triangular", "t, b",
     ("scipy.linalg.solve_triangular(t, b)",),
     ("scipy.linalg.solve_triangular(t, b, overwrite_b=True, check_finite=False)", F),
 )  # fmt: skip
 INVERSE_TRIANGLE = _peer(
-    "LAPACK trtri", "t",
+    "LAPACK trtri", "triangular_inverse", "t",
     ("scipy.linalg.lapack.strtri(t)", C, "[0]"),
     ("lapack.strtri(t, overwrite_c=1)", F, "[0]"),
 )  # fmt: skip
 PIV = "numpy.arange(len(lu), dtype=numpy.int32)"
 SUBSTITUTION = _peer(
-    "LAPACK getrs", "lu, b",
+    "LAPACK getrs", "lu_solve", "lu, b",
     *((f"scipy.linalg.lu_solve((lu, {PIV}), b, check_finite=False)", layout) for layout in (C, F)),
 )  # fmt: skip
 SUBSTITUTION_POS = _peer(
-    "LAPACK potrs", "c, b",
+    "LAPACK potrs", "cho_solve", "c, b",
     *(("scipy.linalg.cho_solve((c, True), b, check_finite=False)", layout) for layout in (C, F)),
 )  # fmt: skip
 SYSTEM_POS = _peer(
-    "LAPACK posv", "a, b",
+    "LAPACK posv", "solve_pos", "a, b",
     ('scipy.linalg.solve(a, b, assume_a="pos")',),
     ("lapack.sposv(a, b, lower=1, overwrite_a=1, overwrite_b=1)", IN_F, "[1]"),
 )  # fmt: skip
@@ -379,14 +390,14 @@ def _band_with_room(ab: Array, b: Array) -> tuple[Array, ...]:
 
 
 PENTADIAGONAL = _peer(
-    "LAPACK gbsv", "ab, b",
+    "LAPACK gbsv", "pentadiagonal", "ab, b",
     ("scipy.linalg.solve_banded((2, 2), ab, b, check_finite=False)",),
     ("lapack.sgbsv(2, 2, ab, b, overwrite_ab=1, overwrite_b=1)",
      Layout(_band_with_room, "in place, Fortran order"), "[2]"),
 )  # fmt: skip
 OVER = "overwrite_dl=1, overwrite_d=1, overwrite_du=1, overwrite_b=1"
 TRIDIAGONAL = _peer(
-    "LAPACK gtsv", "ab, b",
+    "LAPACK gtsv", "tridiagonal", "ab, b",
     ("scipy.linalg.solve_banded((1, 1), ab, b)",),
     (f"lapack.sgtsv(ab[2, :-1], ab[1], ab[0, 1:], b, {OVER})", RIGHT, "[3]"),
 )  # fmt: skip
@@ -397,7 +408,7 @@ def _potrf_and_potri(spotrf: Any, spotri: Any, a: Array) -> Any:
 
 
 INVERSE_POS = _peer(
-    "LAPACK potri", "a",
+    "LAPACK potri", "inv_pos", "a",
     ('scipy.linalg.inv(a, assume_a="pos")',),
     _scipy(
         "lapack.spotrf and spotri, in place, Fortran order, one half", _fortran, _potrf_and_potri, "lapack.spotrf",
@@ -405,23 +416,23 @@ INVERSE_POS = _peer(
     ),
 )  # fmt: skip
 CHOLESKY = _peer(
-    "LAPACK potrf", "a",
+    "LAPACK potrf", "cholesky cho_factor", "a",
     ("numpy.linalg.cholesky(a)",),
     ("scipy.linalg.cholesky(a, lower=True, overwrite_a=True, check_finite=False)", F),
     ("lapack.spotrf(a, lower=1, overwrite_a=1, clean=0)", IN_F, "[0]"),
 )  # fmt: skip
 FACTOR_BANDED = _peer(
-    "LAPACK pbtrf", "ab",
+    "LAPACK pbtrf", "cholesky_banded", "ab",
     ("scipy.linalg.cholesky_banded(ab, check_finite=False)",),
     ("lapack.spbtrf(ab, overwrite_ab=1)", IN_F, "[0]"),
 )  # fmt: skip
 SUBSTITUTION_BANDED = _peer(
-    "LAPACK pbtrs", "cb, b",
+    "LAPACK pbtrs", "cho_solve_banded", "cb, b",
     ("scipy.linalg.cho_solve_banded((cb, False), b, check_finite=False)",),
     ("lapack.spbtrs(cb, b, overwrite_b=1)", IN_F, "[0]"),
 )  # fmt: skip
 SYSTEM_BANDED = _peer(
-    "LAPACK pbsv", "ab, b",
+    "LAPACK pbsv", "solve_pos_banded", "ab, b",
     ("scipy.linalg.solveh_banded(ab, b, check_finite=False)",),
     ("lapack.spbsv(ab, b, overwrite_ab=1, overwrite_b=1)", IN_F, "[1]"),
 )  # fmt: skip
@@ -433,7 +444,7 @@ def _getrf_and_gecon(sgetrf: Any, sgecon: Any, a: Array) -> Any:
 
 
 CONDITION = _peer(
-    "LAPACK gecon", "a",
+    "LAPACK gecon", "rcond", "a",
     ("1 / numpy.linalg.cond(a, 1)",),
     _scipy(
         "lapack.sgetrf and sgecon, in place, Fortran order", _fortran, _getrf_and_gecon, "lapack.sgetrf",
@@ -459,11 +470,11 @@ def _by_prefix_sums(a: Array, w: int = 5, limit: float = 65535.0) -> Any:
     return np.clip(total, 0, limit).astype(np.float32)
 
 
-WINDOWS = Peer(
-    "NumPy, squares of windows",
+WINDOWS = _peer(
+    "NumPy, squares of windows", "window_squares", "a",
     Way("windows @ windows, and 25 shifted sums", "numpy", _as_given, lambda: window_squares.on_host),
-    (Way("differences of numpy.cumsum, and 5 products", "numpy", _as_given, lambda: _by_prefix_sums),),
-)
+    Way("differences of numpy.cumsum, and 5 products", "numpy", _as_given, lambda: _by_prefix_sums),
+)  # fmt: skip
 
 
 def _csr() -> Callable[..., Any]:
@@ -505,11 +516,11 @@ def _flat_vector(a: Array, x: Array) -> Arrays:
     return a, x.reshape(-1)
 
 
-SPARSE = Peer(
-    "SciPy's sparse product",
+SPARSE = _peer(
+    "SciPy's sparse product", "spmv", "a, x",
     Way("A @ x, A a scipy.sparse.csr_array", "scipy", _flat_vector, _csr),
-    (Way("A @ x, A a scipy.sparse.dia_array", "scipy", _by_columns, _dia),),
-)
+    Way("A @ x, A a scipy.sparse.dia_array", "scipy", _by_columns, _dia),
+)  # fmt: skip
 
 
 # -- who stands beside an operation ---------------------------------------------------------------------------------
@@ -524,46 +535,6 @@ def _same(*arrays: Array) -> Arrays:
     return arrays
 
 
-BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
-    "matmul": (PRODUCT, _same),
-    "syrk": (SYMMETRIC_PRODUCT, _same),
-    "rref": (FACTORS, _without_last),
-    "plu": (FACTORS, _same),
-    "lu_factor": (FACTORS, _same),
-    "lu_solve": (SUBSTITUTION, _same),
-    "cholesky": (CHOLESKY, _same),
-    "cho_factor": (CHOLESKY, _same),
-    "cho_solve": (SUBSTITUTION_POS, _same),
-    "solve_pos": (SYSTEM_POS, _same),
-    "inv_pos": (INVERSE_POS, _same),
-    "cholesky_banded": (FACTOR_BANDED, _same),
-    "cho_solve_banded": (SUBSTITUTION_BANDED, _same),
-    "solve_pos_banded": (SYSTEM_BANDED, _same),
-    "triangular": (TRIANGULAR, _same),
-    "tridiagonal": (TRIDIAGONAL, _same),
-    "pentadiagonal": (PENTADIAGONAL, _same),
-    "solve_triangular": (UPPER, _same),
-    "triangular_inverse": (INVERSE_TRIANGLE, _same),
-    "solve": (SYSTEM, _same),
-    "inv": (INVERSE, _same),
-    "gauss_jordan": (INVERSE, _same),
-    "inv3": (INVERSES3, _same),
-    "det": (DET, _same),
-    "slogdet": (DETERMINANT, _same),
-    "rcond": (CONDITION, _same),
-    "qr": (ORTHOGONAL, _same),
-    "lstsq": (LEAST_SQUARES, _same),
-    "window_squares": (WINDOWS, _same),
-    "spmv": (SPARSE, _same),
-}
-"""By operation, the peer in its best form, and (operands of the operation) -> the peer's. Any other operation stands
-beside its record's counterpart on the CPU, as it is called."""
-
-
-PEERS = (*dict.fromkeys(peer for peer, _ in BEST.values()), STACK)
-"""All peers in their best form."""
-
-
 def peer_of(operation: Operation) -> tuple[Peer, Callable[..., Arrays]] | None:
     """Find who does an operation on the CPU, and how its operands are made; None where nobody does.
 
@@ -572,7 +543,7 @@ def peer_of(operation: Operation) -> tuple[Peer, Callable[..., Arrays]] | None:
     'a @ b'
     """
     if operation.name in BEST:
-        return BEST[operation.name]
+        return BEST[operation.name], _without_last if operation.name == "rref" else _same
     if not operation.host:
         return None
     module, _, function = operation.host.partition(":")

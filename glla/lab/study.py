@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 from glla.errors import OptionError
 from glla.gl import Device
+from glla.gl.clock import clock as once
 from glla.lab.extra import check_writable, require
 from glla.lab.plain import plain
 from glla.lab.samples import Samples
@@ -112,26 +112,17 @@ class Study:
 def clock(
     work: Callable[[], Any], repeats: int, device: Device | None = None, most: float = float("inf"), warm: bool = False
 ) -> Samples:
-    """Time some work: once to warm up, unless it is `warm`, then `repeats` times, fewer where they exceed `most` s.
+    """Do some work once to warm up, unless it is `warm`, then `repeats` times: seconds of each.
 
-    `work`: what is done. `repeats`: repeats at most; there is always one. `device`: waits for it; without, the work
-    ends in NumPy arrays and so waits by itself. `most`: seconds of all repeats, after which there is no further one.
+    `device`: waits for it; without, the work ends in NumPy arrays and so waits by itself. `most`: seconds of all
+    repeats, after which there is no further one.
 
     >>> len(clock(lambda: None, 3).times)
     3
     """
-
-    def finish() -> None:
-        if device is not None:
-            device.finish()
-
     if not warm:
         work()
     times: list[float] = []
     while len(times) < repeats and sum(times) <= most:
-        finish()
-        start = time.perf_counter()
-        work()
-        finish()
-        times.append(time.perf_counter() - start)
+        times.append(once(work, device.finish if device else lambda: None)[0])
     return Samples.of(times)

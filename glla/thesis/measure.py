@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from glla import hybrid, linalg
 from glla.gl import Device
+from glla.gl.clock import clock
 from glla.lab import ceilings, fits, peers
-from glla.lab.bench import clock
 from glla.lab.fits import FEWEST, per_cent
 from glla.lab.operations import uploaded
 from glla.lab.samples import Samples
@@ -97,7 +97,7 @@ class Place:
     def gpu(self, plan: Plan, operation: str, *arrays: Array) -> float:
         """Seconds of a plan whose operands are on the device: the median of a few runs."""
         operands = uploaded(self.device, OPERATIONS[operation], plan, arrays)
-        return self.repeated(lambda: clock(lambda: self.device.run(plan, **operands), self.device)[0])
+        return self.finished(lambda: self.device.run(plan, **operands))
 
     def timed(self, operation: str, *arrays: Array, **options: Any) -> float:
         """Seconds of an operation with its operands on the device, by a variant or with other options."""
@@ -106,22 +106,18 @@ class Place:
 
     def finished(self, work: Callable[[], Any]) -> float:
         """Seconds of some work on arrays of the device, until its results are there."""
-
-        def whole() -> None:
-            work()
-            self.device.finish()
-
-        return self.host(whole)
+        return self.repeated(lambda: clock(work, self.device.finish)[0])
 
     def gpu_plan(self, plan: Plan, matrices: Mapping[str, Array]) -> float:
         """As `gpu`, of a plan that is no operation's, with packed matrices for its operands."""
         operands = {name: self.device.upload(value) for name, value in matrices.items()}
-        return self.repeated(lambda: clock(lambda: self.device.run(plan, **operands), self.device)[0])
+        return self.finished(lambda: self.device.run(plan, **operands))
 
     def cpu(self, operation: str, *arrays: Array) -> float:
         """Seconds of the operation's peer on the CPU in its fastest way; of its usual call, if it must be quick."""
-        peer, prepare = peers.BEST[operation]
-        given = prepare(*arrays)
+        found = peers.peer_of(OPERATIONS[operation])
+        assert found is not None
+        peer, given = found[0], found[1](*arrays)
         if self.quick:
             self.called[operation] = peer.usual.label
             return self._kept(peers.repeats(peer.usual, given, None, ONCE))
@@ -132,13 +128,7 @@ class Place:
 
     def host(self, work: Callable[[], Any]) -> float:
         """Seconds of some work on the CPU."""
-
-        def once() -> float:
-            start = time.perf_counter()
-            work()
-            return time.perf_counter() - start
-
-        return self.repeated(once)
+        return self.repeated(lambda: clock(work)[0])
 
     def repeated(self, once: Callable[[], float]) -> float:
         """Run for the first time, which compiles and so does not count; then the median of up to five."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from glla.gl.clock import clock
 from glla.lab import water
 from glla.queue import Coprocessor, coprocessor
 from glla.thesis.claims.claim import Claim, claim, faster
@@ -63,7 +63,7 @@ def _listing(place: Place) -> Iterator[Claim]:
     a, b = uniform(place, n, n), uniform(place, n, n)
     some = np.abs(a) + 1
     with coprocessor() as gpu:
-        alone = place.repeated(lambda: _product_of_product(gpu, a, b, False))
+        alone = place.host(lambda: _product_of_product(gpu, a, b, False))
         times = max(1, round(alone / place.host(lambda: np.log(some))))
 
         def busy() -> None:
@@ -71,8 +71,8 @@ def _listing(place: Place) -> Iterator[Claim]:
                 np.log(some)
 
         cpu = place.host(busy)
-        late = place.repeated(lambda: _product_of_product(gpu, a, b, False, busy))
-        early = place.repeated(lambda: _product_of_product(gpu, a, b, True, busy))
+        late = place.host(lambda: _product_of_product(gpu, a, b, False, busy))
+        early = place.host(lambda: _product_of_product(gpu, a, b, True, busy))
         beside = place.repeated(lambda: _beside(gpu, a, b, busy))
     both = min(late, early)
     yield claim("background.free", beside / cpu < FREE, beside / cpu, n=n)
@@ -82,18 +82,14 @@ def _listing(place: Place) -> Iterator[Claim]:
     yield faster("background.early", late / early, n=n)
 
 
-def _product_of_product(
-    gpu: Coprocessor, a: Any, b: Any, early: bool, busy: Callable[[], None] = lambda: None
-) -> float:
-    """Seconds of listing 4.7: two products queued, work on the CPU, and the result."""
-    start = time.perf_counter()
+def _product_of_product(gpu: Coprocessor, a: Any, b: Any, early: bool, busy: Callable[[], None] = lambda: None) -> None:
+    """Run listing 4.7: two products queued, work on the CPU, and the result."""
     c = gpu.matmul(gpu.asarray(a), gpu.asarray(b))
     d = gpu.matmul(c, c)
     if early:
         d.prefetch()
     busy()
     d.numpy()
-    return time.perf_counter() - start
 
 
 def _beside(gpu: Coprocessor, a: Any, b: Any, busy: Callable[[], None]) -> float:
@@ -101,9 +97,7 @@ def _beside(gpu: Coprocessor, a: Any, b: Any, busy: Callable[[], None]) -> float
     c = gpu.matmul(gpu.asarray(a), gpu.asarray(b))
     for _ in range(4):
         last = gpu.matmul(c, c)
-    start = time.perf_counter()
-    busy()
-    seconds = time.perf_counter() - start
+    seconds, _ = clock(busy)
     last.result()
     gpu.finish()
     return seconds
