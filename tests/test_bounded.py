@@ -10,6 +10,7 @@ from tests.matrix import (
     EDGES,
     FAMILIES,
     ORDERS,
+    SCALED,
     SYSTEMS,
     arrays,
     cases,
@@ -19,6 +20,7 @@ from tests.matrix import (
     member,
     operands_of,
     run_core,
+    scaled,
     spelled,
     stacked,
     verdict,
@@ -78,46 +80,7 @@ def test_any_number_of_right_hand_sides_keeps_the_bound(name, place, rng):
 # -- scaled by powers of two, which rounds nothing --------------------------------------------------------------------
 
 
-def scaled_band(ab, columns, rows):
-    """Upper bands of D_rows A D_columns."""
-    width, n = len(ab) - 1, ab.shape[1]
-    return np.stack([np.pad(rows[: n - width + k], (width - k, 0)) * columns * ab[k] for k in range(width + 1)])
-
-
-def scaled(name, operands, rows, columns):
-    """Operands scaled by powers of two; and what takes the scaling out of the result again."""
-    a, *rest = operands
-    d, c = (np.ldexp(1.0, one) for one in (rows, columns))
-    if CALLS[name].family.startswith("definite") and name != "cho_solve":
-        c = d
-    if name == "lu_solve":
-        a = np.tril(a, -1) + np.triu(a) * c  # P L (U C) x = b
-        return (a.astype(np.float32), *rest), lambda x: (x * c[:, np.newaxis]).astype(np.float32)
-    if name == "cho_solve":
-        a, rest = a * d[:, np.newaxis], [rest[0] * d[:, np.newaxis]]
-        return tuple(np.float32(one) for one in (a, *rest)), lambda x: (x * d[:, np.newaxis]).astype(np.float32)
-    if name.endswith("_banded"):
-        a = scaled_band(a, d, d if "pos" in name or name == "cholesky_banded" else np.ones_like(d))
-        given = tuple(np.float32(one) for one in (a, *(one * d[:, np.newaxis] for one in rest)))
-        back = 1 / d if name == "cholesky_banded" else d[:, np.newaxis]
-        return given, lambda x: (x * back).astype(np.float32)
-    given = tuple(np.float32(one) for one in (a * np.outer(d, c), *(one * d[:, np.newaxis] for one in rest)))
-    if name == "cholesky":
-        return given, lambda x: (x / d[:, np.newaxis]).astype(np.float32)
-    if name == "cho_factor":
-        return given, lambda x: ((x[0] / d[:, np.newaxis]).astype(np.float32), x[1])
-    if name == "slogdet":
-        return given, lambda x: (x[0], np.float32(np.float64(x[1]) - np.log(2) * (rows.sum() + columns.sum())))
-    if name in ("inv", "inv_pos", "triangular_inverse"):
-        return given, lambda x: (x * np.outer(c, d)).astype(np.float32)
-    return given, lambda x: (x * c[:, np.newaxis]).astype(np.float32)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["solve", "inv", "slogdet", "lu_solve", "cholesky", "cho_factor", "solve_pos", "inv_pos", "cho_solve",
-     "solve_triangular", "triangular_inverse", "solve_pos_banded", "cholesky_banded", "cho_solve_banded"],
-)  # fmt: skip
+@pytest.mark.parametrize("name", SCALED)
 @every_place
 @pytest.mark.parametrize("spread", [20, 55])
 def test_scaling_takes_nothing_from_the_bound(name, place, spread, rng):

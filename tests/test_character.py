@@ -8,6 +8,7 @@ from glla.errors import NotPositiveDefiniteError
 from tests.matrix import (
     CALLS,
     DEFINITE,
+    SCALED,
     arrays,
     every_call,
     every_place,
@@ -17,6 +18,7 @@ from tests.matrix import (
     on_device,
     operands_of,
     parts,
+    scaled,
     spelled,
     stacked,
 )
@@ -168,3 +170,22 @@ def test_stacks_of_every_shape(name, shape, rng):
             assert one.shape == (other.shape if other.dtype == bool else (*shape, *other.shape))
             if one.size and name != "qr":
                 np.testing.assert_allclose(one, np.broadcast_to(other, one.shape), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", [name for name in STACKS if name != "gauss_jordan"])  # which goes one by one
+@pytest.mark.parametrize("place", [host, on_device], ids=["host", "device"])
+def test_the_work_does_not_depend_on_how_many_there_are(name, place, device, rng):
+    """Plans and passes: of matrices that are accepted at once, and of those that must be scaled first."""
+
+    def work(far, count):
+        exponents = np.linspace(-50, 50, 7).astype(int)
+        made = [operands_of(name, 7, rng) for _ in range(count)]
+        if name in SCALED:
+            made = [scaled(name, one, exponents, -exponents)[0] if i < far else one for i, one in enumerate(made)]
+        given, before = [place(one) for one in stacked(made)], device.stats()
+        CALLS[name].call(*given)
+        return device.stats().plans - before.plans, device.stats().passes - before.passes
+
+    assert work(0, 5) == work(0, 12)
+    if name in SCALED and name not in ("cholesky_banded", "cho_solve_banded"):
+        assert work(2, 12) == work(9, 12)

@@ -236,20 +236,6 @@ def test_members_that_need_care_are_read_alone(name, device, rng, traffic):
         np.testing.assert_allclose(getattr(mine, "numpy", mine.copy)(), expected, rtol=tolerance)
 
 
-def test_careful_members_are_gathered_before_they_are_read(device, rng, traffic):
-    a = definite(40, 12, rng)
-    counts = []
-    for places in ([3], list(range(0, 40, 4))):
-        fallback = a.copy()
-        fallback[places] *= np.float32(2.0**-90)
-        A = glla.asarray(fallback, device)
-        traffic["read"].clear()
-        sign, _ = glla.slogdet(A)
-        counts.append(len(traffic["read"]))
-        testing.assert_exact(sign.numpy(), np.ones(40, dtype=np.float32))
-    assert counts[0] == counts[1]
-
-
 def test_the_bandwidth_is_found_where_the_matrices_are(device, rng, traffic):
     a = np.triu(np.tril(definite(30, 20, rng), 1), -2)
     A = glla.asarray(a, device)

@@ -53,8 +53,3 @@ def test_assign(run, rng, placement, index):
     expected = a.copy()
     expected[index] = b
     assert_exact(got, expected)
-
-
-def test_plans_are_made_once():
-    assert gather((4, 4), (2, 2)) is gather((4, 4), (2, 2))
-    assert assign((4, 4), (2, 2)) is assign((4, 4), (2, 2))

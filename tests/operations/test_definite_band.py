@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 
 import glla
-from glla.errors import NonFiniteError, NotPositiveDefiniteError, OptionError, ShapeError
+from glla.errors import NonFiniteError, OptionError, ShapeError
 from glla.operations import OPERATIONS
 from glla.operations.bands import definite_band as kernel
 from glla.operations.bands.definite_band import VARIANTS
@@ -86,31 +86,7 @@ def test_a_matrix_of_a_batch_has_the_bits_of_one_alone(n, w, lower, place, devic
             assert (one == other).all() if device.limits.software else np.abs(one - other).max() < 1e-5
 
 
-@every_half
-@pytest.mark.parametrize("shape", [(40,), (40, 1), (40, 5)])
-def test_they_mix_with_scipys(shape, lower, rng):
-    ab, b = definite(40, 7, rng)[1], rng.standard_normal(shape).astype(np.float32)
-    ab = lowered(ab) if lower else ab
-    x, factor = glla.solveh_banded(ab, b, lower=lower), glla.cholesky_banded(ab, lower=lower)
-    assert x.shape == shape and x.dtype == np.float32
-    exact = scipy.linalg.cholesky_banded(ab.astype(float), lower=lower)
-    for found in (x, scipy.linalg.cho_solve_banded((factor, lower), b), glla.cho_solve_banded((exact, lower), b)):
-        assert np.abs(found - scipy.linalg.solveh_banded(ab.astype(float), b, lower=lower)).max() < 1e-4
-    assert np.abs(factor - exact).max() < 1e-5
-
-
 # -- what is refused --------------------------------------------------------------------------------------------------
-
-
-@every_variant
-@every_place
-@pytest.mark.parametrize("order", [1, 17, 40])
-def test_the_leading_minor_is_named(order, place, variant, rng):
-    ab = definite(40, 6, rng)[1]
-    ab[-1, order - 1] = -1e-3
-    message = rf"^cholesky_banded: .* leading minor of order {order} is not, as pivot"
-    with pytest.raises(NotPositiveDefiniteError, match=message):
-        glla.cholesky_banded(place(ab), variant=variant)
 
 
 def test_float32_s_limits():

@@ -9,7 +9,7 @@ from glla.operations.acceptance import accepted
 from glla.operations.elimination import plu
 from glla.operations.elimination.counts import steps
 from glla.operations.elimination.pivot import NORMS
-from glla.operations.elimination.plu import MANNERS, VARIANTS, diagonal, factor, pivotings
+from glla.operations.elimination.plu import MANNERS, VARIANTS, diagonal, pivotings
 from glla.operations.layouts import permutation
 from glla.passes import Limits, Pass, resident
 from glla.testing import (
@@ -141,31 +141,7 @@ def test_columns_without_a_pivot_are_found_exactly(factorise, rng, shape, column
     assert factors(results, shape)[3].tolist() == list(range(min(shape)))
 
 
-@pytest.mark.parametrize(
-    ("variant", "rank"),
-    [(name, rank) for name in TWO_COLUMNS for rank in (1, 10, 63, 64, 65, 70)]
-    + [(name, rank) for name in ONE_COLUMN for rank in (1, 10, 39)],
-)
-def test_rank_is_deficient(factorise, rng, rank, variant):
-    """Integers, so that what remains behind the rank is zero, not what rounding has left."""
-    shape = (130, 131) if variant in TWO_COLUMNS else (40, 42)
-    lower, upper = small_factors(*shape, rng)
-    lower[:, rank:], upper[rank:] = np.eye(shape[0])[:, rank:], 0
-    results = factorise(plan(shape, variant=variant), lower @ upper)
-    assert_exact(results.matrix("LU", shape), packed_factors(lower, upper))
-
-
 # ---- bounded -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", LARGE, ids=str)
-@pytest.mark.parametrize("name", ["normal", "conditioned", "graded", "singular"])
-@every_variant
-def test_large_matrices_are_within_their_bound(factorise, rng, name, shape, variant):
-    a = MATRICES[name](*shape, rng)
-    results = factorise(plan(shape, variant=variant), a)
-    p, lower, upper, _ = factors(results, shape)
-    assert_plu(in_order(results, a), p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
 
 
 @pytest.mark.parametrize("pivoting", BLOCK_NORMS)
@@ -383,14 +359,6 @@ def test_what_is_not_finite_leaves_the_columns_before_it_alone(factorise, rng, s
 
 
 # ---- what follows from the factors -------------------------------------------------------------------------------
-
-
-@every_shape
-def test_factors_are_taken_apart(run, rng, shape):
-    lu = normal(*shape, rng)
-    lower, upper = unpack_lu(lu)
-    assert_exact(run(factor(shape, "L"), LU=lu).matrix("L", lower.shape), lower)
-    assert_exact(run(factor(shape, "U"), LU=lu).matrix("U", upper.shape), upper)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 16, 17, 37, 131])

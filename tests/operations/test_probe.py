@@ -8,29 +8,10 @@ from glla.operations import probe
 pytestmark = pytest.mark.newer_gl
 
 SIZES = [(1, 1), (1, 65), (33, 2), (7, 5)]
-PLANS = {
-    "answers": probe.answers((3, 5)),
-    "swizzle": probe.swizzle((3, 5)),
-    "blending": probe.blending((3, 5), 4),
-    "arithmetic": probe.arithmetic((3, 5)),
-    "accuracy": probe.accuracy((3, 5)),
-    "compiler": probe.compiler((3, 5)),
-    "loops": probe.loops((1, 2, 3)),
-}
 
 
 def integers(rng, size, channels=4):
     return rng.integers(-50, 51, (*size, channels)).astype(np.float32)
-
-
-@pytest.mark.parametrize("name", PLANS)
-def test_plans_are_sound(name):
-    PLANS[name].check()
-
-
-@pytest.mark.parametrize(("name", "passes"), [("answers", 1), ("swizzle", 1), ("blending", 4), ("loops", 3)])
-def test_passes(name, passes):
-    assert PLANS[name].cost.passes == passes
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)

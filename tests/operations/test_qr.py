@@ -231,10 +231,3 @@ def test_raw_factors_of_panels_are_lapacks(device, rng):
     expected = np.linalg.qr(a.astype(np.float64), "raw")
     assert np.abs(h - expected[0]).max() < 1e-4
     assert np.abs(tau - expected[1]).max() < 1e-4
-
-
-def test_a_resident_stays_on_the_device(device, rng):
-    A = glla.asarray(rng.standard_normal((6, 4)).astype(np.float32), device)
-    with glla.trace() as trace:
-        glla.qr(A)
-    assert sum(not one.draw for one in trace.passes) == 1  # the largest entry is read

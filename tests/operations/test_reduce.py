@@ -53,10 +53,6 @@ def test_levels(shape, levels):
     assert CHUNK == 16
 
 
-def test_plan_is_made_once():
-    assert max_magnitude((5, 6)) is max_magnitude((5, 6))
-
-
 MODELS = {
     "sum": np.sum,
     "max": np.max,
