@@ -129,6 +129,3 @@ def test_growth_past_the_range(n):
         assert abs(logarithm - (n - 1) * math.log(2)) <= 4 * testing.ROUNDOFF * n
         with pytest.raises(NonFiniteError, match=r"^det: the determinant does not fit float32"):
             glla.det(operand)
-
-
-# Matrices, devices, errors -----------------------------------------------------------------------------------------

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from glla.errors import OptionError
 from glla.operations.acceptance import accepted
 from glla.operations.elimination import rref
 from glla.operations.elimination.pivot import NORMS
+from glla.operations.elimination.rref import VARIANTS
 from glla.operations.triangles import triangular
 from glla.passes import PLAIN, Limits, Pass, resident
 from glla.testing import MATRICES, SHAPES, assert_exact, assert_rref, integers, normal
@@ -18,7 +20,6 @@ LARGE = [(131, 131), (1031, 5), (5, 300)]
 BLOCK_NORMS = sorted(set(NORMS) - {"partial"})
 EPSILON = 2.0**-23
 
-every_shape = pytest.mark.parametrize("shape", WHOLE, ids=str)
 every_pivoting = pytest.mark.parametrize("pivoting", NORMS)
 every_block_norm = pytest.mark.parametrize("pivoting", BLOCK_NORMS)
 
@@ -115,10 +116,13 @@ def test_tolerance_judges_a_column_by_what_was_summed_in_it(factorise):
     assert reduced(factorise(plan((2, 3), "partial"), a, relative=EPSILON), (2, 3))[1] == (0, 2)
 
 
-# ---- character ---------------------------------------------------------------------------------------------------
-
-
 # ---- the plan ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_unknown_pivoting(variant):
+    with pytest.raises(OptionError, match="pivoting: must be one of partial, harmonic, geometric, got 'complete'"):
+        plan((2, 2), "complete", variant)
 
 
 # ---- blocked ------------------------------------------------------------------------------------------------------

@@ -152,6 +152,3 @@ def test_zero_on_the_diagonal_gives_zero(run, rng, n, i, variant, upper):
     assert_exact(x[before], expected[before])
     others = np.arange(n) != i
     assert_substituted(t[others], x, b[others])
-
-
-# ---- the plan ----------------------------------------------------------------------------------------------------
