@@ -20,12 +20,6 @@ from glla.gl import selftest as character
 ROOT = Path(__file__).parents[1]
 
 
-def command(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "glla", *arguments], capture_output=True, text=True, timeout=60, **options
-    )
-
-
 def refuse(*arguments, **options):
     raise ContextError("open_context: no OpenGL 3.3 core context; tried: nothing")
 
@@ -236,20 +230,6 @@ def test_other_errors_are_not_hidden(monkeypatch):
     monkeypatch.setattr(report, "examine", fail)
     with pytest.raises(ZeroDivisionError):
         main(["info"])
-
-
-def test_module_runs():
-    result = command("info", "--json")
-    assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout)["ok"] is True
-
-
-def test_module_reports_errors():
-    result = command("info", "--device", "99")
-    assert result.returncode == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("glla: --device: device must be")
-    assert "Traceback" not in result.stderr
 
 
 def test_broken_pipe_is_quiet():

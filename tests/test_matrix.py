@@ -4,7 +4,6 @@ import gc
 import pickle
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,7 +13,6 @@ import glla
 from glla import testing
 from glla.errors import (
     ReleasedError,
-    ThreadError,
 )
 
 
@@ -259,23 +257,6 @@ def test_references_may_be_dropped_in_any_thread(device):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(drop, [10] * 4))
     assert device.stats().textures == before
-
-
-def test_other_threads_are_reported_that_the_matrix_is_not_theirs():
-    A, errors = glla.asarray(np.eye(2)), []
-
-    def use():
-        for call in (lambda: A + 1, lambda: A.numpy(), lambda: A[0], lambda: A.sum()):
-            try:
-                call()
-            except ThreadError as error:
-                errors.append(str(error))
-
-    thread = threading.Thread(target=use)
-    thread.start()
-    thread.join()
-    assert len(errors) == 4
-    assert all(error.startswith("device: belongs to the thread that made it") for error in errors)
 
 
 @pytest.mark.parametrize(
