@@ -72,25 +72,21 @@ def prepare(plan: Plan, programs: Programs, limits: Limits) -> Ready:
 
 
 class _Known:
-    """State that earlier passes of a plan have set: uniforms, and each program's samplers and blocks, in order."""
+    """State that earlier passes of a plan have set: uniforms, and each program's blocks, in order."""
 
     def __init__(self) -> None:
         self.uniforms: dict[moderngl.Uniform, bytes] = {}
-        self.samplers: dict[Program, tuple[str, ...]] = {}
         self.blocks: dict[Program, tuple[str, ...]] = {}
 
 
 def _prepared(plan: Plan, step: Pass | Dispatch, program: Program, known: _Known) -> Draw | Computation:
     changed = []
-    names = tuple(step.inputs)
-    units = {} if known.samplers.get(program) == names else {name: unit for unit, name in enumerate(names)}
-    known.samplers[program] = names
-    for uniform, value in _uniforms(program, {**units, **step.uniforms}):
+    for uniform, value in _uniforms(program, step.uniforms):
         data = pack_uniform(uniform, value)
         if known.uniforms.get(uniform) != data:
             known.uniforms[uniform] = data
             changed.append((uniform, data))
-    samplers = tuple((unit, slot) for unit, (name, slot) in enumerate(step.inputs.items()) if name in program.live)
+    samplers = tuple((program.units[name], slot) for name, slot in step.inputs.items() if name in program.units)
     if isinstance(step, Dispatch):
         assert isinstance(program.gl, moderngl.ComputeShader)
         return Computation(step, program, program.gl, samplers, tuple(changed))

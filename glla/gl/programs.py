@@ -34,10 +34,14 @@ BINARY_LENGTH_SINCE = 410
 """Version of OpenGL, times 100, since which each driver reports the length of a program's binary."""
 
 
+SAMPLERS = 0x8B5E, 0x8DCA
+"""OpenGL's numbers of the types of samplers: ``sampler2D``, ``isampler2D``."""
+
+
 class Program:
     """A linked program, to draw with or to compute with.
 
-    `nbytes`: memory of the program, roughly: OpenGL does not report it.
+    `nbytes`: memory of the program, roughly: OpenGL does not report it. `units`: of its samplers, set once.
     """
 
     def __init__(self, gl: moderngl.Program | moderngl.ComputeShader, nbytes: int) -> None:
@@ -45,6 +49,12 @@ class Program:
         self.nbytes = nbytes
         # A uniform that the compiler found without effect is not there; setting it would be a KeyError.
         self.live = frozenset(name for name in gl)
+        self.units = {name: unit for unit, name in enumerate(sorted(filter(self._is_sampler, self.live)))}
+        for name, unit in self.units.items():
+            gl[name].value = unit  # type: ignore[union-attr]
+
+    def _is_sampler(self, name: str) -> bool:
+        return getattr(self.gl[name], "gl_type", None) in SAMPLERS
 
     def release(self) -> None:
         """Release it."""
