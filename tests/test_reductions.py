@@ -105,6 +105,9 @@ def test_trace_and_diagonal_of_stacks(axes):
 def test_norms_and_extremes_of_empty_matrices_are_numpys():
     for shape in ((0, 0), (0, 3), (3, 0)):
         a = np.zeros(shape, np.float32)
+        assert glla.asarray(a).norm().item() == glla.asarray(a).trace().item() == 0
+        for axis in (None, 0, 1):
+            np.testing.assert_array_equal(glla.asarray(a).vector_norm(2, axis).numpy(), a.sum(axis))
         for name, axis in product(("max", "min"), (None, 0, 1)):
             if a.sum(axis).size == 0:
                 assert getattr(glla.asarray(a), name)(axis).shape == a.sum(axis).shape
