@@ -27,9 +27,9 @@ def traffic(device, monkeypatch):
     return found
 
 
-def definite(count, n, rng):
-    a = rng.standard_normal((count, n, n)) / np.sqrt(n)
-    return (a @ a.swapaxes(1, 2) + np.eye(n)).astype(np.float32)
+def members(count, n, rng):
+    """Definite matrices of a batch, eigenvalues from 1 to 4."""
+    return np.stack([4 * testing.spd(n, rng, 4.0) for _ in range(count)])
 
 
 CALLS = {
@@ -57,7 +57,7 @@ def parts(result):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_results_stay_and_figures_alone_are_read(name, device, rng, traffic):
-    a = definite(COUNT, ORDER, rng)
+    a = members(COUNT, ORDER, rng)
     A = glla.asarray(a, device)
     traffic["write"].clear()
     found = parts(CALLS[name](A))
@@ -78,7 +78,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_of_small_matrices_little_is_read(name, device, rng, traffic):
-    a, bytes_ = definite(9600, 3, rng), 9600 * 4 * NUMBERS[name]  # of fewer, all figures are read
+    a, bytes_ = members(9600, 3, rng), 9600 * 4 * NUMBERS[name]  # of fewer, all figures are read
     CALLS[name](glla.asarray(a, device))
     assert bytes_ <= sum(traffic["read"]) <= bytes_ * 1.05
     traffic["read"].clear()
@@ -92,7 +92,7 @@ def test_of_small_matrices_little_is_read(name, device, rng, traffic):
 )
 def test_inverses_of_order_3_stay(variant, figures, device, rng, traffic):
     count = 40 if variant == "gauss_jordan" else 400  # that goes one by one
-    a = definite(count, 3, rng).reshape(4, -1, 3, 3)
+    a = members(count, 3, rng).reshape(4, -1, 3, 3)
     A = glla.asarray(a, device)
     traffic["write"].clear()
     X = glla.inv(A, variant=variant)
@@ -113,7 +113,7 @@ def test_inverses_of_order_3_stay(variant, figures, device, rng, traffic):
     ids=str,
 )
 def test_determinants_are_those_of_the_host_bit_by_bit(n, exponents, device, rng):
-    a = np.ldexp(definite(4, n, rng), np.reshape(exponents, (4, 1, 1))).reshape(2, 2, n, n)
+    a = np.ldexp(members(4, n, rng), np.reshape(exponents, (4, 1, 1))).reshape(2, 2, n, n)
     a[1, 1, 0] = 0  # singular
     A = glla.asarray(a, device)
     for mine, expected in zip(glla.slogdet(A), glla.slogdet(a), strict=True):
@@ -125,7 +125,7 @@ def test_determinants_are_those_of_the_host_bit_by_bit(n, exponents, device, rng
 
 
 def test_one_matrix_gives_numbers(rng):
-    A = glla.asarray(definite(2, 5, rng))
+    A = glla.asarray(members(2, 5, rng))
     for one in (glla.det(A[0]), *glla.slogdet(A[0]), glla.rcond(A[0])):
         assert type(one) is np.float32
     for one in (glla.det(A), *glla.slogdet(A), glla.rcond(A)):
@@ -136,7 +136,7 @@ def test_one_matrix_gives_numbers(rng):
 
 @pytest.mark.parametrize("variant", ["adjugate", "adjugate_fused"])
 def test_inverses_out_of_range_are_refused(variant, rng):
-    a = definite(3, 3, rng)
+    a = members(3, 3, rng)
     for exponent, message in ((127, r"got one below 2\^-126 \(matrix 1"), (-140, "does not fit float32")):
         # 2^-140: entries are denormals, which a GPU may take for zeros
         given = a.copy()
@@ -159,7 +159,7 @@ def test_inverses_out_of_range_are_refused(variant, rng):
 
 def test_a_residual_that_may_be_too_large_is_looked_at(device, rng, traffic):
     """Doubtful members alone are read back: the author's pivot of 1e-8 loses what is in the matrix."""
-    a = definite(4, 20, rng)
+    a = members(4, 20, rng)
     a[2, :2, :2], a[2, :2, 2:], a[2, 2:, :2] = [[1e-8, 1], [1, 1]], 0, 0
     A = glla.asarray(a, device)
     with pytest.raises(ConvergenceError, match=r"n norm\(A\) norm\(X\) u at index \(2\) of the stack, .* in column 0 "):
@@ -169,7 +169,7 @@ def test_a_residual_that_may_be_too_large_is_looked_at(device, rng, traffic):
 
 def test_a_large_inverse_is_looked_at_and_stands(device, rng, traffic):
     """n norm(A) norm(X) u is above 1, as if noise were a pivot; the rows are small, and that is all."""
-    a = np.ldexp(definite(1, 33, rng)[0], -np.arange(33)[:, np.newaxis])
+    a = np.ldexp(members(1, 33, rng)[0], -np.arange(33)[:, np.newaxis])
     X = glla.inv(glla.asarray(a, device), variant="gauss_jordan")
     assert traffic["read"].count(a.nbytes) == 2
     testing.assert_exact(X.numpy(), glla.inv(a, variant="gauss_jordan"))
@@ -177,7 +177,7 @@ def test_a_large_inverse_is_looked_at_and_stands(device, rng, traffic):
 
 def test_the_residual_of_the_authors_way_knows_the_half_that_is_given(device, rng, traffic):
     """What is on the other side of the diagonal is not read, by the residual neither."""
-    a = definite(1, 24, rng)[0]
+    a = members(1, 24, rng)[0]
     given = np.tril(a) + np.triu(np.full_like(a, 7), 1)
     options = {"assume_a": "pos", "lower": True, "variant": "cholesky_gets_product"}
     X = glla.inv(glla.asarray(given, device), **options)
@@ -189,7 +189,7 @@ def test_the_residual_of_the_authors_way_knows_the_half_that_is_given(device, rn
 
 def test_a_residual_beyond_what_float32_tells_is_read(monkeypatch, device, rng, traffic):
     monkeypatch.setattr(residual, "STANDS", 0.0)  # whatever the device finds may be too large
-    a = definite(2, 10, rng)
+    a = members(2, 10, rng)
     for options in ({"variant": "gauss_jordan"}, {"assume_a": "pos", "variant": "cholesky_gets_product"}):
         traffic["read"].clear()
         X = glla.inv(glla.asarray(a, device), **options)
@@ -218,7 +218,7 @@ CAREFUL = {
 @pytest.mark.parametrize("name", CAREFUL)
 def test_members_that_need_care_are_read_alone(name, device, rng, traffic):
     count, places = 60, (7, 31)
-    a = definite(count, 20, rng)
+    a = members(count, 20, rng)
     calm, fallback, one = glla.asarray(a, device), a.copy(), a[0].nbytes
     for place in places:
         CAREFUL[name](fallback, place)
@@ -237,7 +237,7 @@ def test_members_that_need_care_are_read_alone(name, device, rng, traffic):
 
 
 def test_the_bandwidth_is_found_where_the_matrices_are(device, rng, traffic):
-    a = np.triu(np.tril(definite(30, 20, rng), 1), -2)
+    a = np.triu(np.tril(members(30, 20, rng), 1), -2)
     A = glla.asarray(a, device)
     traffic["write"].clear()
     X = glla.solve(A, np.ones(20), assume_a="banded")

@@ -31,7 +31,7 @@ def stored(a, w, lower=False, corner=0.0):
     return ab
 
 
-def definite(n, w, rng):
+def dominant(n, w, rng):
     """A band whose diagonal dominates, whole and in upper storage."""
     ab = band(w, n, rng, 0.9)[: w + 1] if w else rng.uniform(1, 2, (1, n)).astype(np.float32)
     a = sum(np.diag(ab[w - d, d:], d) for d in range(min(w + 1, n)))
@@ -62,7 +62,7 @@ def test_integers_are_exact_whatever_the_corners_hold(n, w, lower, place, rng):
 @pytest.mark.parametrize(("n", "w"), [(47, 9), (113, 40), (130, 16)])
 def test_the_bits_are_those_of_the_whole_matrix(n, w, device, rng):
     """In software, where nobody contracts additions and multiplications otherwise."""
-    a, _ = definite(n, w, rng)
+    a, _ = dominant(n, w, rng)
     whole = glla.cholesky(a, variant="block16", device=device)
     for variant in VARIANTS:
         factor = glla.cholesky_banded(stored(a, w, True), lower=True, variant=variant, device=device)
@@ -75,7 +75,7 @@ def test_the_bits_are_those_of_the_whole_matrix(n, w, device, rng):
 @every_half
 @pytest.mark.parametrize(("n", "w"), [(1, 0), (3, 5), (17, 16), (33, 20)])
 def test_a_matrix_of_a_batch_has_the_bits_of_one_alone(n, w, lower, place, device, rng):
-    ab = np.stack([definite(n, w, rng)[1] for _ in range(6)]).reshape(2, 3, w + 1, n)
+    ab = np.stack([dominant(n, w, rng)[1] for _ in range(6)]).reshape(2, 3, w + 1, n)
     ab, b = lowered(ab) if lower else ab, rng.standard_normal((2, 3, n, 3)).astype(np.float32)
     factors = glla.cholesky_banded(place(ab), lower=lower)
     x = np.asarray(glla.cho_solve_banded((factors, lower), place(b)))

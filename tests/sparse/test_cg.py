@@ -7,6 +7,7 @@ import glla
 from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.operations.sparse.cg import VARIANTS
 from glla.sparse.linalg import outer
+from glla.testing import spd
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 from scipy.sparse import linalg as theirs  # noqa: E402
@@ -187,13 +188,6 @@ def test_arrays_of_another_device_are_refused():
         L.cg(poisson(3), glla.asarray(np.ones(9)), device=other)
 
 
-def definite(n, condition, rng):
-    """A random symmetric matrix of norm 1 with eigenvalues down to 1 / condition."""
-    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
-    A = Q @ np.diag(np.geomspace(1, 1 / condition, n)) @ Q.T
-    return (A + A.T) / 2
-
-
 @pytest.fixture
 def rounds(monkeypatch):
     """Grows by one with every iteration that the device begins."""
@@ -205,7 +199,7 @@ def rounds(monkeypatch):
 @pytest.mark.parametrize("condition", [1e2, 1e4, 1e6])
 def test_refinement_takes_six_rounds_at_most(condition, rounds):
     """The merged recurrence breaks down at the largest condition, so the classic one is taken."""
-    A = definite(40, condition, np.random.default_rng(1))
+    A = spd(40, np.random.default_rng(1), condition).astype(float)
     x, info = L.cg(A, A @ np.ones(40), rtol=1e-13, refine=True, maxiter=10_000)
     assert info == 0 and relative(A, x, A @ np.ones(40)) <= 1e-13 and len(rounds) <= 6
 
@@ -213,10 +207,10 @@ def test_refinement_takes_six_rounds_at_most(condition, rounds):
 @pytest.mark.parametrize(("condition", "rtol"), [(1e4, 1e-11), (1e6, 1e-9)])
 def test_refinement_ends_where_float64_does(condition, rtol, rng):
     """No float64 x has a residual below 2^-53 norm(A) norm(x), about, and what is not reached is not claimed."""
-    A, b = definite(40, condition, rng), rng.standard_normal(40)
+    A, b = spd(40, rng, condition).astype(float), rng.standard_normal(40)
     x, info = L.cg(A, b, rtol=rtol, refine=True)  # with iterations enough by default
     assert info == 0 and relative(A, x, b) <= rtol
-    A, b = definite(24, condition, rng), rng.standard_normal(24)
+    A, b = spd(24, rng, condition).astype(float), rng.standard_normal(24)
     x, info = L.cg(A, b, rtol=1e-16, refine=True, maxiter=20_000)
     assert info > 0
     assert np.linalg.norm(b - A @ x) <= 2.0**-53 * np.linalg.norm(x)
@@ -227,7 +221,7 @@ def test_refinement_ends_where_float64_does(condition, rtol, rng):
 def test_where_the_merged_recurrence_breaks_down_the_classic_one_goes_on(rounds):
     """Breaking down would say that a definite matrix is none."""
     rng = np.random.default_rng(3)
-    A, b = definite(24, 1e6, rng), rng.standard_normal(24)
+    A, b = spd(24, rng, 1e6).astype(float), rng.standard_normal(24)
     merged = L.cg(A, b, variant="merged", maxiter=5000)[1]
     assert merged == -1 or (merged > 0 and not glla.default_device().limits.software)  # a GPU rounds otherwise
     rounds.clear()

@@ -92,7 +92,7 @@ def with_sides(matrices, rng):
         yield a, rng.standard_normal((len(a), 1)) * (1e-25 if a[0, 0] < 0 else 1)
 
 
-def definite(n, rng):
+def near_spd(n, rng):
     b = rng.standard_normal((n, n))
     a = b @ b.T + np.eye(n)
     yield a
@@ -146,13 +146,13 @@ def cases(name, n, rng):
     elif name == "solve":
         made = with_sides(square(n, rng), rng)
     elif name in ("cholesky", "cho_factor", "inv_pos"):
-        made = ((a,) for a in definite(n, rng))
+        made = ((a,) for a in near_spd(n, rng))
     elif name == "solve_pos":
-        made = beside(definite(n, rng), sides)
+        made = beside(near_spd(n, rng), sides)
     elif name == "cholesky_banded":
-        made = ((ab,) for ab in in_band(definite(n, rng), n // 8 + 1))
+        made = ((ab,) for ab in in_band(near_spd(n, rng), n // 8 + 1))
     elif name == "solve_pos_banded":
-        made = beside(in_band(definite(n, rng), n // 8 + 1), sides)
+        made = beside(in_band(near_spd(n, rng), n // 8 + 1), sides)
     elif name in ("tridiagonal", "pentadiagonal"):
         made = beside(bands(n, 1 if name == "tridiagonal" else 2, rng), rng.standard_normal((n, n)))
     elif name == "solve_triangular":
