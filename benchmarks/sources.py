@@ -186,22 +186,15 @@ def _ways(
         return "" if verdict.ok else str(verdict)
 
     def run() -> None:
-        results = job.run()
-        device.finish()
-        for texture in results.values():
+        for texture in job.run().values():
             texture.release()
 
-    return Way(name, run, check), Way(name, job.end_to_end, check)
+    return Way(name, run, check, device), Way(name, job.end_to_end, check)
 
 
 def _of_peer(way: peers.Way, arrays: tuple[Array, ...]) -> Way:
     call, wanted = way.bind(), way.operands(*arrays)
-    operands = [one.copy(order="K") for one in wanted]
-
-    def run() -> Any:
-        return call(*operands)
-
-    return Way(way.label, run, lambda: "")
+    return Way(way.label, partial(call, *(one.copy(order="K") for one in wanted)), lambda: "")
 
 
 # -- inverses ---------------------------------------------------------------------------------------------------------
@@ -245,11 +238,7 @@ def _gauss_jordan(device: Device, n: int) -> dict[str, dict[str, Way]]:
             verdict = JUDGES["inv"].verdict((a,), glla.inv(a, device=device, **chosen))
             return "" if verdict.ok else str(verdict)
 
-        def run(chosen: dict[str, Any] = chosen) -> None:
-            glla.inv(given, **chosen)
-            device.finish()
-
-        resident[name] = Way(name, run, check)
+        resident[name] = Way(name, partial(glla.inv, given, **chosen), check, device)
         whole[name] = Way(name, partial(glla.inv, a, device=device, **chosen), check)
     for way in peers.INVERSE.installed("numpy"):
         whole[way.label] = _of_peer(way, (a,))

@@ -34,7 +34,6 @@ from benchmarks import turns
 from benchmarks.study import some
 from benchmarks.turns import Way
 from glla import Device
-from glla.applications import ShallowWater
 from glla.gl import Texture
 from glla.lab import ceilings, fetches, machine, water
 from glla.lab.study import Report, Run, Say, Study
@@ -106,7 +105,7 @@ def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda do
     for way in ways:
         one: dict[str, Any] = {"variant": way.name, "flaw": flaws[way.name], "plan": way.plan, **way.noted}
         if way.name in spent:
-            one |= spent[way.name].per(way.per()) | {"calls": len(spent[way.name].wall)}
+            one |= spent[way.name].per(way.parts) | {"calls": len(spent[way.name].wall)}
             if way.flop:
                 one["gflops"] = way.flop / one["seconds"] / 1e9
         figures.append(one)
@@ -268,8 +267,8 @@ def _products(device: Device, A: Any, formats: Sequence[str], peers: Sequence[st
     rows = A.tocsr()
     exact, size = rows.astype(np.float64) @ x.astype(np.float64), abs(rows) @ np.abs(x)
     bound = (np.diff(rows.indptr).max() + 2) * U * size
-    given, repeats = glla.asarray(x, device), 4 if device.limits.software else 32
-    flop = 2.0 * rows.nnz
+    given, flop = glla.asarray(x, device), 2.0 * rows.nnz
+    resident = partial(Way, device=device, repeats=4 if device.limits.software else 32)
 
     def judged(make: Callable[[], Floats]) -> str:
         worst = float(np.max(np.abs(make() - exact) / bound, initial=0.0))
@@ -279,25 +278,19 @@ def _products(device: Device, A: Any, formats: Sequence[str], peers: Sequence[st
     for name in formats:
         matrix = glla.sparse.asarray(rows, name, device=device)
         textures = {**matrix.operands, "x": given.value.texture}
-        plan = matrix.plan
+        planned = matrix.plan, textures
 
-        def run(matrix: Any = matrix) -> None:
-            for _ in range(repeats):
-                matrix @ given
-            device.finish()
-
-        def bare(plan: Plan = plan, textures: Any = textures) -> None:
-            for _ in range(repeats):
-                device.run(plan, **textures)["y"].release()
-            device.finish()
+        def bare(plan: Plan = matrix.plan, textures: Any = textures) -> None:
+            device.run(plan, **textures)["y"].release()
 
         check = partial(judged, lambda matrix=matrix: (matrix @ given).numpy())
-        ways.append(Way(f"A @ x, {name}, resident", run, check, lambda: repeats, flop, (plan, textures)))
-        ways.append(Way(f"plan alone, {name}, resident", bare, check, lambda: repeats, flop, (plan, textures)))
+        product = partial(matrix.__matmul__, given)
+        ways.append(resident(f"A @ x, {name}, resident", product, check, flop=flop, plan=planned))
+        ways.append(resident(f"plan alone, {name}, resident", bare, check, flop=flop, plan=planned))
         if name == formats[0]:
             whole = partial(matrix.__matmul__, x)
             ways.append(Way(f"A @ x, {name}, x and y in NumPy", whole, partial(judged, whole), flop=flop))
-            ways.append(_together(device, matrix, repeats))
+            ways.append(_together(resident, device, matrix))
     for name in peers:
         own = rows.asformat(name)
         product = partial(own.__matmul__, x)
@@ -307,15 +300,10 @@ def _products(device: Device, A: Any, formats: Sequence[str], peers: Sequence[st
     return ways
 
 
-def _together(device: Device, matrix: glla.sparse.SparseMatrix, repeats: int) -> Way:
+def _together(resident: Callable[..., Way], device: Device, matrix: glla.sparse.SparseMatrix) -> Way:
     """The product with some columns at once, on the device; judged by the columns one by one."""
     X = np.random.default_rng(14).standard_normal((matrix.shape[1], TOGETHER), dtype=np.float32)
     given, flat = glla.asarray(X, device), glla.asarray(X.reshape(-1), device)
-
-    def run() -> None:
-        for _ in range(repeats):
-            matrix @ given
-        device.finish()
 
     def check() -> str:
         found, one = (matrix @ given).numpy(), matrix @ np.ascontiguousarray(X[:, TOGETHER - 1])
@@ -327,7 +315,7 @@ def _together(device: Device, matrix: glla.sparse.SparseMatrix, repeats: int) ->
     plan = spmv.rows(matrix.form, TOGETHER // 4, device.limits)
     assert plan is not None
     textures = {**matrix.operands, "X": flat.value.texture}
-    return Way(name, run, check, lambda: repeats, flop, (plan, textures))
+    return resident(name, partial(matrix.__matmul__, given), check, flop=flop, plan=(plan, textures))
 
 
 # -- conjugate gradients ----------------------------------------------------------------------------------------------
@@ -371,18 +359,12 @@ def _iterations(device: Device, points: Any, formats: Sequence[str], say: Say) -
         noted: dict[str, Any] = {}
         say(f"cg: passes of {name}, {form}")
         plan = _one_iteration(device, matrix, given, name)
-
-        def run(solve: Any = solve) -> None:
-            solve()
-            device.finish()
-
         noted["passes"] = profile(device, *plan)
-        check, times = partial(judged, solve, noted), partial(noted.__getitem__, "iterations")
-        ways.append(Way(f"cg, {name}, {form}, resident", run, check, times, flop, plan, noted))
+        check = partial(judged, solve, noted)
+        ways.append(Way(f"cg, {name}, {form}, resident", solve, check, device, 1, flop, plan, noted))
     for name, solve in zip(("csr", "dia"), others, strict=True):
         noted = {}
-        check, times = partial(judged, solve, noted), partial(noted.__getitem__, "iterations")
-        ways.append(Way(f"SciPy cg, {name}, float32", solve, check, times, flop, noted=noted))
+        ways.append(Way(f"SciPy cg, {name}, float32", solve, partial(judged, solve, noted), flop=flop, noted=noted))
     return ways
 
 
@@ -477,19 +459,12 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
     plan = banded.resident_stack(forms, device.limits, lines=((1, -1), (0, 0), (1, 0)), definite=True)
     passes = next(step.plan for step in plan.steps if isinstance(step, Call))  # all but the read-back
     planned = passes, dict(zip("AB", (one.value.texture for one in given), strict=True))
-    repeats = 1 if device.limits.software else 8
+    resident = partial(Way, device=device, repeats=1 if device.limits.software else 8, flop=flop, plan=planned)
 
     def bare() -> None:
-        for _ in range(repeats):
-            made = device.run(plan, **planned[1])
-            made["matrices"].release()
-            made["diagnostics"].release()
-        device.finish()
-
-    def resident() -> None:
-        for _ in range(repeats):
-            glla.solveh_banded(*given, lower=True)
-        device.finish()
+        made = device.run(plan, **planned[1])
+        made["matrices"].release()
+        made["diagnostics"].release()
 
     def solutions() -> Floats:
         return device.read(device.run(plan, **planned[1])["matrices"]).reshape(-1)[: b.size].reshape(b.shape)
@@ -499,9 +474,9 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
         worst = backward_error(ab, b, x.numpy() if isinstance(x, glla.Array) else x)
         return "" if worst <= MOST_ERROR else f"backward error {worst / U:.3g} u"
 
-    ours = partial(glla.solveh_banded, ab, b, lower=True, device=device)
+    stays = partial(glla.solveh_banded, *given, lower=True)
     calls: list[tuple[str, Callable[[], Any]]] = [
-        ("solveh_banded, from NumPy to NumPy", ours),
+        ("solveh_banded, from NumPy to NumPy", partial(glla.solveh_banded, ab, b, lower=True, device=device)),
         ("LAPACK sptsv in a loop, 1 core", partial(in_a_loop, ab, b)),
         ("LAPACK sptsv as one long system, 1 core", partial(on_threads, ab, b, 1)),
         (f"LAPACK sptsv as {cores} long systems, {cores} cores", partial(on_threads, ab, b, cores)),
@@ -510,15 +485,8 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
     yield (
         "tridiagonal",
         [
-            Way("plan alone, resident", bare, partial(judged, solutions), lambda: repeats, flop, planned),
-            Way(
-                "solveh_banded, resident",
-                resident,
-                partial(judged, lambda: glla.solveh_banded(*given, lower=True)),
-                lambda: repeats,
-                flop,
-                planned,
-            ),
+            resident("plan alone, resident", bare, partial(judged, solutions)),
+            resident("solveh_banded, resident", stays, partial(judged, stays)),
             *(Way(name, run, partial(judged, run), flop=flop) for name, run in calls),
         ],
     )
@@ -541,25 +509,11 @@ def _streamed(device: Device, count: int, say: Say) -> Systems:
         worst = backward_error(ab[some], b[some], x[some])
         return "" if worst <= MOST_ERROR else f"backward error {worst / U:.3g} u"
 
-    lapack = partial(on_threads, ab, b)
-    yield (
-        "streamed",
-        [
-            Way("solveh_banded, from NumPy to NumPy", ours, partial(judged, ours, noted), flop=flop, noted=noted),
-            Way(
-                f"LAPACK sptsv as {cores} long systems, {cores} cores",
-                partial(lapack, cores),
-                partial(judged, partial(lapack, cores), {}),
-                flop=flop,
-            ),
-            Way(
-                "LAPACK sptsv as one long system, 1 core",
-                partial(lapack, 1),
-                partial(judged, partial(lapack, 1), {}),
-                flop=flop,
-            ),
-        ],
-    )
+    ways = [Way("solveh_banded, from NumPy to NumPy", ours, partial(judged, ours, noted), flop=flop, noted=noted)]
+    for count, name in ((cores, f"{cores} long systems, {cores} cores"), (1, "one long system, 1 core")):
+        lapack = partial(on_threads, ab, b, count)
+        ways.append(Way(f"LAPACK sptsv as {name}", lapack, partial(judged, lapack, {}), flop=flop))
+    yield "streamed", ways
 
 
 # -- shallow water ----------------------------------------------------------------------------------------------------
@@ -570,15 +524,12 @@ def _water(device: Device, n: int, say: Say) -> Systems:
     start, repeats = water.hump(n).astype(np.float32), 2 if device.limits.software else 16
     reference = water.Reference(start)
 
-    def simulated(scheme: str) -> ShallowWater:
-        return water.resident(device, n, scheme)
-
     exact = water.Reference(water.hump(n))
     for _ in range(2):
         exact.step()
 
     def judged(scheme: str, noted: dict[str, Any]) -> str:
-        basin = simulated(scheme)
+        basin = water.resident(device, n, scheme)
         before = basin.volume()
         basin.step(2)
         noted["differences"] = {name: most for name, (_, most) in water.differences(basin, exact).items()}
@@ -591,16 +542,10 @@ def _water(device: Device, n: int, say: Say) -> Systems:
 
     ways = []
     for scheme in ("adi", "semi_implicit"):
-        basin, noted = simulated(scheme), dict[str, Any]()
-
-        def run(basin: ShallowWater = basin) -> None:
-            basin.step(repeats)
-            device.finish()
-
+        basin, noted = water.resident(device, n, scheme), dict[str, Any]()
         plan = (basin.plan(), basin.operands()) if scheme == "adi" else None
-        ways.append(
-            Way(f"ShallowWater, {scheme}", run, partial(judged, scheme, noted), lambda: repeats, plan=plan, noted=noted)
-        )
+        check = partial(judged, scheme, noted)
+        ways.append(Way(f"ShallowWater, {scheme}", basin.step, check, device, repeats, plan=plan, noted=noted))
     ways.append(Way("the same scheme (adi) in NumPy, float32", reference.step, lambda: ""))
     yield "water", ways
 

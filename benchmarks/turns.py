@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, NamedTuple
 
-from glla.gl import Texture
+from glla.gl import Device, Texture
+from glla.gl.clock import clock
 from glla.lab.study import Option, Say, at_least, option
 from glla.passes import Plan
 
@@ -18,12 +19,25 @@ class Way:
     """One way to do something."""
 
     name: str  # its name, which says whether data are on the device
-    run: Callable[[], Any]  # does it `per` times, to the end
-    check: Callable[[], str]  # runs it once, and says what is wrong with the result, "" if nothing
-    per: Callable[[], int] = lambda: 1  # products, iterations or steps of a run; asked after `check`
-    flop: float = 0.0  # of one of them
+    call: Callable[[], Any]  # does it
+    check: Callable[[], str]  # does it once, and says what is wrong with the result, "" if nothing
+    device: Device | None = None  # waits for it at the end of a run
+    repeats: int = 1  # calls of a run
+    flop: float = 0.0  # of a call, or of one of its iterations
     plan: tuple[Plan, Mapping[str, Texture]] | None = None  # of one of them, with its operands, for its limit
-    noted: dict[str, Any] = field(default_factory=dict)  # findings of `check`, for the results
+    noted: dict[str, Any] = field(default_factory=dict)  # findings of `check`, for the results: "iterations" of a call
+
+    def run(self) -> None:
+        """Do it `repeats` times, to the end."""
+        for _ in range(self.repeats):
+            self.call()
+        if self.device is not None:
+            self.device.finish()
+
+    @property
+    def parts(self) -> int:
+        """Calls of a run, or their iterations, after `check`."""
+        return self.repeats * int(self.noted.get("iterations", 1))
 
 
 class Spent(NamedTuple):
@@ -79,9 +93,8 @@ def taken(
                 continue
             say(f"{name}, call {len(wall) + 1} of {rounds} at most")
             warm(name)
-            start, before = time.perf_counter(), time.process_time()
-            run()
-            wall.append(time.perf_counter() - start)
+            before = time.process_time()
+            wall.append(clock(run)[0])
             cpu.append(time.process_time() - before)
     return spent
 

@@ -44,7 +44,7 @@ def test_what_is_promised_on_a_gpu(device, tmp_path, monkeypatch):
     monkeypatch.delenv("GLLA_DEBUG", raising=False)  # its checks take longer than the passes
     assert perform(sparse.STUDY, ["spmv,cg,tridiagonal,water", "--output", str(tmp_path)]) == 0
     (path,) = tmp_path.rglob("sparse/*.json")
-    report = {one["variant"]: one for one in json.loads(path.read_text(encoding="utf-8"))["diagnostics"]}
+    report = {one["variant"]: one for one in json.loads(path.read_text(encoding="utf-8"))["figures"]}
     theirs = min(one["seconds"] for name, one in report.items() if name.startswith("SciPy cg"))
     ours = min(one["seconds"] for name, one in report.items() if name.startswith("cg, "))
     assert report["plan alone, diagonals, resident"]["gflops"] >= 40
