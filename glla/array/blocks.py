@@ -71,10 +71,7 @@ def is_basic(index: Places) -> bool:
 
 
 def seen(view: View, index: Places) -> View:
-    """View of a basic index.
-
-    Raises IndexingError: too many indices, or one out of range.
-    """
+    """View of a basic index. Raises IndexingError: too many indices, or one out of range."""
     try:
         return view.sliced(index)
     except IndexError as error:
@@ -169,10 +166,7 @@ def _along(shape: Shape, index: Places) -> tuple[int, NDArray[np.int32]] | None:
 
 
 def _places(shape: Shape, index: Places) -> NDArray[np.int32]:
-    """Flat index, in C order, of each element that an index selects.
-
-    Raises IndexingError: NumPy refuses the index.
-    """
+    """Flat index, in C order, of each element that an index selects. Raises IndexingError: NumPy refuses the index."""
     every = np.arange(int(np.prod(shape, dtype=np.int64)), dtype=np.int32).reshape(shape)
     try:
         return np.asarray(every[index])

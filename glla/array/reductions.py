@@ -66,10 +66,7 @@ def kept(shape: Shape, axes: tuple[int, ...]) -> Shape:
 
 
 def reduced(operation: str, a: Resident, axis: Any = None, keepdims: bool = False) -> Resident:
-    """Reduce an array over some of its dimensions.
-
-    Raises ShapeError: a maximum or minimum over no elements.
-    """
+    """Reduce an array over some of its dimensions. Raises ShapeError: a maximum or minimum over no elements."""
     places_ = operation in folds.PLACES
     if places_ and isinstance(axis, tuple):
         raise OptionTypeError(f"{operation}: axis must be an integer or None, got {axis!r}")

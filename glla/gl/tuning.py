@@ -170,10 +170,7 @@ def tuned(entry: Mapping[str, Any]) -> Tuned:
 
 
 def write(file: Path, renderer: str, version: str, entries: Iterable[Mapping[str, Any]]) -> None:
-    """Write a file atomically.
-
-    Raises OSError: it cannot be written.
-    """
+    """Write a file atomically. Raises OSError: it cannot be written."""
     document = {
         "format": FORMAT,
         "glla": version,

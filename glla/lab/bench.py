@@ -62,10 +62,7 @@ class Verified:
 
 
 class Bench:
-    """Measures jobs on a device.
-
-    `effort`: how long to time.
-    """
+    """Measures jobs on a device. `effort`: how long to time."""
 
     def __init__(self, device: Device, effort: Effort) -> None:
         self.device, self.effort = device, effort

@@ -165,10 +165,7 @@ def table(found: list[History], n: int, rtol: float) -> str:
 
 
 def save(found: list[History], path: Path, n: int, rtol: float) -> None:
-    """Draw the residuals over the products with A.
-
-    Raises OptionError: no such kind of picture.
-    """
+    """Draw the residuals over the products with A. Raises OptionError: no such kind of picture."""
     plots.check_suffix(path)
     require("convergence", "matplotlib")
     from matplotlib.figure import Figure

@@ -9,10 +9,7 @@ from glla.errors import GllaError
 
 
 def check_writable(path: Path) -> None:
-    """Raise unless a file can be written: before the work, not after it.
-
-    Raises OSError: says why not.
-    """
+    """Raise unless a file can be written: before the work, not after it. Raises OSError: says why not."""
     existed = path.exists()
     path.open("ab").close()
     if not existed:

@@ -73,10 +73,7 @@ def drawn(trace: Recorder) -> list[TracedPass]:
 
 
 def pictures(trace: Recorder) -> Iterator[bytes]:
-    """Draw every pass, as PNG; see `drawn`.
-
-    Raises TraceError: there is nothing to draw, or too much.
-    """
+    """Draw every pass, as PNG; see `drawn`. Raises TraceError: there is nothing to draw, or too much."""
     passes = drawn(trace)
     if not passes:
         raise TraceError("trace: has no passes to draw; run something in its with block")

@@ -19,10 +19,7 @@ STYLE = "friendly"
 
 
 def document(trace: Recorder) -> str:
-    """Write the page; it asks for nothing from anywhere.
-
-    `trace`: with values.
-    """
+    """Write the page; it asks for nothing from anywhere. `trace`: with values."""
     from jinja2 import Environment, StrictUndefined
 
     pictures = ["data:image/png;base64," + b64encode(png).decode() for png in frames.pictures(trace)]

@@ -33,10 +33,7 @@ class Blurred:
 
 
 def blurred(size: int = SIDE) -> Blurred:
-    """Load the picture and blur it.
-
-    `size`: rows and columns, 512 at most.
-    """
+    """Load the picture and blur it. `size`: rows and columns, 512 at most."""
     image = picture(size)
     blur = gaussian_blur(len(image), SPREAD)
     return Blurred(image, blur, blur.astype(np.float64) @ image)

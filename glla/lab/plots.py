@@ -67,10 +67,7 @@ DARK = "#222222"
 
 
 def check_suffix(path: Path) -> None:
-    """Raise unless a picture can have that name.
-
-    Raises OptionError: which endings there are.
-    """
+    """Raise unless a picture can have that name. Raises OptionError: which endings there are."""
     if path.suffix.lower() not in SUFFIXES:
         raise OptionError(f"compare: a plot ends in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
 

@@ -42,10 +42,7 @@ def save_json(comparison: Comparison, path: Path) -> None:
 
 
 def load(path: Path) -> Comparison:
-    """Read a comparison that `save_json` wrote.
-
-    Raises OptionError: it is no such file.
-    """
+    """Read a comparison that `save_json` wrote. Raises OptionError: it is no such file."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data.pop("format") != FORMAT:

@@ -204,10 +204,7 @@ def _wrong(judge: Judge, arrays: Arrays, job: PlanJob) -> str:
 
 
 def destination(renderer: str, out: Path | None = None) -> Path:
-    """File to store the outcome in.
-
-    Raises OptionError: tuning is off, or the user has no folder for configuration.
-    """
+    """File to store the outcome in. Raises OptionError: tuning is off, or the user has no folder for configuration."""
     file = out or tuning.path(renderer)
     if file is None:
         how = "GLLA_TUNING=off" if os.environ.get(tuning.VARIABLE) == tuning.OFF else "no home"

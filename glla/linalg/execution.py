@@ -86,10 +86,7 @@ def on_device(
 
 
 def following(plan: Plan, stage: str) -> Plan:
-    """Make the plan of the stage that comes after another.
-
-    Raises PlanError: it is none of those that are shown.
-    """
+    """Make the plan of the stage that comes after another. Raises PlanError: it is none of those that are shown."""
     for then in plan.after:
         if then.stage == stage and then.plan is not None:
             return then.plan()

@@ -23,10 +23,7 @@ FORMULAS = ("adjugate", "adjugate_fused")
 
 
 def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
-    """Invert by the way of this name.
-
-    Raises OptionError: there is none.
-    """
+    """Invert by the way of this name. Raises OptionError: there is none."""
     if variant in FORMULAS:
         return inverse_by_formula(a, variant, device, check_finite)
     if variant == "gauss_jordan":

@@ -77,7 +77,7 @@ def _integer_rows(a: Array) -> Array:
 
 
 PRIME = 2**31 - 19
-"""The prime of `exact_pivots`, whose products fit int64; `glla.operations.host.modular` takes another one."""
+"""The prime of `exact_pivots`, whose products fit int64; `glla.operations.host.span` takes another one."""
 
 
 def exact_pivots(a: ArrayLike) -> tuple[int, ...]:

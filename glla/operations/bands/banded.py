@@ -7,7 +7,7 @@ step of refinement, and then on the host, in float64 with partial pivoting, whic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack
@@ -22,8 +22,8 @@ from glla.operations.bands.tridiagonal import FIGURES, FOUR, REDUNDANT_UP_TO, VA
 from glla.operations.batches.stack import Stack, capacity, raw
 from glla.operations.host.bands import pivoted
 from glla.operations.host.scaling import Float64
-from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import at_home, bring_in_watched, read_back, read_texels
+from glla.operations.layouts.shapes import aligned
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.record import Array, Batch, Choice, Operation, Way, resolved
@@ -76,9 +76,9 @@ def check(forms: Forms, function: str = "tridiagonal", most_rows: int = 3) -> No
         raise ShapeError(f"{function}: b must have as many rows as A has columns, got A {ab} and b {b}")
 
 
-def flops(forms: Forms) -> int:
-    """Additions and multiplications: 8 for each unknown."""
-    return 8 * forms[1].count * forms[1].shape[-1] * forms[1].shape[-2]
+def flops(forms: Forms, each: int = 8) -> int:
+    """Additions and multiplications: as many for each unknown."""
+    return each * forms[1].count * forms[1].shape[-1] * forms[1].shape[-2]
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
@@ -144,8 +144,7 @@ def plan(
     """Plan of the solution of A X = B on the device, n, columns > 0.
 
     Operands ``A`` and ``B``, results ``X``, all packed, and ``diagnostics``, a texel for each right side. Passes, with
-    L =
-    log2(n): ``cyclic_reduction`` 2 L + 1, ``partition`` 2 L / log2(P) + 1, ``parallel_cyclic_reduction`` 2 L + 4,
+    L = log2(n): ``cyclic_reduction`` 2 L + 1, ``partition`` 2 L / log2(P) + 1, ``parallel_cyclic_reduction`` 2 L + 4,
     ``thomas`` 2 n, ``redundant`` 1; and 3 or 4 more. `refine` doubles them.
 
     `forms`: of the bands of A, rows x n, and of B, n x columns. `lines`: which row of the bands is which diagonal.
@@ -155,6 +154,8 @@ def plan(
     rows, n = forms[0].matrix
     columns = forms[1].matrix[1]
     if isinstance(lines, int):
+        if variant is not None or parameters:
+            raise OptionError(f"pentadiagonal: has no variants, got {variant!r}; leave it out")
         variant, values = "", dict[str, int]()
         draft = Draft("pentadiagonal")
     else:
@@ -166,8 +167,7 @@ def plan(
     systems, x, diagnostics = way.solve(draft, stack, Bands(operands, (rows, n, columns)))
     result = draft.slot("X", matrix((n, columns)))
     systems.packed(x, result, columns)
-    work = flops_of_five if isinstance(lines, int) else flops
-    return draft.plan({"X": result, "diagnostics": diagnostics}, work(forms))
+    return draft.plan({"X": result, "diagnostics": diagnostics}, flops(forms, 19 if isinstance(lines, int) else 8))
 
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
@@ -179,12 +179,12 @@ _NOT_DEFINITE = Transition("a pivot is not above zero", error="NotPositiveDefini
 
 
 def _after(
-    forms: Forms, limits: Limits, lines: Given, definite: bool, again: Transition | None
+    forms: Forms, limits: Limits, refine: bool, again: Callable[[], Plan], **ways: Any
 ) -> tuple[Transition, ...]:
-    """Stage after a plan with rejected systems: `again`, or else the host."""
-    if again is not None:
-        return (again,)
-    at_home = partial(pivoting, forms, limits, lines=lines, definite=definite)
+    """Stage after a plan with rejected systems: `again`, with refinement, or else the host."""
+    if not refine:
+        return (Transition("a system is doubtful", REFINE, again),)
+    at_home = partial(pivoting, tuple(form.member for form in forms), limits, **ways)
     return (Transition("a system is still doubtful", PIVOTING, at_home),)
 
 
@@ -204,17 +204,13 @@ def call_plan(
     a = bring_in_watched(draft, "A", a_form, limits, results)
     b = bring_in_watched(draft, "B", b_form, limits, results)
     options: dict[str, Any] = {"lines": lines, "definite": definite}
-    device_plan = plan(
-        resident(a_form.matrix, b_form.matrix),
-        limits, **way, refine=refine, **options,
-    )  # fmt: skip
-    made = draft.call("solution", device_plan, A=a, B=b)
+    inner = plan(resident(a_form.matrix, b_form.matrix), limits, **way, refine=refine, **options)
+    made = draft.call("solution", inner, A=a, B=b)
     results["diagnostics"] = read_texels(draft, made["diagnostics"], "diagnostics of the systems")
     at_home = not (a_form.resident or b_form.resident)
     results["X"] = read_back(draft, made["X"], b_form.matrix, limits, "X") if at_home else made["X"]
     again = partial(call_plan, forms, limits, **way, refine=True, **options)
-    then = None if refine else Transition("a system is doubtful", REFINE, again)
-    return draft.plan(results, after=_after(forms, limits, lines, definite, then))
+    return draft.plan(results, after=_after(forms, limits, refine, again, **options))
 
 
 @cached_plan
@@ -337,8 +333,7 @@ def batched(
     """Plan of a stack of matrices from the host.
 
     Operand ``raw``: the bands of all, then all B. Result ``records``: for each matrix X, and the worst diagnostics of
-    its
-    systems.
+    its systems.
     """
     (rows, n), (_, columns), count = forms[0].matrix, forms[1].matrix, forms[0].count
     five = isinstance(lines, int)
@@ -350,11 +345,10 @@ def batched(
     given = Bands({"A": operand}, (rows, n, columns), "raw", count * rows * n)
     systems, x, diagnostics = way.solve(draft, stack, given)
     records = systems.records(x, diagnostics, columns, limits.texture_size)
+    ways: dict[str, Any] = {"lines": lines, "definite": definite}
     one = tuple(replace(form, shape=(1, *form.matrix)) for form in forms)
-    again = partial(batched, one, limits, lines=lines, definite=definite, refine=True)
-    then = None if refine else Transition("a system is doubtful", REFINE, again)
-    member = tuple(form.member for form in forms)
-    return draft.plan({"records": records}, flops(forms), after=_after(member, limits, lines, definite, then))
+    again = partial(batched, one, limits, **ways, refine=True)
+    return draft.plan({"records": records}, flops(forms), after=_after(forms, limits, refine, again, **ways))
 
 
 @cached_plan
@@ -379,17 +373,14 @@ def resident_stack(
     draft = Draft("stack[pentadiagonal]" if isinstance(lines, int) else "stack[tridiagonal]")
     ways: dict[str, Any] = {"lines": lines, "definite": definite}
     plain = tuple(Form(form.shape) for form in forms)
-    device_plan = _resident_core(plain, limits, lines, definite, check_finite, refine, **way)
+    inner = _resident_core(plain, limits, lines, definite, check_finite, refine, **way)
     operands = {name: _in_order(draft, name, form, limits) for name, form in zip("AB", forms, strict=True)}
-    made = draft.call("systems", device_plan, **operands)
+    made = draft.call("systems", inner, **operands)
     results = {"matrices": made["matrices"], "diagnostics": made["diagnostics"]}
     results["verdict"] = read_texels(draft, made["verdict"], "verdict of the host")
-    doubtful_ = tuple(Form((1, *form.matrix), resident=True) for form in forms)
-    again = partial(resident_stack, doubtful_, limits, check_finite=check_finite, refine=True, **ways)
-    then = None if refine else Transition("a system is doubtful", REFINE, again)
-    return draft.plan(
-        results, flops(forms), after=_after(tuple(form.member for form in forms), limits, lines, definite, then)
-    )
+    one = tuple(Form((1, *form.matrix), resident=True) for form in forms)
+    again = partial(resident_stack, one, limits, check_finite=check_finite, refine=True, **ways)
+    return draft.plan(results, flops(forms), after=_after(forms, limits, refine, again, **ways))
 
 
 def _in_order(draft: Draft, name: str, form: Form, limits: Limits) -> str:
@@ -498,33 +489,9 @@ TRIDIAGONAL = Operation(
 # -- five diagonals ---------------------------------------------------------------------------------------------------
 
 
-def _without_variants(variant: str | None = None, parameters: Parameters = ()) -> None:
-    if variant is not None or parameters:
-        raise OptionError(f"pentadiagonal: has no variants, got {variant!r}; leave it out")
-
-
 def five(forms: Forms, limits: Limits = PLAIN, *, lines: int = 2, refine: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of the solution with up to five bands on the device, as `plan`; `lines`: how many are above the main one."""
-    _without_variants(**way)
-    return plan(forms, limits, lines=lines, refine=refine)
-
-
-def whole_five(
-    forms: Forms, limits: Limits = PLAIN, *, lines: int = 2, refine: bool = False, **way: Unpack[Way]
-) -> Plan:
-    """Plan of a call with up to five bands, as `call_plan`."""
-    _without_variants(**way)
-    return call_plan(forms, limits, lines=lines, refine=refine)
-
-
-def batched_five(forms: Forms, limits: Limits = PLAIN, *, lines: int = 2, refine: bool = False) -> Plan:
-    """Plan of a stack with up to five bands, as `batched`."""
-    return batched(forms, limits, lines=lines, refine=refine)
-
-
-def flops_of_five(forms: Forms) -> int:
-    """Additions and multiplications: 19 for each unknown."""
-    return 19 * forms[1].count * forms[1].shape[-1] * forms[1].shape[-2]
+    return plan(forms, limits, **way, lines=lines, refine=refine)
 
 
 def example_of_five(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -546,13 +513,13 @@ PENTADIAGONAL = replace(
     summary="two equations make a block row; cyclic reduction with 2 x 2 blocks",
     source="Hockney 1965; Heller 1976",
     check=partial(check, function="pentadiagonal", most_rows=5),
-    flops=flops_of_five,
+    flops=partial(flops, each=19),
     device_plan=five,
-    call_plan=whole_five,
+    call_plan=partial(call_plan, lines=2),
     example=example_of_five,
     variants={},
     choose=Operation.choose,
-    batch=replace(_BATCH, plan=batched_five),
+    batch=replace(_BATCH, plan=partial(batched, lines=2)),
     thesis="",
 )
 """Two diagonals on either side, in `solve_banded`."""

@@ -248,10 +248,7 @@ def flaw(function: str, diagonal: Array, member: str, exponents: Any = 0) -> Not
 
 
 def on_host(a: Array, function: str = "cholesky") -> Array:
-    """Factor on the CPU, by LAPACK.
-
-    Raises NotPositiveDefiniteError: a pivot is not above zero.
-    """
+    """Factor on the CPU, by LAPACK. Raises NotPositiveDefiniteError: a pivot is not above zero."""
     try:
         return np.linalg.cholesky(a)
     except np.linalg.LinAlgError:

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations.host.modular import is_small, pivot_columns
 from glla.operations.host.scaling import both
-from glla.operations.host.span import FLOAT32, FLOAT64, Echelon, echelon, is_exact
+from glla.operations.host.span import (
+    FLOAT32,
+    FLOAT64,
+    Echelon,
+    echelon,
+    is_exact,
+    is_small_modulo_prime,
+    pivots_modulo_prime,
+)
 from glla.operations.record import Array
 
 Pivots = tuple[int, ...]
@@ -30,8 +37,8 @@ def by_float64(a: Array) -> tuple[Array, Pivots]:
     for sweeps in (0,) if exact else (0, SWEEPS):
         rows, columns = both(wide, sweeps)
         form = echelon(np.ldexp(wide, -rows - columns), FLOAT64 if exact else FLOAT32)
-        if exact and form.pivots != leading and is_small(a.shape, len(form.pivots)):
-            form = echelon(np.ldexp(wide, -rows - columns), FLOAT64, pivot_columns(wide))
+        if exact and form.pivots != leading and is_small_modulo_prime(a.shape, len(form.pivots)):
+            form = echelon(np.ldexp(wide, -rows - columns), FLOAT64, pivots_modulo_prime(wide))
         forms.append((form, columns[0]))
         if form.pivots == leading:
             break

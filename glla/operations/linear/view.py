@@ -91,10 +91,7 @@ class View:
         return self.contiguous and self.offset == 0 and self.count == self.size
 
     def broadcast_to(self, shape: Sequence[int]) -> View:
-        """Spread it over a shape, as `numpy.broadcast_to` does.
-
-        Raises PlanError: the shapes do not go together.
-        """
+        """Spread it over a shape, as `numpy.broadcast_to` does. Raises PlanError: the shapes do not go together."""
         shape = tuple(shape)
         added = len(shape) - self.ndim
         fits = added >= 0 and all(have in (want, 1) for have, want in zip(self.shape, shape[added:], strict=True))

@@ -30,10 +30,7 @@ class Circular(Direct):
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Circular:
-        """Find the circular diagonals of a matrix.
-
-        Raises OptionError: it is not square.
-        """
+        """Find the circular diagonals of a matrix. Raises OptionError: it is not square."""
         if rows.shape[0] != rows.shape[1]:
             raise OptionError(f"sparse: circular diagonals are of a square matrix, got {rows.shape}; use diagonals")
         offsets = sorted({offset % max(rows.shape[0], 1) for offset in rows.offsets})

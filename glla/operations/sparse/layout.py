@@ -102,10 +102,7 @@ class Rows:
 
 
 def vector(length: int, limits: Limits) -> Storage:
-    """Storage of a vector.
-
-    Raises LimitError: it is longer than a texture holds, or than places count.
-    """
+    """Storage of a vector. Raises LimitError: it is longer than a texture holds, or than places count."""
     storage = wrapped(length, min(limits.texture_size, MOST_TEXELS))
     _fits("a vector", length, storage, limits, 4)
     return storage

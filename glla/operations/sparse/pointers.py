@@ -30,10 +30,7 @@ class Pointers(Direct):
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Pointers:
-        """Find the longest row.
-
-        Raises LimitError: there are more columns than float32 counts.
-        """
+        """Find the longest row. Raises LimitError: there are more columns than float32 counts."""
         if rows.shape[1] > MOST_COLUMNS:
             raise LimitError(
                 f"sparse: pointers hold columns as float32, {MOST_COLUMNS} at most, got {rows.shape[1]}; use sell",

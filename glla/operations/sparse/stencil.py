@@ -46,10 +46,7 @@ class Stencil(Direct):
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Stencil:
-        """Find the usual rows of a matrix.
-
-        Raises OptionError: it has too many diagonals.
-        """
+        """Find the usual rows of a matrix. Raises OptionError: it has too many diagonals."""
         offsets = rows.offsets or (0,)
         if len(offsets) > TERMS:
             raise OptionError(

@@ -21,7 +21,6 @@ from glla.operations.acceptance import NORMAL, TINY, largest_of_columns, member_
 from glla.operations.elimination import plu_batches
 from glla.operations.host.substitution import ROWS, in_rounded_rows
 from glla.operations.layouts import blocks
-from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import (
     at_home,
     bring_in,
@@ -32,7 +31,7 @@ from glla.operations.layouts.crossing import (
     upload,
     write_texels,
 )
-from glla.operations.layouts.shapes import system
+from glla.operations.layouts.shapes import aligned, system
 from glla.operations.product.tiles import between_plans, columns_at_once, starts
 from glla.operations.record import Array, Batch, Operation, Way, kept
 from glla.operations.systems.streams import needed

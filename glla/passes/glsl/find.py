@@ -95,10 +95,7 @@ def is_text(source: object) -> bool:
 
 
 def read(path: Path) -> str:
-    """Text of a user's file.
-
-    Raises ShaderError: it is not UTF-8. Raises OSError: it cannot be read.
-    """
+    """Text of a user's file. Raises ShaderError: it is not UTF-8. Raises OSError: it cannot be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
@@ -230,10 +227,7 @@ def is_adopted(name: str) -> bool:
 
 
 def source(name: str) -> str:
-    """Read the fragment or compute shader of a name, as its file has it.
-
-    Raises ShaderError: there is no such file.
-    """
+    """Read the fragment or compute shader of a name, as its file has it. Raises ShaderError: there is no such file."""
     base, kind = _derivation(name)
     if kind:
         return source(base)
