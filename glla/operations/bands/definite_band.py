@@ -25,8 +25,8 @@ from glla.operations.definite import cholesky
 from glla.operations.definite.cholesky import Kind
 from glla.operations.definite.definite import ZERO, careful_solution, settle, settle_solve, whole_solution
 from glla.operations.host.scaling import Float64, Integers, Scaled, factor_system, symmetric
+from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import read_back
-from glla.operations.layouts.shapes import aligned
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Uniform, Variant, matrix, resident
 from glla.passes.cache import cached_plan

@@ -20,8 +20,9 @@ from glla.operations.elimination import fallback
 from glla.operations.host import scaling
 from glla.operations.host.refinement import Refinement
 from glla.operations.host.scaling import Float64, Integers, scaled_back
+from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
-from glla.operations.layouts.shapes import aligned, by_factors, system
+from glla.operations.layouts.shapes import by_factors, system
 from glla.operations.record import Array, Operation, Way
 from glla.operations.triangles import triangular
 from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict

@@ -14,6 +14,7 @@ from glla.errors import SingularMatrixError
 from glla.operations.acceptance import each_near_one, member_of_stack, near_one, of_diagonal
 from glla.operations.elimination import factors, plu_batches
 from glla.operations.elimination.counts import steps
+from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import (
     at_home,
     bring_in_watched,
@@ -24,7 +25,7 @@ from glla.operations.layouts.crossing import (
     watch,
     write_texels,
 )
-from glla.operations.layouts.shapes import aligned, by_factors
+from glla.operations.layouts.shapes import by_factors
 from glla.operations.record import Array, Batch, Operation
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams

@@ -21,6 +21,7 @@ from glla.operations.acceptance import NORMAL, TINY, largest_of_columns, member_
 from glla.operations.elimination import plu_batches
 from glla.operations.host.substitution import ROWS, in_rounded_rows
 from glla.operations.layouts import blocks
+from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import (
     at_home,
     bring_in,
@@ -31,7 +32,7 @@ from glla.operations.layouts.crossing import (
     upload,
     write_texels,
 )
-from glla.operations.layouts.shapes import aligned, system
+from glla.operations.layouts.shapes import system
 from glla.operations.product.tiles import between_plans, columns_at_once, starts
 from glla.operations.record import Array, Batch, Operation, Way, kept
 from glla.operations.systems.streams import needed
@@ -71,10 +72,10 @@ def device_plan(
 _SINGULAR = Transition("T has a zero on its diagonal", error="SingularMatrixError: names the place")
 
 
-def _after(forms: Forms, limits: Limits, options: dict[str, bool]) -> tuple[Transition, ...]:
-    again = partial(fallback, forms, limits, **options)
+def after(again: Callable[[], Plan], unit_diagonal: bool) -> tuple[Transition, ...]:
+    """Stages after a substitution: an error, or once more on the host."""
     far = Transition("numbers are near float32's limits", "fallback", again)
-    return (far,) if options["unit_diagonal"] else (_SINGULAR, far)
+    return (far,) if unit_diagonal else (_SINGULAR, far)
 
 
 @kept(triangular.VARIANTS)
@@ -115,8 +116,8 @@ def call_plan(
         results["largest_X"] = _largest(draft, x, (n, columns), "X")
     else:
         x = read_back(draft, x, (n, columns), limits, "X")
-    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
-    return draft.plan({**results, "X": x}, after=_after(forms, limits, options))
+    again = partial(fallback, forms, limits, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed)
+    return draft.plan({**results, "X": x}, after=after(again, unit_diagonal))
 
 
 def _largest(draft: Draft, slot: str, shape: Shape, name: str) -> str:
@@ -126,15 +127,12 @@ def _largest(draft: Draft, slot: str, shape: Shape, name: str) -> str:
 
 
 @cached_plan
-def fallback(
-    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
-) -> Plan:
+def fallback(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
     """Plan of the substitution on the host, in float64."""
     draft = Draft("fallback")
     t, b = (at_home(draft, name, form, limits) for name, form in zip("TB", forms, strict=True))
     x = draft.slot("X", HostArray(forms[1].matrix))
-    work = partial(in_float64, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed)
-    draft.host(FALLBACK, work, (t, b), (x,))
+    draft.host(FALLBACK, lambda t, b: in_float64(t, b, **options), (t, b), (x,))
     return draft.plan({"X": x}, flops=flops(forms))
 
 
@@ -188,7 +186,8 @@ def on_device(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
     """Plan of a batch on the device, with transitions for single matrices."""
     made = resident_triangles.with_triangles(forms, limits, **options)
     options = {"lower": False, "unit_diagonal": False, "transposed": False} | options
-    return replace(made, after=_after(tuple(Form(form.matrix) for form in forms), limits, options))
+    again = partial(fallback, tuple(Form(form.matrix) for form in forms), limits, **options)
+    return replace(made, after=after(again, options["unit_diagonal"]))
 
 
 @np.errstate(all="ignore")
@@ -210,22 +209,11 @@ def most(forms: Forms, limits: Limits) -> int:
 
 
 @kept(triangular.VARIANTS)
-def solution(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    transposed: bool = False,
-    **way: Unpack[Way],
-) -> Plan:
+def solution(forms: Forms, limits: Limits = PLAIN, **options: Any) -> Plan:
     """Plan of the solution for a block of right-hand sides, with T on the device: a plan of one call."""
-    n, columns = forms[1].matrix
     draft = Draft("solution")
-    t, b = draft.operand("T", matrix((n, n))), draft.operand("B", matrix((n, columns)))
-    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
-    inner = device_plan(forms, limits, **way, **options)
-    return draft.plan({"X": draft.call("substitution", inner, T=t, B=b)["X"]})
+    t, b = (draft.operand(name, matrix(form.matrix)) for name, form in zip("TB", forms, strict=True))
+    return draft.plan({"X": draft.call("substitution", device_plan(forms, limits, **options), T=t, B=b)["X"]})
 
 
 def tiles(
@@ -245,8 +233,7 @@ def tiles(
     options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
 
     def part_of(count: int) -> Plan:
-        at = resident((n, n), (n, count))
-        return solution(at, limits, **way, **options)
+        return solution(resident((n, n), (n, count)), limits, **way, **options)
 
     draft = Draft("solve_triangular in blocks")
     source, b = draft.operand("T", HostArray((n, n))), draft.operand("B", HostArray((n, columns)))
@@ -262,16 +249,15 @@ def tiles(
             results.append(read_back(draft, x, (n, size), limits, f"X from {first}"))
     done = draft.slot("X", HostArray((n, columns)))
     draft.host("tiles put together", between_plans, tuple(results), (done,))
-    return draft.plan({"X": done}, after=_after(forms, limits, options))
+    again = partial(fallback, forms, limits, **options)
+    return draft.plan({"X": done}, after=after(again, unit_diagonal))
 
 
 # -- on the host ------------------------------------------------------------------------------------------------------
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
-def in_float64(
-    t: Array, b: Array, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
-) -> tuple[Array]:
+def in_float64(t: Array, b: Array, **options: bool) -> tuple[Array]:
     """Substitute on the host, in float64, and round each row of the solution to float32 before it is used.
 
     No product of two numbers of float32 leaves float64's range. Rounded in the end instead, a solution below 2^-126
@@ -280,7 +266,6 @@ def in_float64(
     >>> in_float64(np.float32([[2, 9], [0, 4]]), np.float32([[22], [8]]))[0].tolist()
     [[2.0], [2.0]]
     """
-    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
     return (in_rounded_rows("solve_triangular", t, b.astype(np.float64), **options),)
 
 

@@ -33,7 +33,6 @@ from glla.passes import (
     PingPong,
     Plan,
     Region,
-    Transition,
     Variant,
     resident,
 )
@@ -130,8 +129,6 @@ def _gets(draft: Draft, operand: str, shape: Shape, lower: bool, stored: dict[st
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
 
-_SINGULAR = Transition("T has a zero on its diagonal", error="SingularMatrixError: names the place")
-
 
 @cached_plan
 def call_plan(
@@ -155,18 +152,16 @@ def call_plan(
     else:
         x = read_back(draft, x, shape, limits, "X")
     again = partial(fallback, forms, limits, lower=lower, unit_diagonal=unit_diagonal)
-    far = Transition("numbers are near float32's limits", "fallback", again)
-    return draft.plan({**results, "X": x}, after=(far,) if unit_diagonal else (_SINGULAR, far))
+    return draft.plan({**results, "X": x}, after=solve_triangular.after(again, unit_diagonal))
 
 
 @cached_plan
-def fallback(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False) -> Plan:
+def fallback(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
     """Plan of the inverse on the host, in float64."""
     (form,) = forms
-    n = form.matrix[0]
 
     def inverse(t: Array) -> tuple[Array]:
-        return (in_rounded_rows("inv", t, np.eye(n), lower=lower, unit_diagonal=unit_diagonal),)
+        return (in_rounded_rows("inv", t, np.eye(len(t)), **options),)
 
     draft = Draft("fallback")
     t, x = at_home(draft, "T", form, limits), draft.slot("X", HostArray(form.matrix))
