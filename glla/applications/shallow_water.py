@@ -35,16 +35,14 @@ class ShallowWater:
     """A basin of shallow water whose state stays on the device.
 
     Waves with long steps: the gravity waves are implicit, so the step is not bound by their speed. Made for waves,
-    tides and seiches; not for bores.
+    tides and seiches; not for bores. ``time`` and ``steps`` are the seconds and steps since the beginning.
 
     Examples
     --------
     >>> import numpy as np
     >>> from glla.applications import ShallowWater
-    >>> x = np.arange(32) + 0.5
-    >>> hump = np.exp(-((x[:, None] - 16) ** 2 + (x - 16) ** 2) / 20)
     >>> water = ShallowWater(np.full((32, 32), 10.0), spacing=10.0, dt=0.5)
-    >>> water.set(z=hump)
+    >>> water.set(z=np.exp(-(np.hypot(*np.ogrid[-16:16, -16:16]) ** 2) / 20))
     >>> before = water.volume()
     >>> water.step(20)
     >>> water.time, bool(abs(water.volume() / before - 1) < 1e-7)
@@ -54,49 +52,31 @@ class ShallowWater:
     ----------
     depth : array_like or Array, shape (nx, ny)
         Depth of the still water in each cell, in m; the first index is along x.
-    spacing : float or (float, float)
-        Size of the cells along x and y, in m.
-    dt : float
-        Time step, in s.
+    spacing, dt : float or (float, float), float
+        Size of the cells along x and y, in m; time step, in s.
     chezy, gravity : float
         Chezy's coefficient of friction, in m^(1/2)/s, infinite for none; acceleration, in m/s^2.
-    convection : bool
-        Include convection of momentum, along streamlines that are traced back.
-    scheme : {"adi", "semi_implicit"}
-        Two half steps of tridiagonal systems; or one five-point system by conjugate gradients, for rough data.
-    theta : float
-        For "semi_implicit": weight of the new time level, from 0.5 (second order) to 1 (first); 0.6 is robust.
-    splitting : {"xy", "yx", "alternate"}
-        For "adi": x first in every step, or y, or alternating.
-    periodic : (bool, bool)
-        The ends of x, and of y, are joined; otherwise they are closed walls, along which the water slips.
+    convection, periodic : bool, (bool, bool)
+        Momentum is carried along streamlines that are traced back; the ends of x, and of y, are joined, not walls.
+    scheme, splitting, theta : {"adi", "semi_implicit"}, {"xy", "yx", "alternate"}, float
+        Two half steps of tridiagonal systems, of x first, y first, or in turns; or one five-point system by conjugate
+        gradients, for rough data: theta weighs the new time level, 0.5 (second order) to 1; 0.6 is robust.
     tide : (str, callable), optional
         A side, "west" (i = 0), "east", "south" (j = 0) or "north", and its elevation as a function of the time in s.
     coriolis, wind : float, (float, float)
         The Coriolis parameter f, in 1/s; the wind's stress over the density of water, in m^2/s^2.
-    pieces, tolerance, variant : int, float, str
-        Segments of a streamline, 1 to 8; of the conjugate gradients; of `glla.operations.bands.tridiagonal.VARIANTS`.
-    check_every : int
-        Steps between checks of the depths by the host. It does not change the results.
+    pieces, tolerance, variant, check_every : int, float, str, int
+        Segments of a streamline, 1 to 8; of the conjugate gradients; of tridiagonal systems; steps between checks.
     device : Device, int or str, optional
         The device; by default that of `depth`, or the default device.
-
-    Attributes
-    ----------
-    time, steps : float, int
-        Seconds, and steps, since the beginning.
-
-    Warns
-    -----
-    DampingWarning
-        With "adi" the Courant number is 20 or more: the shortest waves keep 99.5 % of their amplitude in a step.
 
     Raises
     ------
     DryCellError
         The depth of a cell is not above zero: names it and the step, later, or when a field is read.
     ShapeError, DTypeError, NonFiniteError, OptionError, LimitError
-        Fields do not fit together; numbers outside their ranges; too many cells.
+        Fields do not fit together; numbers outside their ranges; too many cells. With "adi" a Courant number of 20 or
+        more is a DampingWarning: the shortest waves keep 99.5 % of their amplitude in a step.
     """
 
     def __init__(

@@ -26,7 +26,16 @@ Floats = NDArray[np.float64]
 
 
 class LinearOperator:
-    """A product computed by a plan: a stencil, a transform, any shader.
+    """A product computed by a plan: a stencil, a transform, any shader; for the solvers of `glla.sparse.linalg`, as A or M.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import glla
+    >>> A = glla.sparse.asarray(np.diag([1.0, 2.0]))
+    >>> twice = LinearOperator((2, 2), A.plan, **A.operands)
+    >>> twice @ np.array([1.0, 1.0])
+    array([1., 2.], dtype=float32)
 
     Parameters
     ----------
@@ -43,19 +52,6 @@ class LinearOperator:
     ------
     ShapeError
         The plan lacks these operands, or has vectors of another length.
-
-    Notes
-    -----
-    The solvers of `glla.sparse.linalg` take it as A or M.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import glla
-    >>> A = glla.sparse.asarray(np.diag([1.0, 2.0]))
-    >>> twice = LinearOperator((2, 2), A.plan, **A.operands)
-    >>> twice @ np.array([1.0, 1.0])
-    array([1., 2.], dtype=float32)
     """
 
     def __init__(self, shape: Shape, plan: Plan, device: Device | None = None, **operands: Any) -> None:

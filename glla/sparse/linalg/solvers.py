@@ -56,20 +56,16 @@ def cg(
         Initial guess; by default 0. "Mb" is M b.
     rtol, atol : float
         Convergence criterion: norm(b - A x) <= max(rtol norm(b), atol).
-    maxiter : int, optional
-        Iterations at most; default 10 n, with `refine` 120 n.
+    maxiter, check_every : int, optional
+        Iterations at most, by default 10 n, with `refine` 120 n; and between checks, which do not change the result.
     M : as A, optional
         Approximates the inverse of A; symmetric positive definite. See `jacobi`, `block_jacobi`, `chebyshev`.
-    callback : callable, optional
-        Called as ``callback(xk)`` after each iteration; slow, because x is read back each time.
+    callback, progress : callable, optional
+        Called as ``callback(xk)`` after each one, slowly; as ``progress(iterations, norm(r) / norm(b))`` after 64.
     variant : {"merged", "classic"}, optional
         One reduction per iteration, or two, which loses fewer digits. By default the size and `refine` decide.
-    check_every : int, optional
-        Iterations between checks for convergence; the result does not depend on it.
     refine : bool
         Compute residuals and x in float64 on the host: reaches rtol = 1e-13 for condition numbers up to 1e6.
-    progress : callable, optional
-        Called as ``progress(iterations, residual)`` every 64 iterations, with the recurrence's norm(r) / norm(b).
     device : Device, str or int, optional
         As in `glla.asarray`.
 
