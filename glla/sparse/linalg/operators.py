@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 class LinearOperator:
-    """A product computed by a plan: a stencil, a transform, any shader; for the solvers of `glla.sparse.linalg`, as A or M.
+    """A product computed by a plan: a stencil, a transform, any shader. The solvers take it as A or M.
 
     Examples
     --------
