@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from glla._version import __version__
+from glla.display.colours import DARK, LIGHT
 from glla.errors import GllaError, OptionError
 from glla.operations import OPERATIONS
 from glla.passes.glsl import find as shaders
@@ -126,16 +127,15 @@ def index(lessons: list[Lesson], size: int) -> str:
         "sections": "\n".join(sections),
         "size": str(size),
         "version": escape(__version__),
-        "colours": re.findall(
-            r":root \{.*?\n\}\n@media \(prefers-color-scheme: dark\) \{.*?\n\}\n", _style(), re.DOTALL
-        )[0],
     }
+    values |= dict(zip(("light", "dark"), re.findall(r":root.*?\{(.*?)\n\}", _style(), re.DOTALL), strict=True))
     template = (FOLDER / "index.html").read_text(encoding="utf-8")
     return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), template)
 
 
 def _style() -> str:
-    return (FOLDER / "page.html").read_text(encoding="utf-8")
+    text = (FOLDER / "page.html").read_text(encoding="utf-8")
+    return text.replace("{light}", LIGHT).replace("{dark}", DARK)
 
 
 def _card(one: Lesson) -> str:
