@@ -44,7 +44,13 @@ def substituted(
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def in_rounded_rows(
-    function: str, t: NDArray[np.float32], b: Float64, *, lower: bool, unit_diagonal: bool, transposed: bool = False
+    function: str,
+    t: NDArray[np.float32],
+    b: Float64,
+    *,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
 ) -> NDArray[np.float32]:
     """Substitute in float64, all of a stack together, with each row of the solution as float32 has it.
 
