@@ -24,9 +24,9 @@ from glla.array.convert import Float32
 from glla.lab.study import Report, Run, Study, at_least, option
 from glla.lab.table import aligned
 from glla.linalg.factors import factorise
+from glla.operations.acceptance import UNIT_ROUNDOFF, rounding_errors
 from glla.operations.elimination import known
 from glla.operations.elimination.rref import call_plan
-from glla.operations.host.rounding import UNIT_ROUNDOFF, rounding_errors
 from glla.passes import forms_of
 from glla.testing.adversaries import hidden_singular
 

@@ -7,7 +7,7 @@ import glla
 from glla import array_api as xp
 from glla import testing
 from glla.errors import ConvergenceError, NonFiniteError, SingularMatrixError, UnsupportedError
-from glla.linalg.merged import merged
+from glla.linalg.execution import merged
 from glla.operations import OPERATIONS
 from glla.operations.batches import stack
 from glla.operations.product import residual

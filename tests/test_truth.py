@@ -25,7 +25,7 @@ from glla.linalg import batches, execution
 from glla.operations import OPERATIONS
 from glla.operations.batches.again import AGAIN, LOOK
 from glla.operations.host.refinement import Refinement
-from glla.operations.verdict import BATCHED, Continue
+from glla.operations.record import BATCHED, Continue
 from glla.passes import Call, Dispatch, Host, Pass, Plan, Transfer, Tuned, forms_of, stages
 from glla.testing.adversaries import growing, hidden_singular
 

@@ -13,7 +13,7 @@ from glla.array.convert import Float32
 from glla.gl import Device
 from glla.kernels.kernel import run
 from glla.operations import restoration
-from glla.operations.host.rounding import UNIT_ROUNDOFF
+from glla.operations.acceptance import UNIT_ROUNDOFF
 from glla.passes import Plan
 
 Float64 = NDArray[np.float64]

@@ -33,11 +33,10 @@ from glla.errors import (
 )
 from glla.gl import Device, DeviceLike
 from glla.kernels.kernel import run
-from glla.linalg.definite_band import solve_definite_band
+from glla.linalg.definite import solve_definite_band
 from glla.linalg.operands import device_of, operand
 from glla.operations import restoration
-from glla.operations.acceptance import PROMISED
-from glla.operations.host.rounding import UNIT_ROUNDOFF
+from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF
 from glla.operations.host.scaling import exponent_of, scaled_back
 from glla.operations.layouts import packing
 from glla.operations.sparse.layout import MOST_TEXELS

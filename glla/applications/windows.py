@@ -11,7 +11,8 @@ from glla.array.array import Array
 from glla.array.convert import Float32, as_real, finite_result
 from glla.errors import OptionError, OptionTypeError, integer
 from glla.gl import DeviceLike
-from glla.linalg.operands import device_of, known_variant, operand, run, two_dimensional
+from glla.linalg.execution import run
+from glla.linalg.operands import device_of, known_variant, operand, two_dimensional
 from glla.operations import OPERATIONS
 from glla.operations.routes import must_fit_a_texture
 from glla.operations.window_squares import LIMIT, WINDOW, check

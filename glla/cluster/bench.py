@@ -25,7 +25,7 @@ from glla.cluster.messages import Alone, Channel
 from glla.cluster.model import Parameters, predict, simulate
 from glla.cluster.steps import Receive, Send
 from glla.gl.clock import clock
-from glla.operations.host.rounding import UNIT_ROUNDOFF
+from glla.operations.acceptance import UNIT_ROUNDOFF
 
 BIG = 1 << 22
 """Bytes of the message that measures the network's bandwidth."""

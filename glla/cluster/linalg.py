@@ -30,9 +30,9 @@ from glla.errors import (
 from glla.hybrid.cores import one_thread, own_cores
 from glla.linalg import PLU, RefinedSolution
 from glla.operations import acceptance
+from glla.operations.acceptance import rounding_errors
 from glla.operations.elimination import factors
 from glla.operations.host.refinement import backward_errors
-from glla.operations.host.rounding import rounding_errors
 from glla.operations.host.scaling import Integers, exponent_of, exponents
 
 STRIP = 64

@@ -13,8 +13,7 @@ from glla.cluster import lapack
 from glla.dask.factors import Factors, Key, block_size
 from glla.dask.products import operand
 from glla.errors import ConvergenceError, NonFiniteError, ShapeError, SingularMatrixError
-from glla.operations.acceptance import keeps_promise
-from glla.operations.host.rounding import UNIT_ROUNDOFF
+from glla.operations.acceptance import UNIT_ROUNDOFF, keeps_promise
 
 Double = NDArray[np.float64]
 

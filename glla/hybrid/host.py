@@ -31,13 +31,13 @@ from glla.operations.elimination import fallback
 from glla.operations.elimination import plu as factorisations
 from glla.operations.elimination import rref as echelon
 from glla.operations.elimination.decided import by_float64
-from glla.operations.elimination.factors import pivot_records, probes
-from glla.operations.elimination.plu import permutation_of
-from glla.operations.host.complete import complete_order
+from glla.operations.elimination.factors import probes
+from glla.operations.elimination.fallback import complete_order
+from glla.operations.elimination.plu import permutation_of, pivot_records
 from glla.operations.host.refinement import rescaled_residual, turned
 from glla.operations.host.scaling import exponent_of, of_system
+from glla.operations.record import Values
 from glla.operations.systems.det import sign_and_log
-from glla.operations.verdict import Values
 from glla.passes import forms_of
 from glla.passes.layout import Shape
 

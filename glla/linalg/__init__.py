@@ -3,12 +3,13 @@
 Every function takes arrays or `glla.Array`. Arrays in, arrays out; if an operand is an Array, matrices among the
 results are Array too. Operands are not modified. Results are float32 unless said otherwise.
 
-Read `operands` (accepted operands), `call` (one call: batched, looped or streamed), `execution` (from plan to plan, as
-the operations' `settle` decides), then the functions: `systems`, `triangular`, `definite`, `factorise`, `determinants`,
-`products`, `echelon`, `orthogonal`. ``glla.solve`` of a batch on the device goes from `systems` to `call.Call`,
-`resident.together`, `operations.residents` (the plan on the device), `operations.stack` and ``shaders/stack``; rejected
-matrices go from `Call._repair` to `again` and to `operations.fallback`. ``glla.plan`` (`plans`) carries out the same
-call on a device that runs nothing, `recording`. Also here: `factors` (on the device), `tiling`, `merged` (small plans).
+Read `operands` (accepted operands), `call` (one call: batched, looped or streamed), `batches` (what a batch takes),
+`execution` (from plan to plan, as the operations' `settle` decides), then the functions: `systems`, `triangular`,
+`definite`, `banded`, `factorise`, `determinants`, `products`, `echelon`, `orthogonal`. ``glla.solve`` of a batch on the
+device goes from `systems` to `call.Call`, `batches.Batches`, `operations.batches.residents` (the plan on the device),
+`operations.batches.stack` and ``shaders/stack``; rejected matrices go from `Batches._repair` to
+`operations.batches.again` and to `operations.elimination.fallback`. ``glla.plan`` (`plans`) carries out the same call
+on a device that runs nothing, `recording`. Also here: `factors` (on the device), `tiling` and `streaming`.
 """
 
 from typing import TYPE_CHECKING

@@ -19,7 +19,7 @@ from glla.gl import DeviceLike
 from glla.linalg import resident
 from glla.linalg.batches import Index, Places, in_pieces, place
 from glla.linalg.call import Call
-from glla.linalg.definite_band import solve_definite_band
+from glla.linalg.definite import solve_definite_band
 from glla.linalg.operands import device_of, known_variant, operand, square
 from glla.operations import OPERATIONS, Operation
 from glla.operations.acceptance import member_of_stack

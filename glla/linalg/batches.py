@@ -23,16 +23,15 @@ from glla.array.convert import finite_result
 from glla.array.value import Resident
 from glla.errors import GllaError, OutOfMemoryError
 from glla.gl import Device
+from glla.gl.observers import host_step
 from glla.linalg import resident
-from glla.linalg.execution import following, on_device, run_stages
-from glla.linalg.operands import run, stored
+from glla.linalg.execution import following, on_device, run, run_stages, stored
 from glla.linalg.recording import Recorder
 from glla.operations import OPERATIONS, Operation, acceptance
 from glla.operations.acceptance import member_of_stack
 from glla.operations.batches import again, residents
-from glla.operations.record import Batch
+from glla.operations.record import BATCHED, Batch
 from glla.operations.routes import SINGLE_ONLY, batch_plan, pieces, plan_there
-from glla.operations.verdict import BATCHED
 from glla.passes import Form, HostArray, Plan, forms_of, texture
 
 Index = tuple[int, ...]
@@ -238,6 +237,10 @@ class Batches:
         A batch of one goes on alone at once, as do matrices that are not finite.
         """
         found = list[tuple[Places, Results]]()
+        if self._batch.host_work is not None:
+            self._refuse(places, given, batch)
+            name, work = self._batch.host_work
+            return [(np.arange(len(places)), {self.results[0]: host_step(name)(work)(*given, **self.options)[0]})]
         if self._batch.scaled is None or count == 1:
             return found
         ready = np.flatnonzero(np.logical_and.reduce([np.isfinite(one).all(axis=(1, 2)) for one in given]))
@@ -270,6 +273,13 @@ class Batches:
         known = {"operands": tuple(one[numbers[kept]] for one in given), "matrices": matrices[kept]}
         results = self._results(given[0].shape, diagnostics=diagnostics[kept], exponents=exponents[kept], **known)
         return numbers[kept], {n: one.astype(np.float32) if one.ndim > 1 else one for n, one in results.items()}
+
+    def refuse(self, **values: Any) -> None:
+        """Raise if `settle` has an error for operands of the host, before anything runs."""
+        settle = OPERATIONS[self.operation].settle
+        verdict = settle and settle((), "", {"function": self.function, **self.options, **values})
+        if isinstance(verdict, GllaError):
+            raise verdict
 
     def _refuse(self, places: Places, given: tuple[Host, ...], batch: Index) -> None:
         """Raise if `settle` has an error for one of these matrices of a batch."""

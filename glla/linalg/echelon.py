@@ -11,7 +11,8 @@ from glla.array.convert import LARGEST, Float32
 from glla.errors import OptionError, one_of, real
 from glla.gl import Device, DeviceLike
 from glla.linalg.call import Call
-from glla.linalg.operands import device_of, known_variant, operand, placed, run, two_dimensional
+from glla.linalg.execution import run
+from glla.linalg.operands import device_of, known_variant, operand, placed, two_dimensional
 from glla.linalg.results import RREF
 from glla.operations import OPERATIONS
 from glla.operations.elimination import pivot

@@ -15,10 +15,10 @@ from glla.array.convert import Float32
 from glla.gl import Device, Texture
 from glla.gl.observers import host_step
 from glla.operations import acceptance
+from glla.operations.acceptance import rounding_errors
 from glla.operations.elimination import counts, fallback, plu
 from glla.operations.elimination import factors as plans
 from glla.operations.elimination.factors import PROBES
-from glla.operations.host.rounding import rounding_errors
 from glla.operations.reduce import max_magnitude
 from glla.operations.systems import lu_solve
 from glla.passes import Draft, Plan, matrix, resident
@@ -220,4 +220,4 @@ def factorise(
 
 def from_pivots(lu: Array, pivots: NDArray[np.integer]) -> Factors:
     """Factors that were made elsewhere: packed L and U, and LAPACK's exchanges, which become pivot records."""
-    return Factors(lu, lu.device.write_texels(plans.pivot_records(pivots)))
+    return Factors(lu, lu.device.write_texels(plu.pivot_records(pivots)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import clear_frames
 from typing import Any
@@ -12,12 +12,9 @@ from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
 from glla.array.convert import Float32, as_float32, as_real, checked_device, finite_result, refuse_nonfinite
-from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, NonFiniteError, OutOfMemoryError, ShapeError, one_of
 from glla.gl import Device, DeviceLike, default_device
-from glla.linalg.merged import merged
 from glla.operations import Operation
-from glla.passes import Plan
 
 
 def device_of(function: str, device: DeviceLike | None, *values: Any) -> Device:
@@ -36,20 +33,6 @@ def operand(function: str, name: str, value: Any, check_finite: bool) -> Float32
     if isinstance(value, Array):
         return value.astype("float32", copy=False)
     return as_float32(function, name, value, check_finite)
-
-
-def stored(value: Any) -> Any:
-    """Give an operand as plans take it: of an Array the texture as stored, transposed or not; else itself."""
-    return value.value.texture if isinstance(value, Array) else value
-
-
-def run(device: Device, plan: Plan, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a plan on arrays of the host, Arrays and textures; results that are arrays on the device are Arrays."""
-    given = {name: stored(values[name]) for name in plan.operands}
-    found: dict[str, Any] = device.run(merged(device, plan), **given)
-    for name, layout in plan.layouts.items():
-        found[name] = Array._of(Resident.of_texture(device, found[name], layout))
-    return found
 
 
 def row(value: Any) -> Any:

@@ -14,7 +14,8 @@ from glla.errors import ContextError, OptionError, ShapeError, one_of
 from glla.gl import DeviceLike, named_device
 from glla.linalg.banded import BandCall
 from glla.linalg.call import Call
-from glla.linalg.operands import column, operand, stored, turned
+from glla.linalg.execution import stored
+from glla.linalg.operands import column, operand, turned
 from glla.linalg.products import beside_an_array
 from glla.linalg.recording import Recorder, Shown
 from glla.linalg.systems import Substitution

@@ -15,7 +15,8 @@ from glla.errors import DTypeError, OptionError, OptionTypeError, ShapeError
 from glla.gl import Device, DeviceLike
 from glla.linalg import tiling
 from glla.linalg.call import Call
-from glla.linalg.operands import column, device_of, known_variant, operand, row, run
+from glla.linalg.execution import run
+from glla.linalg.operands import column, device_of, known_variant, operand, row
 from glla.operations.product import tiles
 from glla.operations.product.matmul import KERNEL, MATMUL, is_symmetric, most_batched
 from glla.passes import forms_of

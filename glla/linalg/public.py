@@ -3,11 +3,11 @@
 from glla.lazily import attach
 
 PLACES = {
-    "cho_factor": "glla.linalg.factorise_definite:cho_factor",
+    "cho_factor": "glla.linalg.factorise:cho_factor",
     "cho_solve": "glla.linalg.definite:cho_solve",
-    "cho_solve_banded": "glla.linalg.definite_band:cho_solve_banded",
-    "cholesky": "glla.linalg.factorise_definite:cholesky",
-    "cholesky_banded": "glla.linalg.definite_band:cholesky_banded",
+    "cho_solve_banded": "glla.linalg.definite:cho_solve_banded",
+    "cholesky": "glla.linalg.factorise:cholesky",
+    "cholesky_banded": "glla.linalg.definite:cholesky_banded",
     "det": "glla.linalg.determinants:det",
     "inv": "glla.linalg.systems:inv",
     "lstsq": "glla.linalg.orthogonal:lstsq",

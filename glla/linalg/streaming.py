@@ -25,9 +25,9 @@ from glla.operations import OPERATIONS, acceptance
 from glla.operations.acceptance import member_of_stack
 from glla.operations.elimination import fallback
 from glla.operations.elimination.plu import permutation_of
+from glla.operations.record import Continue
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.triangles import solve_triangular as triangles
-from glla.operations.verdict import Continue
 from glla.passes import Plan, forms_of
 from glla.passes import resident as on_the_device
 

@@ -11,12 +11,9 @@ from glla.array.array import Array, identity
 from glla.array.convert import Float32, is_one_of
 from glla.errors import OptionError
 from glla.gl import DeviceLike
-from glla.gl.observers import host_step
-from glla.linalg.batches import Index, Places, Results
 from glla.linalg.call import Call
 from glla.linalg.operands import device_of, known_variant, operand, square
 from glla.operations import OPERATIONS
-from glla.operations.triangles import solve_triangular as kernel
 from glla.passes import Form
 from glla.registry import public
 
@@ -89,21 +86,10 @@ def solve_triangular(
     known_variant("solve_triangular", OPERATIONS["solve_triangular"], variant)
     options = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal), "transposed": _transposed(trans)}
     target, names = device_of("solve_triangular", device, matrix, rhs), ("a", "b")
-    call = TriangleCall("solve_triangular", "solve_triangular", target, check_finite, names, variant, options=options)
+    call = Call("solve_triangular", "solve_triangular", target, check_finite, names, variant, options=options)
     if 0 not in rhs.shape:
-        _refuse_zeros("solve_triangular", matrix, options)
+        _refuse_zeros(call, matrix)
     return call(matrix, rhs)
-
-
-class TriangleCall(Call):
-    """A call whose rejected matrices are substituted together on the host."""
-
-    def _once_more(
-        self, places: Places, given: tuple[Float32, ...], count: int, batch: Index
-    ) -> list[tuple[Places, Results]]:
-        self._refuse(places, given, batch)
-        (x,) = host_step(kernel.FALLBACK)(kernel.in_float64)(*given, **self.options)
-        return [(np.arange(len(places)), {"X": x})]
 
 
 def _transposed(trans: Any) -> bool:
@@ -116,15 +102,10 @@ def _transposed(trans: Any) -> bool:
     return TRANSPOSED[trans]
 
 
-def _refuse_zeros(function: str, a: Float32 | Array, options: dict[str, bool]) -> None:
+def _refuse_zeros(call: Call, a: Float32 | Array) -> None:
     """Raise if a triangle of the host has a zero on its diagonal, before anything runs."""
-    if isinstance(a, Array):
-        return
-    singular = kernel.zero_on_diagonal(
-        {"T": a.reshape(a.shape[-2:]) if a.ndim > 2 and a.shape[:-2] == (1,) else a, "function": function, **options}
-    )
-    if singular is not None:
-        raise singular
+    if not isinstance(a, Array):
+        call.refuse(T=a.reshape(a.shape[-2:]) if a.ndim > 2 and a.shape[:-2] == (1,) else a)
 
 
 # -- the inverse of a triangle ----------------------------------------------------------------------------------------
@@ -162,7 +143,6 @@ def inverse_of_triangle(
     if value.size == 0:
         return value.copy()
     options = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal)}
-    _refuse_zeros("inv", value, options)
     stack, n = value.shape[:-2], value.shape[-1]
     target, systems = device_of("inv", device, value), OPERATIONS["solve_triangular"].batch
     assert systems is not None
@@ -170,5 +150,10 @@ def inverse_of_triangle(
     if variant is None and prod(stack) > 1 and small:  # together, as solutions of a x = I
         ones = identity((n, n), target) if isinstance(value, Array) else np.eye(n, dtype=np.float32)
         names, options = ("A", "b"), {**options, "transposed": False}
-        return TriangleCall("solve_triangular", "inv", target, check_finite, names, options=options)(value, ones)
-    return Call("triangular_inverse", "inv", target, check_finite, ("A",), variant, options=options)(value)
+        call = Call("solve_triangular", "inv", target, check_finite, names, options=options)
+        given: tuple[Float32 | Array, ...] = value, ones
+    else:
+        call = Call("triangular_inverse", "inv", target, check_finite, ("A",), variant, options=options)
+        given = (value,)
+    _refuse_zeros(call, value)
+    return call(*given)

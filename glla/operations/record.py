@@ -14,8 +14,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import OptionError, one_of
-from glla.operations.verdict import Settle
+from glla.errors import GllaError, OptionError, one_of
 from glla.passes import PLAIN, Forms, Limits, Parameters, Plan, Variant, Variants
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -203,6 +202,8 @@ class Batch:
     # (A of a stack, **options) -> it scaled by powers of two, and exponents, by which rejected matrices are batched
     # once more, see `glla.operations.batches.again`. None where each of them goes on alone
     scaled: Callable[..., Any] | None = None
+    # name and function, (operands, **options) -> (X,), that solve rejected matrices together on the host
+    host_work: tuple[str, Callable[..., tuple[Array]]] | None = None
     # by the option ``mode``: ways of other modes than the usual one
     modes: Mapping[str, Batch] = field(default_factory=dict)
 
@@ -248,7 +249,7 @@ class Operation:
     # `device_plan` is not all of it: then the public function is what can be compared
     values: Callable[[Forms, Mapping[str, Array]], Any] | None = first_result
     # (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next, see
-    # `glla.operations.verdict`. None where nothing comes after `call_plan`
+    # `glla.operations.record`. None where nothing comes after `call_plan`
     settle: Settle | None = None
     variants: Mapping[str, Variant] = field(default_factory=dict)  # ways to do it; empty if there is one
     # (forms, limits) -> the variant, and values for its parameters
@@ -303,3 +304,37 @@ class Operation:
             raise OptionError(f"{self.name}: has no variants, got {variant!r}; leave it out")
         if variant is not None:
             one_of(f"{self.name}: variant", variant, self.variants)
+
+
+# -- what `settle` decides ---------------------------------------------------------------------------------------------
+
+
+Values = Mapping[str, Any]
+"""Known values of a call: its operands and options, and the results of its plans so far, by name."""
+
+
+BATCHED = "batched"
+"""Stage of one matrix of a batch: its plan has run for all, and its own line of diagnostics is known."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """It is done."""
+
+    values: Values = field(default_factory=dict)  # what was found on the host, beside the results of the plans
+    warning: Warning | None = None  # what the user is warned of
+
+
+@dataclass(frozen=True)
+class Continue:
+    """Another plan comes."""
+
+    stage: str  # its name in `Plan.after`
+    values: Values = field(default_factory=dict)  # values for it, and for the decisions behind it
+
+
+Verdict = Done | Continue | GllaError
+"""Result of `settle`."""
+
+Settle = Callable[[Forms, str, Values], Verdict]
+"""(forms of the operands, name of the stage that has run, "" for the plan of the call, values) -> verdict."""

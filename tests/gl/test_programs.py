@@ -10,7 +10,7 @@ from glla.errors import ShaderError
 from glla.gl import programs as module
 from glla.gl.pool import Texture
 from glla.gl.programs import explain
-from glla.linalg.operands import run
+from glla.linalg.execution import run
 from glla.operations import OPERATIONS
 from glla.passes import COMPUTE, Draft, Storage, forms_of
 from glla.passes.glsl import find as shader

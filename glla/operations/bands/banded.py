@@ -22,12 +22,11 @@ from glla.operations.bands.tridiagonal import FIGURES, FOUR, REDUNDANT_UP_TO, VA
 from glla.operations.batches.stack import Stack, capacity, raw
 from glla.operations.host.bands import pivoted
 from glla.operations.host.scaling import Float64
-from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import at_home, bring_in_watched, read_back, read_texels
+from glla.operations.layouts.shapes import aligned
 from glla.operations.linear import move
 from glla.operations.linear.view import View
-from glla.operations.record import Array, Batch, Choice, Operation, Way, resolved
-from glla.operations.verdict import Continue, Done, Values, Verdict
+from glla.operations.record import Array, Batch, Choice, Continue, Done, Operation, Values, Verdict, Way, resolved
 from glla.passes import (
     PLAIN,
     Draft,

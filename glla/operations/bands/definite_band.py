@@ -6,7 +6,7 @@ A step is that of a whole matrix, `glla.operations.definite.cholesky_blocks`: 16
 The products that are subtracted, and their order, are the same, and so are the bits.
 
 Others call `solution` for a plan (operands ``A``, the band as LAPACK stores it, packed, and ``B``), or
-`glla.linalg.definite_band.solve_definite_band` with arrays.
+`glla.linalg.definite.solve_definite_band` with arrays.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from glla.operations.definite import cholesky
 from glla.operations.definite.cholesky import Kind
 from glla.operations.definite.definite import ZERO, careful_solution, settle, settle_solve, whole_solution
 from glla.operations.host.scaling import Float64, Integers, Scaled, factor_system, symmetric
-from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import read_back
+from glla.operations.layouts.shapes import aligned
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Uniform, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -247,7 +247,7 @@ SOLVE_POS_BANDED = Operation(
     thesis=BLOCK16,
     public=False,
 )
-"""Systems with a band, by `glla.linalg.definite_band.solve_definite_band`."""
+"""Systems with a band, by `glla.linalg.definite.solve_definite_band`."""
 
 
 # -- systems with a given factor --------------------------------------------------------------------------------------

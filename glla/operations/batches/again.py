@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import acceptance
+from glla.operations.acceptance import rounding_errors
 from glla.operations.elimination import plu_batches
-from glla.operations.host.rounding import rounding_errors
 from glla.operations.host.scaling import Float64, Integers, Scaled, right_sides
 from glla.operations.layouts.crossing import read_texels, texels_of, write_texels
 from glla.operations.record import Array, Batch

@@ -7,8 +7,8 @@ The host then judges the candidates by their diagnostics, as those of its own ba
 from __future__ import annotations
 
 from glla.operations import acceptance
+from glla.operations.acceptance import UNIT_ROUNDOFF
 from glla.operations.batches import stack
-from glla.operations.host.rounding import UNIT_ROUNDOFF
 from glla.operations.linear.view import Over, View, laid
 from glla.passes import Draft, Plan, Uniform
 from glla.passes.cache import cached_plan

@@ -17,8 +17,19 @@ from glla.operations.host import scaling
 from glla.operations.layouts import blocks
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.layouts.shapes import square
-from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
-from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
+from glla.operations.record import (
+    BATCHED,
+    Array,
+    Choice,
+    Chosen,
+    Continue,
+    Done,
+    Operation,
+    Values,
+    Verdict,
+    Way,
+    builder,
+)
 from glla.passes import Draft, Forms, HostArray, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.limits import PLAIN, Limits

@@ -20,12 +20,10 @@ from glla.operations.elimination import fallback
 from glla.operations.host import scaling
 from glla.operations.host.refinement import Refinement
 from glla.operations.host.scaling import Float64, Integers, scaled_back
-from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
-from glla.operations.layouts.shapes import by_factors, system
-from glla.operations.record import Array, Operation, Way
+from glla.operations.layouts.shapes import aligned, by_factors, system
+from glla.operations.record import BATCHED, Array, Continue, Done, Operation, Values, Verdict, Way
 from glla.operations.triangles import triangular
-from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape

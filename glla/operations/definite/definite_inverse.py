@@ -21,19 +21,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError
-from glla.operations.acceptance import PROMISED
+from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF
 from glla.operations.definite import cholesky, stack_definite
 from glla.operations.definite.cholesky import FALLBACK
 from glla.operations.elimination import fallback
-from glla.operations.host.rounding import UNIT_ROUNDOFF
 from glla.operations.host.scaling import Integers, equilibrated
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload
 from glla.operations.layouts.shapes import square
 from glla.operations.product import matmul
 from glla.operations.product import residual as residuals
-from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
+from glla.operations.record import (
+    BATCHED,
+    Array,
+    Choice,
+    Chosen,
+    Continue,
+    Done,
+    Operation,
+    Values,
+    Verdict,
+    Way,
+    builder,
+)
 from glla.operations.triangles import triangular_inverse
-from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape

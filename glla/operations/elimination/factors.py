@@ -167,16 +167,6 @@ def probe(draft: Draft, factors: FactorSlots, limits: Limits) -> str:
     return read_back(draft, x, (n, PROBES), limits, "probe solutions")
 
 
-def pivot_records(pivots: NDArray[np.integer]) -> NDArray[np.float32]:
-    """LAPACK's exchanges as pivot records, two to a texel."""
-    steps = texels(len(pivots))
-    rows = np.arange(2 * steps)  # the row behind an odd end stays where it is
-    rows[: len(pivots)] = pivots
-    records = np.zeros((1, steps, 4), dtype=np.float32)
-    records[0, :, :2] = rows.reshape(-1, 2)
-    return records
-
-
 def upload_records(draft: Draft, name: str, steps: int) -> str:
     """Add an operand of pivot records that comes from the host; give the slot of the texture."""
     storage = Storage(1, steps)

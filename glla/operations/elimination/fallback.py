@@ -31,14 +31,12 @@ from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError
 from glla.operations import acceptance
+from glla.operations.acceptance import UNIT_ROUNDOFF
 from glla.operations.elimination import factors
-from glla.operations.host.complete import complete_order
 from glla.operations.host.refinement import Refinement, rescaled_residual, turned
-from glla.operations.host.rounding import UNIT_ROUNDOFF
 from glla.operations.host.scaling import Float64, of_system, right_sides
 from glla.operations.layouts.crossing import at_home, read_back, texels_of, upload
-from glla.operations.record import Array
-from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
+from glla.operations.record import BATCHED, Array, Continue, Done, Values, Verdict
 from glla.passes import Draft, Forms, HostArray, Limits, Plan, Storage, Transition, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
@@ -477,3 +475,23 @@ def residual(a: NDArray[np.floating], x: Float64, b: NDArray[np.floating]) -> fl
             ratios = error / np.where(scale == 0, 1.0, scale * len(wide) * UNIT_ROUNDOFF)
             most = max(most, float(np.max(np.where(np.isfinite(ratios), ratios, np.inf), initial=0.0)))
     return most
+
+
+def complete_order(a: NDArray[np.float32]) -> NDArray[np.intp]:
+    """Order in which complete pivoting takes the columns of a square matrix: elimination in float64.
+
+    >>> complete_order(np.array([[1, 2], [3, 4]], dtype=np.float32))
+    array([1, 0])
+    """
+    rest = a.astype(np.float64)
+    n = len(rest)
+    order = np.arange(n)
+    for k in range(n - 1):
+        row, column = divmod(int(np.argmax(np.abs(rest[k:, k:]))), n - k)
+        rest[[k, k + row]] = rest[[k + row, k]]
+        rest[:, [k, k + column]] = rest[:, [k + column, k]]
+        order[[k, k + column]] = order[[k + column, k]]
+        if rest[k, k] == 0:
+            break
+        rest[k + 1 :, k + 1 :] -= np.outer(rest[k + 1 :, k] / rest[k, k], rest[k, k + 1 :])
+    return order

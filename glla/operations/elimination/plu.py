@@ -13,18 +13,31 @@ from numpy.typing import NDArray
 
 from glla.errors import GrowthWarning, NonFiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.operations import acceptance
-from glla.operations.acceptance import PROMISED, overflow, size_near_one
+from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF, overflow, size_near_one
 from glla.operations.elimination import plu_batches
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
 from glla.operations.elimination.counts import flops, steps
 from glla.operations.elimination.panels import BlockedFactors
 from glla.operations.elimination.pivot import NORMS, FactorSearch, known, rank2
-from glla.operations.host.rounding import UNIT_ROUNDOFF
 from glla.operations.host.scaling import exponents
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, upload
-from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
+from glla.operations.record import (
+    BATCHED,
+    Array,
+    Batch,
+    Choice,
+    Chosen,
+    Continue,
+    Done,
+    Interface,
+    Operation,
+    Values,
+    Verdict,
+    Way,
+    builder,
+    kept,
+)
 from glla.operations.reduce import max_magnitude
-from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -355,6 +368,16 @@ def _flops(forms: Forms) -> int:
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """A matrix with entries between 0 and 10, as the thesis has them."""
     return (rng.uniform(0, 10, (n, n)).astype(np.float32),)
+
+
+def pivot_records(pivots: NDArray[np.integer]) -> NDArray[np.float32]:
+    """LAPACK's exchanges as pivot records, two to a texel."""
+    steps = texels(len(pivots))
+    rows = np.arange(2 * steps)  # the row behind an odd end stays where it is
+    rows[: len(pivots)] = pivots
+    records = np.zeros((1, steps, 4), dtype=np.float32)
+    records[0, :, :2] = rows.reshape(-1, 2)
+    return records
 
 
 def permutation_of(pivots: NDArray[np.integer], rows: int) -> NDArray[np.intp]:

@@ -18,10 +18,21 @@ from glla.operations.elimination.panels import BlockedFactors
 from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch
 from glla.operations.layouts import blocks
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, texels_of, watch, write_texels
-from glla.operations.record import Array, Choice, Chosen, Interface, Operation, builder, kept
+from glla.operations.record import (
+    Array,
+    Choice,
+    Chosen,
+    Continue,
+    Done,
+    Interface,
+    Operation,
+    Values,
+    Verdict,
+    builder,
+    kept,
+)
 from glla.operations.reduce import max_magnitude
 from glla.operations.triangles import triangular
-from glla.operations.verdict import Continue, Done, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, PingPong, Plan, Region, Transition, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels

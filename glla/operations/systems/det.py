@@ -17,9 +17,8 @@ from glla.operations.elimination import counts, factors, fallback, plu, plu_batc
 from glla.operations.host import scaling
 from glla.operations.layouts.crossing import bring_in_watched, read_texels
 from glla.operations.layouts.shapes import square
-from glla.operations.record import Array, Batch, Operation, Way
+from glla.operations.record import BATCHED, Array, Batch, Continue, Done, Operation, Values, Verdict, Way
 from glla.operations.systems.inverse import example
-from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix
 from glla.passes.cache import cached_plan
 

@@ -19,15 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError, SingularMatrixError
-from glla.operations.acceptance import PROMISED
+from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF
 from glla.operations.definite import cholesky
-from glla.operations.host.rounding import UNIT_ROUNDOFF
 from glla.operations.host.scaling import of_system
 from glla.operations.layouts.crossing import at_home, bring_in_watched, read_back, upload
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
-from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
-from glla.operations.verdict import Continue, Done, Values, Verdict
+from glla.operations.record import Array, Choice, Chosen, Continue, Done, Operation, Values, Verdict, Way, builder
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, PingPong, Plan, Transition, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels

@@ -24,14 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ShapeError, SingularMatrixError
+from glla.operations.acceptance import UNIT_ROUNDOFF
 from glla.operations.batches.stack import capacity, raw
 from glla.operations.elimination import plu_batches
-from glla.operations.host.rounding import UNIT_ROUNDOFF
 from glla.operations.layouts.crossing import at_home, texels_of
 from glla.operations.linear import move
 from glla.operations.linear.view import View
-from glla.operations.record import Array, Batch, Choice, Chosen, Operation, builder
-from glla.operations.verdict import BATCHED, Done, Values, Verdict
+from glla.operations.record import BATCHED, Array, Batch, Choice, Chosen, Done, Operation, Values, Verdict, builder
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Uniform, Variant
 from glla.passes.cache import cached_plan
 from glla.passes.storage import HostArray, matrix, texture, wrapped

@@ -14,7 +14,6 @@ from glla.errors import SingularMatrixError
 from glla.operations.acceptance import each_near_one, member_of_stack, near_one, of_diagonal
 from glla.operations.elimination import factors, plu_batches
 from glla.operations.elimination.counts import steps
-from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import (
     at_home,
     bring_in_watched,
@@ -25,12 +24,11 @@ from glla.operations.layouts.crossing import (
     watch,
     write_texels,
 )
-from glla.operations.layouts.shapes import by_factors
-from glla.operations.record import Array, Batch, Operation
+from glla.operations.layouts.shapes import aligned, by_factors
+from glla.operations.record import BATCHED, Array, Batch, Continue, Done, Operation, Values, Verdict
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.triangles import resident_triangles
-from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Storage, Transition, texture
 from glla.passes.cache import cached_plan
 

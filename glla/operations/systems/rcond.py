@@ -27,10 +27,9 @@ from glla.operations.host.scaling import Float64
 from glla.operations.layouts.crossing import at_home, bring_in_watched
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
-from glla.operations.record import Operation
+from glla.operations.record import BATCHED, Continue, Done, Operation, Values, Verdict
 from glla.operations.systems import solve
 from glla.operations.systems.inverse import device_plan, example
-from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition
 from glla.passes.cache import cached_plan
 

@@ -16,9 +16,8 @@ from glla.operations.elimination import counts, factors, fallback, plu_batches
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.host import scaling
 from glla.operations.layouts import packing
-from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import bring_in, bring_in_watched, read_back, watch
-from glla.operations.layouts.shapes import system
+from glla.operations.layouts.shapes import aligned, system
 from glla.operations.record import Array, Batch, Operation, Way
 from glla.operations.systems import streams
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan

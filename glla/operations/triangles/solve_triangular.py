@@ -21,7 +21,6 @@ from glla.operations.acceptance import NORMAL, TINY, largest_of_columns, member_
 from glla.operations.elimination import plu_batches
 from glla.operations.host.substitution import ROWS, in_rounded_rows
 from glla.operations.layouts import blocks
-from glla.operations.layouts.alignment import aligned
 from glla.operations.layouts.crossing import (
     at_home,
     bring_in,
@@ -32,12 +31,11 @@ from glla.operations.layouts.crossing import (
     upload,
     write_texels,
 )
-from glla.operations.layouts.shapes import system
+from glla.operations.layouts.shapes import aligned, system
 from glla.operations.product.tiles import between_plans, columns_at_once, starts
-from glla.operations.record import Array, Batch, Operation, Way, kept
+from glla.operations.record import BATCHED, Array, Batch, Continue, Done, Operation, Values, Verdict, Way, kept
 from glla.operations.systems.streams import needed
 from glla.operations.triangles import resident_triangles, triangular
-from glla.operations.verdict import BATCHED, Continue, Done, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, matrix, resident, texture
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -402,7 +400,14 @@ SOLVE_TRIANGULAR = Operation(
     variants=triangular.VARIANTS,
     choose=triangular.choose,
     aligned=aligned,
-    batch=Batch(most, batched, lambda forms: forms[1].matrix, stacked=on_device, lost=not_accepted),
+    batch=Batch(
+        most,
+        batched,
+        lambda forms: forms[1].matrix,
+        stacked=on_device,
+        lost=not_accepted,
+        host_work=(FALLBACK, in_float64),
+    ),
     tiles=tiles,
     vectors={"B": 1},
     fits=True,

@@ -17,12 +17,11 @@ from glla.operations.host.substitution import in_rounded_rows
 from glla.operations.layouts.blocks import gather
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels
 from glla.operations.layouts.shapes import square
-from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
+from glla.operations.record import Array, Choice, Chosen, Operation, Values, Way, builder
 from glla.operations.reduce import max_magnitude
 from glla.operations.triangles import solve_triangular, triangular
 from glla.operations.triangles.solve_triangular import FALLBACK, lost
 from glla.operations.triangles.triangular import Triangle
-from glla.operations.verdict import Values
 from glla.passes import (
     PLAIN,
     Draft,

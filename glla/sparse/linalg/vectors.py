@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glla.array.array import Array, upload
 from glla.array.convert import as_real, refuse_nonfinite
 from glla.errors import DeviceMismatchError, NonFiniteError, ShapeError
-from glla.operations.host.rounding import UNIT_ROUNDOFF
+from glla.operations.acceptance import UNIT_ROUNDOFF
 from glla.operations.host.scaling import by_one, exponent_of
 from glla.sparse.linalg.operators import Operator
 

@@ -47,7 +47,7 @@ function backward(n, entry, diagonal, b) {
   return x;
 }
 
-// Rounding errors of some pivots: see glla/operations/host/rounding.py.
+// Rounding errors of some pivots: see glla/operations/acceptance.py.
 function roundingErrors({ n, at }, places) {
   const lu = (i, j) => at[i * n + j];
   const reduced = Array.from({ length: n }, (_, i) => at.subarray(i * n, i * n + i).some((one) => one !== 0));
