@@ -150,7 +150,7 @@ def room(name: str, budget: int, goal: int) -> Count:
 
 COUNTS = [
     room("operations", 18968, 16300),
-    room("linalg", 4845, 3500),
+    room("linalg", 4747, 3500),
     room("kernels", 971, 950),
     room("gl", 5165, 5100),
     room("lab", 9250, 8000),
@@ -174,8 +174,8 @@ COUNTS = [
     Count("lines of benchmarks", partial(lines, ROOT / "benchmarks"), 5765, 4500),
     Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13098, 12500),
     Count("lines of README", partial(lines, ROOT / "README.md"), 163, 400),
-    Count("files to read for linalg/systems.py", partial(files_to_read, "linalg/systems.py"), 57, 40),
-    Count("lines to read for linalg/systems.py", partial(lines_to_read, "linalg/systems.py"), 11206, 9000),
+    Count("files to read for linalg/systems.py", partial(files_to_read, "linalg/systems.py"), 40, 40),
+    Count("lines to read for linalg/systems.py", partial(lines_to_read, "linalg/systems.py"), 9037, 9000),
     Count("files to read for a Cholesky factor", partial(files_to_read, "operations/definite/cholesky.py"), 15, 14),
     Count("files to read for a product", partial(files_to_read, "operations/product/matmul.py"), 11, 12),
     Count("isinstance(..., Array) in linalg", partial(matches, PACKAGE / "linalg", r"isinstance\(.*\bArray\b"), 37, 25),
