@@ -21,6 +21,8 @@ TABLE = 16
 def page(document: Document) -> str:
     """Write the page of a document."""
     template = scripts.unindented((FOLDER / "page.html").read_text(encoding="utf-8"))
+    style, body = template.split("</style>")
+    template = re.sub(r"(?<=[:;,{]) | (?=[{}])", "", style) + "</style>" + body
     first = document["plans"][0]
     values = {
         "title": escape(f"glla: {first['name']}, order {document['size']}"),
