@@ -11,8 +11,9 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.study import listed
 from glla.lab import restoration, windows
-from glla.lab.study import Report, Run, Study, at_least, option
+from glla.lab.study import Report, Run, at_least, option
 
 PICTURES = {"restoration": "restoration.png", "windows": "windows.png"}
 
@@ -33,13 +34,10 @@ def _run(run: Run) -> Report:
     return Report(f"{restored.text}\n{squared.text}", data, restored.ok and squared.ok, draw)
 
 
-STUDY = Study(
+STUDY = listed(
     "applications",
-    "Time restoration and window squares beside the figures of their sources, and draw them",
     _run,
-    (
-        option("--largest", type=at_least(1), default=max(restoration.SIDES), metavar="N", help="largest side timed"),
-        option("--seconds", type=at_least(1), default=20, metavar="S", help="leave out longer timings (20)"),
-    ),
+    option("--largest", type=at_least(1), default=max(restoration.SIDES), metavar="N", help="largest side timed"),
+    option("--seconds", type=at_least(1), default=20, metavar="S", help="leave out longer timings (20)"),
     size=(restoration.SIDE, "rows of the picture"),
 )

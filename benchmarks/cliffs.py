@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from benchmarks.study import QUICK, SIZES, some
+from benchmarks.study import QUICK, SIZES, listed, some
 from glla import Array, Device
 from glla.applications import window_squares
 from glla.gl.clock import clock
 from glla.gl.observers import observe
-from glla.lab.study import Report, Run, Say, Study, at_least, option
+from glla.lab.study import Report, Run, Say, at_least, option
 from glla.lab.table import aligned
 from glla.operations import OPERATIONS
 from glla.operations.bands import definite_band
@@ -433,14 +433,11 @@ def _cells(sample: Sample) -> tuple[str, str, str]:
     return sides, f"{sample.rate / 1e9:.3g}", f"{sample.plans} ({sample.passes} passes)"
 
 
-STUDY = Study(
+STUDY = listed(
     "cliffs",
-    "Search for sizes that are slow",
     _run,
-    (
-        QUICK,
-        some("--operation", SUBJECTS),
-        SIZES,
-        option("--largest", type=at_least(1), metavar="N", help="longest side"),
-    ),
+    QUICK,
+    some("--operation", SUBJECTS),
+    SIZES,
+    option("--largest", type=at_least(1), metavar="N", help="longest side"),
 )

@@ -46,11 +46,11 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import ROOT, perform
+from benchmarks.study import ROOT, listed, perform
 from glla.cli.options import sizes
 from glla.gl import list_egl_devices
 from glla.lab import machine
-from glla.lab.study import Report, Run, Say, Study, at_least, option
+from glla.lab.study import Report, Run, Say, at_least, option
 from glla.lab.table import aligned, digits
 from glla.thesis import published
 
@@ -314,23 +314,20 @@ def text(found: Sequence[dict[str, Any]]) -> str:
     return "\n".join([aligned(head, rows), *gains])
 
 
-STUDY = Study(
+STUDY = listed(
     "cluster",
-    "Compare several GPUs with one, over MPI and in one process",
     _run,
-    (
-        option("--size", type=sizes, default=(8192, 16384), metavar="N,N", help="(8192,16384)"),
-        option("--ranks", type=sizes, default=(1, 2), metavar="R,R", help="(1,2)"),
-        option("--thesis", action="store_true", help="the tables of the thesis's appendix A instead"),
-        option("--largest", type=at_least(1), default=8192, metavar="N", help="of them (8192)"),
-        option("--processes", type=sizes, default=(4, 16), metavar="P,P", help="of table A.2 (4,16)"),
-        option("--plu", action="store_true", help="nothing but PLU over MPI, with look-ahead"),
-        option("--nb", type=sizes, metavar="B,B", help="rows and columns of a block (256,512)"),
-        option("--engine", choices=("glla", "numpy"), default="glla", help="the products' engine (glla)"),
-        option("--repeats", type=at_least(1), default=2, help="runs of each, the best counts (2)"),
-        option("--seconds", type=float, default=400, metavar="S", help="for all parts (400)"),
-        option("--limit", type=float, default=90, metavar="S", help="for a part (90)"),
-    ),
+    option("--size", type=sizes, default=(8192, 16384), metavar="N,N", help="(8192,16384)"),
+    option("--ranks", type=sizes, default=(1, 2), metavar="R,R", help="(1,2)"),
+    option("--thesis", action="store_true", help="the tables of the thesis's appendix A instead"),
+    option("--largest", type=at_least(1), default=8192, metavar="N", help="of them (8192)"),
+    option("--processes", type=sizes, default=(4, 16), metavar="P,P", help="of table A.2 (4,16)"),
+    option("--plu", action="store_true", help="nothing but PLU over MPI, with look-ahead"),
+    option("--nb", type=sizes, metavar="B,B", help="rows and columns of a block (256,512)"),
+    option("--engine", choices=("glla", "numpy"), default="glla", help="the products' engine (glla)"),
+    option("--repeats", type=at_least(1), default=2, help="runs of each, the best counts (2)"),
+    option("--seconds", type=float, default=400, metavar="S", help="for all parts (400)"),
+    option("--limit", type=float, default=90, metavar="S", help="for a part (90)"),
 )
 
 if __name__ == "__main__":

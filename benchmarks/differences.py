@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.study import newest
+from benchmarks.study import listed, newest
 from glla import Array, Device
 from glla.array.convert import Float32
-from glla.lab.study import Report, Run, Study
+from glla.lab.study import Report, Run
 from glla.lab.table import aligned, markdown
 from glla.operations.product import syrk
 from glla.passes import resident
@@ -86,4 +86,4 @@ def _run(run: Run) -> Report:
     return Report(aligned(list(records[0]), rows), {"records": records})
 
 
-STUDY = Study("differences", "Compare M M^T with a sequential sum, as a course report did", _run)
+STUDY = listed("differences", _run)

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.study import SIZES as ORDERS
+from benchmarks.study import listed
 from glla import Device, testing
 from glla.array.array import upload
 from glla.array.convert import Float32
-from glla.lab.study import Report, Run, Study, at_least, option
+from glla.lab.study import Report, Run, at_least, option
 from glla.lab.table import aligned
 from glla.linalg.factors import factorise
 from glla.operations.acceptance import UNIT_ROUNDOFF, rounding_errors
@@ -86,9 +87,9 @@ def _run(run: Run) -> Report:
     return Report(aligned(HEAD, rows), {"count": run.options.count, "records": records})
 
 
-STUDY = Study(
+STUDY = listed(
     "doubt",
-    "Measure the figures that tell singular matrices from regular ones",
     _run,
-    (option("--count", type=at_least(1), default=40, metavar="N", help="matrices of each kind and order (40)"), ORDERS),
+    option("--count", type=at_least(1), default=40, metavar="N", help="matrices of each kind and order (40)"),
+    ORDERS,
 )

@@ -20,10 +20,10 @@ from scipy.linalg.lapack import spotrf
 
 import glla
 from benchmarks.study import SIZES as ORDERS
-from benchmarks.study import newest
+from benchmarks.study import listed, newest
 from glla import Device
 from glla.array.convert import Float32
-from glla.lab.study import Report, Run, Study, at_least, option
+from glla.lab.study import Report, Run, at_least, option
 from glla.lab.table import aligned, markdown
 from glla.operations import OPERATIONS
 
@@ -113,9 +113,9 @@ def _run(run: Run) -> Report:
     return Report(text, {"count": count, "records": records})
 
 
-STUDY = Study(
+STUDY = listed(
     "exact",
-    "Count exact Cholesky factors of exact integer matrices, glla's and LAPACK's",
     _run,
-    (option("--count", type=at_least(1), default=20, metavar="N", help="matrices of each kind and order (20)"), ORDERS),
+    option("--count", type=at_least(1), default=20, metavar="N", help="matrices of each kind and order (20)"),
+    ORDERS,
 )

@@ -31,12 +31,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from benchmarks.study import SIZES, queue
+from benchmarks.study import SIZES, listed, queue
 from glla import Coprocessor, testing
 from glla.gl.clock import clock
 from glla.hybrid import Stream, host
 from glla.lab import machine, peers
-from glla.lab.study import Report, Run, Study, at_least, option
+from glla.lab.study import Report, Run, at_least, option
 
 SLOWER = 1.05
 """The most that both together may take, as a multiple of the better one alone."""
@@ -273,15 +273,12 @@ def _run(run: Run) -> Report:
     return Report("\n".join(map(line, records)), data, right, draws)
 
 
-STUDY = Study(
+STUDY = listed(
     "hybrid",
-    "Compare GPU and CPU together with the better of the two",
     _run,
-    (
-        option("--op", choices=tuple(PEERS), default="lu_factor", help="(lu_factor)"),
-        SIZES,
-        option("--count", type=at_least(1), default=25, metavar="K", help="systems (25)"),
-        option("--rounds", type=at_least(1), default=3, help="rounds, of whose times the median counts (3)"),
-        option("--no-splits", dest="splits", action="store_false", help="leave out the fixed splits"),
-    ),
+    option("--op", choices=tuple(PEERS), default="lu_factor", help="(lu_factor)"),
+    SIZES,
+    option("--count", type=at_least(1), default=25, metavar="K", help="systems (25)"),
+    option("--rounds", type=at_least(1), default=3, help="rounds, of whose times the median counts (3)"),
+    option("--no-splits", dest="splits", action="store_false", help="leave out the fixed splits"),
 )

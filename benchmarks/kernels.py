@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import newest
+from benchmarks.study import listed, newest
 from glla import Device
 from glla.gl.recorder import Recorder, TracedPass
 from glla.lab import operations
-from glla.lab.study import Report, Run, Study
+from glla.lab.study import Report, Run
 from glla.lab.table import aligned, markdown
 from glla.operations import OPERATIONS
 from glla.testing import JUDGES
@@ -127,6 +127,4 @@ def _run(run: Run) -> Report:
     return Report(aligned(("shader", "n", "passes", "mean us"), rows), {"kernels": found}, right)
 
 
-STUDY = Study(
-    "kernels", "Time the passes that correspond to an author's kernels", _run, size=(0, "order of all matrices")
-)
+STUDY = listed("kernels", _run, size=(0, "order of all matrices"))

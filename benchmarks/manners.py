@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 import glla
+from benchmarks.study import listed
 from glla.gl.prepare import prepare
 from glla.gl.runner import Prepared
 from glla.gl.throttle import work
-from glla.lab.study import Report, Run, Study, option
+from glla.lab.study import Report, Run, option
 from glla.operations.elimination import plu
 from glla.operations.product import matmul
 from glla.passes import PLAIN, Plan, resident
@@ -202,13 +203,10 @@ def _run(run: Run) -> Report:
     return Report("\n".join(lines), found)
 
 
-STUDY = Study(
+STUDY = listed(
     "manners",
-    "Measure the memory that is kept for later, and the price of small calls",
     _run,
-    (
-        option("--shapes", type=int, default=10_000, metavar="N", help="calls of mixed shapes (10000)"),
-        option("--calls-only", action="store_true", help="leave memory out"),
-        option("--seconds", type=float, default=20.0, help="for the times of small calls (20)"),
-    ),
+    option("--shapes", type=int, default=10_000, metavar="N", help="calls of mixed shapes (10000)"),
+    option("--calls-only", action="store_true", help="leave memory out"),
+    option("--seconds", type=float, default=20.0, help="for the times of small calls (20)"),
 )

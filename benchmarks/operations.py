@@ -20,7 +20,7 @@ from itertools import groupby
 from typing import Any
 
 from benchmarks.cases import OPERATIONS, USUAL, Case, select
-from benchmarks.study import QUICK, SIZES, Data, some
+from benchmarks.study import QUICK, SIZES, Data, listed, some
 from glla.cli.options import opened
 from glla.gl import Device
 from glla.lab import ceilings, machine, peers, saved, show
@@ -29,7 +29,7 @@ from glla.lab.measurement import Measurement, judged
 from glla.lab.peers import BusyError
 from glla.lab.roofline import Roof
 from glla.lab.samples import NOISY, Samples
-from glla.lab.study import Report, Study, option
+from glla.lab.study import Report, option
 from glla.lab.study import Run as Place
 from glla.lab.table import aligned, milliseconds, quartiles
 
@@ -235,12 +235,7 @@ def _timed(one: Data) -> str:
     return f"{milliseconds(one['seconds'])} ms ({quartiles(Samples.summarised(one))})"
 
 
-STUDY = Study(
-    "operations",
-    "Verify every variant of every operation, then time it beside the CPU",
-    _run,
-    (
-        QUICK,
+STUDY = listed("operations", _run, QUICK,
         SIZES,
         some("--operations", OPERATIONS, USUAL),
         option("--no-shader-cache", action="store_true", help="cold starts compile everything"),
@@ -248,5 +243,4 @@ STUDY = Study(
             "--tolerate-busy", action="store_true",
             help="go on where repeated figures of a peer disagree, and mark the results as of a busy machine",
         ),
-    ),
 )  # fmt: skip

@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.study import queue, some
+from benchmarks.study import listed, queue, some
 from glla import Coprocessor, Pending
-from glla.lab.study import Report, Run, Study, at_least, option
+from glla.lab.study import Report, Run, at_least, option
 
 KEPT = 0.9
 """Fraction of its rate alone that NumPy must keep beside the queue."""
@@ -234,18 +234,15 @@ def _run(run: Run) -> Report:
     return Report("\n".join([*map(line, records), said]), data, kept >= KEPT)
 
 
-STUDY = Study(
+STUDY = listed(
     "overlap",
-    "Measure the CPU's rate beside a busy queue",
     _run,
-    (
-        option("--seconds", type=float, default=2.0, help="of each measurement (2)"),
-        option("--rounds", type=at_least(1), default=5, help="rounds, of whose counts the median is taken (5)"),
-        some("--work", SIZES[True]),
-        option("--release-gil", choices=("auto", "yes", "no"), default="auto", help="during draws (auto)"),
-        option("--glthread", action="store_true", help="have Mesa issue GL calls in a thread of its own"),
-        option("--punctual", action="store_true", help="as coprocessor(punctual=True)"),
-        option("--switch-interval", type=float, metavar="S", help="as coprocessor(switch_interval=S)"),
-        option("--neighbour", choices=list(SIZES[True]), help=SUPPRESS),
-    ),
+    option("--seconds", type=float, default=2.0, help="of each measurement (2)"),
+    option("--rounds", type=at_least(1), default=5, help="rounds, of whose counts the median is taken (5)"),
+    some("--work", SIZES[True]),
+    option("--release-gil", choices=("auto", "yes", "no"), default="auto", help="during draws (auto)"),
+    option("--glthread", action="store_true", help="have Mesa issue GL calls in a thread of its own"),
+    option("--punctual", action="store_true", help="as coprocessor(punctual=True)"),
+    option("--switch-interval", type=float, metavar="S", help="as coprocessor(switch_interval=S)"),
+    option("--neighbour", choices=list(SIZES[True]), help=SUPPRESS),
 )

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.manners import resident_bytes
-from benchmarks.study import queue
+from benchmarks.study import listed, queue
 from glla import Coprocessor, Pending
 from glla.errors import CoprocessorError
-from glla.lab.study import Report, Run, Say, Study, at_least, option
+from glla.lab.study import Report, Run, Say, at_least, option
 from glla.testing import judge_exact, judge_plu, judge_solve
 
 SIZES = (1, 2, 3, 17, 32, 65, 96)
@@ -205,12 +205,9 @@ def _run(run: Run) -> Report:
     return Report(text, data, flat and not problems and not left.textures)
 
 
-STUDY = Study(
+STUDY = listed(
     "soak",
-    "Do random work on the queue for a long time",
     _run,
-    (
-        option("--minutes", type=float, default=10.0, help="(10)"),
-        option("--threads", type=at_least(1), default=4, help="that enqueue (4)"),
-    ),
+    option("--minutes", type=float, default=10.0, help="(10)"),
+    option("--threads", type=at_least(1), default=4, help="that enqueue (4)"),
 )

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 import glla
 from benchmarks import turns
 from benchmarks.study import SIZES as ORDERS
-from benchmarks.study import some
+from benchmarks.study import listed, some
 from benchmarks.turns import Way
 from glla import Device
 from glla.lab import covariances, operations, peers, sweeps
-from glla.lab.study import Report, Run, Say, Study
+from glla.lab.study import Report, Run, Say
 from glla.lab.table import aligned, milliseconds
 from glla.operations import OPERATIONS
 from glla.passes import Parameters, resident
@@ -297,9 +297,4 @@ def text(data: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-STUDY = Study(
-    "sources",
-    "Time the authors' variants of algorithms, the fast ones, and the CPU, side by side",
-    _run,
-    (some("systems", SIZES, nargs="?"), ORDERS, *turns.options(ROUNDS, SECONDS)),
-)
+STUDY = listed("sources", _run, some("systems", SIZES, nargs="?"), ORDERS, *turns.options(ROUNDS, SECONDS))

@@ -31,12 +31,12 @@ from numpy.typing import NDArray
 
 import glla
 from benchmarks import turns
-from benchmarks.study import some
+from benchmarks.study import listed, some
 from benchmarks.turns import Way
 from glla import Device
 from glla.gl import Texture
 from glla.lab import ceilings, fetches, machine, water
-from glla.lab.study import Report, Run, Say, Study
+from glla.lab.study import Report, Run, Say
 from glla.lab.table import aligned, digits
 from glla.operations.bands import banded
 from glla.operations.sparse import cg as iteration
@@ -585,10 +585,10 @@ def text(figures: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-STUDY = Study(
+STUDY = listed(
     "sparse",
-    "Measure sparse products, iterations, tridiagonal systems and shallow water beside SciPy and LAPACK",
     _run,
-    (some("systems", SYSTEMS, nargs="?"), *turns.options(ROUNDS, SECONDS)),
+    some("systems", SYSTEMS, nargs="?"),
+    *turns.options(ROUNDS, SECONDS),
     size=(0, "side of grids, order of systems, number of systems, in place of the usual ones"),
 )

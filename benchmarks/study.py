@@ -9,34 +9,25 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import glla
+from benchmarks import STUDIES
 from glla.cli.options import chosen, opened, shared, sizes
 from glla.gl import DeviceInfo
 from glla.lab import machine, progress
-from glla.lab.plain import plain
-from glla.lab.study import Option, Run, Study, option
+from glla.lab.plain import written
+from glla.lab.study import Option, Report, Run, Study, option
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PACKAGES = ("numpy", "scipy", "moderngl", "glfw")
-ENVIRONMENT = (
-    "GLLA_DEBUG", "GLLA_DEVICE", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
-    "CUDA_VISIBLE_DEVICES", "__GL_SHADER_DISK_CACHE", "MESA_SHADER_CACHE_DISABLE", "mesa_glthread",
-)  # fmt: skip
-"""Environment variables that change the times."""
-
 Data = dict[str, Any]
 """Results of a run, as its file has them."""
 
@@ -72,6 +63,11 @@ def perform(study: Study, arguments: Sequence[str] | None = None) -> int:
         print(f"WARNING: {trouble}")
     print(*path)
     return 0 if report.ok else 1
+
+
+def listed(name: str, run: Callable[[Run], Report], *options: Option, size: tuple[int, str] | None = None) -> Study:
+    """Make a study of `benchmarks.STUDIES`."""
+    return Study(name, STUDIES[name], run, options, size=size)
 
 
 def parser(study: Study) -> argparse.ArgumentParser:
@@ -130,34 +126,12 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of what takes part."""
-    found = {"glla": glla.__version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:  # put in place by hand
-            found[package] = getattr(sys.modules.get(package), "__version__", "unknown")
-    return found
-
-
 def about(info: DeviceInfo, named: str | None, watch: machine.Watch) -> Data:
     """Tell what was measured and where: all results begin with it.
 
-    `named`: name of the commit, where there is no git to tell. `watch`: made when the run began.
+    `named`: commit, where there is no git to tell. `watch`: made when the run began.
     """
-    return {
-        "commit": named or commit(),
-        "renderer": info.renderer,
-        "driver": info.version,
-        "backend": info.backend,
-        "software": info.software,
-        "cores": machine.cores(),
-        "machine": machine.describe(),
-        "load": watch.load(),
-        "versions": versions(),
-        "environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
-    }
+    return {"commit": named or commit(), **machine.place(info), "load": watch.load()}
 
 
 KINDS = {"operations": ""}
@@ -169,7 +143,7 @@ def save(data: Data, folder: Path, name: str, moment: datetime) -> Path:
     data = {"date": moment.isoformat(timespec="seconds"), **data}
     path = folder / slug(data["renderer"]) / KINDS.get(name, name) / f"{moment:%Y-%m-%dT%H%M%SZ}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(plain(data), indent=1, allow_nan=False)
+    text = written(data)
     text = re.sub(r"\[\s+([-+.,eE\d\s]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
     path.write_text(text + "\n", encoding="utf-8")
     return path

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import QUICK, RESULTS, read
+from benchmarks.study import QUICK, RESULTS, listed, read
 from glla.lab import machine
-from glla.lab.study import Report, Run, Study, option
+from glla.lab.study import Report, Run, option
 from glla.lab.table import markdown
 from glla.thesis import claims as groups
 from glla.thesis import command
@@ -36,16 +36,13 @@ def _run(run: Run) -> Report:
     return Report("", made[0])
 
 
-STUDY = Study(
+STUDY = listed(
     "thesis",
-    "Do the thesis's evaluation, and keep it",
     _run,
-    (
-        QUICK,
-        option("--section", action="append", choices=command.NAMES, metavar="NAME"),
-        option("--only", action="append", choices=tuple(groups.GROUPS), metavar="GROUP", help="of the claims"),
-        option("--largest", type=int, metavar="N", help="largest order"),
-    ),
+    QUICK,
+    option("--section", action="append", choices=command.NAMES, metavar="NAME"),
+    option("--only", action="append", choices=tuple(groups.GROUPS), metavar="GROUP", help="of the claims"),
+    option("--largest", type=int, metavar="N", help="largest order"),
 )
 
 CLAIMS = RESULTS / "thesis.md"

@@ -24,9 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
+from benchmarks.study import listed
 from glla import Device, testing
 from glla.cli.options import opened
-from glla.lab.study import Report, Run, Say, Study, clock, option
+from glla.lab.study import Report, Run, Say, clock, option
 from glla.lab.table import aligned
 from glla.linalg import tiling
 from glla.operations.product import tiles
@@ -220,18 +221,15 @@ def whole(text: str) -> int:
     return int(value)
 
 
-STUDY = Study(
+STUDY = listed(
     "tiled",
-    "Stream a product too large for the memory allowed, tile by tile",
     _run,
-    (
-        option("--m", type=whole, default=40000, help="(40000)"),
-        option("--k", type=whole, default=8192, help="(8192)"),
-        option("--n", type=whole, default=40000, help="(40000)"),
-        option("--max-bytes", type=whole, default=4 * 10**9, help="cap on the device's memory (4e9)"),
-        option("--max-texture-size", type=whole, help="cap on a texture's side, in texels"),
-        option("--resident", type=whole, default=4096, metavar="N", help="order of that product (4096)"),
-        option("--blocks", type=whole, default=300, help="blocks of each result that are judged (300)"),
-        option("--files", type=Path, metavar="DIR", help="map the matrices from files there"),
-    ),
+    option("--m", type=whole, default=40000, help="(40000)"),
+    option("--k", type=whole, default=8192, help="(8192)"),
+    option("--n", type=whole, default=40000, help="(40000)"),
+    option("--max-bytes", type=whole, default=4 * 10**9, help="cap on the device's memory (4e9)"),
+    option("--max-texture-size", type=whole, help="cap on a texture's side, in texels"),
+    option("--resident", type=whole, default=4096, metavar="N", help="order of that product (4096)"),
+    option("--blocks", type=whole, default=300, help="blocks of each result that are judged (300)"),
+    option("--files", type=Path, metavar="DIR", help="map the matrices from files there"),
 )

@@ -29,7 +29,8 @@ from glla.thesis.parts import Section, Table
 pytest.importorskip("scipy")
 
 KEYS = {
-    "date", "commit", "renderer", "driver", "backend", "software", "cores", "versions", "environment", "quick", "sizes",
+    "date", "commit", "renderer", "driver", "backend", "software", "cores", "versions", "environment", "vendor", "glsl",
+    "system", "quick", "sizes",
     "seconds", "ceilings", "records", "machine", "load", "busy", "peers",
 }  # fmt: skip
 FEW = {
@@ -120,7 +121,7 @@ def test_all_operations(ask, capsys):
     assert set(outcome) == KEYS
     assert outcome["renderer"] == glla.default_device().info.renderer
     assert outcome["sizes"] == [6, 16]
-    assert set(outcome["versions"]) == {"glla", "python", "numpy", "scipy", "moderngl", "glfw"}
+    assert set(outcome["versions"]) == {"glla", "Python", "numpy", "scipy", "moderngl", "glfw"}
     records = operations.measurements(outcome)
     seen = {(one.operation, one.variant, one.size) for one in records}
     wanted = {

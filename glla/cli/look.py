@@ -26,6 +26,7 @@ def info(parser: argparse.ArgumentParser) -> None:
 
 def _info(options: argparse.Namespace) -> int:
     from glla.cli import report
+    from glla.lab import machine
 
     try:
         with opened(options) as device:
@@ -33,7 +34,12 @@ def _info(options: argparse.Namespace) -> int:
     except ContextError as error:
         if not options.json:
             raise
-        found = {"ok": False, "error": str(error), "versions": report.versions(), "egl_devices": report.egl_devices()}
+        found = {
+            "ok": False,
+            "error": str(error),
+            "versions": machine.versions(report.PACKAGES),
+            "egl_devices": report.egl_devices(),
+        }
         print(document(options, None, found))
         return 3
     print(document(options, None, found) if options.json else report.text(found))

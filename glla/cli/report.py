@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import platform
 from dataclasses import asdict
 from typing import Any
 
 import glla
 from glla import Device
 from glla.gl.selftest import examine, passed
-from glla.lab.machine import version_of
+from glla.lab.machine import versions
 
 PACKAGES = ("numpy", "moderngl", "glfw")
 """Distributions that glla requires."""
@@ -51,7 +50,7 @@ def of(device: Device) -> dict[str, Any]:
             "bytes_of_programs_at_most": stats.max_program_bytes,
         },
         "egl_devices": egl_devices(device),
-        "versions": versions(),
+        "versions": versions(PACKAGES),
         "self_test": [{**asdict(finding), "verdict": finding.verdict} for finding in findings],
     }
 
@@ -78,15 +77,6 @@ def egl_devices(device: Device | None = None) -> list[dict[str, Any]]:
     used = "" if device is None else device.info.backend
     devices = glla.list_egl_devices()
     return [asdict(one) | {"in_use": used.startswith(f"EGL device {one.index} ")} for one in devices]
-
-
-def versions() -> dict[str, str]:
-    """Versions of glla, of Python, and of the packages that glla requires."""
-    return {
-        "glla": glla.__version__,
-        "Python": platform.python_version(),
-        **{name: version_of(name) for name in PACKAGES},
-    }
 
 
 def text(report: dict[str, Any]) -> str:

@@ -6,8 +6,6 @@ comes and what there is when they stop early.
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,7 +14,6 @@ from itertools import product
 from typing import Any
 
 from glla import registry
-from glla._version import __version__
 from glla.errors import GllaError, LimitError, OptionError, among
 from glla.gl import Device, DeviceLike, named_device
 from glla.lab import ceilings, conduct, machine, mistakes, operations, peers, roofline
@@ -36,10 +33,6 @@ Chosen = str | Contender | tuple[str | Contender, Mapping[str, int]]
 """A variant: its name, a contender, or either with values for some of its parameters."""
 
 COMMON_VERTEX = "fullscreen.vert"
-PACKAGES = ("numpy", "scipy", "moderngl", "glfw")
-ENVIRONMENT = ("GLLA_DEBUG", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MESA_GL_VERSION_OVERRIDE")
-"""Environment variables that change the figures."""
-
 SIZES = {True: (64, 128, 256, 512), False: (256, 512, 1024, 2048, 4096)}
 """Sizes by default: of a software rasteriser, of a GPU."""
 
@@ -575,21 +568,6 @@ def _about(contender: Contender) -> dict[str, Any]:
 
 def environment(device: Device, seed: int, command: str = "") -> dict[str, Any]:
     """Device, versions, date and command: all that a reader needs to repeat it."""
-    info = device.info
-    return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": command,
-        "seed": seed,
-        "renderer": info.renderer,
-        "vendor": info.vendor,
-        "driver": info.version,
-        "glsl": info.glsl,
-        "backend": info.backend,
-        "software": info.software,
-        "cores": machine.cores(),
-        "machine": machine.describe(),
-        "system": platform.platform(),
-        "versions": {"glla": __version__, "Python": platform.python_version()}
-        | {name: machine.version_of(name) for name in PACKAGES},
-        "variables": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
-    }
+    found = machine.place(device.info)
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"date": date, "command": command, "seed": seed, "variables": found.pop("environment"), **found}

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from glla._version import __version__
+from glla.gl import DeviceInfo
 
 BUSY = 0.1
 """Fraction of the machine's cores that other processes may use before a run says that the machine was busy."""
@@ -95,6 +99,31 @@ def blas() -> list[dict[str, Any]]:
 def _user(path: str) -> str:
     """Package that a library came with, '' for the system's: NumPy's wheel and SciPy's each bring one."""
     return next((name for name in ("numpy", "scipy") if f"{name}.libs" in path or f"{name}/.dylibs" in path), "")
+
+
+VARIABLES = (
+    "GLLA_DEBUG", "GLLA_DEVICE", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
+    "CUDA_VISIBLE_DEVICES", "__GL_SHADER_DISK_CACHE", "MESA_SHADER_CACHE_DISABLE", "mesa_glthread",
+    "MESA_GL_VERSION_OVERRIDE",
+)  # fmt: skip
+"""Environment variables that change the times."""
+
+
+def place(info: DeviceInfo) -> dict[str, Any]:
+    """Device, CPU and versions, as plain data: where something was measured."""
+    packages = ("numpy", "scipy", "moderngl", "glfw")
+    return {
+        "renderer": info.renderer, "vendor": info.vendor, "driver": info.version, "glsl": info.glsl,
+        "backend": info.backend, "software": info.software, "cores": cores(), "machine": describe(),
+        "system": platform.platform(), "versions": versions(packages),
+        "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
+    }  # fmt: skip
+
+
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """Versions of glla, of Python, and of packages."""
+    own = {"glla": __version__, "Python": platform.python_version()}
+    return own | {name: version_of(name) for name in packages}
 
 
 def describe() -> dict[str, Any]:

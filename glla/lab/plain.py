@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 
@@ -17,3 +19,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def written(data: Any) -> str:
+    """Write data as JSON, a number or a name on each line."""
+    return json.dumps(plain(data), indent=1, allow_nan=False, ensure_ascii=False)
+
+
+def save(data: Any, path: Path) -> None:
+    """Write data as a file of JSON."""
+    path.write_text(written(data) + "\n", encoding="utf-8")

@@ -12,7 +12,7 @@ from glla.errors import OptionError
 from glla.lab import mistakes
 from glla.lab.comparison import Comparison, Source
 from glla.lab.measurement import FIGURES, SAMPLES, Measurement
-from glla.lab.plain import plain
+from glla.lab.plain import save
 from glla.lab.roofline import Roof
 from glla.lab.samples import Samples
 
@@ -37,8 +37,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
 
 def save_json(comparison: Comparison, path: Path) -> None:
     """Write a comparison as JSON."""
-    text = json.dumps(plain(as_dict(comparison)), indent=1, allow_nan=False, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    save(as_dict(comparison), path)
 
 
 def load(path: Path) -> Comparison:

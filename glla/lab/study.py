@@ -7,7 +7,6 @@ text that is printed, the same as data, and a function that draws it.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from glla.errors import OptionError
 from glla.gl import Device
 from glla.gl.clock import clock as once
 from glla.lab.extra import check_writable, require
-from glla.lab.plain import plain
+from glla.lab.plain import save
 from glla.lab.samples import Samples
 
 Say = Callable[[str], None]
@@ -71,7 +70,7 @@ class Report:
     def write(self, path: Path) -> bool:
         """Write a file: its ending decides. Return whether there was something to write."""
         if path.suffix.lower() == ".json":
-            path.write_text(json.dumps(plain(self.data), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            save(self.data, path)
         elif self.draw is None:
             return False
         else:
