@@ -3,7 +3,7 @@
 The stages of ``glla.matmul(A, B)``, and their files (`glla.linalg` has those of a batch, `glla.operations` a glossary):
 
 1.  ``linalg/products.py``, imported when first used: the function checks its operands (``linalg/operands.py``).
-2.  ``linalg/routes.py``: batches of small matrices run in one plan, others one by one, too large ones in tiles.
+2.  ``linalg/batches.py``: batches of small matrices run in one plan, others one by one, too large ones in tiles.
 3.  ``operations/product/matmul.py``: `choose` picks the variant by shapes and limits, `plan` adds passes to a draft.
 4.  ``passes/draft.py``, ``passes/plan.py``: a plan is a list of steps over named slots; ``print(glla.plan(...))``.
 5.  ``passes/check.py``: errors that OpenGL would not report are found here, before the first run of the plan.
