@@ -32,6 +32,7 @@ from glla.operations.bands import definite_band
 from glla.operations.definite import cholesky
 from glla.operations.elimination import plu, rref
 from glla.operations.orthogonal import qr
+from glla.operations.product import blocked_product as products
 from glla.operations.product import matmul, syrk
 from glla.operations.triangles import triangular
 from glla.operations.window_squares import WINDOW
@@ -59,17 +60,17 @@ LARGEST = {(False, False): 4096, (False, True): 640, (True, False): 448, (True, 
 
 THRESHOLDS = {
     "matmul": (
-        matmul.THIN, matmul.THIN_INSIDE, matmul.SMALL, matmul.SMALL_IN_SOFTWARE, matmul.LARGE,
+        products.THIN, products.THIN_INSIDE, matmul.SMALL, matmul.SMALL_IN_SOFTWARE, products.LARGE,
     ),
     "plu": (plu.BLOCKED_FROM,),
     "rref": (rref.BLOCKED_FROM,),
     "solve": (plu.BLOCKED_FROM, *triangular.BLOCKS),
     "cholesky": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED),
-    "inv_pos": (cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, triangular.BROADCAST_FROM, matmul.LARGE),
+    "inv_pos": (cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, triangular.BROADCAST_FROM, products.LARGE),
     "solve_pos": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, *triangular.BLOCKS),
     "solve_triangular": triangular.BLOCKS,
     "triangular_inverse": (*triangular.BLOCKS, triangular.BROADCAST_FROM),
-    "syrk": (syrk.THIN, syrk.THIN_INSIDE, syrk.SMALL, syrk.SMALL_IN_SOFTWARE, syrk.LARGE),
+    "syrk": (products.THIN, products.THIN_INSIDE, syrk.SMALL, syrk.SMALL_IN_SOFTWARE, products.LARGE),
     "qr": (qr.BLOCKED_FROM, qr.BLOCKED_FROM_IN_SOFTWARE, qr.TALL_FROM),
     "lstsq": (qr.BLOCKED_FROM, qr.BLOCKED_FROM_IN_SOFTWARE, qr.TALL_FROM),
     "cholesky_banded": (8 * (definite_band.NARROW + 1),),

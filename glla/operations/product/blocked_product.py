@@ -1,14 +1,15 @@
-"""Blocked products, which reuse fetched elements: in registers, in a uniform block, in shared memory.
+"""Passes that products of any two matrices (`matmul`) and symmetric products (`syrk`) share, and the choice by size.
 
-`glla.operations.product.matmul` uses them for products of any two matrices, `glla.operations.product.syrk` for half of
-a symmetric one. This module has their passes; the choice and the names are there.
+Slices of the inner dimension; and blocks, which reuse fetched elements: in registers, in a uniform block, in shared
+memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from glla.operations.record import Choice
 from glla.passes import Block, Buffer, Draft, Limits, PingPong, Region, Storage, Uniform, matrix
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
@@ -22,6 +23,13 @@ PASSES = (1, 2, 4, 8)
 BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
 """Texels of C that one fragment of `register_blocked` computes by default."""
 
+THIN, THIN_INSIDE = 8, 16
+"""Rows or columns of C, and terms of its sums, below which a GPU takes `inner_product`, which repacks nothing
+(``benchmarks/results/thresholds.md``)."""
+
+LARGE = 960
+"""Cube root of m k n from which a GPU takes panels (``benchmarks/results/thresholds.md``)."""
+
 GROUP = 16
 """Rows of C that one fragment of `panel_broadcast` computes."""
 
@@ -32,6 +40,25 @@ DEPTH = 96
 STRIPS = (16, 8)
 """Heights of a strip in texels; the first one that fits is taken. A rasteriser shades 2 x 2 or 4 x 4 texels together,
 so no pass may be one texel high (nvidia-h200-pcie-sse2/experiments/2026-11-21.json)."""
+
+
+def by_size(operation: str, m: int, k: int, n: int, limits: Limits, small: int, blocked: str, panels: str) -> Choice:
+    """Variant and parameters: those that were tuned on the device, else by the size of the product.
+
+    `small`: cube root of m k n up to which it is `inner_product`; then `blocked`, and for large ones `panels`.
+    """
+    tuned = limits.tuning(operation, m, k, n)
+    if tuned is not None:
+        depth = dict(tuned.parameters).get("DEPTH", DEPTH)
+        if tuned.variant != panels or panels_fit(m, k, depth, limits):
+            return tuned.variant, tuned.parameters
+    # A software rasteriser loses what is outside C and no more; a GPU also needs many fragments to be busy.
+    thin = m < BLOCK_ROWS if limits.software else min(m, n) < THIN or k < THIN_INSIDE
+    if thin or m * k * n <= small**3:
+        return "inner_product", ()
+    if not limits.software and panels_fit(m, k, DEPTH, limits) and m * k * n >= LARGE**3:
+        return panels, ()
+    return blocked, ()
 
 
 def panels_fit(m: int, k: int, depth: int, limits: Limits) -> bool:
@@ -89,6 +116,19 @@ class Task:
         """Trips of a pass: as PASSES says, or as few passes as the loop limit allows."""
         return min(self.limits.loop_trips, -(-inner // self.values.get("PASSES", 1)))
 
+    def slices(
+        self, sums: PingPong, trips: int, most: int
+    ) -> Iterator[tuple[dict[str, str], dict[str, Uniform], dict[str, Define]]]:
+        """Slices of the inner dimension, each with the sum so far, uniforms, and the define that says if there is one.
+
+        A pass for each draws to the back of `sums`.
+        """
+        for number, first in enumerate(range(0, trips, most)):
+            with self.draft.scope("slice", number):
+                before = {"C": sums.front} if sums.front else {}
+                yield before, {"first": first, "count": min(most, trips - first)}, {"CONTINUE": int(bool(before))}
+            sums.swap()
+
     @property
     def unrolled(self) -> dict[str, Define]:
         """The define that unrolls a loop, where one is wanted."""
@@ -114,6 +154,48 @@ def write_out(draft: Draft, source: str, name: str, shape: Shape) -> str:
     return written
 
 
+# -- slices of the inner dimension ------------------------------------------------------------------------------------
+
+
+def in_slices(task: Task, most: int) -> str:
+    """Passes over slices of the inner dimension; a later pass goes on from the sum of the one before."""
+    sums = PingPong(task.draft, "C", matrix((task.m, task.n)), task.start)
+    for before, slice_, goes_on in task.slices(sums, texels(task.k), most):
+        inputs = {"A": task.left, "B": task.right} | before
+        uniforms = {**slice_, "shape": (task.m, task.n)}
+        defines = {**goes_on, **task.unrolled, **task.turned}
+        task.draft.draw("matmul/inner_product", inputs, sums.back, uniforms, defines)
+    return sums.front
+
+
+def single_component(task: Task) -> str:
+    """Unpack A and B, which may be one texture; one pass, or as few as the loop limit allows; pack C."""
+    draft, shape = task.draft, (task.m, task.k)
+    a = unpacked(draft, task.left, "A", shape[::-1] if "TRANSPOSE_A" in task.turned else shape)
+    inputs = {"A": a, "B": a if task.left == task.right else unpacked(draft, task.right, "B", (task.k, task.n))}
+    start = unpacked(draft, task.start, task.start, (task.m, task.n)) if task.start else ""
+    sums = PingPong(draft, "elements_of_C", Storage(task.m, task.n, 1), start)
+    for before, slice_, goes_on in task.slices(sums, task.k, task.limits.loop_trips):
+        defines = {**goes_on, **task.unrolled, **task.turned}
+        draft.draw("matmul/single_component", inputs | before, sums.back, slice_, defines)
+    return repacked(task, sums.front)
+
+
+def unpacked(draft: Draft, source: str, name: str, shape: Shape) -> str:
+    """A matrix with one element to a texel."""
+    elements = draft.slot(f"elements_of_{name}", Storage(*shape, 1))
+    draft.draw("packing/unpack", {"packed_matrix": source}, elements, {"corner": (0, 0)})
+    return elements
+
+
+def repacked(task: Task, elements: str) -> str:
+    """C out of its elements."""
+    result = task.draft.slot("C", matrix((task.m, task.n)))
+    uniforms: dict[str, Uniform] = {"corner": (0, 0), "shape": (task.m, task.n)}
+    task.draft.draw("packing/pack", {"raw": elements}, result, uniforms, {"TRANSPOSED": 0})
+    return result
+
+
 # -- blocks of C in registers ----------------------------------------------------------------------------------------
 
 
@@ -127,23 +209,14 @@ def register_blocked(task: Task) -> str:
     across, down = folded_size(blocks, rows, columns) if task.half else blocks
     storage = Storage(down, across)
     inner = texels(task.k)
-    most = task.slice(inner)
     targets = tuple(draft.slot(f"C_{i}", storage) for i in range(rows * columns))
     sums = PingPong(draft, "C", matrix(shape), task.start)
-    for number, first in enumerate(range(0, inner, most)):
-        slice_: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), **fold}
-        inputs = {f"C{i}": slot for i, slot in enumerate(targets)} | ({"start": sums.front} if sums.front else {})
-        onto = {"ONTO": int(bool(sums.front)), **task.mirror}
-        with draft.scope("slice", number):
-            draft.draw(
-                "matmul/register_blocked",
-                {"A": task.left, "B": task.right},
-                targets,
-                slice_,
-                {**defines, **task.unrolled, **task.turned, **task.cut},
-            )
-            draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape, **fold}, {**defines, **onto})
-        sums.swap()
+    for before, slice_, _ in task.slices(sums, inner, task.slice(inner)):
+        inputs = {f"C{i}": slot for i, slot in enumerate(targets)} | ({"start": sums.front} if before else {})
+        onto = {"ONTO": int(bool(before)), **task.mirror}
+        cut = {**defines, **task.unrolled, **task.turned, **task.cut}
+        draft.draw("matmul/register_blocked", {"A": task.left, "B": task.right}, targets, {**slice_, **fold}, cut)
+        draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape, **fold}, {**defines, **onto})
     return sums.front
 
 
@@ -227,11 +300,8 @@ def compute_tiled(task: Task) -> str:
     side = tile * work
     groups = (-(-texels(task.n) // side), -(-texels(task.m) // side))
     sums = PingPong(task.draft, "C", matrix(shape), task.start)
-    for number, first in enumerate(range(0, inner, most)):
-        inputs = {"A": task.left, "B": task.right} | ({"C": sums.front} if sums.front else {})
-        uniforms: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), "shape": shape}
-        defines = {"WORK": work, "TILE": tile, "CONTINUE": int(bool(sums.front))}
-        with task.draft.scope("slice", number):
-            task.draft.dispatch("matmul/compute_tiled", inputs, sums.back, groups, uniforms, defines)
-        sums.swap()
+    for before, slice_, goes_on in task.slices(sums, inner, most):
+        inputs, uniforms = {"A": task.left, "B": task.right} | before, {**slice_, "shape": shape}
+        defines = {"WORK": work, "TILE": tile, **goes_on}
+        task.draft.dispatch("matmul/compute_tiled", inputs, sums.back, groups, uniforms, defines)
     return sums.front

@@ -23,11 +23,15 @@ from glla.operations.product.blocked_product import (
     PASSES,
     UNROLL,
     Task,
+    by_size,
     compute_tiled,
+    in_slices,
     operand,
     panel_broadcast,
-    panels_fit,
     register_blocked,
+    repacked,
+    single_component,
+    unpacked,
 )
 from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Region, Storage, Uniform, matrix
@@ -120,34 +124,12 @@ SMALL, SMALL_IN_SOFTWARE = 320, 96
 """Cube root of m k n up to which `inner_product` is chosen, on a GPU and by a software rasteriser
 (``benchmarks/results/thresholds.md``)."""
 
-THIN, THIN_INSIDE = 8, 16
-"""Rows or columns of C, and terms of its sums, below which a GPU takes `inner_product`, which repacks nothing
-(``benchmarks/results/thresholds.md``)."""
-
-LARGE = 960
-"""Cube root of m k n from which a GPU takes `panel_broadcast` (``benchmarks/results/thresholds.md``)."""
-
 
 @cached_plan
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant and its parameters: those that were tuned on the device, else by the size of the product.
-
-    Panels want a large product, and C neither low nor narrow: see `LARGE`, `THIN`, `SMALL`, which name their results.
-    """
-    m, k, n = sizes(forms)
-    tuned = limits.tuning("matmul", m, k, n)
-    if tuned is not None:
-        depth = dict(tuned.parameters).get("DEPTH", DEPTH)
-        if tuned.variant != "panel_broadcast" or panels_fit(m, k, depth, limits):
-            return tuned.variant, tuned.parameters
+    """Pick the variant and its parameters: those that were tuned on the device, else by the size of the product."""
     small = SMALL_IN_SOFTWARE if limits.software else SMALL
-    # A software rasteriser loses what is outside C and no more; a GPU also needs many fragments to be busy.
-    thin = m < BLOCK_ROWS if limits.software else min(m, n) < THIN or k < THIN_INSIDE
-    if thin or m * k * n <= small**3:
-        return "inner_product", ()
-    if not limits.software and panels_fit(m, k, DEPTH, limits) and m * k * n >= LARGE**3:
-        return "panel_broadcast", ()
-    return "register_blocked", ()
+    return by_size("matmul", *sizes(forms), limits, small, "register_blocked", "panel_broadcast")
 
 
 def sizes(forms: Forms) -> Sizes:
@@ -214,17 +196,17 @@ def plan(
 def _general(forms: Forms, limits: Limits, chosen: Chosen, onto: bool = False) -> Plan:
     """Plan of the product of two matrices that have nothing to do with each other."""
     builders: dict[str, Callable[[Task], str]] = {
-        "inner_product": _inner_product,
-        "virtual_cube": _virtual_cube,
+        "inner_product": lambda task: in_slices(task, task.slice(texels(task.k))),
+        "virtual_cube": partial(_blended, shader="matmul/virtual_cube", reads_sum="PING_PONG"),
         "virtual_cube_ping_pong": _virtual_cube_ping_pong,
-        "virtual_cube_interpolated": _virtual_cube_interpolated,
+        "virtual_cube_interpolated": partial(_blended, shader="matmul/virtual_cube_interpolated", reads_sum="CONTINUE"),
         "register_blocked": register_blocked,
         "panel_broadcast": panel_broadcast,
         "rank_one": _rank_one,
-        "single_component": _single_component,
+        "single_component": single_component,
         "packed_4x1": partial(_quads, across=0),
         "packed_1x4": partial(_quads, across=1),
-        "multi_pass": _multi_pass,
+        "multi_pass": lambda task: in_slices(task, min(task.values["BLOCK"], task.limits.loop_trips)),
         "blocked_output": _blocked_output,
         "compute_tiled": compute_tiled,
     }
@@ -244,35 +226,6 @@ def _general(forms: Forms, limits: Limits, chosen: Chosen, onto: bool = False) -
 # -- 2x2 to a texel ---------------------------------------------------------------------------------------------------
 
 
-def _inner_product(task: Task) -> str:
-    """One pass, or as few as the loop limit allows; or as PASSES says, which a user's shader may have."""
-    return _in_slices(task, task.slice(texels(task.k)))
-
-
-def _multi_pass(task: Task) -> str:
-    """A pass for each slice of the inner dimension."""
-    return _in_slices(task, min(task.values["BLOCK"], task.limits.loop_trips))
-
-
-def _in_slices(task: Task, most: int) -> str:
-    """Passes over slices of the inner dimension; a later pass goes on from the sum of the one before."""
-    inner = texels(task.k)
-    sums = PingPong(task.draft, "C", matrix((task.m, task.n)), task.start)
-    for number, first in enumerate(range(0, inner, most)):
-        with task.draft.scope("slice", number):
-            _slice_product(task, sums.front, sums.back, first, min(most, inner - first))
-        sums.swap()
-    return sums.front
-
-
-def _slice_product(task: Task, before: str, target: str, first: int, count: int, region: Region | None = None) -> None:
-    """Add the product over a slice of the inner dimension to the sum so far, if there is one."""
-    inputs = {"A": "A", "B": "B"} | ({"C": before} if before else {})
-    uniforms: dict[str, Uniform] = {"first": first, "count": count, "shape": (task.m, task.n)}
-    defines = {"CONTINUE": int(bool(before)), **task.unrolled, **task.turned}
-    task.draft.draw("matmul/inner_product", inputs, target, uniforms, defines, region)
-
-
 def _blocked_output(task: Task) -> str:
     """Finish a block of C before the next begins, so that its parts of A, B and C may stay in the cache."""
     height, width, inner = texels(task.m), texels(task.n), texels(task.k)
@@ -284,21 +237,14 @@ def _blocked_output(task: Task) -> str:
         region = Region(x, y, min(side, width - x), min(side, height - y))
         with task.draft.scope("block of C", block):
             for number in range(count):
-                before = pair[1 - number % 2] if number else task.start
-                first = number * most
+                before, first = pair[1 - number % 2] if number else task.start, number * most
+                inputs = {"A": "A", "B": "B"} | ({"C": before} if before else {})
+                slice_: dict[str, Uniform] = {"first": first, "count": min(most, inner - first)}
+                slice_["shape"] = (task.m, task.n)
+                defines = {"CONTINUE": int(bool(before)), **task.turned}
                 with task.draft.scope("slice", number):
-                    _slice_product(task, before, pair[number % 2], first, min(most, inner - first), region)
+                    task.draft.draw("matmul/inner_product", inputs, pair[number % 2], slice_, defines, region)
     return pair[(count - 1) % 2]
-
-
-def _virtual_cube(task: Task) -> str:
-    """A pass per slice; the first replaces the target, the others are blended onto it."""
-    return _blended(task, "matmul/virtual_cube", "PING_PONG")
-
-
-def _virtual_cube_interpolated(task: Task) -> str:
-    """A pass per slice, as `_virtual_cube`, at interpolated texture coordinates."""
-    return _blended(task, "matmul/virtual_cube_interpolated", "CONTINUE")
 
 
 def _blended(task: Task, shader: str, reads_sum: str) -> str:
@@ -331,49 +277,19 @@ def _virtual_cube_ping_pong(task: Task) -> str:
 # -- one element to a texel -------------------------------------------------------------------------------------------
 
 
-def _single_component(task: Task) -> str:
-    """Unpack A and B; one pass, or as few as the loop limit allows; pack C."""
-    inputs = {"A": _unpacked(task, "A", (task.m, task.k)), "B": _unpacked(task, "B", (task.k, task.n))}
-    start = _unpacked(task, task.start, (task.m, task.n)) if task.start else ""
-    sums = PingPong(task.draft, "elements_of_C", Storage(task.m, task.n, 1), start)
-    most = task.limits.loop_trips
-    for number, first in enumerate(range(0, task.k, most)):
-        slice_: dict[str, Uniform] = {"first": first, "count": min(most, task.k - first)}
-        known = {"C": sums.front} if sums.front else {}
-        defines = {"CONTINUE": int(bool(sums.front)), **task.unrolled}
-        with task.draft.scope("slice", number):
-            task.draft.draw("matmul/single_component", inputs | known, sums.back, slice_, defines)
-        sums.swap()
-    return _repacked(task, sums.front)
-
-
 def _rank_one(task: Task) -> str:
     """Unpack A and B; a pass per inner index, blended onto the target; pack C."""
-    inputs = {"A": _unpacked(task, "A", (task.m, task.k)), "B": _unpacked(task, "B", (task.k, task.n))}
+    shapes = {"A": (task.m, task.k), "B": (task.k, task.n)}
+    inputs = {name: unpacked(task.draft, name, name, shape) for name, shape in shapes.items()}
     if task.start:
-        target = _unpacked(task, task.start, (task.m, task.n))
+        target = unpacked(task.draft, task.start, task.start, (task.m, task.n))
     else:
         target = task.draft.slot("elements_of_C", Storage(task.m, task.n, 1))
     for number in range(task.k):
         accumulate = bool(task.start) or number > 0
         with task.draft.scope("slice", number):
             task.draft.draw("matmul/rank_one", inputs, target, {"slice": number}, None, None, accumulate)
-    return _repacked(task, target)
-
-
-def _unpacked(task: Task, name: str, shape: Shape) -> str:
-    """A matrix with one element to a texel."""
-    elements = task.draft.slot(f"elements_of_{name}", Storage(*shape, 1))
-    task.draft.draw("packing/unpack", {"packed_matrix": name}, elements, {"corner": (0, 0)})
-    return elements
-
-
-def _repacked(task: Task, elements: str) -> str:
-    """C out of its elements."""
-    result = task.draft.slot("C", matrix((task.m, task.n)))
-    uniforms: dict[str, Uniform] = {"corner": (0, 0), "shape": (task.m, task.n)}
-    task.draft.draw("packing/pack", {"raw": elements}, result, uniforms, {"TRANSPOSED": 0})
-    return result
+    return repacked(task, target)
 
 
 # -- four elements of a column, or of a row, to a texel ---------------------------------------------------------------
@@ -389,14 +305,8 @@ def _quads(task: Task, across: int) -> str:
     shape = (task.m, task.n)
     start = _to_quads(task, task.start, shape, across) if task.start else ""
     sums = PingPong(draft, "quads_of_C", _quad_storage(shape, across), start)
-    most = task.slice(trips)
-    for number, first in enumerate(range(0, trips, most)):
-        slice_: dict[str, Uniform] = {"first": first, "count": min(most, trips - first)}
-        known = {"C": sums.front} if sums.front else {}
-        defines = {"ACROSS": across, "CONTINUE": int(bool(sums.front))}
-        with draft.scope("slice", number):
-            draft.draw("matmul/quads", inputs | known, sums.back, slice_, defines)
-        sums.swap()
+    for before, slice_, goes_on in task.slices(sums, trips, task.slice(trips)):
+        draft.draw("matmul/quads", inputs | before, sums.back, slice_, {"ACROSS": across, **goes_on})
     result = draft.slot("C", matrix(shape))
     draft.draw("packing/from_quads", {"quads": sums.front}, result, {"shape": shape}, {"ACROSS": across})
     return result

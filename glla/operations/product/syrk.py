@@ -38,17 +38,19 @@ from glla.operations.product.blocked_product import (
     PASSES,
     UNROLL,
     Task,
+    by_size,
     compute_tiled,
+    in_slices,
     panel_broadcast,
-    panels_fit,
     register_blocked,
+    single_component,
     write_out,
 )
 from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
-from glla.passes import PLAIN, Draft, Forms, Limits, PingPong, Plan, Uniform, Variant
+from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Uniform, Variant
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
-from glla.passes.layout import packed, texels
+from glla.passes.layout import packed
 from glla.passes.storage import Storage, matrix
 
 SEED = '"COMP 633 Parallel Computing, PA2" (course report, 2013)'
@@ -115,27 +117,11 @@ SMALL, SMALL_IN_SOFTWARE = 128, 96
 """Cube root of m m k up to which `inner_product` is chosen, which computes both triangles
 (``benchmarks/results/thresholds.md``)."""
 
-THIN, THIN_INSIDE = 8, 16
-"""Rows of A, and columns, below which a GPU takes `inner_product`, likewise."""
-
-LARGE = 960
-"""Cube root of m m k from which a GPU takes `symmetric_panels`, likewise."""
-
 
 def choose(forms: Forms, limits: Limits) -> Choice:
     """Pick the variant and its parameters: the tuned ones, else as for a product of this size."""
-    m, k = forms[0].matrix
-    tuned = limits.tuning("syrk", m, k, m)
-    if tuned is not None:
-        depth = dict(tuned.parameters).get("DEPTH", DEPTH)
-        if tuned.variant != "symmetric_panels" or panels_fit(m, k, depth, limits):
-            return tuned.variant, tuned.parameters
-    thin = m < BLOCK_ROWS if limits.software else m < THIN or k < THIN_INSIDE
-    if thin or m * k * m <= (SMALL_IN_SOFTWARE if limits.software else SMALL) ** 3:
-        return "inner_product", ()
-    if not limits.software and panels_fit(m, k, DEPTH, limits) and m * k * m >= LARGE**3:
-        return "symmetric_panels", ()
-    return "symmetric", ()
+    (m, k), small = forms[0].matrix, SMALL_IN_SOFTWARE if limits.software else SMALL
+    return by_size("syrk", m, k, m, limits, small, "symmetric", "symmetric_panels")
 
 
 def check(forms: Forms) -> None:
@@ -168,10 +154,10 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, upper: bool = False) -> P
     others take no notice.
     """
     builders: dict[str, Callable[[Task], str]] = {
-        "single_component": _single_component,
+        "single_component": single_component,
         "symmetric": register_blocked,
         "symmetric_panels": panel_broadcast,
-        "inner_product": _inner_product,
+        "inner_product": lambda task: in_slices(task, task.limits.loop_trips),
         "stripes": partial(_stripes, transposed=0),
         "stripes_transposed": partial(_stripes, transposed=1),
         "compute_tiled": compute_tiled,
@@ -191,40 +177,6 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, upper: bool = False) -> P
         Task(draft, m, k, m, chosen.values, limits, "", turned, half, half and upper, left, right)
     )
     return draft.plan({"C": result}, m * (m + 1) * (m + 2) // 3 if half and upper else flops(forms))
-
-
-def _single_component(task: Task) -> str:
-    """Unpack A; one pass, or as few as the loop limit allows; pack C."""
-    draft, lies = task.draft, (task.k, task.m) if "TRANSPOSE_A" in task.turned else (task.m, task.k)
-    elements = draft.slot("elements_of_A", Storage(*lies, 1))
-    draft.draw("packing/unpack", {"packed_matrix": task.left}, elements, {"corner": (0, 0)})
-    sums = PingPong(draft, "elements_of_C", Storage(task.m, task.m, 1), "")
-    most = task.limits.loop_trips
-    for number, first in enumerate(range(0, task.k, most)):
-        inputs = {"A": elements, "B": elements} | ({"C": sums.front} if sums.front else {})
-        slice_: dict[str, Uniform] = {"first": first, "count": min(most, task.k - first)}
-        defines = {"CONTINUE": int(bool(sums.front)), **task.unrolled, **task.turned}
-        with draft.scope("slice", number):
-            draft.draw("matmul/single_component", inputs, sums.back, slice_, defines)
-        sums.swap()
-    result = draft.slot("C", matrix((task.m, task.m)))
-    corner: dict[str, Uniform] = {"corner": (0, 0), "shape": (task.m, task.m)}
-    draft.draw("packing/pack", {"raw": sums.front}, result, corner, {"TRANSPOSED": 0})
-    return result
-
-
-def _inner_product(task: Task) -> str:
-    """One pass, or as few as the loop limit allows."""
-    inner, most, shape = texels(task.k), task.limits.loop_trips, (task.m, task.m)
-    sums = PingPong(task.draft, "C", matrix(shape), "")
-    for number, first in enumerate(range(0, inner, most)):
-        inputs = {"A": task.left, "B": task.right} | ({"C": sums.front} if sums.front else {})
-        uniforms: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), "shape": shape}
-        defines = {"CONTINUE": int(bool(sums.front)), **task.unrolled, **task.turned}
-        with task.draft.scope("slice", number):
-            task.draft.draw("matmul/inner_product", inputs, sums.back, uniforms, defines)
-        sums.swap()
-    return sums.front
 
 
 def _stripes(task: Task, transposed: int) -> str:
