@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import sparse, tables
+from benchmarks import sparse
 from benchmarks.study import perform
 from glla.gl import clock
 from glla.lab import machine
@@ -119,30 +119,3 @@ def test_matrices_are_what_they_are_called(rng):
     assert anywhere.shape == (36, 36) and np.diff(anywhere.indptr).max() <= 16
     lengths = np.diff(sparse.power_law(64, rng).indptr)
     assert 6 < lengths.mean() < 10 and np.median(lengths) < 5 and lengths.max() > 200
-
-
-def test_the_table_sets_the_fastest_ways_beside_each_other(tmp_path):
-    def way(name, seconds, **more):
-        return {"system": "cg", "size": 8, "variant": name, "flaw": "", "seconds": seconds, **more}
-
-    folder = tmp_path / "gpu" / "sparse"
-    folder.mkdir(parents=True)
-    ways = [
-        way("cg, merged", 0.2, residual=1e-6), way("cg, classic", 0.1, residual=2e-6, gflops=3.0, of_limit=0.5),
-        way("SciPy cg, csr", 0.5, residual=3e-6), way("SciPy cg, dia", 0.4, residual=4e-6),
-        way("SciPy csr, 16 columns", 0.01), {"system": "cg", "size": 8, "variant": "cg, wrong", "flaw": "wrong"},
-    ]  # fmt: skip
-
-    def rows(software):
-        for name, figures in (("1", [way("cg, old", 0.001), way("SciPy old", 1.0)]), ("2", ways)):
-            data = {"date": name, "renderer": "a device", "software": software, "figures": figures}
-            (folder / f"{name}.json").write_text(json.dumps(data), encoding="utf-8")
-        return tables.sparse(tmp_path).splitlines()[2:]
-
-    (row,) = rows(False)
-    assert row == "| a device | cg | 8 | cg, classic | 100 | 3 | 50 % | SciPy cg, dia | 400 | 4 | 2.0e-06, 4.0e-06 |"
-    for one, seconds in zip(ways, (0.3, 0.4, 0.1, 0.9), strict=False):
-        one["cpu_seconds"] = seconds
-    (row,) = rows(True)
-    assert row == "| a device | cg | 8 | cg, merged | 300 | - | - | SciPy cg, csr | 100 | 0.33 | 1.0e-06, 3.0e-06 |"
-    assert tables.sparse(folder) == tables.NOTHING

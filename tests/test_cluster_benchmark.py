@@ -122,16 +122,3 @@ def test_the_readme_s_table(tmp_path):
         "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
         "| 1 x R | one rank | product | 64 | 4 | - | - | 1.25 | 0.5 |",
     ]
-
-
-def test_shares_are_named_as_such(tmp_path):
-    line = {"what": "a share", "n": 64, "nb": 8, "rank": 1, "ranks": 2, "messages": "as late", "difference": 0.0}
-    lines = [{"what": "one", "seconds": 3.0}, line | {"seconds": 2.0}, {"what": "ratio", "ratio": 1.5}]
-    for name, first in (("1", {"what": "one", "seconds": 9.0}), ("2", lines[0])):
-        path = tmp_path / "r" / "share" / f"{name}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        data = {"renderer": "R", "engine": "glla", "cores": 4, "lines": [first, *lines[1:]]}
-        path.write_text(json.dumps(data), encoding="utf-8")
-    *text, row = tables.cluster(tmp_path).splitlines()
-    assert "not a run on several" in " ".join(text)
-    assert row == "| 1 x R | 64 | 8 | 1 of 2 | as late | 3 | 2 | 1.50 |"
