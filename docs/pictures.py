@@ -13,11 +13,11 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
 from numpy.typing import NDArray
 
 import glla
-from glla.display.colours import LABELS, NEGATIVE, POSITIVE, SIGNED, TEXELS
+from glla.display.colours import LABELS, NEGATIVE, POSITIVE, TEXELS
+from glla.lab.plots import signed
 
 FOLDER = Path(__file__).parent / "pictures"
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "nvidia-h200-pcie-sse2"
@@ -48,9 +48,8 @@ def elimination() -> None:
     picked = [a, *(steps[round(part * len(steps)) - 1] for part in (0.25, 0.5, 0.75, 1))]
     passes = [0, *(round(part * len(steps)) for part in (0.25, 0.5, 0.75, 1))]
     figure, axes = plt.subplots(1, 5, figsize=(10, 2.4))
-    cmap = LinearSegmentedColormap.from_list("signed", SIGNED)
     for axis, values, number in zip(axes, picked, passes, strict=True):
-        axis.imshow(np.sign(values) * np.sqrt(np.minimum(abs(values) / 12, 1)), cmap=cmap, vmin=-1, vmax=1)
+        axis.imshow(np.sign(values) * np.sqrt(np.minimum(abs(values) / 12, 1)), cmap=signed(), vmin=-1, vmax=1)
         axis.set_xticks(np.arange(-0.5, 17, 2), minor=True)
         axis.set_yticks(np.arange(-0.5, 16, 2), minor=True)
         axis.grid(which="minor", color=TEXELS, linewidth=0.4)

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import glla
+from glla.lab.plots import signed
 
 line = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(64, 64))
 grid = sp.kronsum(line, line)
@@ -22,7 +23,7 @@ b = np.zeros(4096)
 b[64 * 20 + 20], b[64 * 44 + 40] = 1, -1
 x, info = glla.sparse.linalg.cg(A, b, rtol=1e-5)
 fast, again = glla.sparse.linalg.cg(A, b, rtol=1e-5, M=glla.sparse.linalg.chebyshev(A))
-plt.imshow(np.asarray(x).reshape(64, 64), cmap="PuOr")
+plt.imshow(np.asarray(x).reshape(64, 64), cmap=signed())
 
 # %%
 # ``info`` is 0 only if the true residual is small enough.

@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from glla.applications import ShallowWater
+from glla.lab.plots import signed
 
 x = np.arange(48) + 0.5
 depth = np.where(x[:, None] < 24, 10.0, 4.0) * np.ones((48, 48))
@@ -20,7 +21,7 @@ before = water.volume()
 # %%
 figure, axes = plt.subplots(1, 3, figsize=(9, 3))
 for axis in axes:
-    axis.imshow(water.z.numpy(), cmap="PuOr_r", vmin=-0.2, vmax=0.2)
+    axis.imshow(water.z.numpy(), cmap=signed(), vmin=-0.2, vmax=0.2)
     axis.set_title(f"{water.time:.0f} s")
     axis.set_axis_off()
     water.step(6)

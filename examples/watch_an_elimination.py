@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import glla
+from glla.lab.plots import signed
 
 rng = np.random.default_rng(2007)
 A = rng.integers(-9, 10, (8, 9)).astype(float)
@@ -24,7 +25,7 @@ steps = [next(iter(one.values.values()))[:8, :9] for one in trace.passes if one.
 # %%
 figure, axes = plt.subplots(1, 1 + len(steps), figsize=(10, 2.2))
 for axis, matrix in zip(axes, [A, *steps], strict=True):
-    axis.imshow(np.clip(matrix, -9, 9), cmap="PuOr")
+    axis.imshow(np.clip(matrix, -9, 9), cmap=signed())
     axis.set_axis_off()
 
 # %%

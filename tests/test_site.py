@@ -1,6 +1,7 @@
 """The site that `make docs` has built: it loads nothing from elsewhere, its links are valid, and it is complete."""
 
 import inspect
+import json
 import re
 from functools import cache
 from html.parser import HTMLParser
@@ -10,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import glla
+from tests.web.conftest import SWIFTSHADER, told
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "build" / "site"
@@ -60,3 +62,91 @@ def test_every_shader_is_on_a_page_of_the_course():
         assert not missing, folder.name
         players = re.findall(r"players/([\w.-]+\.html)", text)
         assert all((SITE / "players" / one).exists() for one in players)
+
+
+# -- in a browser -----------------------------------------------------------------------------------------------------
+
+SEEN = (
+    "index", "reference/generated/glla.solve", "reference/commands", "course/shaders/rref",
+    "examples/watch_an_elimination", "facts/speed", "facts/tables", "start/coming-from",
+)  # fmt: skip
+
+LOOK = """<iframe id="open" hidden></iframe><script>
+const open = document.getElementById("open").contentDocument;
+open.open();
+const until = async (found) => { while (!found()) await new Promise((done) => setTimeout(done, 20)); };
+async function framed(page, width) {
+  const frame = document.createElement("iframe");
+  frame.width = width;
+  frame.height = 900;
+  frame.src = page;
+  document.body.append(frame);
+  await new Promise((done) => frame.addEventListener("load", done, { once: true }));
+  return frame;
+}
+async function tell(found) {
+  document.getElementById("told").textContent = JSON.stringify(await found());
+  open.close();
+}
+</script>"""
+LOCAL = (*SWIFTSHADER, "--allow-file-access-from-files")
+
+
+@pytest.mark.browser
+def test_no_page_scrolls_to_the_side(browser, tmp_path):
+    """On a phone and on a desk, by day and by night."""
+    pages = [(SITE / f"{page}.html").as_uri() for page in SEEN]
+    script = f"""<script>tell(async () => {{
+      const told = [];
+      for (const page of {json.dumps(pages)}) for (const width of [390, 1280]) {{
+        const frame = await framed(page, width);
+        const root = frame.contentDocument.documentElement;
+        for (const theme of ["light", "dark"]) {{
+          root.dataset.theme = theme;
+          const paper = frame.contentWindow.getComputedStyle(frame.contentDocument.body).backgroundColor;
+          told.push([page, width, theme, root.scrollWidth - root.clientWidth, paper]);
+        }}
+        frame.remove();
+      }}
+      return told;
+    }})</script>"""
+    found, _ = told(browser, tmp_path / "wide.html", LOOK + script, LOCAL)
+    assert len(found) == 4 * len(SEEN)
+    assert not [one for one in found if one[3] > 0]
+    assert len({paper for *_, theme, _, paper in found if theme == "dark"} & {"rgb(255, 255, 255)"}) == 0
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_player_of_the_first_page_runs(browser, tmp_path, width):
+    """From the first pass to the last, with the verdict that it is right; it takes the theme of the page."""
+    script = f"""<script>tell(async () => {{
+      const page = await framed({json.dumps((SITE / "index.html").as_uri())}, {width});
+      const frame = page.contentDocument.querySelector("iframe.player");
+      frame.scrollIntoView();
+      const at = (id) => frame.contentDocument?.getElementById(id);
+      await until(() => at("count")?.textContent);
+      const first = at("count").textContent;
+      page.contentDocument.documentElement.dataset.theme = "dark";
+      await until(() => frame.contentDocument.documentElement.dataset.theme === "dark");
+      while (!at("forward").disabled) at("forward").click();
+      const root = frame.contentDocument.documentElement;
+      return [first, at("count").textContent, at("mark").textContent, root.scrollWidth - root.clientWidth];
+    }})</script>"""
+    (first, last, mark, beyond), _ = told(browser, tmp_path / "player.html", LOOK + script, LOCAL)
+    passes = int(first.removeprefix("1 / "))
+    assert passes <= 24 and last == f"{passes} / {passes}"
+    assert (mark, beyond) == ("✓ right", 0)
+
+
+@pytest.mark.browser
+def test_search_works_from_a_file(browser, tmp_path):
+    script = f"""<script>tell(async () => {{
+      const frame = await framed({json.dumps((SITE / "search.html").as_uri() + "?q=harmonic")}, 1280);
+      const links = () => [...frame.contentDocument.querySelectorAll("#search-results li a")];
+      await until(() => links().length > 2);
+      return links().map((one) => one.href);
+    }})</script>"""
+    found, _ = told(browser, tmp_path / "search.html", LOOK + script, LOCAL)
+    assert any(link.endswith("generated/glla.plu.html") for link in found), found

@@ -106,16 +106,16 @@ class Kernel:
     ``kernel(source)(A=A, ..., shape=None, dtype=None, repeat=1, device=None, check_finite=True)`` draws with it:
 
     - an array for each sampler by its name in the GLSL: an array_like, which is uploaded, or a `glla.Array`, which
-          stays where it is. ``uniform sampler2D A`` reads float32, to which others are converted; ``uniform isampler2D
-          A`` reads int32 and bool, see docs/facts/methods.md;
-        - a value for each uniform, a number, a tuple, or rows of numbers for a ``mat3``. A plan is made for each set
-          of values, so what changes at every call is faster in an array;
-        - these are given where they are declared, unless you give them: ``ivec2 shape``, rows and columns of the
-          result; ``ivec2 A_shape``, those of the array A; ``int repeat_number``, 0 in the first pass;
-        - `shape` of the result, by default that of the first sampler's array;
-        - `dtype` of the result, which must be what the shader writes, and is checked: float32 for ``out vec4``, int32
-          for ``out ivec4``. With "bool" integers other than 0 become True;
-        - `repeat`, how often it is drawn; each time the result takes the place of the array, see `feedback`;
+      stays where it is. ``uniform sampler2D A`` reads float32, to which others are converted; ``uniform isampler2D
+      A`` reads int32 and bool, see docs/facts/methods.md;
+    - a value for each uniform, a number, a tuple, or rows of numbers for a ``mat3``. A plan is made for each set
+      of values, so what changes at every call is faster in an array;
+    - these are given where they are declared, unless you give them: ``ivec2 shape``, rows and columns of the
+      result; ``ivec2 A_shape``, those of the array A; ``int repeat_number``, 0 in the first pass;
+    - `shape` of the result, by default that of the first sampler's array;
+    - `dtype` of the result, which must be what the shader writes, and is checked: float32 for ``out vec4``, int32
+      for ``out ivec4``. With "bool" integers other than 0 become True;
+    - `repeat`, how often it is drawn; each time the result takes the place of the array, see `feedback`.
 
     It gives an `Array`; for several outputs a named tuple of them, by their names. Does not synchronise.
     ``kernel(source).plan(A=(m, n), ...)`` gives the plan. With a `glla.Pending` among the arrays the call is queued on

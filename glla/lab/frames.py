@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glla.display.colours import CHANGED, SIGNED, UNDRAWN
+from glla.display.colours import CHANGED, UNDRAWN
 from glla.errors import TraceError
 from glla.gl.recorder import Recorder, TracedPass
+from glla.lab.plots import signed
 from glla.operations.record import Array
 from glla.passes import Region, Slot, Storage
 from glla.passes.glsl import find as shaders
@@ -201,7 +202,7 @@ def _picture(one: TracedPass, norm: Normalize) -> bytes:
             figure.text(
                 left + LARGE + 0.03, BOTTOM - 0.05, f"{verb} {hidden} more like these", fontsize=9, color=colour
             )
-    bar = figure.colorbar(ScalarMappable(norm, _colours()), cax=figure.add_axes(BAR), extend="both")
+    bar = figure.colorbar(ScalarMappable(norm, signed()), cax=figure.add_axes(BAR), extend="both")
     bar.set_label("entries of matrices", fontsize=9)
     bar.ax.tick_params(labelsize=8)
     file = BytesIO()
@@ -243,19 +244,13 @@ def _foot(one: TracedPass) -> str:
     )
 
 
-def _colours() -> Any:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("signed", SIGNED).with_extremes(bad=NOTHING)
-
-
 def _draw(ax: Axes, panel: _Panel, norm: Normalize, colour: str, verb: str) -> None:
     from matplotlib import colormaps
     from matplotlib.ticker import MaxNLocator
 
     cells = panel.cells
     if panel.is_matrix:
-        image = ax.imshow(cells, cmap=_colours(), norm=norm, interpolation="nearest")
+        image = ax.imshow(cells, cmap=signed().with_extremes(bad=NOTHING), norm=norm, interpolation="nearest")
         ax.xaxis.set_major_locator(MaxNLocator(10, integer=True, min_n_ticks=1))
     else:
         own = colormaps["Greens"].with_extremes(bad=NOTHING)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glla.display.colours import SIGNED
 from glla.errors import OptionError
 from glla.lab.comparison import Comparison
 from glla.lab.extra import require
@@ -33,6 +34,13 @@ DASHES = ("-", "--", "-.", ":")
 
 DISTINCT = len(MARKERS) * len(DASHES)
 """Series that differ without their colours: the numbers of markers and of dashes have no common divisor."""
+
+
+def signed() -> Any:
+    """Colour map of values from negative orange to positive blue, see `glla.display.colours`."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("signed", SIGNED)
 
 
 def style(number: int) -> dict[str, Any]:
