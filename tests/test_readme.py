@@ -21,7 +21,16 @@ def name(path):
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")], ids=name)
+def pages_with_code():
+    """Pages, those that open a software rasteriser where there is one."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if ">>>" in text:
+            marks = [pytest.mark.mesa] if "Device(software=True)" in text else []
+            yield pytest.param(page, id=name(page), marks=marks)
+
+
+@pytest.mark.parametrize("page", pages_with_code())
 def test_code_of_a_page_is_true(page):
     pytest.importorskip("scipy")
     failures, _ = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")

@@ -83,7 +83,8 @@ class Tree:
 
     def run(self, *arguments):
         """Run Python in the copy."""
-        environment = os.environ | {"PYTHONPATH": str(self.folder), "GLLA_DEBUG": "0"}
+        path = os.pathsep.join(filter(None, [str(self.folder), os.environ.get("PYTHONPATH")]))
+        environment = os.environ | {"PYTHONPATH": path, "GLLA_DEBUG": "0"}
         command = [sys.executable, *arguments]
         return subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=120, check=False
@@ -93,7 +94,7 @@ class Tree:
         """Output of tests, ``FILE::part of a name``, of which only the cases of the operation run."""
         parts = [test.split("::") for test in tests]
         names = " or ".join(name for _, name in parts)
-        options = ("-q", "-p", "no:cacheprovider", "-k", f"({names}) and (symmetrize or not [)")
+        options = ("-q", "-p", "no:cacheprovider", "-p", "no:benchmark", "-k", f"({names}) and (symmetrize or not [)")
         return self.run("-m", "pytest", *options, *{file: None for file, _ in parts}).stdout
 
 
