@@ -119,10 +119,9 @@ def measure(
     `device`: what to measure. `quick`: less work and fewer repeats: figures that tell whether it works, rather than how
     fast. `progress`: called with what is measured next, in words.
     """
-    meter = _Meter(device, EFFORTS[device.info.software, quick])
-    parts = {"fragments": meter.fragments, "writes": meter.colours, "copies": meter.transfers, "draws": meter.draws}
     progress("a warm clock")
-    meter.warm_up()
+    meter = _Meter(device, quick)
+    parts = {"fragments": meter.fragments, "writes": meter.colours, "copies": meter.transfers, "draws": meter.draws}
     figures: dict[str, Ceiling] = {}
     for what, measured in parts.items():
         progress(what)
@@ -132,8 +131,7 @@ def measure(
 
 def of_fragments(device: Device, quick: bool = False) -> dict[str, Ceiling]:
     """Measure only arithmetic, fetches and colour writes of fragments: enough for a roofline, in less time."""
-    meter = _Meter(device, EFFORTS[device.info.software, quick])
-    meter.warm_up()
+    meter = _Meter(device, quick)
     return {**meter.fragments(), **meter.colours()}
 
 
@@ -143,9 +141,7 @@ def of_channels(device: Device, quick: bool = False) -> dict[str, Ceiling]:
     ``four``, ``swizzled``, ``one``: multiply-adds of four channels at once, of four that change their places, of one
     alone; ``fetch``, ``write``, ``upload``: of RGBA32F texels, from the cache, to a target, and from the host.
     """
-    meter = _Meter(device, EFFORTS[device.info.software, quick])
-    meter.warm_up()
-    return meter.channels()
+    return _Meter(device, quick).channels()
 
 
 def of_branches(device: Device, quick: bool = False) -> dict[str, Ceiling]:
@@ -153,19 +149,24 @@ def of_branches(device: Device, quick: bool = False) -> dict[str, Ceiling]:
 
     ``apart``: neighbours differ; ``together``: each half of the target is of one mind.
     """
-    meter = _Meter(device, EFFORTS[device.info.software, quick])
-    meter.warm_up()
-    return meter.branches()
+    return _Meter(device, quick).branches()
 
 
 class _Meter:
-    """The measurements."""
+    """The measurements, after a while of work: an idle GPU's clock is low."""
 
-    def __init__(self, device: Device, effort: Effort) -> None:
+    def __init__(self, device: Device, quick: bool = False) -> None:
         self.device = device
-        self.effort = effort
-        self.size = (effort.side, effort.side)
+        self.effort = EFFORTS[device.info.software, quick]
+        self.size = (self.effort.side, self.effort.side)
         self.rng = np.random.default_rng(2007)
+        m, c = self.rng.uniform(0.5, 1, (2, kernels.SIDE, kernels.SIDE))
+        self.coefficients = device.write_texels(np.stack([m, c, 1 / m, -c / m], axis=-1).astype(np.float32))
+        plan = kernels.arithmetic(self.size, self.effort.steps, self.effort.rounds)
+        end = time.perf_counter() + self.effort.warm
+        while time.perf_counter() < end:
+            device.run(plan, coefficients=self.coefficients)
+            device.finish()
 
     def random(self, height: int, width: int, channels: int) -> Array:
         """Make random texels from 1 to 2."""
@@ -190,55 +191,45 @@ class _Meter:
 
     # -- what fragments do --------------------------------------------------------------------------------------
 
-    def coefficients(self) -> Texture:
-        """Make the operand of `kernels.arithmetic`."""
-        m, c = self.rng.uniform(0.5, 1, (2, kernels.SIDE, kernels.SIDE))
-        return self.device.write_texels(np.stack([m, c, 1 / m, -c / m], axis=-1).astype(np.float32))
+    def arithmetic(self, what: str, channels: int = 4, swizzled: bool = False) -> Ceiling:
+        """Rate of multiply-adds."""
+        plan = kernels.arithmetic(self.size, self.effort.steps, self.effort.rounds, channels, swizzled)
+        timed = self.time_plan(plan, coefficients=self.coefficients)
+        return timed.rate(plan.flops, "GFLOP/s", f"fragment multiply-adds, {what}")
 
-    def warm_up(self) -> None:
-        """Work for a while: an idle GPU's clock is low."""
-        plan, operand = kernels.arithmetic(self.size, self.effort.steps, self.effort.rounds), self.coefficients()
-        end = time.perf_counter() + self.effort.warm
-        while time.perf_counter() < end:
-            self.device.run(plan, coefficients=operand)
-            self.device.finish()
+    def fetches(self, timed: _Timed, what: str) -> Ceiling:
+        """Rate of the fetches of a plan."""
+        count = self.effort.side**2 * kernels.FETCHES * self.effort.steps * self.effort.rounds
+        return timed.rate(count, "Gfetch/s", what)
+
+    def texels(self, channels: int) -> Ceiling:
+        """Rate of texel fetches from the cache."""
+        operand = self.device.write_texels(self.random(kernels.SIDE, kernels.SIDE, channels))
+        plan = kernels.fetch(self.size, self.effort.steps, self.effort.rounds, channels)
+        name = FORMATS[channels].upper()
+        return self.fetches(self.time_plan(plan, T=operand), f"texel fetches, {name}, cached 64 x 64")
+
+    def written(self, plan: Plan, what: str) -> Ceiling:
+        """Rate of the bytes that a plan writes."""
+        return self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", f"colour writes, {what}")
 
     def fragments(self) -> dict[str, Ceiling]:
         """Measure arithmetic and fetches."""
-        effort = self.effort
-        steps, rounds = effort.steps, effort.rounds
-        plan = kernels.arithmetic(self.size, steps, rounds)
-        what = "fragment multiply-adds, 32 independent sums, no memory"
-        figures = {
-            "fragment_fma": self.time_plan(plan, coefficients=self.coefficients()).rate(plan.flops, "GFLOP/s", what)
-        }
-        fetches = effort.side**2 * kernels.FETCHES * steps * rounds
-        for channels, name in FORMATS.items():
-            operand = self.device.write_texels(self.random(kernels.SIDE, kernels.SIDE, channels))
-            timed = self.time_plan(kernels.fetch(self.size, steps, rounds, channels), T=operand)
-            figures[f"fetch_{name}"] = timed.rate(fetches, "Gfetch/s", f"texel fetches, {name.upper()}, cached 64 x 64")
+        figures = {"fragment_fma": self.arithmetic("32 independent sums, no memory")}
+        figures |= {f"fetch_{name}": self.texels(channels) for channels, name in FORMATS.items()}
         panel = self.device.write_texels(self.random(1, kernels.BLOCK_TEXELS, 4))
-        timed = self.time_plan(kernels.uniform_fetch(self.size, steps, rounds), panel=panel)
+        plan = kernels.uniform_fetch(self.size, self.effort.steps, self.effort.rounds)
         what = "reads of a vec4 from a uniform block, at an index that all fragments share"
-        figures["fetch_uniform"] = timed.rate(fetches, "Gfetch/s", what)
+        figures["fetch_uniform"] = self.fetches(self.time_plan(plan, panel=panel), what)
         return figures
 
     def channels(self) -> dict[str, Ceiling]:
         """Measure arithmetic in its forms, and RGBA32F texels on their ways."""
-        effort = self.effort
-        size, steps, rounds = self.size, effort.steps, effort.rounds
-        figures = {}
-        for name, (channels, swizzled) in {"four": (4, False), "swizzled": (4, True), "one": (1, False)}.items():
-            plan = kernels.arithmetic(size, steps, rounds, channels, swizzled)
-            what = f"fragment multiply-adds, {name}"
-            figures[name] = self.time_plan(plan, coefficients=self.coefficients()).rate(plan.flops, "GFLOP/s", what)
-        operand = self.device.write_texels(self.random(kernels.SIDE, kernels.SIDE, 4))
-        fetches = effort.side**2 * kernels.FETCHES * steps * rounds
-        timed = self.time_plan(kernels.fetch(size, steps, rounds, 4), T=operand)
-        figures["fetch"] = timed.rate(fetches, "Gfetch/s", "texel fetches, RGBA32F, cached 64 x 64")
-        plan = kernels.write(size, steps, 1)
-        figures["write"] = self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", "colour writes, 1 RGBA32F target")
-        texels = self.random(effort.matrix, effort.matrix, 4)
+        forms = {"four": (4, False), "swizzled": (4, True), "one": (1, False)}
+        figures = {name: self.arithmetic(name, *form) for name, form in forms.items()}
+        figures["fetch"] = self.texels(4)
+        figures["write"] = self.written(kernels.write(self.size, self.effort.steps, 1), "1 RGBA32F target")
+        texels = self.random(self.effort.matrix, self.effort.matrix, 4)
         timed = self.time(partial(self.device.write_texels, texels))
         figures["upload"] = timed.rate(texels.nbytes, "GB/s", "host to texture, RGBA32F")
         return figures
@@ -253,19 +244,16 @@ class _Meter:
 
     def colours(self) -> dict[str, Ceiling]:
         """Measure colour writes and blending."""
-        figures = {}
+        size, steps, figures = self.size, self.effort.steps, {}
         for targets in (count for count in TARGETS if count <= self.device.limits.draw_buffers):
-            plan = kernels.write(self.size, self.effort.steps, targets)
-            what = f"colour writes, {targets} RGBA32F target{'s' if targets > 1 else ''}"
-            figures[f"write_{targets}"] = self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", what)
+            what = f"{targets} RGBA32F target{'s' if targets > 1 else ''}"
+            figures[f"write_{targets}"] = self.written(kernels.write(size, steps, targets), what)
         for channels in (2, 1):
             name = FORMATS[channels]
-            plan = kernels.write(self.size, self.effort.steps, 1, channels)
-            what = f"colour writes, 1 {name.upper()} target"
-            figures[f"write_{name}"] = self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", what)
-        plan = kernels.blend(self.size, 8 * self.effort.steps)
-        what = "colour writes, 1 RGBA32F target, blended (added); bytes written"
-        figures["blend"] = self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", what)
+            plan = kernels.write(size, steps, 1, channels)
+            figures[f"write_{name}"] = self.written(plan, f"1 {name.upper()} target")
+        blended = kernels.blend(size, 8 * steps)
+        figures["blend"] = self.written(blended, "1 RGBA32F target, blended (added); bytes written")
         return figures
 
     # -- what is copied -----------------------------------------------------------------------------------------
@@ -333,51 +321,59 @@ def pack(matrix: Array) -> Array:
 
 
 @contextmanager
-def bare_draws(device: Device) -> Iterator[dict[str, Action]]:
-    """Give the draws of `kernels.draws` and `kernels.ping_pong` as somebody writes them who uses moderngl directly."""
+def _bare(device: Device, shader: str, size: tuple[int, int], targets: int) -> Iterator[Any]:
+    """Give a vertex array of a shader, textures of zeros and their framebuffers, by moderngl itself; it is current."""
     gl = device._gl  # only here: whatever glla puts above moderngl is what is to be measured
     with device.current():
+        text = shaders.resolve(shader)
         with interrupts.put_off():
-            programs = [
-                gl.program(vertex_shader=text.vertex.text, fragment_shader=text.fragment.text)
-                for text in (shaders.resolve("ceilings/dot"), shaders.resolve("ceilings/increment"))
-            ]
-        arrays = [gl.vertex_array(program, []) for program in programs]
-        textures = [gl.texture((2, 2), 4, bytes(64), dtype="f4") for _ in range(2)]
+            program = gl.program(vertex_shader=text.vertex.text, fragment_shader=text.fragment.text)
+        array, zeros = gl.vertex_array(program, []), bytes(16 * size[0] * size[1])
+        textures = [gl.texture(size, 4, zeros, dtype="f4") for _ in range(targets)]
         framebuffers = [gl.framebuffer([texture]) for texture in textures]
-        for framebuffer in framebuffers:
-            framebuffer.viewport = (0, 0, 1, 1)
-        value: Any = programs[0]["value"]
-        data = [struct.pack("f", step) for step in range(DRAWS)]
-
-    def draw() -> None:
-        with device.current():
-            framebuffers[0].use()
-            for _ in range(DRAWS):
-                arrays[0].render(vertices=3)
-
-    def draw_uniform() -> None:
-        with device.current():
-            framebuffers[0].use()
-            for number in data:
-                value.write(number)
-                arrays[0].render(vertices=3)
-
-    def ping_pong() -> None:
-        with device.current():
-            for step in range(DRAWS):
-                framebuffers[step % 2].use()
-                textures[1 - step % 2].use(0)
-                arrays[1].render(vertices=3)
-
     try:
-        yield {"draw": draw, "draw_uniform": draw_uniform, "ping_pong": ping_pong}
+        yield array, textures, framebuffers
     finally:
         with device.current():
             gl.screen.use()  # never release the framebuffer that is bound
-            made: tuple[Any, ...] = (*framebuffers, *textures, *arrays, *programs)
+            made: tuple[Any, ...] = (*framebuffers, *textures, array, program)
             for one in made:
                 one.release()
+
+
+@contextmanager
+def bare_draws(device: Device) -> Iterator[dict[str, Action]]:
+    """Give the draws of `kernels.draws` and `kernels.ping_pong` as somebody writes them who uses moderngl directly."""
+    data = [struct.pack("f", step) for step in range(DRAWS)]
+    with (
+        _bare(device, "ceilings/dot", (2, 2), 1) as (dot, _, (target,)),
+        _bare(device, "ceilings/increment", (2, 2), 2) as (increment, textures, targets),
+    ):
+        value: Any = dot.program["value"]
+        for framebuffer in (target, *targets):
+            framebuffer.viewport = (0, 0, 1, 1)
+
+        def draw() -> None:
+            with device.current():
+                target.use()
+                for _ in range(DRAWS):
+                    dot.render(vertices=3)
+
+        def draw_uniform() -> None:
+            with device.current():
+                target.use()
+                for number in data:
+                    value.write(number)
+                    dot.render(vertices=3)
+
+        def ping_pong() -> None:
+            with device.current():
+                for step in range(DRAWS):
+                    targets[step % 2].use()
+                    textures[1 - step % 2].use(0)
+                    increment.render(vertices=3)
+
+        yield {"draw": draw, "draw_uniform": draw_uniform, "ping_pong": ping_pong}
 
 
 def in_place(device: Device, side: int, draws: int) -> Array:
@@ -385,24 +381,12 @@ def in_place(device: Device, side: int, draws: int) -> Array:
 
     OpenGL 3.3 leaves that undefined, so that no plan may do it. Right were `draws` everywhere.
     """
-    gl = device._gl  # only here: see `bare_draws`
-    with device.current():
-        text = shaders.resolve("ceilings/increment")
-        with interrupts.put_off():
-            program = gl.program(vertex_shader=text.vertex.text, fragment_shader=text.fragment.text)
-        array, texture = gl.vertex_array(program, []), gl.texture((side, side), 4, bytes(16 * side * side), dtype="f4")
-        framebuffer = gl.framebuffer([texture])
-        try:
-            framebuffer.use()
-            texture.use(0)
-            for _ in range(draws):
-                array.render(vertices=3)
-            return np.frombuffer(texture.read(), dtype=np.float32).reshape(side, side, 4).copy()
-        finally:
-            gl.screen.use()  # never release the framebuffer that is bound
-            made: tuple[Any, ...] = (framebuffer, texture, array, program)
-            for one in made:
-                one.release()
+    with _bare(device, "ceilings/increment", (side, side), 1) as (array, (texture,), (target,)), device.current():
+        target.use()
+        texture.use(0)
+        for _ in range(draws):
+            array.render(vertices=3)
+        return np.frombuffer(texture.read(), dtype=np.float32).reshape(side, side, 4).copy()
 
 
 def table(data: dict[str, Any]) -> str:

@@ -201,11 +201,6 @@ FACTORS = _peer(
 )  # fmt: skip
 
 
-def _getrf_and_getrs(sgetrf: Any, sgetrs: Any, a: Array, b: Array) -> Any:
-    lu, piv, _ = sgetrf(a, overwrite_a=1)
-    return sgetrs(lu, piv, b, overwrite_b=1)[0]
-
-
 SYSTEM = _peer(
     "LAPACK gesv", "solve", "a, b",
     ("numpy.linalg.solve(a, b)",),
@@ -213,16 +208,8 @@ SYSTEM = _peer(
     ("scipy.linalg.solve(a, b, overwrite_a=True, overwrite_b=True, check_finite=False)", F),
     ("lapack.sgesv(a, b)", IN_C, "[2]"),
     ("lapack.sgesv(a, b, overwrite_a=1, overwrite_b=1)", IN_F, "[2]"),
-    _scipy(
-        "lapack.sgetrf and sgetrs, in place, Fortran order", _fortran, _getrf_and_getrs, "lapack.sgetrf",
-        "lapack.sgetrs",
-    ),
+    ("lapack.sgetrs(*lapack.sgetrf(a, overwrite_a=1)[:2], b, overwrite_b=1)", IN_F, "[0]"),
 )  # fmt: skip
-
-
-def _getrf_and_getri(sgetrf: Any, sgetri: Any, sgetri_lwork: Any, a: Array) -> Any:
-    lu, piv, _ = sgetrf(a, overwrite_a=1)
-    return sgetri(lu, piv, lwork=int(sgetri_lwork(len(a))[0]), overwrite_lu=1)[0]
 
 
 def _with_identity(a: Array) -> Arrays:
@@ -230,18 +217,13 @@ def _with_identity(a: Array) -> Arrays:
 
 
 INVERSE = _peer(
-    "LAPACK getri", "inv gauss_jordan", "a",
+    "LAPACK getri", "inv gauss_jordan", "a, b=None",
     ("numpy.linalg.inv(a)",),
     ("numpy.linalg.inv(a)", F),
     ("scipy.linalg.inv(a, overwrite_a=True, check_finite=False)", F),
-    _scipy(
-        "lapack.sgetrf and sgetri, in place, Fortran order", _fortran, _getrf_and_getri, "lapack.sgetrf",
-        "lapack.sgetri", "lapack.sgetri_lwork",
-    ),
-    _scipy(
-        "lapack.sgetrf and sgetrs of the identity, in place, Fortran order", _with_identity, _getrf_and_getrs,
-        "lapack.sgetrf", "lapack.sgetrs",
-    ),
+    ("lapack.sgetri(*lapack.sgetrf(a, overwrite_a=1)[:2], lwork=64 * len(a), overwrite_lu=1)", IN_F, "[0]"),
+    ("lapack.sgetrs(*lapack.sgetrf(a, overwrite_a=1)[:2], b, overwrite_b=1)",
+     Layout(_with_identity, "b the identity, in place, Fortran order"), "[0]"),
 )  # fmt: skip
 
 
@@ -403,17 +385,11 @@ TRIDIAGONAL = _peer(
 )  # fmt: skip
 
 
-def _potrf_and_potri(spotrf: Any, spotri: Any, a: Array) -> Any:
-    return spotri(spotrf(a, lower=1, overwrite_a=1, clean=0)[0], lower=1, overwrite_c=1)[0]
-
-
 INVERSE_POS = _peer(
     "LAPACK potri", "inv_pos", "a",
     ('scipy.linalg.inv(a, assume_a="pos")',),
-    _scipy(
-        "lapack.spotrf and spotri, in place, Fortran order, one half", _fortran, _potrf_and_potri, "lapack.spotrf",
-        "lapack.spotri",
-    ),
+    ("lapack.spotri(lapack.spotrf(a, lower=1, overwrite_a=1, clean=0)[0], lower=1, overwrite_c=1)",
+     Layout(_fortran, "in place, Fortran order, one half"), "[0]"),
 )  # fmt: skip
 CHOLESKY = _peer(
     "LAPACK potrf", "cholesky cho_factor", "a",
@@ -438,18 +414,10 @@ SYSTEM_BANDED = _peer(
 )  # fmt: skip
 
 
-def _getrf_and_gecon(sgetrf: Any, sgecon: Any, a: Array) -> Any:
-    norm = np.abs(a).sum(axis=0).max()
-    return sgecon(sgetrf(a, overwrite_a=1)[0], norm)[0]
-
-
 CONDITION = _peer(
     "LAPACK gecon", "rcond", "a",
     ("1 / numpy.linalg.cond(a, 1)",),
-    _scipy(
-        "lapack.sgetrf and sgecon, in place, Fortran order", _fortran, _getrf_and_gecon, "lapack.sgetrf",
-        "lapack.sgecon",
-    ),
+    ("lapack.sgecon(anorm=numpy.abs(a).sum(axis=0).max(), a=lapack.sgetrf(a, overwrite_a=1)[0])", IN_F, "[0]"),
 )  # fmt: skip
 
 

@@ -39,7 +39,6 @@ from glla.operations.elimination.plu import permutation_of
 from glla.operations.elimination.rref import EPSILON, SMALLEST_BLOCK_NORM
 from glla.passes import Plan, resident
 from glla.passes.layout import Shape
-from glla.testing import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -272,8 +271,8 @@ def _plu(name: str, a: Float32, matrix: Array, pivoting: Any) -> Record:
     refused = judged and not acceptance.accepted(ratio.min(), largest.max(), scale, min(a.shape))
     returned = testing.judge_plu(a, *linalg.plu(a, pivoting, variant="rank2", device=device, check_finite=False))
     smallest = float(ratio.min()) if judged else math.nan
-    growth = _over(np.abs(upper).max(), scale)
-    return _record(name, a, "plu", pivoting, growth, smallest, verdict, refused, returned, len(plan.passes))
+    figures = (_over(np.abs(upper).max(), scale), smallest, verdict.ratio, bool(refused), returned.ratio)
+    return Record(name, len(a), a.shape[1], "plu", pivoting, *figures, len(plan.passes))
 
 
 def _pluq(name: str, a: Float32, matrix: Array) -> Record:
@@ -281,7 +280,9 @@ def _pluq(name: str, a: Float32, matrix: Array) -> Record:
     verdict = testing.judge_plu(a @ Q.T, P, L, U)
     passes = len(_plan(plu_kernel, a.shape, "row_operations_full").passes)
     growth = _over(np.abs(U).max(), np.abs(a).max())
-    return _record(name, a, "plu", COMPLETE, growth, math.nan, verdict, False, verdict, passes)
+    return Record(
+        name, len(a), a.shape[1], "plu", COMPLETE, growth, math.nan, verdict.ratio, False, verdict.ratio, passes
+    )
 
 
 def _rref(name: str, a: Float32, device: Device, pivoting: Any) -> Record:
@@ -300,24 +301,8 @@ def _rref(name: str, a: Float32, device: Device, pivoting: Any) -> Record:
     returned = testing.judge_rref(augmented, R, found)
     growth, smallest = (_over(largest, largest_magnitude(scaled)), ratio) if judged else (math.nan, math.nan)
     passes = len(_plan(rref_kernel, augmented.shape, pivoting=pivoting).passes)
-    return _record(name, a, "rref", pivoting, growth, smallest, verdict, refused, returned, passes)
-
-
-def _record(
-    name: str,
-    a: Float32,
-    operation: str,
-    pivoting: str,
-    growth: float,
-    smallest: float,
-    verdict: Verdict,
-    refused: bool,
-    returned: Verdict,
-    passes: int,
-) -> Record:
-    rows, columns = a.shape
-    figures = (growth, smallest, verdict.ratio, bool(refused), returned.ratio, passes)
-    return Record(name, rows, columns, operation, pivoting, *figures)
+    figures = (growth, smallest, verdict.ratio, bool(refused), returned.ratio)
+    return Record(name, len(a), a.shape[1], "rref", pivoting, *figures, passes)
 
 
 def _over(largest: Any, scale: Any) -> float:

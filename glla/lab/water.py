@@ -6,7 +6,6 @@ too, with its equations put right, as a demonstration of `glla.hybrid.map`; besi
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from glla import hybrid
 from glla.applications import ShallowWater
 from glla.gl import Device
+from glla.gl.clock import clock
 from glla.gl.window import Window
 from glla.lab.study import Report, Run, Study, option
 from glla.lab.table import titled
@@ -174,11 +174,7 @@ def case(device: Device, n: int, steps: int, say: Callable[[str], None] = lambda
 
     def timed(name: str, simulation: Any, finish: Callable[[], None] = lambda: None) -> Any:
         say(name)
-        begin = time.perf_counter()
-        for _ in range(steps):
-            simulation.step()
-        finish()
-        took[name] = 1000 * (time.perf_counter() - begin) / steps
+        took[name] = 1000 * clock(simulation.step, finish, steps)[0] / steps
         return simulation
 
     cpu = timed("CPU, dense systems (LAPACK)", Reference(start, on_cpu))
