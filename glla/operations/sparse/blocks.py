@@ -20,8 +20,6 @@ class Blocks(Direct):
 
     name: ClassVar[str] = "blocks"
 
-    shape: Shape
-    entries: int  # of the matrix
     blocks: int  # blocks with an entry
     longest: int  # blocks of the longest block row
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,11 +10,10 @@ from numpy.typing import NDArray
 
 from glla.errors import OptionError
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.diagonals import TERMS, across, grid, in_grid, rows_of_diagonals
+from glla.operations.sparse.diagonals import across, grid, in_grid, rows_of_diagonals, terms
 from glla.operations.sparse.layout import Direct, Rows, in_passes, vector
-from glla.passes import Draft, Limits, Storage, Uniform
+from glla.passes import Draft, Limits, Storage
 from glla.passes.glsl.find import Define
-from glla.passes.layout import Shape
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,6 @@ class Circular(Direct):
 
     name: ClassVar[str] = "circular"
 
-    shape: Shape  # rows and columns, equal
-    entries: int  # of the matrix
     offsets: tuple[int, ...]  # from 0 to n - 1
 
     @staticmethod
@@ -52,13 +48,7 @@ class Circular(Direct):
             "GRID": across(len(self.offsets)), "WIDTH": own.width, "HEIGHT": own.height, "ORDER": self.shape[0],
         }  # fmt: skip
 
-        def parts() -> Iterator[tuple[dict[str, Uniform], dict[str, Define]]]:
-            for first in range(0, len(self.offsets), TERMS):
-                some = self.offsets[first : first + TERMS]
-                text = " ".join(f"TERM({first + d}, {offset})" for d, offset in enumerate(some))
-                yield {}, {**shared, "COUNT": len(some), "TERMS": text}
-
-        return in_passes(draft, "spmv/circular", {"A": "A", "x": x}, own, parts())
+        return in_passes(draft, "spmv/circular", {"A": "A", "x": x}, own, terms(self.offsets, shared))
 
     def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str:
         """Add the passes of the product with a matrix."""

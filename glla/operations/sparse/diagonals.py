@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,8 +26,6 @@ class Diagonals(Direct):
 
     name: ClassVar[str] = "diagonals"
 
-    shape: Shape
-    entries: int  # of the matrix
     offsets: tuple[int, ...]  # column minus row of each; one of zeros stands for a matrix without entries
     # the texels of all diagonals that belong to the same rows stand side by side; otherwise each diagonal is a vector
     # by itself
@@ -86,12 +84,17 @@ def rows_of_diagonals(
         "GRID": across(len(offsets)), "VECTOR_WIDTH": own.width, "HEIGHT": own.height, "AROUND": int(around),
         "BESIDE": beside * len(offsets),
     }  # fmt: skip
-    parts = []
+    return rows.in_passes(draft, "diagonals", ("A",), limits, terms(offsets, shared))
+
+
+def terms(
+    offsets: tuple[int, ...], shared: Mapping[str, Define]
+) -> Iterator[tuple[dict[str, Uniform], dict[str, Define]]]:
+    """Uniforms and defines of each pass over diagonals, whose terms are written as GLSL."""
     for first in range(0, len(offsets), TERMS):
         some = offsets[first : first + TERMS]
         text = " ".join(f"TERM({first + d}, {offset})" for d, offset in enumerate(some))
-        parts.append((dict[str, Uniform](), {**shared, "COUNT": len(some), "TERMS": text}))
-    return rows.in_passes(draft, "diagonals", ("A",), limits, parts)
+        yield {}, {**shared, "COUNT": len(some), "TERMS": text}
 
 
 def written(offsets: tuple[int, ...], first: int) -> dict[str, Define]:

@@ -56,15 +56,21 @@ class Structure(Protocol):
         """Add those of the product with a matrix; give the slot of Y. None where columns are looped."""
 
 
+@dataclass(frozen=True)
 class Direct:
     """A format whose product goes from x to y at once."""
 
-    shape: Shape
+    shape: Shape  # rows and columns
+    entries: int  # of the matrix, without the format's padding
 
     @property
     def tallest(self) -> int:
         """Elements of x or y."""
         return max(self.shape)
+
+    def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str | None:
+        """Say that columns are looped."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from glla.errors import LimitError
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.layout import Direct, Rows, filled, in_passes, many, slices, vector
 from glla.passes import Draft, Limits, Storage
-from glla.passes.layout import Shape
 
 MOST_COLUMNS = 1 << 24
 """Columns at most: a column is stored beside its value as a float32, which is exact up to here."""
@@ -24,8 +23,6 @@ class Pointers(Direct):
 
     name: ClassVar[str] = "pointers"
 
-    shape: Shape
-    entries: int  # of the matrix
     longest: int  # entries of the longest row
 
     @staticmethod

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.layout import Direct, Rows, filled, many, places, vector
+from glla.operations.sparse.layout import Direct, filled, many, places, vector
 from glla.passes import Draft, Limits, Storage
-from glla.passes.layout import Shape
 
 
 @dataclass(frozen=True)
@@ -19,9 +18,6 @@ class Points(Direct):
     """A matrix stored as a list of entries."""
 
     name: ClassVar[str] = "points"
-
-    shape: Shape
-    entries: int  # of the matrix
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Points:
@@ -52,6 +48,3 @@ class Points(Direct):
             inputs = {"A": "A", "places": "places", "x": x}
             draft.draw("spmv/points", inputs, y, defines=defines, accumulate=True, points=self.entries)
         return y
-
-    def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> None:
-        """Say that columns are looped."""

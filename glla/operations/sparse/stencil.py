@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from glla.errors import OptionError
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.diagonals import TERMS, Diagonals, shifted, taken
-from glla.operations.sparse.layout import Direct, Rows, filled, fitting, many, vector
+from glla.operations.sparse.layout import Direct, filled, fitting, many, vector
 from glla.passes import Draft, Limits, Storage
 from glla.passes.glsl.find import Define
-from glla.passes.layout import Shape
 
 LOOKED_AT = 61
 """Samples, evenly over the matrix, in which the usual rows are searched."""
@@ -37,8 +36,6 @@ class Stencil(Direct):
 
     name: ClassVar[str] = "stencil"
 
-    shape: Shape
-    entries: int  # of the matrix
     offsets: tuple[int, ...]  # column minus row of each diagonal
     # entries of four usual rows, four of each diagonal; none where no rows are, so that all are listed
     usual: tuple[float, ...]
@@ -126,11 +123,8 @@ class Stencil(Direct):
                 terms.append(f"y += terms({entries}, {x});")
         return " ".join(terms)
 
-    def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> None:
-        """Say that columns are looped: those that go together take the `diagonals`."""
-
     def diagonals(self, limits: Limits) -> Diagonals:
-        """The same matrix by its diagonals."""
+        """The same matrix by its diagonals, which several columns at once take."""
         return Diagonals.at(self.shape, self.entries, self.offsets, limits)
 
 
