@@ -30,7 +30,7 @@ def pages_with_code():
             yield pytest.param(page, id=name(page), marks=marks)
 
 
-@pytest.mark.parametrize("page", pages_with_code())
+@pytest.mark.parametrize("page", list(pages_with_code()))
 def test_code_of_a_page_is_true(page):
     pytest.importorskip("scipy")
     failures, _ = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
