@@ -11,7 +11,7 @@ import pytest
 
 import glla
 from benchmarks import __main__ as listing
-from benchmarks import applications, cases, exact, operations, plots, readme, study, tables
+from benchmarks import applications, cases, exact, operations, plots, readme, seeds, study, tables
 from benchmarks import thesis as evaluation
 from benchmarks.cases import OPERATIONS, Case
 from benchmarks.study import perform
@@ -507,16 +507,20 @@ def test_what_does_not_count_is_not_shown(kind, change, tmp_path):
         assert show(tmp_path).count("\n") == good - len(run["records"])
 
 
-def test_what_is_wrong_or_computes_something_else_is_no_fastest_way(tmp_path):
-    folder = tmp_path / "device" / "sparse"
-    shutil.copytree(study.RESULTS / H200 / "sparse", folder)
-    before = tables.sparse(tmp_path)
+@pytest.mark.parametrize(("kind", "show"), [("sparse", tables.sparse), ("sources", seeds.table)])
+def test_what_is_wrong_or_computes_something_else_is_no_way(kind, show, tmp_path):
+    folder = tmp_path / "device" / kind
+    shutil.copytree(study.RESULTS / H200 / kind, folder)
+    before = show(tmp_path)
     for path in folder.glob("*.json"):
         run = json.loads(path.read_text(encoding="utf-8"))
         few = [{**one, "variant": f"{one['variant']}, 16 columns", "seconds": 1e-9} for one in run["figures"]]
-        bad = [{"system": one["system"], "size": one["size"], "variant": "wrong", "flaw": "bad"} for one in few]
+        bad = [{**one, "flaw": "bad", "size": one["size"] + (kind == "sources")} for one in run["figures"]]
+        bad = [{name: value for name, value in one.items() if "seconds" not in name} for one in bad]
         path.write_text(json.dumps({**run, "figures": [*run["figures"], *few, *bad]}), encoding="utf-8")
-    assert tables.sparse(tmp_path) == before
+    assert show(tmp_path) == before
+    assert tables.cluster(tmp_path) == tables.sparse(tmp_path / "none") == tables.NOTHING
+    assert seeds.cell(seeds.ROWS[0], ()) == "not measured yet"
 
 
 def test_wrong_results_are_not_shown():

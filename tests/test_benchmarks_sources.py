@@ -68,23 +68,6 @@ def test_rows_are_complete():
             assert {row.author, row.fast} <= {*record.variants, "inv", "matmul"}, row
 
 
-def test_ours_is_of_the_largest_size_that_has_both(tmp_path):
-    def figure(variant, size, seconds, flaw=""):
-        return {"system": "x", "variant": variant, "size": size, "flaw": flaw, "end_to_end": {"seconds": seconds}}
-
-    folder = tmp_path / "gpu" / "sources"
-    folder.mkdir(parents=True)
-    old = [figure("slow", 64, 9.0), figure("fast", 64, 9.0)]
-    new = [figure("slow", 8, 2.0), figure("fast", 8, 1.0), figure("slow", 16, 0.4), figure("fast", 16, 0.1),
-           figure("fast", 32, 1.0), figure("slow", 32, 1.0, "wrong")]  # fmt: skip
-    for name, figures in (("1", old), ("2", new), ("3", [{**figure("other", 4, 1.0), "system": "y"}])):
-        text = json.dumps({"renderer": "a GPU", "date": "2026-01-02", "figures": figures})
-        (folder / f"{name}.json").write_text(text, encoding="utf-8")
-    row = seeds.Row("", "", "", "", "slow", "fast", "", "x")
-    assert seeds.cell(row, seeds.figures_of(tmp_path)["x"]) == "a GPU, 2026, 16: 400 / 100 ms, 4 x"
-    assert seeds.cell(row, ()) == "not measured yet"
-
-
 def test_each_kernel_of_the_author_has_its_passes(tmp_path):
     assert perform(kernels.STUDY, ["--size", "40", "--output", str(tmp_path / "results")]) == 0
     (path,) = tmp_path.rglob("kernels/*.json")

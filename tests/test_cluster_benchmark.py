@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from benchmarks import cluster, tables
+from benchmarks import cluster
 from benchmarks.study import perform
 
 pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
@@ -67,58 +67,3 @@ def test_records_see_what_is_wrong():
     assert found[0]["gflops"] == 2e6 / 4.0 / 1e9
     assert [one["speedup"] for one in cluster.speedups(found)] == [1.6]
     assert cluster.speedups(found[1:]) == []
-
-
-def load(others):
-    """As `machine.Watch` tells it."""
-    return {"load_average": {"start": 0.0, "end": 0.0}, "others_cores": {"start": 0.0, "during": others}, "of_cores": 4}
-
-
-def test_the_readme_s_table(tmp_path):
-    def keep(name, count=2, **more):
-        runs = [
-            {"kind": "ranks", "what": "product", "n": 64, "nb": 8, "count": 1, "seconds": 4.0,
-             "ratio_to_predicted": 1.25, "residual": 0.5, "ok": True},
-            {"kind": "ranks", "what": "product", "n": 64, "nb": 4, "count": 2, "seconds": 2.0,
-             "ratio_to_predicted": 0.5, "residual": 0.25, "ok": True},
-            {"kind": "several", "what": "right-hand sides", "n": 64, "nb": None, "count": 1, "seconds": 1.0,
-             "ratio_to_predicted": None, "residual": 1.0, "ok": True},
-            {"kind": "several", "what": "right-hand sides", "n": 64, "nb": None, "count": 2, "seconds": 0.8,
-             "ratio_to_predicted": None, "residual": 1.6, "ok": True},
-        ]  # fmt: skip
-        runs = [run for run in runs if run["count"] <= count and (count > 1 or run["kind"] == "ranks")]
-        data = {
-            "renderer": "R",
-            "engine": "glla",
-            "cores": 4,
-            "thesis": False,
-            "times_mean_something": True,
-            "load": load(0.0),
-        }
-        data |= {"date": name, "runs": runs, "speedups": cluster.speedups(runs)}
-        path = tmp_path / "r" / "cluster" / f"{name}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(data | more), encoding="utf-8")
-
-    assert tables.cluster(tmp_path) == tables.NOTHING
-    keep("2", times_mean_something=False)
-    keep("4", load=load(3.0))
-    keep("3", thesis=True)
-    assert tables.cluster(tmp_path) == tables.NOTHING
-    keep("1")
-    assert tables.cluster(tmp_path).splitlines()[2:] == [
-        "| 2 x R | MPI, a rank a GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
-        "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
-    ]
-    keep("6", gpus=[{"index": 0, "cuda": 0}])  # a machine of its own: does not take the place of as many GPUs as ranks
-    assert tables.cluster(tmp_path).splitlines()[2:5] == [
-        "| 2 x R | MPI, a rank a GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
-        "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
-        "| 1 x R | MPI, 2 ranks that share 1 GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
-    ]
-    (tmp_path / "r" / "cluster" / "6.json").unlink()
-    keep("5", count=1)  # does not take the place of those that held several against one
-    assert tables.cluster(tmp_path).splitlines()[3:] == [
-        "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
-        "| 1 x R | one rank | product | 64 | 4 | - | - | 1.25 | 0.5 |",
-    ]
