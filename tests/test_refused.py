@@ -183,13 +183,16 @@ def test_an_unknown_variant_is_refused(name, rng):
 
 RECORD = Path(__file__).with_name("refused.txt")
 NAMES = {name: getattr(np, name) for name in ("diag", "eye", "float32", "inf", "nan", "stack", "tril", "triu")}
+LINE = 2 * np.eye(3) - np.eye(3, k=1) - np.eye(3, k=-1)
 NAMES |= {
     "steep": np.eye(8) - 2.0**30 * np.eye(8, k=1),  # of its inverse 2^210 is an entry
     "unit": np.eye(8, 1, -7),
     "banded": np.eye(17) - 1000 * np.eye(17, k=-1),
+    "poisson": np.kron(LINE, np.eye(3)) + np.kron(np.eye(3), LINE),
     "wide": np.where(np.arange(16).reshape(4, 4) % 3, 3e38, -3e38),
 }
-NAMES |= {"array": on_device, "glla": glla, "np": np, "ones": lambda *shape: np.ones(shape)}
+NAMES |= {"array": on_device, "glla": glla, "L": glla.sparse.linalg, "np": np}
+NAMES |= {"ones": lambda *shape: np.ones(shape), "zeros": lambda *shape: np.zeros(shape)}
 
 
 def recorded() -> Iterator[tuple[str, str]]:

@@ -12,12 +12,9 @@ import pytest
 import glla
 from glla import testing
 from glla.errors import (
-    DTypeError,
     LimitError,
     NonFiniteError,
-    OptionError,
     OutOfMemoryError,
-    ShapeError,
     SingularMatrixError,
 )
 from glla.gl import Device, Download
@@ -27,7 +24,6 @@ from glla.operations import OPERATIONS
 from glla.operations.layouts import packing
 from glla.operations.product import matmul, tiles
 from glla.operations.product.matmul import KERNEL
-from glla.operations.systems import lu_solve
 from glla.passes import Limits, forms_of, resident
 
 SIDE, CAP = 24, 40_000
@@ -78,18 +74,6 @@ def test_more_room_never_moves_more():
     ]
     assert efforts == sorted(efforts, reverse=True)
     assert efforts[0] > efforts[-1] == 4 * (333 * 777 + 777 * 555 + 333 * 555)
-
-
-def test_what_travels():
-    """A panel of A stays while the tiles of B pass by, or the other way round; with slabs both pass by."""
-    assert tiles.Tiling(KERNEL, (1000, 10, 100), 500, 10, 50, "inner_product").uploads == (2, 4, False)
-    assert tiles.Tiling(KERNEL, (100, 10, 1000), 50, 10, 500, "inner_product").uploads == (4, 2, True)
-    assert tiles.Tiling(KERNEL, (100, 10, 1000), 50, 10, 1000, "inner_product").uploads == (2, 1, False)
-    assert tiles.Tiling(KERNEL, (100, 10, 1000), 100, 10, 500, "inner_product").uploads == (1, 2, False)
-    assert tiles.Tiling(KERNEL, (100, 10, 1000), 50, 4, 500, "inner_product").uploads == (12, 12, False)
-    made = tiles.Tiling(KERNEL, (100, 10, 1000), 50, 5, 500, "inner_product")
-    assert made.traffic == 4 * (8 * 50 * 5 + 8 * 5 * 500 + 100 * 1000)
-    assert made.effort == made.traffic + 2 * 4 * 100 * 1000 / tiles.DEVICE_TO_BUS
 
 
 @pytest.mark.parametrize(("m", "n", "a", "b"), [(90, 170, 4, 1), (170, 90, 1, 4)])
@@ -352,22 +336,6 @@ def test_out_may_be_an_operand(small, rng):
         testing.assert_exact(np.ascontiguousarray(c.T), testing.product(a.T, b.T).astype(np.float32))
 
 
-def test_an_out_that_will_not_do(rng):
-    a = whole_numbers(rng, 3, 3)
-    read_only = np.empty((3, 3), np.float32)
-    read_only.flags.writeable = False
-    for out, error, message in (
-        (np.empty((3, 3)), DTypeError, "matmul: out must be float32, got float64; results are float32"),
-        (np.empty((3, 4), np.float32), ShapeError, r"matmul: out must have the shape of the result, \(3, 3\), got"),
-        ([[0.0] * 3] * 3, TypeError, "matmul: out must be a NumPy array that can be written, got list"),
-        (read_only, OptionError, "matmul: out must be a NumPy array that can be written, got one that is read-only"),
-    ):
-        with pytest.raises(error, match=f"^{message}"):
-            glla.matmul(a, a, out=out)
-    with pytest.raises(OptionError, match=r"^matmul: out must be None beside an Array, the result is an Array too"):
-        glla.matmul(glla.asarray(a), a, out=np.empty((3, 3), np.float32))
-
-
 # -- systems ----------------------------------------------------------------------------------------------------------
 
 
@@ -453,26 +421,6 @@ def test_a_matrix_that_must_fit_and_does_not(rng):
             with pytest.raises(LimitError, match=message + "; only right-hand sides are cut into blocks$") as caught:
                 call()
             assert (caught.value.asked, caught.value.allowed) == (n, n - 1)
-
-
-@pytest.mark.parametrize("transposed", [False, True])
-def test_the_plans_of_a_solution_are_those_that_run(device, rng, transposed, monkeypatch):
-    factors = glla.linalg.factors.factorise(
-        glla.asarray(testing.conditioned(20, 20, rng), device), equilibrate_first=True
-    )
-    b = glla.asarray(testing.normal(20, 5, rng), device)
-    ran = []
-    real = device.run
-    monkeypatch.setattr(device, "run", lambda plan, **operands: (ran.append(plan), real(plan, **operands))[1])
-    x = factors.solve(b, transposed)
-    made = factors.solution(5, transposed)
-    assert ran[0] is made
-    calls = [step.plan for step in made.steps]
-    assert ran[1:] == calls  # one after the other, and no other
-    assert [plan.operation.partition("[")[0] for plan in calls].count("triangular") == 2
-    forms = resident((20, 20), b.shape)
-    assert made is lu_solve.device_plan(forms, device.limits, transposed=transposed, equilibrated=True)
-    assert x.shape == b.shape
 
 
 def batched(device, operation, operands):

@@ -2,12 +2,13 @@
 
 import copy
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import glla
-from glla.errors import DTypeError, LimitError, NonFiniteError, OptionError, ShapeError, UnsupportedError
+from glla.errors import LimitError
 from glla.operations.sparse import sell, spmv
 from glla.operations.sparse.formats import FORMATS
 from glla.operations.sparse.layout import filled
@@ -17,16 +18,6 @@ from glla.sparse.convert import compressed
 scipy_sparse = pytest.importorskip("scipy.sparse")
 
 DENSE = np.array([[0, 2, 0, 0], [1, 0, 0, 3], [0, 0, 0, 0], [4, 0, 5, 0], [0, 0, 0, 6]])
-CSR = scipy_sparse.csr_array
-
-
-class Huge:
-    """More rows than int32 counts."""
-
-    shape, nnz, dtype = (2**31, 1), 0, np.dtype(float)
-
-    def tocoo(self):
-        return self
 
 
 KINDS = [
@@ -205,29 +196,11 @@ def test_what_is_planned_is_shown():
     assert "5 x 4 of float32, 6 entries, format diagonals" not in repr(glla.sparse.asarray(A, "blocks"))
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda A: glla.sparse.asarray(DENSE, "csr"), OptionError, r"format must be one of diagonals, .*, got 'csr'"),
-        (lambda A: glla.sparse.asarray(DENSE, "circular"), OptionError, "circular diagonals are of a square matrix"),
-        (lambda A: glla.sparse.asarray(CSR([[np.nan]])), NonFiniteError, r"A must not hold NaN or infinity"),
-        (lambda A: glla.sparse.asarray(CSR([[1e300]])), NonFiniteError, r"must fit float32"),
-        (lambda A: glla.sparse.asarray(CSR([[1j]])), DTypeError, r"got dtype complex"),
-        (lambda A: glla.sparse.asarray([1, 2]), ShapeError, r"A must be a matrix"),
-        (lambda A: A @ np.ones(5), ShapeError, r"shapes of A \(5, 4\) and x \(5,\) are incompatible"),
-        (lambda A: A @ CSR(DENSE.T), UnsupportedError, "two sparse matrices"),
-        (lambda A: glla.sparse.asarray(Huge()), LimitError, "counted in int32"),
-        (
-            lambda A: A @ [1, 1e39, 2, 1],
-            NonFiniteError,
-            r"x must fit float32 \(largest 3.403e\+38\), got 1e\+39; scale",
-        ),
-        (lambda A: A @ np.full((4, 4), -1e39), NonFiniteError, "x must fit float32"),
-    ],
-)
-def test_what_is_wrong_is_said(call, error, message):
-    with pytest.raises(error, match=message):
-        call(glla.sparse.asarray(DENSE))
+def test_more_rows_than_int32_counts_are_refused():
+    huge = SimpleNamespace(shape=(2**31, 1), nnz=0, dtype=np.dtype(float))
+    huge.tocoo = lambda: huge
+    with pytest.raises(LimitError, match="counted in int32"):
+        glla.sparse.asarray(huge)
 
 
 def test_what_is_given_as_infinity_or_nan_stays():

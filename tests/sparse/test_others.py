@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import OptionError
 from glla.operations.sparse.cg import VARIANTS
 
 from .test_cg import iterations, poisson, relative, scipy_sparse, theirs
@@ -229,8 +228,6 @@ def test_a_shift(rng):
     for scale in (1, 2.0**40):
         x, info = L.minres(poisson(8) * scale, b, shift=1.3 * scale)
         assert info == 0 and relative(indefinite(8), x * scale, b) <= 1e-5
-    with pytest.raises(OptionError, match="shift must be a number"):
-        L.minres(poisson(8), b, shift=np.nan)
     A, b = poisson(4), rng.standard_normal(16)
     M = theirs.LinearOperator((16, 16), matvec=lambda x: -x, dtype=float)
     x, info = L.minres(A, b, M=M)  # a preconditioner that is not definite breaks down on the host
@@ -251,9 +248,6 @@ def test_gmres_takes_whole_cycles(rng):
     assert L.gmres(A, np.eye(8)[0], restart=4)[1] == -1
     _, info = L.gmres(A, rng.standard_normal(8), restart=8, M=L.jacobi(np.diag([2.0] * 8)))
     assert info == 0
-    for option in ({"restart": 0}, {"callback_type": "legacy"}):
-        with pytest.raises(OptionError, match=f"gmres: {next(iter(option))} must be"):
-            L.gmres(A, np.ones(8), **option)
 
 
 def arnoldi(a, b, steps, rounded):
@@ -347,6 +341,3 @@ def test_starts_and_bounds_that_scipy_takes(name):
     for bounds in ({"rtol": np.inf}, {"atol": np.inf}):
         x, info = solve(A, b, **bounds)
         assert info == 0 and not x.any()
-    for bounds in ({"rtol": np.nan}, {"rtol": -1}, {"atol": None}, {"atol": "legacy"}):
-        with pytest.raises(OptionError, match=f"{next(iter(bounds))} must be a number from 0"):
-            solve(A, b, **bounds)
