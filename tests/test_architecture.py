@@ -194,9 +194,9 @@ def plans_of_record(name):
             for count, options in product(COUNTS, given_to(record.batch.plan, record)):
                 forms = tuple(replace(form, shape=(count, *form.shape)) for form in hosted)
                 plans += [plan for _, plan in stages(record.batch.plan(forms, limits, **options))]
-            if record.batch.stacked is not None:
+            if record.batch.there is not None:
                 forms = tuple(Form((3, *form.shape), resident=True) for form in hosted)
-                plans += [plan for _, plan in stages(record.batch.stacked(forms, limits))]
+                plans += [plan for _, plan in stages(record.batch.there(forms, limits))]
     return plans
 
 

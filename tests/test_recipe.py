@@ -167,10 +167,6 @@ GAPS = {
         ),
     ),
     "the record": (
-        Gap(
-            RECORD, ", unjudged=True", "", f"{RECORDS}::accepted",
-            "give Batch a filter, rejected=..., or unjudged=True, which accepts every matrix",
-        ),
         Gap(RECORD, '"definition"', '""', f"{RECORDS}::what_it_is", "VARIANTS: give 'sum' a summary and a source"),
         Gap(
             "tests/operations/passes.txt", "symmetrize sum: 1:1", "symmetrize sum: 1:2", f"{RECORDS}::of_the_table",

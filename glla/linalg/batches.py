@@ -85,12 +85,12 @@ class Batches:
 
     def _halves(self, operands: Sequence[Any], transposed: Callable[[Any], Any]) -> tuple[Any, ...]:
         """Hand in the halves that the plan of a batch reads."""
-        turned = self._batch.lower_half and not self.options.get("lower", True)
+        turned = self._batch.layout.lower_half and not self.options.get("lower", True)
         return (transposed(operands[0]), *operands[1:]) if turned else tuple(operands)
 
     def _results(self, shape: tuple[int, ...], **known: Any) -> Results:
         """Results of a batch, from its matrices, and from numbers that its plan gives."""
-        make = self._batch.results
+        make = self._batch.layout.results
         return {self.results[0]: known["matrices"]} if make is None else dict(make({**known, "shape": shape[-2:]}))
 
     # -- on the host --------------------------------------------------------------------------------------------------
@@ -102,8 +102,8 @@ class Batches:
         if records is None:
             return None
         found = self._results(operands[0].shape, operands=operands, matrices=records[0], diagnostics=records[1])
-        if self._batch.rejected is not None:
-            places = self._batch.rejected(operands, *records, **self._batch_options)
+        if self._batch.filter.rejected is not None:
+            places = self._batch.filter.rejected(operands, *records, **self._batch_options)
             if len(places):
                 self._repair(found, [(places, tuple(one[places] for one in operands))], len(operands[0]), batch, None)
         return found
@@ -111,7 +111,7 @@ class Batches:
     def records(self, operands: Sequence[Host], most: int, **more: Any) -> tuple[Host, Host] | None:
         """Run one plan for `most` matrices at a time; give the matrices and diagnostics of records. None likewise."""
         forms = forms_of(operands)
-        length = self._batch.length(forms)
+        length = self._batch.layout.length(forms)
         records = np.empty((len(operands[0]) if most else 0, length), dtype=np.float32)
 
         def run(first: int, end: int) -> None:
@@ -120,7 +120,7 @@ class Batches:
             records[first:end] = _records(self.device, plan, length, [part[first:end] for part in operands])
 
         done = in_pieces(len(operands[0]), most, run)
-        return None if done is None else self._batch.parted(forms, records)
+        return None if done is None else self._batch.layout.parted(forms, records)
 
     # -- on the device ------------------------------------------------------------------------------------------------
 
@@ -160,13 +160,13 @@ class Batches:
         plan = plan_there(batch, forms, self.device.limits, **self._batch_options)
         textures = {name: one.texture for name, one in zip(plan.operands, operands, strict=True)}
         results: Results = self.device.run(plan, **textures)
-        count, order, matrices = forms[0].count, batch.order(forms), None
+        count, order, matrices = forms[0].count, batch.layout.order(forms), None
 
         def seen(texture: Any, *shape: int) -> Resident:
             return Resident.wrapped(self.device, texture, (count, *shape), "float32")
 
         if "matrices" in results:
-            matrices = seen(results.pop("matrices"), *batch.matrix(forms))
+            matrices = seen(results.pop("matrices"), *batch.layout.matrix(forms))
         if "largest" in results:
             largest = seen(results.pop("largest"))
             if self.check_finite:
@@ -174,7 +174,7 @@ class Batches:
         places = np.arange(count)
         if "doubts" in results:
             places = np.flatnonzero(results.pop("doubts").reshape(-1)[:count])
-        lengths = {"diagnostics": batch.lines * order, "line": order, "columns": forms[-1].matrix[1]}
+        lengths = {"diagnostics": batch.layout.lines * order, "line": order, "columns": forms[-1].matrix[1]}
         numbers, there = dict[str, Host](), dict[str, Resident]()
         for name, one in results.items():
             width = lengths.get(name.partition("_")[0], 1)
@@ -189,14 +189,14 @@ class Batches:
 
         By its extremes alone a matrix may be rejected that is accepted by all its entries.
         """
-        batch, options = found.batch, self._batch_options
+        judge, options = found.batch.filter, self._batch_options
         for places, given in resident.read_together(operands, found.rejected(**options)):
-            if batch.scaled is None or batch.rejected is None:
+            if judge.scaled is None or judge.rejected is None:
                 yield places, given
                 continue
             at = np.searchsorted(found.places, places)
             still = found.infinite[at]
-            still[batch.rejected(given, np.zeros((0, 1, 1), dtype=np.float32), found.diagnostics[at], **options)] = True
+            still[judge.rejected(given, np.zeros((0, 1, 1), dtype=np.float32), found.diagnostics[at], **options)] = True
             yield places[still], tuple(one[still] for one in given)
 
     # -- rejected matrices of a batch ---------------------------------------------------------------------------------
@@ -237,11 +237,11 @@ class Batches:
         A batch of one goes on alone at once, as do matrices that are not finite.
         """
         found = list[tuple[Places, Results]]()
-        if self._batch.host_work is not None:
+        if self._batch.filter.host_work is not None:
             self._refuse(places, given, batch)
-            name, work = self._batch.host_work
+            name, work = self._batch.filter.host_work
             return [(np.arange(len(places)), {self.results[0]: host_step(name)(work)(*given, **self.options)[0]})]
-        if self._batch.scaled is None or count == 1:
+        if self._batch.filter.scaled is None or count == 1:
             return found
         ready = np.flatnonzero(np.logical_and.reduce([np.isfinite(one).all(axis=(1, 2)) for one in given]))
         most = again.most(self._batch, tuple(Form(one.shape) for one in given), self.device.limits)
@@ -255,7 +255,8 @@ class Batches:
     def _piece_once_more(self, given: tuple[Host, ...], numbers: Places, most: int) -> tuple[Places, Results]:
         """Run some matrices; their number is rounded up to four binary digits, so that few plans serve all numbers."""
         batch, count, options = self._batch, len(numbers), self._batch_options
-        assert batch.rejected is not None
+        judge = batch.filter.rejected
+        assert judge is not None
         unit = 1 << max(count.bit_length() - 4, 0)
         filled = np.resize(numbers, max(2, min(most, -(-count // unit) * unit)))
         values = {name: one[filled] for name, one in zip("AB", given, strict=False)}
@@ -263,7 +264,7 @@ class Batches:
         plan = following(again.batched(batch, forms, self.device.limits, **options), again.AGAIN)
         made = run(self.device, plan, values)
         matrices, diagnostics, accepted = made["matrices"], made["diagnostics"], ~made["lost"]
-        rejected = batch.rejected(tuple(made[f"scaled {name}"] for name in values), matrices, diagnostics, **options)
+        rejected = judge(tuple(made[f"scaled {name}"] for name in values), matrices, diagnostics, **options)
         if len(rejected) and plan.after:
             rejected = rejected[~run(self.device, following(plan, again.LOOK), made)["stands"][rejected]]
         accepted[rejected] = False
@@ -331,7 +332,7 @@ class Solved:
         """Lines of diagnostics, (places, lines, length of a line)."""
         if "diagnostics" not in self.numbers:
             return np.zeros((len(self.places), 0, self.order), dtype=np.float32)
-        return self.numbers["diagnostics"].reshape(len(self.places), self.batch.lines, self.order)
+        return self.numbers["diagnostics"].reshape(len(self.places), self.batch.layout.lines, self.order)
 
     @property
     def extremes(self) -> tuple[Host, ...]:
@@ -355,12 +356,12 @@ class Solved:
         """Places of the matrices that the filter of their batch does not accept, in order."""
         if not len(self.places):
             return self.places
-        if self.batch.lost is not None:
-            return self.places[self.batch.lost(self.numbers, **options)]
+        if self.batch.filter.lost is not None:
+            return self.places[self.batch.filter.lost(self.numbers, **options)]
         bad = self.infinite
-        if self.batch.rejected is not None:
+        if self.batch.filter.rejected is not None:
             upper = self.numbers.get("most_upper", np.zeros(0, dtype=np.float32)).reshape(-1, 1, 1)
-            bad[self.batch.rejected(self.extremes, upper, self.diagnostics, **options)] = True
+            bad[self.batch.filter.rejected(self.extremes, upper, self.diagnostics, **options)] = True
         return self.places[bad]
 
     @property

@@ -157,55 +157,23 @@ class Interface:
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
-    """How a stack of small matrices goes through one plan, see `glla.operations.batches.stack`."""
+class Layout:
+    """Places in the operands and in the record of a matrix of a batch."""
 
-    # (forms, limits) -> most matrices of the stack that may go at once; 0 if they are looped
-    most: Callable[[Forms, Limits], int]
-    # (forms of the stacks, limits, **options) -> plan. Operand ``raw``: the stacks, one after the other. Result
-    # ``records``: a record for each matrix
-    plan: Callable[..., Plan]
     # (forms) -> rows and columns of the matrix that a record begins with; (0, 0) if it holds diagnostics alone
     matrix: Callable[[Forms], Shape]
     lines: int = 0  # lines of diagnostics behind it, each as long as `order` says
-    # (operands, matrices of the records, diagnostics of the records, **options) -> places of the matrices that are
-    # rejected. For a batch on the device it is asked twice: with pairs of extremes in place of operands and factors,
-    # then with the operands of those rejected. None where all are accepted
-    rejected: Callable[..., NDArray[np.intp]] | None = None
-    factors: bool = False  # the matrices are packed factors
-    norms: bool = False  # of stacks on the device the 1-norms are read back, of the matrices of A and of the results
-    # what is rejected depends on the least magnitudes of the operands; otherwise their largest ones are enough, which
-    # say whether they are finite
-    least: bool = True
-    # (forms of stacks on the device, limits, **options) -> plan of a piece of them, where it has diagnostics of its own
-    stacked: Callable[..., Plan] | None = None
     # (forms) -> length of a line of diagnostics; that of U's diagonal, if it is not said
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
-    # every matrix is accepted without diagnostics. Of batches on the device the largest magnitude of each record is
-    # made, which says whether it is finite
-    unjudged: bool = False
-    # lines of diagnostics that are results: of stacks on the device they are read of all matrices, and no others unless
-    # the device doubts the matrix
+    # lines of diagnostics that are results: of batches on the device they are read of all matrices, and no others
+    # unless the device rejects the matrix
     kept: tuple[int, ...] = ()
-    # ("", "system", "definite", "factors", "determinant"): whether the device itself finds the matrices of which the
-    # host must see diagnostics, and by what: see `glla.operations.batches.stack_doubts`
-    judged: str = ""
     # the plan reads the lower half of A: with ``lower=False`` matrices are handed in transposed
     lower_half: bool = False
     # (mapping of what a batch has given: ``operands``, ``matrices``, ``diagnostics``, ``exponents``, ``shape`` of A,
     # and what the plan on the device reads) -> results by name, an element for each matrix; None where the matrices are
     # the result
     results: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
-    # (numbers that the plan `stacked` reads, by name, **options) -> which matrices are not accepted; None where
-    # `rejected` tells it
-    lost: Callable[..., NDArray[np.bool_]] | None = None
-    # (A of a stack, **options) -> it scaled by powers of two, and exponents, by which rejected matrices are batched
-    # once more, see `glla.operations.batches.again`. None where each of them goes on alone
-    scaled: Callable[..., Any] | None = None
-    # name and function, (operands, **options) -> (X,), that solve rejected matrices together on the host
-    host_work: tuple[str, Callable[..., tuple[Array]]] | None = None
-    # by the option ``mode``: ways of other modes than the usual one
-    modes: Mapping[str, Batch] = field(default_factory=dict)
 
     def length(self, forms: Forms) -> int:
         """Elements of the record of a matrix."""
@@ -219,6 +187,51 @@ class Batch:
             records[:, : rows * columns].reshape(len(records), rows, columns),
             records[:, rows * columns :].reshape(len(records), self.lines, self.order(forms)),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Filter:
+    """Which matrices of a batch are rejected, and their second run; the operation's `settle` judges those left."""
+
+    # (operands, matrices of the records, diagnostics of the records, **options) -> places of the matrices that are
+    # rejected. For a batch on the device it is asked twice: with pairs of extremes in place of operands and factors,
+    # then with the operands of those rejected
+    rejected: Callable[..., NDArray[np.intp]] | None = None
+    # ("", "system", "definite", "factors", "determinant"): whether the device itself finds the matrices of which the
+    # host must see diagnostics, and by what: see `glla.operations.batches.stack_doubts`
+    judged: str = ""
+    # read of a batch on the device beside diagnostics and the largest magnitudes of operands: their "least" magnitudes,
+    # 1-"norms" of A and of the record's matrix, the largest entry of the "upper" half of packed factors
+    watched: tuple[str, ...] = ("least",)
+    # (numbers that the plan `Batch.there` reads, by name, **options) -> which matrices are rejected
+    lost: Callable[..., NDArray[np.bool_]] | None = None
+    # (A of a batch, **options) -> it scaled by powers of two, and exponents, by which rejected matrices are batched
+    # once more, see `glla.operations.batches.again`
+    scaled: Callable[..., Any] | None = None
+    # name and function, (operands, **options) -> (X,), that solve rejected matrices batched on the host
+    host_work: tuple[str, Callable[..., tuple[Array]]] | None = None
+
+
+ACCEPTED = Filter()
+"""Every matrix is accepted, without diagnostics. Of batches on the device the largest magnitude of each record is made,
+which says whether it is finite."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """How a batch of small matrices goes through one plan, see `glla.operations.batches.stack`."""
+
+    # (forms, limits) -> most matrices that may go at once; 0 if they go one by one
+    most: Callable[[Forms, Limits], int]
+    # (forms of the batch, limits, **options) -> plan. Operand ``raw``: the operands, one after the other. Result
+    # ``records``: a record for each matrix
+    plan: Callable[..., Plan]
+    layout: Layout
+    filter: Filter
+    # (forms of a batch on the device, limits, **options) -> plan of a piece of it, where it has diagnostics of its own
+    there: Callable[..., Plan] | None = None
+    # by the option ``mode``: batches of other modes than the usual one
+    modes: Mapping[str, Batch] = field(default_factory=dict)
 
 
 def first_result(forms: Forms, results: Mapping[str, Array]) -> Any:

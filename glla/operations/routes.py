@@ -74,8 +74,7 @@ def route(
 def _residents(batch: Batch, forms: Forms, limits: Limits, plain: bool, options: dict[str, Any]) -> Route | None:
     """Choose the way of stacks on the device: together, or None if the matrices are looped."""
     count = max(form.count for form in forms)
-    together = batch.rejected is not None or batch.unjudged or batch.stacked is not None
-    most = batch.most(forms, limits) if plain and together else 0
+    most = batch.most(forms, limits) if plain else 0
     if not most:
         return None
     piece = -(-count // -(-count // most))
@@ -87,7 +86,7 @@ def _residents(batch: Batch, forms: Forms, limits: Limits, plain: bool, options:
 def plan_there(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     """Plan of a batch on the device."""
     options.pop("mode", None)
-    make = partial(residents.plan, batch) if batch.stacked is None else batch.stacked
+    make = partial(residents.plan, batch) if batch.there is None else batch.there
     return make(forms, limits, **options)
 
 

@@ -169,11 +169,11 @@ def test_sizes_are_judged_batched_as_one_by_one(rng):
 def test_batches_on_the_device_have_the_same_figures(device, records, rng, name):
     batch, given = OPERATIONS[name].batch, tuple(rng.standard_normal((2, 5, 3, 3)).astype(np.float32))
     given = given[: len(OPERATIONS[name].operands)]
-    expected = records(batch.plan(forms(*given), device.limits), batch.length(forms(*given)), *given)
+    expected = records(batch.plan(forms(*given), device.limits), batch.layout.length(forms(*given)), *given)
     stacks = tuple(glla.asarray(one, device=device).value for one in given)
     made = residents.plan(batch, tuple(one.form for one in stacks), device.limits)
     found = device.run(made, **{one: stack_.texture for one, stack_ in zip("AB", stacks, strict=False)})
-    parts, figures = batch.parted(forms(*given), expected)
+    parts, figures = batch.layout.parted(forms(*given), expected)
     testing.assert_exact(found["diagnostics"][: figures.size].reshape(figures.shape), figures)
     if "matrices" in found:
         testing.assert_exact(device.read(found["matrices"]).reshape(-1)[: parts.size], parts.reshape(-1))
@@ -221,7 +221,7 @@ def test_one_pass_gives_the_numbers_of_the_longer_way(records, name, n, columns,
     given = [a, rng.standard_normal((len(a), n, columns)).astype(np.float32)][: len(OPERATIONS[name].operands)]
     if len(given) > 1:
         given[1][1, 0, -1] = np.nan
-    length = OPERATIONS[name].batch.length(forms(*given))
+    length = OPERATIONS[name].batch.layout.length(forms(*given))
     one_pass, longer = (way(forms(*given), PLAIN) for way in LONGER_WAY[name])
     assert one_pass.cost.passes == 1 < longer.cost.passes
     small, large = (records(plan, length, *given) for plan in (one_pass, longer))

@@ -61,7 +61,8 @@ def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device
     call = Call(name, name, device, False, ("A", "b"), options=options)
     monkeypatch.setitem(OPERATIONS, name, replace(operation, batch=anew))
     judged = call.solved(stacks, COUNT, False)
-    monkeypatch.setitem(OPERATIONS, name, replace(operation, batch=replace(operation.batch, judged="", kept=())))
+    every = replace(operation.batch, filter=replace(anew.filter, judged=""), layout=replace(anew.layout, kept=()))
+    monkeypatch.setitem(OPERATIONS, name, replace(operation, batch=every))
     found = call.solved(stacks, COUNT, False)
     assert (found.places == np.arange(COUNT)).all()
     doubted = set(found.rejected(**options))
@@ -121,7 +122,7 @@ def test_each_limit_by_itself(order, equilibrate, device, rng):
     figures = np.stack([u, largest, squares], axis=1).astype(np.float32)
     ends = {name: one.astype(np.float32) for name, one in ends.items()}
     stand_ins = tuple(np.stack([ends[f"L_{x}"], ends[f"M_{x}"]], axis=1)[:, np.newaxis] for x in "AB")
-    expected = np.isin(np.arange(count), batch.rejected(stand_ins, np.zeros(0), figures, equilibrate))
+    expected = np.isin(np.arange(count), batch.filter.rejected(stand_ins, np.zeros(0), figures, equilibrate))
     plan = stack_doubts.plan("system", False, figures.shape, True, equilibrate, device.limits.texture_size)
     given = {name: glla.asarray(one, device, check_finite=False) for name, one in {"F": figures, **ends}.items()}
     made = device.run(plan, **{name: one.value.texture for name, one in given.items()})["doubts"]

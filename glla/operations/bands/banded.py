@@ -26,7 +26,20 @@ from glla.operations.layouts.crossing import at_home, bring_in_watched, read_bac
 from glla.operations.layouts.shapes import aligned
 from glla.operations.linear import move
 from glla.operations.linear.view import View
-from glla.operations.record import Array, Batch, Choice, Continue, Done, Operation, Values, Verdict, Way, resolved
+from glla.operations.record import (
+    Array,
+    Batch,
+    Choice,
+    Continue,
+    Done,
+    Filter,
+    Layout,
+    Operation,
+    Values,
+    Verdict,
+    Way,
+    resolved,
+)
 from glla.passes import (
     PLAIN,
     Draft,
@@ -454,13 +467,11 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
 
 
 _BATCH = Batch(
-    most=most,
-    plan=batched,
-    matrix=lambda forms: forms[1].matrix,
-    lines=1,
-    order=lambda forms: FIGURES,
-    rejected=rejected,
-    stacked=resident_stack,
+    most,
+    batched,
+    Layout(lambda forms: forms[1].matrix, 1, lambda forms: FIGURES),
+    Filter(rejected),
+    resident_stack,
 )
 
 TRIDIAGONAL = Operation(

@@ -22,7 +22,7 @@ from glla.operations.bands.band_columns import BLOCK16, Band
 from glla.operations.batches.stack import Passes, Stack, capacity
 from glla.operations.definite.cholesky_blocks import SIDE
 from glla.operations.definite.stack_definite import FAR, rejected
-from glla.operations.record import Array, Batch
+from glla.operations.record import Array, Batch, Filter, Layout
 from glla.passes import PLAIN, Form, Forms, Limits, Plan, Transition
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -112,7 +112,7 @@ def batch(
 
     `made`: (forms, limits, lower=) -> one of the plans above. `careful`: (forms of a matrix, limits, lower=) -> plan of
     the stage that comes next for a matrix that is far from 1. `error`: error of a matrix without a factor. `scaled`:
-    as `Batch.scaled`.
+    as `Filter.scaled`.
     """
 
     @cached_plan
@@ -125,12 +125,8 @@ def batch(
     return Batch(
         most_batched,
         plan,
-        lambda forms: forms[-1].matrix,
-        1,
-        look,
-        norms=made is not factor,
-        order=lambda forms: forms[0].matrix[1],
-        scaled=scaled,
+        Layout(lambda forms: forms[-1].matrix, 1, lambda forms: forms[0].matrix[1]),
+        Filter(look, watched=("least", *["norms"] * (made is not factor)), scaled=scaled),
     )
 
 

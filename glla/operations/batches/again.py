@@ -56,9 +56,10 @@ def _scaled(scale: Callable[[Array], Scaled], storage: Storage, *operands: Array
 @np.errstate(all="ignore")
 def _back(batch: Batch, forms: Forms, texels: Array, f: Integers, sizes: Integers) -> tuple[Float64, Array]:
     """Take records apart, and scale the matrices back."""
-    count, length = forms[0].count, batch.length(forms)
+    count, length = forms[0].count, batch.layout.length(forms)
     stride = length + -length % texels.shape[-1]  # a record begins with a texel
-    matrices, diagnostics = batch.parted(forms, texels.reshape(-1)[: count * stride].reshape(count, stride)[:, :length])
+    records = texels.reshape(-1)[: count * stride].reshape(count, stride)[:, :length]
+    matrices, diagnostics = batch.layout.parted(forms, records)
     if matrices.size:
         return np.ldexp(matrices.astype(np.float64), sizes - f), diagnostics
     return matrices.astype(np.float64), diagnostics
@@ -71,7 +72,7 @@ def _back(batch: Batch, forms: Forms, texels: Array, f: Integers, sizes: Integer
 def batched(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     """Plan of a stack, with all that may come after it: for its rejected matrices together, and for a single one."""
     made = batch.plan(forms, limits, **options)
-    if batch.scaled is None or forms[0].count == 1:
+    if batch.filter.scaled is None or forms[0].count == 1:
         return made
     when = "members are doubtful: as many together as there are"
     return replace(made, after=(Transition(when, AGAIN, partial(plan, batch, forms, limits, **options)), *made.after))
@@ -82,11 +83,12 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     """Plan of as many matrices once more.
 
     Operands ``A`` and ``B``, stacks of the host. Results ``matrices``, in float64, and ``diagnostics``, as
-    `Batch.parted` has them; ``scaled A`` and ``scaled B``; the exponents ``e`` and ``f``; ``lost``, who lost part of B.
+    `Layout.parted` has them; ``scaled A`` and ``scaled B``; the exponents ``e`` and ``f``; ``lost``: part of B is
+    lost.
     """
-    assert batch.scaled is not None
+    assert batch.filter.scaled is not None
     inner = batch.plan(forms, limits, **options)
-    count, n, lines = forms[0].count, forms[0].shape[-1], (batch.lines, batch.order(forms))
+    count, n, lines = forms[0].count, forms[0].shape[-1], (batch.layout.lines, batch.layout.order(forms))
     draft = Draft(AGAIN)
     names = "AB"[: len(forms)]
     given = tuple(draft.operand(name, HostArray(form.shape)) for name, form in zip(names, forms, strict=True))
@@ -95,17 +97,17 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     shapes = {f"scaled {name}": form.shape for name, form in zip(names, forms, strict=True)}
     shapes |= {"e": (count, n, 1), "f": (count, n, 1), "sizes": (count, 1, forms[-1].shape[-1]), "lost": (count,)}
     made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
-    scale = partial(batch.scaled, **options)
+    scale = partial(batch.filter.scaled, **options)
     draft.host(SCALE, partial(_scaled, scale, storage), given, (raw, *made.values()))
     records = draft.call("stack", inner, raw=write_texels(draft, raw, storage))["records"]
     read = read_texels(draft, records, "records")
     results = {
-        "matrices": draft.slot("matrices", HostArray((count, *batch.matrix(forms)))),
+        "matrices": draft.slot("matrices", HostArray((count, *batch.layout.matrix(forms)))),
         "diagnostics": draft.slot("diagnostics", HostArray((count, *lines))),
     }
     draft.host(BACK, partial(_back, batch, forms), (read, made["f"], made["sizes"]), tuple(results.values()))
     after = (Transition("a pivot is small, or an inverse large", LOOK, partial(look, forms[0], limits)),)
-    return draft.plan({**results, **made}, after=after if batch.judged == "system" else ())
+    return draft.plan({**results, **made}, after=after if batch.filter.judged == "system" else ())
 
 
 @cached_plan
@@ -150,4 +152,4 @@ def _stand(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
 def most(batch: Batch, forms: Forms, limits: Limits) -> int:
     """Matrices that may go together once more."""
     together = batch.most(forms, limits)
-    return min(together, plu_batches.most_factors(forms[:1], limits)) if batch.judged == "system" else together
+    return min(together, plu_batches.most_factors(forms[:1], limits)) if batch.filter.judged == "system" else together

@@ -16,7 +16,7 @@ from glla.operations.batches import again, stack, stack_doubts
 from glla.operations.linear import elementwise, fold, move
 from glla.operations.linear.create import draw_full
 from glla.operations.linear.view import View
-from glla.operations.record import Array, Batch
+from glla.operations.record import ACCEPTED, Array, Batch
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, texture
 from glla.passes.cache import cached_plan
 
@@ -50,40 +50,41 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     slots = {name: draft.operand(name, view.storage(size)) for name, view in zip("AB", views, strict=False)}
     raw = draft.call("records in", move.to_raw(tuple(views), size), **slots)["raw"]
     records = draft.call("stack", made, raw=raw)["records"]
-    count, length, shape = forms[0].count, batch.length(forms), batch.matrix(forms)
+    count, length, shape = forms[0].count, batch.layout.length(forms), batch.layout.matrix(forms)
     results: dict[str, str] = {}
     judged = ""
     if shape != (0, 0):
         matrices = taken(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
-    if batch.unjudged:
+    if batch.filter is ACCEPTED:
         largest = draft.call("largest of the records", _most(View.of((count, *shape)), size), A=matrices)
         results["largest"] = largest["most"]
-    if batch.lines:
-        order = batch.order(forms)
-        lines = (count, batch.lines, order)
+    layout, watched = batch.layout, batch.filter.watched
+    if layout.lines:
+        order = layout.order(forms)
+        lines = (count, layout.lines, order)
         start = shape[0] * shape[1]
-        judged = batch.judged if 4 * count * (batch.lines * order + 2 * len(forms)) > READ_WHOLE else ""
-        kept = batch.kept if judged or not batch.judged else ()
+        judged = batch.filter.judged if 4 * count * (layout.lines * order + 2 * len(forms)) > READ_WHOLE else ""
+        kept = layout.kept if judged or not batch.filter.judged else ()
         for line in kept:
             one, at = (count, 1, order), start + line * order
             results[f"line_{line}"] = taken(draft, f"line {line} out", records, one, length, at, size)
         if judged or not kept:
             results["diagnostics"] = taken(draft, "diagnostics out", records, lines, length, start, size)
         for number, (name, view) in enumerate(zip(slots, views, strict=True)):
-            asked = extremes_of(view, number > 0, size) if batch.least else _most(view, size)
+            asked = extremes_of(view, number > 0, size) if "least" in watched else _most(view, size)
             extremes = draft.call(f"extremes of {name}", asked, A=slots[name])
             results |= {f"{end}_{name}": extremes[end] for end in asked.results}
-        if batch.factors:
+        if "upper" in watched:
             upper = draft.call("largest of U", _largest_of_upper(View.of((count, *shape)), order, size), A=matrices)
             results["most_upper"] = upper["most"]
-    if batch.norms:
+    if "norms" in watched:
         inverse = View.of((count, *shape))
         for name, slot, view in (("A", slots["A"], views[0]), ("matrices", matrices, inverse)):
             results[f"norms_{name}"] = draft.call(f"norms of {name}", _norms(view, size), A=slot)["norms"]
     read = [name for name in results if name not in ("matrices", "largest")]
     if judged:
-        norms = batch.norms and judged != "system"  # of systems they are results
+        norms = "norms" in watched and judged != "system"  # of systems they are results
         judge = stack_doubts.plan(judged, norms, lines, "B" in slots, bool(options.get("equilibrate", True)), size)
         given = {sampler: results[name] for sampler, name in SAMPLERS.items() if sampler in judge.operands}
         made_there = draft.call("doubts", judge, **given)

@@ -22,7 +22,7 @@ from glla.operations.batches import stack
 from glla.operations.batches.stack import Passes, Stack
 from glla.operations.definite.cholesky_blocks import rank2
 from glla.operations.host import scaling
-from glla.operations.record import Array, Batch
+from glla.operations.record import Array, Batch, Filter, Layout
 from glla.passes import PLAIN, Form, Forms, Limits, Plan, Transition, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
@@ -174,18 +174,14 @@ def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Transi
         return replace(_way(made, forms)(forms, limits), after=(after, error))
 
     look, judged = (rejected_with_factors, "factors") if made is substitute else (rejected, "definite")
-    norms, scale = made in (solve, substitute), scaling.of_factor if made is substitute else scaling.of_definite
+    scale = scaling.of_factor if made is substitute else scaling.of_definite
     scaled = scaling.for_factor if made is factor else scale
+    watched = ("least", *["norms"] * (made in (solve, substitute)))
     return Batch(
         most_batched,
         plan,
-        lambda forms: forms[-1].matrix,
-        2,
-        look,
-        norms=norms,
-        judged=judged,
-        lower_half=True,
-        scaled=scaled,
+        Layout(lambda forms: forms[-1].matrix, 2, lower_half=True),
+        Filter(look, judged, watched, scaled=scaled),
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from glla.operations.batches.stack import LARGEST, Passes, Stack, capacity
 from glla.operations.orthogonal.qr_pairs import add_applied, add_pairs, add_reflectors
-from glla.operations.record import Batch
+from glla.operations.record import ACCEPTED, Batch, Layout
 from glla.passes import PLAIN, Forms, Limits, Plan, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -116,8 +116,7 @@ def batch(mode: str, **options: Any) -> Batch:
     return Batch(
         partial(most_batched, mode=mode),
         partial(batched, mode=mode),
-        partial(record, mode=mode),
-        unjudged=True,
-        results=partial(_results, mode=mode),
+        Layout(partial(record, mode=mode), results=partial(_results, mode=mode)),
+        ACCEPTED,
         **options,
     )

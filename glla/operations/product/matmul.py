@@ -33,7 +33,19 @@ from glla.operations.product.blocked_product import (
     single_component,
     unpacked,
 )
-from glla.operations.record import Array, Batch, Choice, Chosen, Interface, Operation, Way, builder, kept
+from glla.operations.record import (
+    ACCEPTED,
+    Array,
+    Batch,
+    Choice,
+    Chosen,
+    Interface,
+    Layout,
+    Operation,
+    Way,
+    builder,
+    kept,
+)
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Region, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
@@ -516,7 +528,7 @@ MATMUL = Operation(
     noticed=noticed,
     dtype=_dtype,
     aligned=aligned,
-    batch=Batch(most_batched, batched, product_shape),
+    batch=Batch(most_batched, batched, Layout(product_shape), ACCEPTED),
     tiles=streamed,
     host="glla.hybrid.host:matmul",
     thesis="inner_product",

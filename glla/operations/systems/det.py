@@ -17,7 +17,19 @@ from glla.operations.elimination import counts, factors, fallback, plu, plu_batc
 from glla.operations.host import scaling
 from glla.operations.layouts.crossing import bring_in_watched, read_texels
 from glla.operations.layouts.shapes import square
-from glla.operations.record import BATCHED, Array, Batch, Continue, Done, Operation, Values, Verdict, Way
+from glla.operations.record import (
+    BATCHED,
+    Array,
+    Batch,
+    Continue,
+    Done,
+    Filter,
+    Layout,
+    Operation,
+    Values,
+    Verdict,
+    Way,
+)
 from glla.operations.systems.inverse import example
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix
 from glla.passes.cache import cached_plan
@@ -236,13 +248,8 @@ SLOGDET = Operation(
     batch=Batch(
         most_batched,
         batched,
-        lambda forms: (0, 0),
-        4,
-        rejected,
-        kept=(0,),
-        judged="determinant",
-        results=results,
-        scaled=scaling.of_system,
+        Layout(lambda forms: (0, 0), 4, kept=(0,), results=results),
+        Filter(rejected, "determinant", scaled=scaling.of_system),
     ),
     parts=2,
 )

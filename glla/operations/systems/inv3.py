@@ -30,7 +30,20 @@ from glla.operations.elimination import plu_batches
 from glla.operations.layouts.crossing import at_home, texels_of
 from glla.operations.linear import move
 from glla.operations.linear.view import View
-from glla.operations.record import BATCHED, Array, Batch, Choice, Chosen, Done, Operation, Values, Verdict, builder
+from glla.operations.record import (
+    BATCHED,
+    Array,
+    Batch,
+    Choice,
+    Chosen,
+    Done,
+    Filter,
+    Layout,
+    Operation,
+    Values,
+    Verdict,
+    builder,
+)
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Uniform, Variant
 from glla.passes.cache import cached_plan
 from glla.passes.storage import HostArray, matrix, texture, wrapped
@@ -152,7 +165,8 @@ def _singular(operands: tuple[Array, ...], matrices: Array, diagnostics: Array, 
 
 def _batch(way: str) -> Batch:
     """How matrices go through the formula: a record is the inverse, and a line of three diagnostics."""
-    return Batch(_most, partial(_of_stack, way=way), lambda forms: (3, 3), LINES[way] // 3, _singular, least=False)
+    layout = Layout(lambda forms: (3, 3), LINES[way] // 3)
+    return Batch(_most, partial(_of_stack, way=way), layout, Filter(_singular, watched=()))
 
 
 def _extent(draft: Draft, slot: str, count: int) -> dict[str, Uniform]:

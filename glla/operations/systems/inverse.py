@@ -54,7 +54,7 @@ INV = Operation(
     variants=SOLVERS,
     thesis="rank2",
     settle=fallback.settle,
-    batch=replace(solve.SYSTEMS, matrix=lambda forms: forms[0].matrix),
+    batch=replace(solve.SYSTEMS, layout=replace(solve.SYSTEMS.layout, matrix=lambda forms: forms[0].matrix)),
     tiles=solve.streamed,
     fits=True,
     host="glla.hybrid.host:inv",

@@ -25,7 +25,7 @@ from glla.operations.layouts.crossing import (
     write_texels,
 )
 from glla.operations.layouts.shapes import aligned, by_factors
-from glla.operations.record import BATCHED, Array, Batch, Continue, Done, Operation, Values, Verdict
+from glla.operations.record import BATCHED, Array, Batch, Continue, Done, Filter, Layout, Operation, Values, Verdict
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.triangles import resident_triangles
@@ -210,7 +210,9 @@ LU_SOLVE = Operation(
     aside=_no_exchanges,
     arguments=lambda lu, b: ((lu, np.arange(len(lu))), b),
     aligned=aligned,
-    batch=Batch(plu_batches.most_systems, batched, lambda forms: forms[1].matrix, stacked=on_device, lost=not_accepted),
+    batch=Batch(
+        plu_batches.most_systems, batched, Layout(lambda forms: forms[1].matrix), Filter(lost=not_accepted), on_device
+    ),
     tiles=streams.substitution,
     vectors={"B": 1},
     fits=True,

@@ -27,7 +27,7 @@ from glla.operations.host.scaling import Float64
 from glla.operations.layouts.crossing import at_home, bring_in_watched
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
-from glla.operations.record import BATCHED, Continue, Done, Operation, Values, Verdict
+from glla.operations.record import BATCHED, Continue, Done, Layout, Operation, Values, Verdict
 from glla.operations.systems import solve
 from glla.operations.systems.inverse import device_plan, example
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition
@@ -229,9 +229,8 @@ RCOND = Operation(
         solve.SYSTEMS,
         most=most_batched,
         plan=batched,
-        matrix=lambda forms: forms[0].matrix,
-        norms=True,
-        results=results,
+        layout=Layout(lambda forms: forms[0].matrix, 3, results=results),
+        filter=replace(solve.SYSTEMS.filter, watched=("least", "norms")),
     ),
     fits=True,
 )

@@ -18,7 +18,7 @@ from glla.operations.host import scaling
 from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import bring_in, bring_in_watched, read_back, watch
 from glla.operations.layouts.shapes import aligned, system
-from glla.operations.record import Array, Batch, Operation, Way
+from glla.operations.record import Array, Batch, Filter, Layout, Operation, Way
 from glla.operations.systems import streams
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan
 from glla.passes.cache import cached_plan
@@ -166,7 +166,10 @@ def rejected(operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibr
 
 
 SYSTEMS = Batch(
-    most_batched, batched, lambda forms: forms[-1].matrix, 3, rejected, judged="system", scaled=scaling.of_system
+    most_batched,
+    batched,
+    Layout(lambda forms: forms[-1].matrix, 3),
+    Filter(rejected, "system", scaled=scaling.of_system),
 )
 """Batches of systems."""
 

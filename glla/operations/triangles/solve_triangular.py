@@ -33,7 +33,20 @@ from glla.operations.layouts.crossing import (
 )
 from glla.operations.layouts.shapes import aligned, system
 from glla.operations.product.tiles import between_plans, columns_at_once, starts
-from glla.operations.record import BATCHED, Array, Batch, Continue, Done, Operation, Values, Verdict, Way, kept
+from glla.operations.record import (
+    BATCHED,
+    Array,
+    Batch,
+    Continue,
+    Done,
+    Filter,
+    Layout,
+    Operation,
+    Values,
+    Verdict,
+    Way,
+    kept,
+)
 from glla.operations.systems.streams import needed
 from glla.operations.triangles import resident_triangles, triangular
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, matrix, resident, texture
@@ -403,10 +416,9 @@ SOLVE_TRIANGULAR = Operation(
     batch=Batch(
         most,
         batched,
-        lambda forms: forms[1].matrix,
-        stacked=on_device,
-        lost=not_accepted,
-        host_work=(FALLBACK, in_float64),
+        Layout(lambda forms: forms[1].matrix),
+        Filter(lost=not_accepted, host_work=(FALLBACK, in_float64)),
+        on_device,
     ),
     tiles=tiles,
     vectors={"B": 1},
