@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.applications import PICTURES
 from benchmarks.study import Data, newest, read, slug, warnings
@@ -245,12 +244,10 @@ ERRORS = (
     "Mean square errors of a {size} x {size} photograph, levels from 0 to 1; the source's kernels, noise and\n"
     "weights, and the size of its picture, are not published (`glla demo restoration`):"
 )
-ERRORS_HEAD = ("degradation", "degraded, theirs", "ours", "restored, theirs", "ours")
 BORDERS = (
     "At the border the FFT is worse than doing nothing, as no photograph wraps around; where data do, it is the\n"
     "right method (blurred, errors of the whole and without 8 pixels at each side):"
 )
-BORDERS_HEAD = ("method", "zero beyond the border: whole", "inner", "wraps around: whole", "inner")
 SECONDS = (
     "Seconds to restore a blurred image, from array to array. Theirs: MATLAB's `inv` alone, in double precision, on a\n"
     "CPU that is not named, 2012; a dash: not tried, as it takes longer than {most} s, or not published:\n\n"
@@ -267,21 +264,16 @@ def restored(results: Path) -> str:
     runs = newest(results, "applications")
     (run,) = runs[-1:]
     measured = run["restoration"]
-    pairs = [(place, whose) for place in (0, 1) for whose in ("theirs", "ours")]
-    errors = [(one["name"], *(f"{one[whose][place]:.3g}" for place, whose in pairs)) for one in measured["errors"]]
-    methods = zip(*measured["borders"].values(), strict=True)
-    borders = [
-        (both[0]["method"], *(f"{one[part]:.3g}" for one in both for part in ("whole", "inner"))) for both in methods
-    ]
+    head, errors = restoration.errors_table(measured)
     return "\n\n".join(
         [
             _images(
                 results, "restoration", "A photograph degraded in six ways and restored; the border by three methods"
             ),
             ERRORS.format(size=measured["size"]),
-            markdown(ERRORS_HEAD, errors),
+            markdown(head[:-1], [row[:-1] for row in errors]),
             BORDERS,
-            markdown(BORDERS_HEAD, borders),
+            markdown(*restoration.border_table(measured)),
             *map(_seconds, runs),
         ]
     )
@@ -293,36 +285,19 @@ def _images(results: Path, which: str, alt: str) -> str:
     return f"![{alt}](../../{path.resolve().relative_to(root).as_posix()})"
 
 
-def _seconds(run: dict[str, Any]) -> str:
-    """Give a table of seconds, a column for each side."""
-    timings = run["restoration"]["timings"]
-    sides = list(dict.fromkeys(one["side"] for one in timings))
-    theirs = ["-" if (one := restoration.THEIR_INVERSIONS.get(side)) is None else f"{one:g}" for side in sides]
-    rows = [("MATLAB inv (theirs)", theirs)]
-    for way in dict.fromkeys(one["way"] for one in timings):
-        found = {one["side"]: one["seconds"] for one in timings if one["way"] == way}
-        cells = ["-" if found.get(side) is None else f"{found[side]:.3g}" for side in sides]
-        rows.append((way if "." in way else f"glla {way}", cells))
-    head = ["way", *(f"{side} x {side}" for side in sides)]
-    return _headed(run, SECONDS.format(most=run["restoration"]["most"]), head, rows)
+def _seconds(run: Data) -> str:
+    measured = run["restoration"]
+    return _headed(run, SECONDS.format(most=measured["most"]), *restoration.timing_table(measured))
 
 
-def _headed(run: dict[str, Any], text: str, head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+def _headed(run: Data, text: str, head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
     where = f"**{run['renderer']}**, {run['cores']} CPU cores, {run['date'][:10]}."
     mind = "".join(f" Mind: {one}." for one in warnings(run))
-    return text + f"{where}{mind}\n\n" + markdown(head, [(name, *cells) for name, cells in rows])
+    return text + f"{where}{mind}\n\n" + markdown(head, rows)
 
 
 def squared(results: Path) -> str:
     """Give the Markdown of window squares."""
     parts = [_images(results, "windows", "The sum as it grows, where 16 bits do not hold it; a photograph and its sum")]
-    for run in newest(results, "applications"):
-        times = run["windows"]["times"]
-        first, *others = times
-        rows = [
-            (f"{name} (theirs)", [f"{sum(row):.3f}", *(restoration.NOT_PUBLISHED for _ in others)])
-            for name, row in windows.THEIRS.items()
-        ]
-        rows += [(name, [f"{one[name]:.3g}" for one in times.values()]) for name in times[first]]
-        parts.append(_headed(run, SQUARES, ["way", *times], rows))
+    parts += [_headed(run, SQUARES, *windows.sized(run["windows"]["times"])) for run in newest(results, "applications")]
     return "\n\n".join(parts)

@@ -7,7 +7,7 @@ setting here comes within 1.5 of the first three rows of its table.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
@@ -440,8 +440,6 @@ def _run(run: Run) -> Report:
     inverted = methods(device, order, run.say)
     zero = {one.method: one.whole for one in compared["zero"]}
     right = zero["system matrix (glla)"] < zero["nothing"]
-    text = [errors_table(table), border_table(compared), *([timing_table(timed)] if timed else [])]
-    text.append(method_table(inverted, order, renderer))
     data = {
         "size": size,
         "most": run.options.seconds,
@@ -456,52 +454,51 @@ def _run(run: Run) -> Report:
         "timings": [asdict(one) for one in timed],
         "inversions": {"order": order, "seconds": inverted},
     }
+    text = [titled(title, *columns(data)) for title, columns in TITLES.items()]
+    text.append(method_table(inverted, order, renderer))
     draws = partial(draw, renderer=renderer, picture=picture, table=table, border=compared["zero"], dpi=run.dpi)
     return Report("\n".join(text), data, right, draws)
 
 
-def errors_table(found: Sequence[Outcome]) -> str:
-    """Table 6.3 of the source, theirs and ours."""
-    title = (
-        f"Mean square errors, levels 0 to 1 (theirs: table 6.3; {DEVICE_OF_THEIRS}; their PSF, noise and weights are "
-        "not published)"
-    )
+Columns = tuple[Sequence[str], list[tuple[str, ...]]]
+"""Headings and rows of a table."""
+
+
+def errors_table(data: Mapping[str, Any]) -> Columns:
+    """Table 6.3 of the source, theirs and ours, and our balance."""
     head = ("degradation", "degraded, theirs", "ours", "restored, theirs", "ours", "balance, ours")
-    pairs = ((one, zip(one.row.theirs, one.errors, strict=True)) for one in found)
-    return titled(
-        title, head, [(one.row.name, *map(digits, chain(*errors)), digits(one.row.balance)) for one, errors in pairs]
-    )
+    pairs = ((one, chain(*zip(one["theirs"], one["ours"], strict=True))) for one in data["errors"])
+    return head, [(one["name"], *map(digits, errors), digits(one["balance"])) for one, errors in pairs]
 
 
-def border_table(found: dict[str, list[Border]]) -> str:
+def border_table(data: Mapping[str, Any]) -> Columns:
     """Errors at the border of methods that assume another one."""
-    title = f"Blurred, balance 0.001, mean square errors; inner: without {BORDER} pixels at each side"
-    head = ("method", *(f"{name}, {part}" for name in found for part in ("all", "inner")))
-    rows = [
-        (row[0].method, *(digits(figure) for one in row for figure in (one.whole, one.inner)))
-        for row in zip(*found.values(), strict=True)
+    head = ("method", "zero beyond the border: whole", "inner", "wraps around: whole", "inner")
+    rows = zip(*data["borders"].values(), strict=True)
+    return head, [
+        (row[0]["method"], *(digits(one[part]) for one in row for part in ("whole", "inner"))) for row in rows
     ]
-    return titled(title, head, rows)
 
 
-def timing_table(found: Sequence[Timing]) -> str:
+def timing_table(data: Mapping[str, Any]) -> Columns:
     """Seconds by the side of the image, beside those of the source's MATLAB."""
-    sides = list(dict.fromkeys(one.side for one in found))
-    theirs = (THEIR_INVERSIONS.get(side) for side in sides)
-    rows = [("theirs: inv", *(NOT_PUBLISHED if one is None else f"{one:g}" for one in theirs))]
-    for way in dict.fromkeys(one.way for one in found):
-        of = {one.side: one for one in found if one.way == way}
-        label = f"glla {way}{' (the author)' if way == 'inverse' else ''}" if way in VARIANTS else way
-        rows.append((label, *(_cell(of[side]) for side in sides)))
-    title = (
-        "Seconds to restore an image, from array to array (theirs: MATLAB's inv alone, double precision; its CPU is "
-        "not named)"
-    )
-    return titled(title, ("way", *(f"{side} x {side}" for side in sides)), rows)
+    timings = data["timings"]
+    sides = list(dict.fromkeys(one["side"] for one in timings))
+    theirs = {side: f"{seconds:g}" for side, seconds in THEIR_INVERSIONS.items()}
+    rows = [("MATLAB inv (theirs)", *(theirs.get(side, "-") for side in sides))]
+    for way in dict.fromkeys(one["way"] for one in timings):
+        of = {one["side"]: one["seconds"] for one in timings if one["way"] == way}
+        rows.append((f"glla {way}" if way in VARIANTS else way, *(digits(of.get(side)) for side in sides)))
+    return ("way", *(f"{side} x {side}" for side in sides)), rows
 
 
-def _cell(one: Timing) -> str:
-    return digits(one.seconds) if one.seconds is not None or one.reason == "too long" else "refused"
+TITLES: dict[str, Callable[[Mapping[str, Any]], Columns]] = {
+    f"Mean square errors, levels 0 to 1 (theirs: table 6.3; {DEVICE_OF_THEIRS}; their PSF, noise and weights are not "
+    "published)": errors_table,
+    f"Blurred, balance 0.001, mean square errors; inner: without {BORDER} pixels at each side": border_table,
+    "Seconds to restore an image, from array to array (theirs: MATLAB's inv alone, double precision; its CPU is not "
+    "named); a dash: too long, refused, or not published": timing_table,
+}
 
 
 def method_table(found: dict[str, dict[str, float]], order: int, renderer: str) -> str:

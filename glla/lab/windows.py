@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,8 @@ def _run(run: Run) -> Report:
     small = image()
     large = np.round(255 * restoration.load(run.options.data, run.options.size)).astype(np.uint8)
     sums, times = frames(device, small)
-    tables = {a.shape: timings(device, a, run.say) for a in (small, large.astype(np.float32))}
+    images = (small, large.astype(np.float32))
+    tables = {f"{len(a)} x {a.shape[1]}": timings(device, a, run.say) for a in images}
     right = bool((window_squares(large, device=device) == on_host(large.astype(np.float64))).all())
     for variant in VARIANTS:
         found = window_squares(small, variant=variant, device=device)
@@ -112,8 +113,7 @@ def _run(run: Run) -> Report:
         f"(largest {sums[-1].max():.0f}); levels up to 22 are safe",
         f"every element is {'' if right else 'NOT '}that of the definition",
     ]
-    named = {f"{rows} x {columns}": found for (rows, columns), found in tables.items()}
-    data = {"frames": times, "times": named, "right": right}
+    data = {"frames": times, "times": tables, "right": right}
     return Report("\n".join(text), data, right, lambda path: draw(path, renderer, sums, large, unlimited, run.dpi))
 
 
@@ -125,17 +125,21 @@ def frame_table(times: list[float], renderer: str) -> str:
     return titled(title, ("", *map(str, range(len(times))), "all"), rows)
 
 
-def time_table(tables: dict[tuple[int, ...], dict[str, float]], renderer: str) -> str:
+def time_table(tables: Mapping[str, dict[str, float]], renderer: str) -> str:
     """Milliseconds of the whole, theirs and ours, by the size of the image."""
     title = (
         f"Milliseconds of all windows; theirs on {DEVICE_OF_THEIRS}, kernels alone; ours on {renderer}, image and "
         "result on the device"
     )
+    return titled(title, *sized(tables))
+
+
+def sized(tables: Mapping[str, dict[str, float]]) -> restoration.Columns:
+    """Milliseconds by the size of the image: headings, and a row for each way."""
     others = [restoration.NOT_PUBLISHED] * (len(tables) - 1)
-    rows = [(f"theirs, {name}", f"{sum(row):.3f}", *others) for name, row in THEIRS.items()]
+    rows = [(f"{name} (theirs)", f"{sum(row):.3f}", *others) for name, row in THEIRS.items()]
     ways = next(iter(tables.values()))
-    rows += [(name, *(digits(one[name]) for one in tables.values())) for name in ways]
-    return titled(title, ("way", *(f"{height} x {width}" for height, width in tables)), rows)
+    return ("way", *tables), rows + [(name, *(digits(one[name]) for one in tables.values())) for name in ways]
 
 
 def draw(

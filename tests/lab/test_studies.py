@@ -35,7 +35,7 @@ SHOWN = {
     "stencil": ("--size 16 --out a.png", ["is within its bound of NumPy's float64"]),
     "restoration": ("--size 16 --out a.png", [
         "6.61e-05", "0.247", "1.04e-11", "blurred, Gaussian noise", "FFT (NumPy)", "not published", "C1060", "1.25",
-        "Gauss-Jordan", "19.66", "solveh_banded", "glla inverse (the author)"]),
+        "Gauss-Jordan", "19.66", "solveh_banded", "glla inverse"]),
     "windows": ("--size 16 --out a.png", [
         "5.558", "8.492", "theirs, global memory", "ours, frames", "not published", "RTX 2060", "cumsum",
         "every element is that of the definition"]),
