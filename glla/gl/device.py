@@ -415,7 +415,9 @@ class Device:
     def read(self, texture: Texture) -> Array:
         """Read a texture as it is: height x width x channels. Synchronises."""
         with self.current():
-            self._check_owner(texture)
+            handle(texture)
+            if texture._pool is not self._pool:
+                raise DeviceMismatchError("device: the matrix lives on another device; copy it over")
             return self._transfers.read(texture)
 
     def lend(self, storage: Storage | Buffer) -> Texture:
@@ -447,8 +449,3 @@ class Device:
             download = Download(self, texture, shape)
             self.calls.check("read back")
         return download
-
-    def _check_owner(self, texture: Texture) -> None:
-        handle(texture)
-        if texture._pool is not self._pool:
-            raise DeviceMismatchError("device: the matrix lives on another device; copy it over")

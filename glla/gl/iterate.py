@@ -228,15 +228,13 @@ class _Run:
         results = before
         for _ in range(first, end):
             try:
-                made = self._device.run(self._plan, **self._operands | self._carried(results))
+                carried = {operand: results[name] for name, operand in self._carry.items()} if results else {}
+                made = self._device.run(self._plan, **self._operands | carried)
             finally:
                 if results is not before:
                     _release(results)
             results = made
         return results
-
-    def _carried(self, results: Textures) -> dict[str, Texture]:
-        return {operand: results[name] for name, operand in self._carry.items()} if results else {}
 
     def _come(self, wait: bool) -> bool:
         """Whether the first read-back is complete, after waiting for it if asked to."""

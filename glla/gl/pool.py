@@ -34,11 +34,6 @@ def lendable(slot: Slot) -> Held:
     return slot
 
 
-def _named(storage: Held) -> str:
-    """Describe a storage and its bytes, for messages."""
-    return f"a {storage}" if isinstance(storage, Buffer) else f"a texture of {storage} ({storage.nbytes} bytes)"
-
-
 MOST_IDLE_BYTES = 256 << 20
 """Bytes of idle textures that a pool keeps: four matrices of n = 4096. After larger work it keeps more, see
 `KEPT_OF_WORK`. A number that the user sets replaces both."""
@@ -251,16 +246,12 @@ class Pool:
         for key in set() if isinstance(storage, Buffer) else self._attached.pop(gl.glo, set()):
             framebuffer = self._framebuffers.pop(key, None)
             if framebuffer is not None:
-                self._unbind(framebuffer)
+                if self.context.fbo is framebuffer or self.context.fbo.glo == framebuffer.glo:
+                    self.context.screen.use()  # moderngl would bind a dead name again
                 framebuffer.release()
                 for name in key:
                     self._attached.get(name, set()).discard(key)
         gl.release()
-
-    def _unbind(self, framebuffer: moderngl.Framebuffer) -> None:
-        """Bind the default framebuffer if the bound one is about to go: moderngl would bind a dead name again."""
-        if self.context.fbo is framebuffer or self.context.fbo.glo == framebuffer.glo:
-            self.context.screen.use()
 
     def framebuffer(self, textures: tuple[Texture, ...]) -> moderngl.Framebuffer:
         """Framebuffer that draws to these textures, in this order."""
@@ -284,9 +275,15 @@ class Pool:
         if not self._fits(storage) or (gl := self._try(storage)) is None:
             self._shrink(0)  # idle textures may be in the way
             if not self._fits(storage) or (gl := self._try(storage)) is None:
+                named = (
+                    f"a {storage}"
+                    if isinstance(storage, Buffer)
+                    else f"a texture of {storage} ({storage.nbytes} bytes)"
+                )
+                cap = "" if self.max_bytes is None else f" of the {self.max_bytes} allowed"
                 raise OutOfMemoryError(
-                    f"device: no memory for {_named(storage)}, "
-                    f"{self.used_bytes} bytes are in use{self._cap()}; release matrices, or use smaller blocks"
+                    f"device: no memory for {named}, {self.used_bytes} bytes are in use{cap}; release matrices, or use "
+                    "smaller blocks"
                 )
         self._numbers += 1
         return self._numbers, gl
@@ -306,9 +303,6 @@ class Pool:
     def _fits(self, storage: Held) -> bool:
         total = self.used_bytes + self.idle_bytes + storage.nbytes
         return self.max_bytes is None or total <= self.max_bytes
-
-    def _cap(self) -> str:
-        return "" if self.max_bytes is None else f" of the {self.max_bytes} allowed"
 
     def _try(self, storage: Held) -> Any:
         """Make a texture or a buffer; None if GL raises its error flag, as moderngl raises no exception."""

@@ -123,7 +123,8 @@ class Programs:
     def _compile(self, shader: shaders.Shader) -> Program:
         try:
             with interrupts.put_off():
-                texts = [_for_moderngl(stage.text) for stage in shader.stages.values()]
+                # moderngl would insert a file at "#include", in comments too, or raise KeyError
+                texts = [stage.text.replace("#include", "# include") for stage in shader.stages.values()]
                 if self._software and not shaders.is_adopted(shader.name):
                     texts = [text.replace("\n", f"\n{SAMPLED}\n#line 2\n", 1) for text in texts]  # behind the version
                 if "compute" in shader.stages:
@@ -155,11 +156,6 @@ class Programs:
         if self._array is not None:
             self._array.release()
             self._array = None
-
-
-def _for_moderngl(text: str) -> str:
-    """Replace ``#include`` in a text: moderngl would insert a file there, in comments too, or raise KeyError."""
-    return text.replace("#include", "# include")
 
 
 SAMPLED = "#define texelFetch(texels, at, level) texture(texels, (vec2(at) + 0.5) / vec2(textureSize(texels, 0)))"

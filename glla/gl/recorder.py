@@ -196,7 +196,10 @@ class Recorder:
                 else:
                     self._keep(self._watched(device, plan, run, number, draw, view, clock))
             if clock is not None:
-                self._add_gpu_times(first, clock.read())
+                stamps = clock.read()
+                for place, (begin, end) in enumerate(zip(stamps[::2], stamps[1::2], strict=True), first):
+                    gpu_start, gpu = begin - self._began, max(0.0, end - begin)
+                    self.passes[place] = replace(self.passes[place], gpu_start=gpu_start, gpu=gpu)
         finally:
             if clock is not None:
                 clock.clear()
@@ -273,11 +276,6 @@ class Recorder:
         self.passes.append(one)
         arrays = [*(one.values or {}).values(), *(() if one.on_device else (one.reads or {}).values())]
         self._bytes += RECORD_BYTES + sum(array.nbytes for array in arrays)
-
-    def _add_gpu_times(self, first: int, stamps: list[float]) -> None:
-        for place, (begin, end) in enumerate(zip(stamps[::2], stamps[1::2], strict=True), first):
-            gpu_start = begin - self._began
-            self.passes[place] = replace(self.passes[place], gpu_start=gpu_start, gpu=max(0.0, end - begin))
 
     def __len__(self) -> int:
         return len(self.passes)

@@ -333,7 +333,10 @@ class Runner:
         gl, step = self._calls, draw.step
         target = self._pool.framebuffer(tuple(textures[slot] for slot in step.outputs)).glo
         calls = state.change("target", target, partial(gl.bind_framebuffer, GL_FRAMEBUFFER, target))
-        calls += state.change("blend", step.accumulate, *(self._adding() if step.accumulate else self._replacing()))
+        blend = [partial(self._context.enable_only, moderngl.BLEND if step.accumulate else moderngl.NOTHING)]
+        if step.accumulate:
+            blend.append(partial(setattr, self._context, "blend_func", (moderngl.ONE, moderngl.ONE)))
+        calls += state.change("blend", step.accumulate, *blend)
         return calls + state.change("program", draw.program, partial(gl.use_program, draw.program))
 
     def _draw_all(
@@ -362,13 +365,6 @@ class Runner:
             viewport(x, y, width, height)
             bind(GL_UNIFORM_BUFFER, 0, buffer, first, nbytes)
             draw(moderngl.TRIANGLES, vertex, 3)
-
-    def _adding(self) -> tuple[Call, ...]:
-        add = (moderngl.ONE, moderngl.ONE)
-        return partial(self._context.enable_only, moderngl.BLEND), partial(setattr, self._context, "blend_func", add)
-
-    def _replacing(self) -> tuple[Call, ...]:
-        return (partial(self._context.enable_only, moderngl.NOTHING),)
 
     def _compute(self, computation: Computation, textures: Mapping[str, Texture]) -> list[Call]:
         """Convert a dispatch to GL calls, with a barrier behind it."""
