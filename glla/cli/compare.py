@@ -46,7 +46,7 @@ def compare(parser: argparse.ArgumentParser) -> None:
     )
     shared(
         parser, seed=True, table=True, quick="measure the ceilings with less work",
-        out="FILE.json, .csv, .html (a report to be mailed), .png, .svg or .pdf (plots)",
+        out="FILE.json, .csv, .tex, .html (a report), .png or .svg (plots), .pdf (a file for each plot)",
     )  # fmt: skip
     parser.set_defaults(run=_compare)
 

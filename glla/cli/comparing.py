@@ -17,7 +17,7 @@ from glla.lab.measurement import Measurement
 INTERRUPTED = 130
 
 NEEDS = {
-    ".json": (), ".csv": (), ".html": ("matplotlib", "jinja2", "pygments"),
+    ".json": (), ".csv": (), ".tex": (), ".html": ("matplotlib", "jinja2", "pygments"),
     **dict.fromkeys(plots.SUFFIXES, ("matplotlib",)),
 }  # fmt: skip
 """Packages that a file needs, by its ending: which decides what is written."""
@@ -44,15 +44,20 @@ class Files:
 
     def write(self, comparison: Comparison) -> list[Path]:
         """Write them; return those that were written."""
+        written: list[Path] = []
         for path in self.paths:
             suffix = path.suffix.lower()
+            if suffix in plots.SUFFIXES:
+                written += plots.save(comparison, path)
+                continue
             if suffix == ".html":
                 from glla.lab import report
 
                 report.save(comparison, path)
             else:
-                {".json": saved.save_json, ".csv": saved.save_csv}.get(suffix, plots.save)(comparison, path)
-        return [*self.paths, *self._draw(comparison)]
+                {".json": saved.save_json, ".csv": saved.save_csv, ".tex": show.save_tex}[suffix](comparison, path)
+            written.append(path)
+        return [*written, *self._draw(comparison)]
 
     def _draw(self, comparison: Comparison) -> list[Path]:
         """Draw where results are wrong, if matplotlib is there."""

@@ -436,9 +436,12 @@ class Experiment:
         """Remember where a result is wrong: of each variant the first, which is the smallest."""
         if entry.label in {one.variant for one in self.result.mistakes}:
             return
-        ratios = self.judge.ratios(arrays, found)
+        judged = partial(self.judge.ratios, arrays)
+        ratios, cause = judged(found), ""
+        if self.operation.name in ("matmul", "syrk"):
+            cause = mistakes.off_by_one(arrays, found, judged)
         if ratios is not None:
-            self.result.mistakes.append(mistakes.find(entry.label, len(arrays[0]), self.judge.result, ratios))
+            self.result.mistakes.append(mistakes.find(entry.label, len(arrays[0]), self.judge.result, ratios, cause))
 
     def _keep_sources(self, entry: Entry, plan: Plan) -> None:
         if any(source.variant == entry.label for source in self.result.sources):

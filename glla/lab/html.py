@@ -9,8 +9,6 @@ from glla.display.html import MOST_LINES, folded, left_out, line, table
 from glla.lab import plots, show
 from glla.lab.comparison import Comparison
 
-PLOTS = ("times", "roofline", "errors", "bounds")
-
 
 def of_comparison(comparison: Comparison) -> str:
     """Show a comparison: the plot of the times, the others folded, the table folded beside plots."""
@@ -29,7 +27,7 @@ def of_comparison(comparison: Comparison) -> str:
 def _plots(comparison: Comparison) -> list[str]:
     if find_spec("matplotlib") is None:
         return [line("plots need Matplotlib: pip install 'glla[lab]'")]
-    first, *others = (name for name in PLOTS if name != "roofline" or comparison.ceilings)
+    first, *others = (name for name in plots.PLOTS if name != "roofline" or comparison.ceilings)
     return [plots.svg(comparison, first), *(folded(name, plots.svg(comparison, name)) for name in others)]
 
 

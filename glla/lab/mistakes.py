@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,8 @@ from glla.lab.extra import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Float64 = NDArray[np.float64]
 
 RIGHT, UNDEFINED = "#dfe7ef", "#7b1fa2"
 """Colours of an element within its bound, and of one that is no finite number or has no error allowed."""
@@ -37,7 +41,7 @@ class Mistake:
     size: int  # order of the matrices
     matrix: str  # what the elements are of
     # error over bound of each element, wrong above 1; None where it was read from a file, which does not hold them
-    ratios: NDArray[np.float64] | None
+    ratios: Float64 | None
     words: str  # all of it in words
 
     @property
@@ -47,8 +51,26 @@ class Mistake:
         return f"wrong-{plain}-{self.size}.png"
 
 
-def find(variant: str, size: int, matrix: str, ratios: NDArray[np.float64]) -> Mistake:
-    """Say where a result is wrong.
+def off_by_one(arrays: Sequence[Any], c: Any, judged: Callable[[Float64], Float64 | None]) -> str:
+    """Say whether a product lacks the first or the last texel of its inner dimension, or has one twice.
+
+    `arrays`: A and B, or A alone for A times its transpose. `judged`: error over bound of each element of a product.
+    """
+    a = np.asarray(arrays[0], dtype=np.float64)
+    b = np.asarray(arrays[1], dtype=np.float64) if len(arrays) > 1 else a.T
+    last = a.shape[1] - (a.shape[1] % 2 or 2)
+    for (name, first), (fault, sign) in product({"first": 0, "last": last}.items(), FAULTS.items()):
+        ratios = judged(c + sign * (a[:, first : first + 2] @ b[first : first + 2]))
+        if ratios is not None and (ratios <= 1.0).all():
+            return f"one texel of the inner dimension {fault}, the {name} one: an index of a loop is off by one"
+    return ""
+
+
+FAULTS = {"is missing": 1, "is taken twice": -1}
+
+
+def find(variant: str, size: int, matrix: str, ratios: Float64, cause: str = "") -> Mistake:
+    """Say where a result is wrong, and its cause if that is known.
 
     >>> ratios = np.zeros((4, 4))
     >>> ratios[0, 3] = ratios[2, 1] = 7.0
@@ -70,10 +92,11 @@ def find(variant: str, size: int, matrix: str, ratios: NDArray[np.float64]) -> M
     channels = sorted({CHANNELS[i % 2, j % 2] for i, j in places.tolist()}, key="rgba".index)
     if len(channels) < len(CHANNELS) and len(places) > 1:
         words += f"; all lie in channel{'s' if len(channels) > 1 else ''} {' and '.join(channels)}"
+    words += f"; {cause}" if cause else ""
     return Mistake(variant, size, matrix, ratios, words)
 
 
-def colours(ratios: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+def colours(ratios: Float64) -> tuple[Float64, float]:
     """Colour each element, as rows of (red, green, blue); and the ratio that has the darkest."""
     from matplotlib import colormaps
     from matplotlib.colors import to_rgb
@@ -81,13 +104,13 @@ def colours(ratios: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     counted = np.isfinite(ratios) & (ratios > 1.0)
     most = max(float(ratios[counted].max(initial=1.0)), 10.0)
     depth = np.log(np.where(counted, ratios, 1.0)) / np.log(most)
-    image: NDArray[np.float64] = colormaps[SHADES](LIGHTEST + (1 - LIGHTEST) * depth)[..., :3]
+    image: Float64 = colormaps[SHADES](LIGHTEST + (1 - LIGHTEST) * depth)[..., :3]
     image[ratios <= 1.0] = to_rgb(RIGHT)
     image[~np.isfinite(ratios)] = to_rgb(UNDEFINED)
     return image, most
 
 
-def pooled(ratios: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+def pooled(ratios: Float64) -> tuple[Float64, int]:
     """Make a large matrix smaller: the worst of each square of elements, and the square's side."""
     side = -(-max(ratios.shape) // MOST)
     height, width = (-(-length // side) for length in ratios.shape)

@@ -65,6 +65,9 @@ def style(number: int) -> dict[str, Any]:
 SIZE = (9.6, 5.2)
 """Width and height of a plot with its legend, in inches."""
 
+PAPER = (6.3, 4.4)
+"""The same in a paper, whose text is 16 cm wide."""
+
 LINES_OF_LEGEND = 24
 """Entries in a column of a legend that fit beside a plot of `SIZE`."""
 
@@ -80,20 +83,44 @@ def check_suffix(path: Path) -> None:
         raise OptionError(f"compare: a plot ends in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
 
 
-def save(comparison: Comparison, path: Path) -> None:
-    """Write all plots into one picture: PNG, SVG or PDF, by its name."""
+def save(comparison: Comparison, path: Path) -> list[Path]:
+    """Write all plots into one picture, PNG or SVG; or as PDF, for a paper, each into a file of its own."""
     check_suffix(path)
     require("compare", "matplotlib")
     from matplotlib.figure import Figure
 
+    if path.suffix.lower() == ".pdf":
+        return [_for_a_paper(comparison, name, path) for name in PLOTS if name != "roofline" or comparison.ceilings]
     figure = Figure(figsize=(2 * SIZE[0], 2 * SIZE[1] + 0.6), layout="constrained")
     place = comparison.environment
     title = f"{comparison.operation}: {comparison.formula}   on {place.get('renderer', '?')}"
     figure.suptitle(_text(title), fontsize=15)
     axes: Any = figure.subplots(2, 2)
-    for ax, draw in zip(axes.flat, (times, roofline, errors, bounds), strict=True):
+    for ax, draw in zip(axes.flat, PLOTS.values(), strict=True):
         draw(ax, comparison, DARK)
     figure.savefig(path, dpi=120)
+    return [path]
+
+
+def _for_a_paper(comparison: Comparison, name: str, path: Path) -> Path:
+    """Write one plot as wide as a page's text, the legend below it, in type of 9 points, without a title."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=PAPER, layout="constrained")
+    ax = figure.subplots()
+    with matplotlib.rc_context({"pdf.fonttype": 42, "font.size": 9}):
+        PLOTS[name](ax, comparison, DARK)
+        ax.set_title("")
+        legend: Any = ax.get_legend()
+        if legend is not None:
+            labels = [one.get_text() for one in legend.get_texts()]
+            legend.remove()
+            below: dict[str, Any] = {"loc": "outside lower center", "ncols": 2 if max(map(len, labels)) < 30 else 1}
+            figure.legend(legend.legend_handles, labels, **below, handlelength=2.8, frameon=False, fontsize=9)
+        written = path.with_stem(f"{path.stem}-{name}")
+        figure.savefig(written)
+    return written
 
 
 def svg(comparison: Comparison, which: str) -> str:
@@ -107,7 +134,7 @@ def svg(comparison: Comparison, which: str) -> str:
     figure = Figure(figsize=SIZE, layout="constrained", facecolor="none")
     ax = figure.subplots()
     ax.set_facecolor("none")
-    {"times": times, "errors": errors, "bounds": bounds, "roofline": roofline}[which](ax, comparison, INK)
+    PLOTS[which](ax, comparison, INK)
     return element(figure, which)
 
 
@@ -219,6 +246,10 @@ def roofline(ax: Axes, comparison: Comparison, ink: str) -> None:
     ax.set_xlim(low, high)
     ax.set_ylim(top=2.5 * roof.arithmetic)
     _legend(ax, ink, comparison)
+
+
+PLOTS = {"times": times, "roofline": roofline, "errors": errors, "bounds": bounds}
+"""All of them, by name."""
 
 
 # -- their parts ------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glla.lab import machine, terminal
@@ -11,7 +12,7 @@ from glla.lab.extra import require
 from glla.lab.fits import FEWEST, POOR, per_cent
 from glla.lab.measurement import Measurement
 from glla.lab.samples import NOISY
-from glla.lab.table import columned, digits, milliseconds, quartiles, titled
+from glla.lab.table import columned, digits, latex, milliseconds, quartiles, titled
 from glla.passes.screen import screen
 from glla.registry import announce
 
@@ -149,10 +150,19 @@ def table(records: Iterable[Measurement], width: int = WIDE) -> Table:
 
 def narrow(comparison: Comparison) -> str:
     """Write the columns of a narrow terminal, as many lines as fit a screen."""
+    title = f"{comparison.operation}: {comparison.formula}"
+    return screen(titled(title, *_narrow(comparison)).rstrip())
+
+
+def save_tex(comparison: Comparison, path: Path) -> None:
+    """Write the columns of a narrow terminal as a table for LaTeX."""
+    path.write_text(f"{latex(*_narrow(comparison))}\n", encoding="utf-8")
+
+
+def _narrow(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     chosen = [(heading, cell) for heading, cell, shown in COLUMNS if shown]
     rows = [[cell(record) for _, cell in chosen] for record in comparison.records]
-    title = f"{comparison.operation}: {comparison.formula}"
-    return screen(titled(title, [heading for heading, _ in chosen], rows).rstrip())
+    return [heading for heading, _ in chosen], rows
 
 
 announce("text of a comparison", narrow)

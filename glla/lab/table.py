@@ -85,6 +85,32 @@ def markdown(head: Row, rows: Iterable[Row]) -> str:
     return "\n".join([first, "|" + "---|" * len(head), *others])
 
 
+def latex(head: Row, rows: Sequence[Row]) -> str:
+    r"""Write a table for LaTeX, with the rules of its package booktabs.
+
+    >>> print(latex(["way", "of fma"], [["a_b", "12%"]]))
+    \begin{tabular}{lr}
+    \toprule
+    way & of fma \\
+    \midrule
+    a\_b & 12\% \\
+    \bottomrule
+    \end{tabular}
+    """
+    sides = "".join("r" if side == ">" else "l" for side in _sides(head, rows))
+    first, *others = (re.sub(r"([_%#$])", r"\\\1", " & ".join(row)) + r" \\" for row in (head, *rows))
+    lines = [
+        rf"\begin{{tabular}}{{{sides}}}",
+        r"\toprule",
+        first,
+        r"\midrule",
+        *others,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines)
+
+
 def columned(title: str, head: Row, rows: Sequence[Row], styles: Sequence[str] = ()) -> Table:
     """Make a table for a terminal, with a title, if there is one, and a style for each row; an empty row is a line.
 

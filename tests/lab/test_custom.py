@@ -331,6 +331,21 @@ def test_a_wrong_shader_is_drawn(quick, write, capsys, tmp_path):
     assert "Where results are wrong" in glla.lab.report.render(loaded)
 
 
+@pytest.mark.parametrize(
+    ("loop", "cause"),
+    [
+        ("k = first; k < first + count - 1", "one texel of the inner dimension is missing, the last one"),
+        ("k = first + 1; k < first + count", "one texel of the inner dimension is missing, the first one"),
+        ("k = first + 2; k < first + count", ""),
+    ],
+)
+def test_an_index_that_is_off_by_one_is_named(quick, write, capsys, loop, cause):
+    write(PRODUCT.replace("k = first; k < first + count", loop))
+    assert run("matmul", "--shader", "mine.frag", "--size", "9", *ONCE) == 1
+    (words,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("where it is wrong")]
+    assert words.endswith(f"{cause}: an index of a loop is off by one") if cause else "inner dimension" not in words
+
+
 def test_the_picture_marks_the_place(tmp_path):
     from matplotlib.image import imread
 

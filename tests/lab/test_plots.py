@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from glla.errors import OptionError
-from glla.lab import plots
+from glla.lab import plots, show
 from glla.lab.comparison import Comparison
 from glla.lab.measurement import Measurement
 from glla.lab.samples import Samples
@@ -27,10 +27,13 @@ def once(seconds):
 
 @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_pictures(measured, tmp_path, suffix, start):
-    path = tmp_path / f"plots.{suffix}"
-    plots.save(measured, path)
-    content = path.read_bytes()
-    assert content.startswith(start)
+    written = plots.save(measured, tmp_path / f"plots.{suffix}")
+    assert [path.name for path in written] == (
+        [f"plots-{name}.pdf" for name in plots.PLOTS] if suffix == "pdf" else [f"plots.{suffix}"]
+    )
+    contents = [path.read_bytes() for path in written]
+    assert all(content.startswith(start) for content in contents)
+    (content, *_) = contents
     if suffix == "png":
         width, height = struct.unpack(">II", content[16:24])
         assert width > 1500 and height > 1000
@@ -180,3 +183,10 @@ def test_the_legend_stands_beside_the_curves(which, count):
     assert legend.x0 >= axes.x1
     assert legend.x1 <= figure.bbox.x1 and legend.y0 >= 0 and legend.y1 <= figure.bbox.y1
     assert axes.width > 0.3 * figure.bbox.width
+
+
+def test_a_table_for_latex(measured, tmp_path):
+    show.save_tex(measured, tmp_path / "table.tex")
+    lines = (tmp_path / "table.tex").read_text().splitlines()
+    assert lines[0].startswith(r"\begin{tabular}{l") and lines[-1] == r"\end{tabular}"
+    assert len(lines) == 6 + len(measured) and len({line.count("&") for line in lines if "&" in line}) == 1
