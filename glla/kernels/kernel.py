@@ -83,7 +83,7 @@ class _Version:
         return matrix((rows, columns))
 
     def given(self, shapes: Mapping[str, Shape], size: Shape) -> dict[str, Uniform | None]:
-        """Give values of the uniforms that need not be given, None for a shape of more than four dimensions."""
+        """Return values of the uniforms that need not be given, None for a shape of more than four dimensions."""
         values: dict[str, Uniform | None] = {"shape": _index(size)}
         values |= {f"{sampler}_shape": _index(shape) for sampler, shape in shapes.items()}
         if self.wrapped:
@@ -92,7 +92,7 @@ class _Version:
         return values
 
     def may_lack(self, uniform: Declared) -> bool:
-        """Tell whether a uniform has a value without the user's."""
+        """Whether a uniform has a value without the user's."""
         shapes = ["shape", *(f"{sampler}_shape" for sampler in self.declared.samplers)]
         if uniform.name in shapes:
             return uniform.kind in (INDICES if self.wrapped else ("ivec2",))
@@ -192,7 +192,7 @@ class Kernel:
         return version
 
     def _now(self) -> _Version:
-        """Give the kernel as its files are now."""
+        """Reread the files of the kernel if they have changed."""
         with self._lock:
             changed = any(shaders.read(path) != text for path, text in self._version.files.items())
             if changed or not shaders.touch(self._version.shader):
@@ -426,7 +426,7 @@ def _index(shape: Shape) -> Uniform | None:
 
 
 def _fitting(uniform: Declared, value: Uniform | None) -> Uniform:
-    """Give a value, or raise if it is a shape of other than as many dimensions as the uniform has."""
+    """Return a value; raise if it is a shape whose rank differs from the uniform's size."""
     if uniform.name.endswith("shape") and uniform.kind in INDICES:
         dimensions = 0 if value is None else len(value) if isinstance(value, tuple) else 1
         if uniform.kind != INDICES[dimensions - 1] or not dimensions:
@@ -600,7 +600,7 @@ def run(
 
 
 def _taken(name: str, slot: Slot, value: Any, device: Device, check_finite: bool) -> Any:
-    """Give an operand as the device takes it."""
+    """Return an operand as the device takes it."""
     if isinstance(slot, Storage) and slot.layout is not None:
         return as_slot("run", name, value, slot, device, check_finite)
     if isinstance(value, Array):
@@ -648,7 +648,7 @@ def _operand(version: _Version, name: str, value: Any, check_finite: bool) -> ND
 
 
 def _as_declared(version: _Version, sampler: str) -> str:
-    """Say in a message where a sampler is declared."""
+    """Place of the declaration of a sampler, for messages."""
     declared = version.declared.samplers[sampler]
     return f"as {declared.place} declares {declared}"
 

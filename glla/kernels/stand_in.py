@@ -110,7 +110,7 @@ def _exchanged(
 
 
 def _check(shader: shaders.Shader, operation: str, interface: Interface, step: Pass, several: bool) -> None:
-    """Say where a shader departs from its interface."""
+    """Raise ShaderError where a shader departs from its interface."""
     stage, given, file = shader.fragment, interface.given, shaders.called(shader.name)
     see = f"see `glla shader interface {operation}`"
     names = ", ".join(f"{kind} {name}" for name, kind in given.items())

@@ -44,7 +44,7 @@ class Call(Batches):
     """A call, which is carried out for one matrix or a batch, wherever it is; its attributes are those of `Batches`."""
 
     def __call__(self, a: Any, b: Any = None) -> Array | Host:
-        """Give the matrix, for A or for A and b: on the device if an operand is there; else it synchronises."""
+        """Return the matrix, for A or for A and b: on the device if an operand is there; else it synchronises."""
         batch, shape = self._shapes(a, b)
         there = isinstance(a, Array) or isinstance(b, Array)
         if 0 in (*shape, *a.shape[-1:]):
@@ -62,7 +62,7 @@ class Call(Batches):
         return result
 
     def refined(self, *operands: Any) -> RefinedSolution:
-        """Give the solution in float64, for A and b of a call with the option ``refine``, which are not converted."""
+        """Return the solution in float64, for A and b of a call with the option ``refine``, which are not converted."""
         given = zip(self.names, operands, strict=True)
         a, b = (as_float64(self.function, name, one, self.check_finite) for name, one in given)
         square(self.function, self.names[0], a)

@@ -115,7 +115,7 @@ def det_or_infinity(a: Any) -> np.float32 | Float32 | Array:
 def _rounded(
     a: Any, device: DeviceLike | None, check_finite: bool
 ) -> tuple[Float32 | Array, Float64, Float64, NDArray[np.float32]]:
-    """Give the operand, signs, logarithms, and the determinants in float32."""
+    """Return the operand, signs, logarithms, and the determinants in float32."""
     value, (sign, logarithm) = _sign_and_log("det", a, device, check_finite)
     with np.errstate(over="ignore", under="ignore"):
         return value, sign, logarithm, (sign * np.exp(logarithm)).astype(np.float32)
@@ -124,7 +124,7 @@ def _rounded(
 def _sign_and_log(
     function: str, a: Any, device: DeviceLike | None, check_finite: bool
 ) -> tuple[Float32 | Array, tuple[Float64, Float64]]:
-    """Give the operand, and the sign and the logarithm of each determinant."""
+    """Return the operand, and the sign and the logarithm of each determinant."""
     value = operand(function, "A", a, check_finite)
     square(function, "A", value)
     batch = value.shape[:-2]

@@ -102,7 +102,7 @@ def following(plan: Plan, stage: str) -> Plan:
 
 
 def stored(value: Any) -> Any:
-    """Give an operand as plans take it: of an Array the texture as stored, transposed or not; else itself."""
+    """Return an operand as plans take it: of an Array the texture as stored, transposed or not; else itself."""
     return value.value.texture if isinstance(value, Array) else value
 
 
@@ -128,7 +128,7 @@ _MERGED: weakref.WeakKeyDictionary[Plan, Plan | None] = weakref.WeakKeyDictionar
 
 
 def merged(device: Device, plan: Plan) -> Plan:
-    """Give a plan that runs the same passes; itself if it is large, shown or watched, or memory is capped."""
+    """Return a plan that runs the same passes; itself if it is large, shown or watched, or memory is capped."""
     if watching.observer is not None or isinstance(device, Recorder) or device.room is not None:
         return plan
     if plan not in _MERGED:

@@ -143,7 +143,7 @@ class Factors:
             raise acceptance.singular(function, len(u), found, member)
 
     def in_bounds(self, a: Float32) -> bool:
-        """Tell whether the entries stayed in bounds, and so did the exponents of the scaling. Synchronises.
+        """Whether the entries stayed in bounds, and so did the exponents of the scaling. Synchronises.
 
         `a` is the matrix; it is looked at only if it was not equilibrated.
         """

@@ -97,7 +97,7 @@ def refuse_nonfinite_largest(function: str, name: str, largest: Float32) -> None
 
 
 def placed(function: str, result: Any, check_finite: bool, *operands: Any) -> Any:
-    """Give a result, if it is finite, where the operands are: one of the host goes to the device of an Array there."""
+    """Return a finite result where the operands are: one of the host goes to the device of an Array."""
     if isinstance(result, Array):
         return result
     finite_result(function, result, check_finite)
@@ -106,7 +106,7 @@ def placed(function: str, result: Any, check_finite: bool, *operands: Any) -> An
 
 
 def on_host(result: Any) -> Float32:
-    """Give a result as an array of the host."""
+    """Return a result as an array of the host."""
     found: Float32 = result.numpy() if isinstance(result, Array) else result
     return found
 

@@ -68,7 +68,7 @@ class Recorder(Device):
         return Array._of(Resident(self, self._texture(slot), form.shape, form.transposed, view))
 
     def plan(self) -> Plan:
-        """Give the plan of all that ran: its results are those that no other plan of it reads."""
+        """Return the plan of all that ran: its results are those that no other plan of it reads."""
         (first, *others), steps = self._plans, self._draft.steps
         if not others and len(steps) == 1:
             return first

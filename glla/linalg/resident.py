@@ -37,7 +37,7 @@ def flipped(a: Resident) -> Resident:
 
 
 def flat(a: Resident) -> Resident:
-    """Give a stack one dimension beside those of its matrices, in order."""
+    """Return a stack one dimension beside those of its matrices, in order."""
     return layouts.whole(layouts.reshaped(a, (prod(a.shape[:-2]), *a.shape[-2:])))
 
 
@@ -126,7 +126,7 @@ def as_columns(b: Array, shape: tuple[int, ...]) -> tuple[Array, Callable[[Array
 
 
 def shaped(value: Resident, shape: tuple[int, ...]) -> Array:
-    """Give a stack its dimensions."""
+    """Return a stack its dimensions."""
     return Array._of(layouts.best(layouts.reshaped(value, shape)))
 
 

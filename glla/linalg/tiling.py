@@ -124,7 +124,7 @@ class _Operand:
         self._held: tuple[tuple[int, int], Array] | None = None
 
     def at(self, top: int, left: int, tile: int) -> Array:
-        """Give the tile that begins there, for tile so-and-so of the result."""
+        """Return the tile that begins there, for tile so-and-so of the result."""
         if self._held is None or self._held[0] != (top, left):
             self._held = None  # what is queued still reads it, and comes before what will be written to it
             rows, columns = self._shape

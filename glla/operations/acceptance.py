@@ -95,7 +95,7 @@ def side_by_side(stack: NDArray[Any]) -> NDArray[Any]:
 
 
 def near_one(a: Floats) -> bool:
-    """Tell whether all entries are zero or between 2^-`NEAR_ONE` and 2^`NEAR_ONE`, or not finite.
+    """Whether all entries are zero or between 2^-`NEAR_ONE` and 2^`NEAR_ONE`, or not finite.
 
     >>> near_one(np.array([0, -3.5, np.inf])), near_one(np.array([1e-30]))
     (True, False)
@@ -143,7 +143,7 @@ def largest_of_columns(a: Floats) -> Floats:
 
 
 def finite(values: Values, name: str) -> bool:
-    """Tell whether an operand is finite; of one on the device the plan has read back the largest entry."""
+    """Whether an operand is finite; of one on the device the plan has read back the largest entry."""
     value = values[name]
     return bool(np.isfinite(value if isinstance(value, np.ndarray) else values[f"largest_{name}"]).all())
 
@@ -212,7 +212,7 @@ def grew(growth: float, order: int) -> bool:
 
 
 def in_bounds(values: Values, n: int) -> bool:
-    """Tell whether the factors of A kept their entries in bounds, and so did the exponents of A's scaling, if any."""
+    """Whether the factors of A kept their entries in bounds, and so did the exponents of A's scaling, if any."""
     u, largest = of_diagonal(values["diagonal"], n)
     scales = [values[f"{line}_exponents_read"] for line in ("row", "column") if f"{line}_exponents_read" in values]
     if scales:

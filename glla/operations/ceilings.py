@@ -78,7 +78,7 @@ def branches(size: Shape, steps: int, rounds: int = 1, shift: int = 0) -> Plan:
 
 
 def write(size: Shape, steps: int, targets: int = 8, channels: int = 4) -> Plan:
-    """Plan of passes that do nothing but write targets of float32; the results ``result_0``, ... are those of the last.
+    """Plan of passes that only write targets of float32; the results ``result_0``, ... are those of the last pass.
 
     With fewer `channels` than 4 the targets are RG32F or R32F.
     """

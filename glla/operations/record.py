@@ -181,7 +181,7 @@ class Layout:
         return rows * columns + self.lines * self.order(forms)
 
     def parted(self, forms: Forms, records: Array) -> tuple[Array, Array]:
-        """Take records apart: the matrices, and the diagnostics, (matrices, lines, length of a line)."""
+        """Split records into the matrices and the diagnostics, (matrices, lines, length of a line)."""
         rows, columns = self.matrix(forms)
         return (
             records[:, : rows * columns].reshape(len(records), rows, columns),
@@ -297,7 +297,7 @@ class Operation:
     source: str = ""
 
     def batch_of(self, options: Mapping[str, Any]) -> Batch | None:
-        """How small matrices go together with these options, see `Batch.modes`."""
+        """Batch record for these options, see `Batch.modes`."""
         return None if self.batch is None else self.batch.modes.get(options.get("mode", ""), self.batch)
 
     def tunable(self) -> dict[str, Variant]:

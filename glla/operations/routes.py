@@ -72,7 +72,7 @@ def route(
 
 
 def _residents(batch: Batch, forms: Forms, limits: Limits, plain: bool, options: dict[str, Any]) -> Route | None:
-    """Choose the way of stacks on the device: together, or None if the matrices are looped."""
+    """Route of batches on the device: batched, or None if the matrices are looped."""
     count = max(form.count for form in forms)
     most = batch.most(forms, limits) if plain else 0
     if not most:

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def byte_limit(name: str, value: int | None, usual: T) -> int | T:
-    """Give a limit in bytes: as it was asked for, as the environment says (``GLLA_`` and the name), or the usual one.
+    """Limit in bytes: as asked for, of the environment (``GLLA_`` and the name), or the default.
 
     Raises OptionError: it is no number of bytes.
     """

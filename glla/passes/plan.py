@@ -58,7 +58,7 @@ class Transition:
     error: str = ""  # the error, as ``Class: words``
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Describe it in a line."""
         return f"if {self.when}: then {self.stage or self.error}"
 
 
@@ -160,7 +160,7 @@ class Plan:
 
     @cached_property
     def layouts(self) -> Mapping[str, Layout]:
-        """Results that are arrays on the device, and how they lie."""
+        """Results that are arrays on the device, with their layouts."""
         flat = self.flat
         storages = ((name, flat.slots[slot]) for name, slot in flat.results.items())
         return {name: one.layout for name, one in storages if isinstance(one, Storage) and one.layout is not None}
@@ -226,7 +226,7 @@ def _unused(name: str, slots: Mapping[str, Slot]) -> str:
 
 
 def stages(plan: Plan) -> Iterator[tuple[str, Plan]]:
-    """Give a plan and all that may come after it, each once: name of the stage ("" for the plan itself), and plan."""
+    """Yield a plan and all that may come after it, each once: name of the stage ("" for the plan itself), and plan."""
     known: set[str] = set()
     waiting: list[tuple[str, Plan]] = [("", plan)]
     while waiting:

@@ -11,7 +11,7 @@ from glla.passes.storage import Slot
 
 
 def shared(plan: Plan) -> Plan:
-    """Give a flat plan fewer temporaries: each takes the place of one that no later step touches, where there is one.
+    """Return a flat plan fewer temporaries: each takes the place of one that no later step touches, where there is one.
 
     A plan whose calls are put in their places (`Plan.flat`) holds the temporaries of all of them at once. Shared, they
     take about the memory that the calls take when they run one after the other.

@@ -126,7 +126,7 @@ def touched(step: Step) -> tuple[str, ...]:
 
 
 def renamed(step: Step, names: Mapping[str, str]) -> Step:
-    """Give a step other slots."""
+    """The same step with other slots."""
     if isinstance(step, Transfer):
         return replace(step, source=names[step.source], target=names[step.target])
     outputs = tuple(names[slot] for slot in step.outputs)

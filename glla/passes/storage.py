@@ -99,7 +99,7 @@ Slot = Storage | Buffer | HostArray
 
 
 def texture(slot: Slot) -> Storage:
-    """Give a slot that is a texture. Raises PlanError: it is a buffer, or is in the host's memory."""
+    """Texture of a slot. Raises PlanError: it is a buffer, or is in the host's memory."""
     if not isinstance(slot, Storage):
         raise PlanError(f"plan: a slot must be a texture here, got {slot}")
     return slot

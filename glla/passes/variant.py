@@ -43,7 +43,7 @@ class Variant:
         return ""
 
     def settle(self, name: str, parameters: Parameters, limits: Limits | None = None) -> dict[str, int]:
-        """Give every parameter its value: the one asked for, or the default.
+        """Value of every parameter: the one asked for, or the default.
 
         `name`: of the operation and the variant, for the messages. `parameters`: what is asked for. `limits`: the
         defaults are those of this device; without it, of a software rasteriser.
@@ -70,7 +70,7 @@ class Variant:
 
 
 def parameter_space(variant: Variant) -> Iterator[Parameters]:
-    """Yield every combination of a variant's parameters that goes together, the defaults first.
+    """Yield every valid combination of a variant's parameters, the defaults first.
 
     >>> list(parameter_space(Variant("", "", parameters={"UNROLL": (1, 2)})))
     [(('UNROLL', 1),), (('UNROLL', 2),)]
@@ -108,7 +108,7 @@ class Variants(MutableMapping[str, Variant]):
         return other
 
     def __ror__(self, others: Mapping[str, Variant]) -> dict[str, Variant]:
-        """Give a plain table of others, and of these."""
+        """Return a plain table of others, and of these."""
         return {**others, **self._table}
 
     def register(self, name: str, variant: Variant) -> bool:
@@ -146,9 +146,9 @@ class Variants(MutableMapping[str, Variant]):
         return len(self._table)
 
     def items(self) -> ItemsView[str, Variant]:
-        """Give names and variants as they are now."""
+        """Return names and variants as they are now."""
         return self._table.items()
 
     def values(self) -> ValuesView[Variant]:
-        """Give the variants as they are now."""
+        """Return the variants as they are now."""
         return self._table.values()

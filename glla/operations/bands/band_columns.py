@@ -37,7 +37,7 @@ class Band:
         self.draft.draw("definite_band/to_columns", {"ab": source}, target, uniforms, defines)
 
     def diagonals(self, factor: str, name: str, rows: int, upper: bool) -> str:
-        """Take diagonals of a factor out of it, in LAPACK's storage; give their slot."""
+        """Extract diagonals of a factor, in LAPACK's storage; return their slot."""
         shape = rows, self.n
         target = self.draft.slot(name, self.cells.matrix(shape))
         uniforms: dict[str, Uniform] = {"shape": shape, **self.cells.grid}

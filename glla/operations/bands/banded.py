@@ -396,7 +396,7 @@ def resident_stack(
 
 
 def _in_order(draft: Draft, name: str, form: Form, limits: Limits) -> str:
-    """Add an operand, and a pass that writes it out in C order where it does not lie so."""
+    """Add an operand, and a pass that writes it out in C order if it is in another order."""
     view = form.view if isinstance(form.view, View) else View.of(form.shape)
     slot = draft.operand(name, view.storage(limits.texture_size))
     if view == View.of(form.shape):
@@ -446,7 +446,7 @@ def in_fours(lines: Given, forms: Forms, variant: str | None, values: Parameters
 
 
 def _bounds(n: int) -> dict[str, Uniform]:
-    """Bounds of the diagnostics, as uniforms of `doubts`."""
+    """Bounds of the diagnostics, as uniforms of ``tridiagonal/verdict.frag``."""
     return {"bounds": (MOST_ERROR, least_left(n)), "normal": NORMAL, "regular": (DOMINANT, LARGEST_RATIO)}
 
 

@@ -108,7 +108,7 @@ def _solved(passes: Passes, band: Band, made: str, forms: Forms) -> Plan:
 def batch(
     made: Callable[..., Plan], careful: Callable[..., Plan], error: Transition, scaled: Callable[..., Any] | None = None
 ) -> Batch:
-    """Say how stacks go through one plan.
+    """Batch record of an operation.
 
     `made`: (forms, limits, lower=) -> one of the plans above. `careful`: (forms of a matrix, limits, lower=) -> plan of
     the stage that comes next for a matrix that is far from 1. `error`: error of a matrix without a factor. `scaled`:

@@ -55,7 +55,7 @@ def _scaled(scale: Callable[[Array], Scaled], storage: Storage, *operands: Array
 
 @np.errstate(all="ignore")
 def _back(batch: Batch, forms: Forms, texels: Array, f: Integers, sizes: Integers) -> tuple[Float64, Array]:
-    """Take records apart, and scale the matrices back."""
+    """Split records, and scale the matrices back."""
     count, length = forms[0].count, batch.layout.length(forms)
     stride = length + -length % texels.shape[-1]  # a record begins with a texel
     records = texels.reshape(-1)[: count * stride].reshape(count, stride)[:, :length]
@@ -70,7 +70,7 @@ def _back(batch: Batch, forms: Forms, texels: Array, f: Integers, sizes: Integer
 
 @cached_plan
 def batched(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
-    """Plan of a stack, with all that may come after it: for its rejected matrices together, and for a single one."""
+    """Plan of a batch, with its fallbacks: for all rejected matrices at once, and for a single one."""
     made = batch.plan(forms, limits, **options)
     if batch.filter.scaled is None or forms[0].count == 1:
         return made
@@ -150,6 +150,6 @@ def _stand(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
 
 
 def most(batch: Batch, forms: Forms, limits: Limits) -> int:
-    """Matrices that may go together once more."""
+    """Largest number of rejected matrices in one plan."""
     together = batch.most(forms, limits)
     return min(together, plu_batches.most_factors(forms[:1], limits)) if batch.filter.judged == "system" else together

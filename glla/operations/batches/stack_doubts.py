@@ -65,7 +65,7 @@ def plan(
 
 @cached_plan
 def of_triangles(count: int, columns: int, factors: bool, unit_diagonal: bool, texture_size: int) -> Plan:
-    """Plan of the same for stacks that are solved with triangles, ``doubts``. See ``stack/doubt_triangles.frag``.
+    """The same plan for batches of triangular systems. See ``stack/doubt_triangles.frag``.
 
     `count`, `columns`: matrices, and columns of B. `factors`: whether they are solved with packed factors, or with one
     triangle. `unit_diagonal`: whether that has a diagonal of ones.

@@ -162,7 +162,7 @@ FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 
 
 
 def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Transition) -> Batch:
-    """Say how stacks go through one plan.
+    """Batch record of an operation.
 
     `made`: (forms, limits) -> one of the plans above. `careful`: (forms of a matrix, limits) -> plan of the stage that
     comes next for a matrix that is far from 1. `error`: error of a matrix without a factor.

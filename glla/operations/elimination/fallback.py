@@ -295,7 +295,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
 
 def _usual(forms: Forms, values: Values) -> Verdict:
-    """After the usual way: its solution is accepted, or it must not be trusted."""
+    """Judge the solution of the first stage."""
     n = forms[0].shape[-1]
     if acceptance.in_bounds(values, n) and (len(forms) == 1 or _right_near_one(values)):
         u, largest = acceptance.of_diagonal(values["diagonal"], n)
@@ -309,7 +309,7 @@ def _usual(forms: Forms, values: Values) -> Verdict:
 
 
 def _right_near_one(values: Values) -> bool:
-    """Tell whether right-hand sides need no scaling on the host."""
+    """Whether right-hand sides need no scaling on the host."""
     b = values["B"]
     if isinstance(b, np.ndarray):
         return acceptance.largest_near_one(b)
@@ -424,7 +424,7 @@ def turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual
 
 
 def refined(values: Values, now: Refinement, x: Float64 | None) -> Verdict:
-    """Give a refined solution; an error if it did not converge."""
+    """Return a refined solution; an error if it did not converge."""
     if not now.converged:
         return now.error(values["function"])
     return Done({"X": x, "iterations": now.iterations, "backward_error": now.best_error})
@@ -451,7 +451,7 @@ def _hopeless(values: Values) -> Verdict:
 
 
 def scaled_back(values: Values, y: Float64) -> Verdict:
-    """Give the solution of the system as it was; so small that float32 keeps not enough of it, it is an error."""
+    """Return the solution of the system as it was; so small that float32 keeps not enough of it, it is an error."""
     wide = np.ldexp(y, values["sizes"] - np.reshape(values["column exponents"], (-1, 1)))
     x: Array = wide.astype(np.float32)
     return acceptance.underflow(values["function"], wide, x, values["member"]) or Done({"X": x})

@@ -76,7 +76,7 @@ class BlockedFactors:
 
     @property
     def _samplers(self) -> dict[str, str]:
-        """The matrix as it stands."""
+        """The matrix so far."""
         return {f"S{t}": slot for t, slot in enumerate(self.strips)}
 
     def _factor_panel(self, panel: int) -> None:

@@ -596,7 +596,7 @@ def _results(known: Mapping[str, Any]) -> dict[str, Any]:
 
 @np.errstate(all="ignore")  # the range is checked afterwards
 def _doubtful(operands: tuple[Array, ...], lu: Array, diagnostics: Array) -> NDArray[np.intp]:
-    """Matrices of a stack whose factors must not be trusted."""
+    """Places of the matrices of a batch whose factors are rejected."""
     (a,), k = operands, diagnostics.shape[-1]
     scales = np.max(np.abs(a), axis=(1, 2)).astype(np.float64)
     grown = np.max(np.abs(np.triu(lu[:, :k])), axis=(1, 2))

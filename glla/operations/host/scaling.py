@@ -93,7 +93,7 @@ def symmetric(diagonal: Floats) -> Integers:
 
 @np.errstate(all="ignore")  # what is not finite is looked at afterwards
 def scales_near_one(stack: Floats) -> NDArray[np.bool_]:
-    """Tell of which matrices of a stack neither rows nor columns need scaling on the host: their exponents are near 0.
+    """Whether neither rows nor columns need scaling on the host, for each matrix: their exponents are near 0.
 
     Of stand-ins, which are not square, no rows are known: all entries must be near 1.
 
@@ -184,6 +184,6 @@ def factor_system(largest: Array, scale: Callable[[Integers], Floats], c: Array,
 
 @np.errstate(all="ignore")
 def scaled_back(function: str, x: Array, sizes: Any, e: Any = 0, member: str = "") -> tuple[Array]:
-    """Give x 2^(sizes - e) in float32; raise as `glla.operations.acceptance.in_float32`."""
+    """Return x 2^(sizes - e) in float32; raise as `glla.operations.acceptance.in_float32`."""
     by = np.asarray(sizes - e)
     return (acceptance.in_float32(function, np.ldexp(x.astype(np.float64), by), member) if by.any() else x,)

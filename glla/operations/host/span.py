@@ -64,7 +64,7 @@ class Echelon:
 
 
 def is_exact(a: NDArray[np.floating]) -> bool:
-    """Tell whether the entries are exact: integers below `LARGEST_EXACT`.
+    """Whether the entries are exact: integers below `LARGEST_EXACT`.
 
     >>> is_exact(np.array([[1.0, -3.0]])), is_exact(np.array([[0.5]])), is_exact(np.array([[1e9]]))
     (True, False, False)
@@ -134,7 +134,7 @@ class _Basis:
             self.x[: self.rank, columns] += self.inverse[: self.rank, vectors] @ shares
 
     def _decide(self, j: int) -> None:
-        """Take the next column for a pivot, or for dependent."""
+        """Classify the next column: pivot or dependent."""
         r = self.rank
         self.weights[j] = np.hypot(self.norms[j], np.linalg.norm(self.x[:r, j] * self.norms[self.pivots]))
         if r == len(self.rest):
@@ -150,7 +150,7 @@ class _Basis:
             self.pivots.append(j)
 
     def _is_pivot(self, j: int, rest: float) -> bool:
-        """Tell whether a column has a rest, of this length."""
+        """Whether a column has a rest, of this length."""
         if self.known is not None:
             return j in self.known and rest > 0
         m, r = len(self.rest), self.rank
@@ -158,7 +158,7 @@ class _Basis:
         return bool(rest > self.unit * (FACTOR + np.sqrt(r)) * outside * self.weights[j])
 
     def result(self) -> Echelon:
-        """Put the form together."""
+        """Assemble the form."""
         r, (m, n) = self.rank, self.rest.shape
         matrix = np.zeros((m, n))
         noise = FLOAT64 * (FACTOR + np.sqrt(r)) * np.linalg.norm(self.inverse[:r, :r], axis=1)
@@ -178,7 +178,7 @@ class _Basis:
 
 
 def is_small_modulo_prime(shape: tuple[int, int], rank: int) -> bool:
-    """Tell whether a matrix of about this rank can be eliminated modulo a prime in a second or so."""
+    """Whether a matrix of about this rank can be eliminated modulo a prime in a second or so."""
     return shape[0] * shape[1] * rank <= MOST_WORK
 
 

@@ -22,7 +22,7 @@ def substituted(
     transposed: bool = False,
     rounded: bool = False,
 ) -> Float64:
-    """Substitute in float64, all of a stack together; if `rounded`, with rows of the solution as float32 has them."""
+    """Substitute in float64, batched; if `rounded`, each row of X is rounded to float32 before it is used."""
     left, x = (np.swapaxes(t, -1, -2) if transposed else t), b
     backward = lower == transposed
     if backward:  # upside down an upper triangle is a lower one
@@ -52,7 +52,7 @@ def in_rounded_rows(
     unit_diagonal: bool = False,
     transposed: bool = False,
 ) -> NDArray[np.float32]:
-    """Substitute in float64, all of a stack together, with each row of the solution as float32 has it.
+    """Substitute in float64, batched; each row of the solution is rounded to float32 before it is used.
 
     Raises NonFiniteError: so little of a column is left that the bound of `solve` is missed, see
     `glla.operations.acceptance.underflow`.

@@ -131,7 +131,7 @@ def place(a: View, operation: str, axes: tuple[int, ...], texture_size: int) -> 
 
 
 def _lined_up(draft: Draft, a: View, axes: Sequence[int], texture_size: int, slot: str) -> tuple[View, str]:
-    """See an array as lines, the last dimension; copy it first if their elements do not stand evenly."""
+    """View an array as lines along the last dimension; copy it first unless their elements are evenly spaced."""
     gone = [axis % a.ndim for axis in axes]
     if len(set(gone)) < len(gone):
         raise PlanError(f"{draft.operation}: each axis is reduced once, got {tuple(axes)}")
@@ -149,7 +149,7 @@ def _lined_up(draft: Draft, a: View, axes: Sequence[int], texture_size: int, slo
 
 
 def _chunked(lines: View, chunks: int, texture_size: int) -> tuple[Over, dict[str, Uniform], int]:
-    """See the first elements of all chunks, and say whether whole texels can be taken."""
+    """View of the first elements of all chunks, and whether the shader can read whole texels."""
     step = lines.strides[-1]
     shape = (*lines.shape[:-1], chunks)
     starts = replace(lines, shape=shape, strides=(*lines.strides[:-1], CHUNK * step))

@@ -173,7 +173,7 @@ def roll(a: View, shift: int, axis: int, texture_size: int) -> Plan:
 
 
 def tiled(a: View, counts: Sequence[int]) -> tuple[View, Shape]:
-    """See an array repeated as a whole, counts of times in each dimension: a view to copy, and the shape of the copy.
+    """View of an array that is tiled in each dimension: a view to copy, and the shape of the copy.
 
     >>> view, shape = tiled(View.of((2, 3)), (2, 1))
     >>> view.shape, shape
@@ -189,7 +189,7 @@ def tiled(a: View, counts: Sequence[int]) -> tuple[View, Shape]:
 
 
 def repeated(a: View, count: int, axis: int) -> tuple[View, Shape]:
-    """See each element repeated along a dimension: a view to copy, and the shape of the copy.
+    """View with each element repeated along a dimension: a view to copy, and the shape of the copy.
 
     >>> repeated(View.of((2, 3)), 4, 1)[1]
     (2, 12)

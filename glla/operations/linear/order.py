@@ -72,7 +72,7 @@ def argsort(a: View, axis: int, descending: bool, texture_size: int) -> Plan:
 
 
 def _moved_back(draft: Draft, whole: View, axis: int, slot: str, texture_size: int) -> str:
-    """Put the last dimension where it was."""
+    """Move the last dimension back to its place."""
     if axis == whole.ndim - 1:
         return slot
     return draw_copy(draft, "moved back", whole.moved(-1, axis), slot, texture_size)

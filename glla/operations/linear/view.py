@@ -81,7 +81,7 @@ class View:
 
     @property
     def contiguous(self) -> bool:
-        """Whether the elements stand one after the other, the first one at the beginning of a texel."""
+        """Whether the elements are contiguous, the first one at the beginning of a texel."""
         shape, (strides,) = merged(self.shape, self.strides)
         return self.count == 0 or (self.offset % 4 == 0 and (shape, strides) in (((self.count,), (1,)), ((1,), (0,))))
 
@@ -102,7 +102,7 @@ class View:
         return replace(self, shape=shape, strides=strides)
 
     def permute(self, axes: Sequence[int]) -> View:
-        """Put the dimensions in another order, as `numpy.transpose` does.
+        """Permute the dimensions, as `numpy.transpose` does.
 
         >>> View.of((2, 3, 4)).permute((2, 0, 1)).shape
         (4, 2, 3)
@@ -127,7 +127,7 @@ class View:
         return self.sliced(key)
 
     def sliced(self, key: Index | tuple[Index, ...]) -> View:
-        """Take basic indices, as NumPy does: integers, slices, None and an Ellipsis.
+        """Apply basic indices, as NumPy does: integers, slices, None and an Ellipsis.
 
         Raises IndexError: an integer is out of range, or there are too many indices.
         """
@@ -146,7 +146,7 @@ class View:
         return replace(self, shape=tuple(shape), strides=tuple(strides), offset=offset)
 
     def reshape(self, shape: Sequence[int]) -> View | None:
-        """Give it another shape, in C order; None if that needs a copy.
+        """View in another shape, in C order; None if that needs a copy.
 
         >>> View.of((6, 4)).reshape((2, 3, 4)).strides
         (12, 4, 1)
@@ -227,7 +227,7 @@ def _range(index: int | slice, length: int, axis: int) -> tuple[int, int, int]:
 
 
 def merged(shape: Shape, *strides: Shape) -> tuple[Shape, tuple[Shape, ...]]:
-    """Merge dimensions that go together in all views, and leave out those of length 1; at least one is left.
+    """Merge dimensions that are contiguous in all views, and drop those of length 1; at least one is left.
 
     >>> merged((2, 3, 4), (12, 4, 1), (0, 0, 0))
     ((24,), ((1,), (0,)))
@@ -305,7 +305,7 @@ class Over:
         return lengths, steps
 
     def _straight(self, views: dict[str, View], strides: list[Shape]) -> bool:
-        """Take whole texels, or a single element: first texel, texels from one to the next, channel."""
+        """Set the uniforms for whole texels, or a single element: first texel, stride in texels, channel."""
         for (name, view), (step,) in zip(views.items(), strides, strict=True):
             if step not in (0, 1) or (step == 1 and view.offset % 4):
                 return False
@@ -313,7 +313,7 @@ class Over:
         return True
 
     def _strided(self, lengths: Shape, views: dict[str, View], strides: list[Shape]) -> None:
-        """Take element by element: strides, then the offset."""
+        """Set the uniforms for single elements: strides, then the offset."""
         fill = self.rank - len(lengths)
         self.at = {axis: place + fill for axis, place in self.at.items()}
         self.uniforms["shape"] = (1,) * fill + lengths
@@ -321,7 +321,7 @@ class Over:
             self.uniforms[f"{name}_view"] = (*(0,) * fill, *steps, view.offset)
 
     def filled(self, numbers: dict[int, int], other: int) -> tuple[int, ...]:
-        """Give a number for each dimension that the shader sees: those that are apart have their own."""
+        """Number for each dimension that the shader sees: those that are apart have their own."""
         own = {self.at[axis]: number for axis, number in numbers.items()}
         return tuple(own.get(place, other) for place in range(self.rank))
 

@@ -345,7 +345,7 @@ def _given(draft: Draft, name: str, shape: Shape, uploads: Counter[str]) -> str:
 
 
 def between_plans(*arrays: object) -> tuple[object, ...]:
-    """Stand in for the work of `glla.linalg.tiling` between the plans of a plan that streams."""
+    """Placeholder, in a plan that streams, for the work of `glla.linalg.tiling` between its parts."""
     raise PlanError("tiles: this plan is for looking at; glla.linalg.tiling runs its parts")
 
 

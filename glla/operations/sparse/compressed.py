@@ -26,7 +26,7 @@ class Compressed:
 
     @staticmethod
     def of_triplets(shape: Shape, rows: Any, columns: Any, values: NDArray[Any]) -> Compressed:
-        """Put entries in order; those of one place are summed in float64 first. Zeros are no entries.
+        """Sort entries; those of one place are summed in float64 first. Zeros are no entries.
 
         >>> made = Compressed.of_triplets((2, 3), [1, 0, 1], [2, 1, 2], np.array([1, 5, 2]))
         >>> made.starts.tolist(), made.columns.tolist(), made.values.tolist()

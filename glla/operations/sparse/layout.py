@@ -125,7 +125,7 @@ def many(what: str, texels: int, limits: Limits, channels: int = 4, dtype: str =
 
 
 def fitting(what: str, texels: int, storage: Storage, limits: Limits) -> Storage:
-    """Give a texture back that holds this number of texels, if it is no larger than the device allows.
+    """Return a texture for this number of texels, unless it is larger than the device allows.
 
     Raises LimitError: it is.
     """
@@ -152,7 +152,7 @@ def filled(values: NDArray[Any], storage: Storage) -> NDArray[Any]:
 
 
 def places(elements: Integers, width: int) -> NDArray[np.int32]:
-    """Where elements of a vector stand whose texture is so wide: row, column and channel, for ``x_at`` in GLSL.
+    """Places of elements of a vector in a texture of this width: row, column and channel, for ``x_at`` in GLSL.
 
     >>> places(np.array([0, 5, 9]), 2).tolist() == [0, 1 << 2 | 1, 1 << 17 | 1]
     True

@@ -42,7 +42,7 @@ class Sell:
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Sell:
-        """Choose whether rows are cut, whether they are sorted, and how they lie."""
+        """Choose whether rows are cut, whether they are sorted, and their layout."""
         pieces = _cut(rows, limits)
         stands = np.arange(pieces.shape[0])
         widths = texel_widths(pieces.lengths, stands, limits)
@@ -118,7 +118,7 @@ def _cut(rows: Compressed, limits: Limits) -> Compressed:
 
 
 def _sums(rows: Compressed, pieces: Compressed, stands: Integers) -> Compressed:
-    """Matrix of ones that sums up the pieces of each row, which stand where `stands` says."""
+    """Matrix of ones that sums up the pieces of each row; `stands`: their places."""
     starts = np.arange(rows.shape[0] + 1)
     if pieces is not rows:
         starts = np.searchsorted(pieces.starts, rows.starts)
@@ -126,7 +126,7 @@ def _sums(rows: Compressed, pieces: Compressed, stands: Integers) -> Compressed:
 
 
 def _sorted(lengths: Integers) -> Integers:
-    """Where each row stands when they are sorted by falling length; those of one length stay in order."""
+    """Place of each row after a stable sort by falling length."""
     stands = np.empty(len(lengths), dtype=np.int64)
     stands[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))
     return stands

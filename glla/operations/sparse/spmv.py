@@ -103,7 +103,7 @@ LEAST_AT_ONCE = 3
 
 
 def columns_at_once(tallest: int) -> int:
-    """Columns of X that go together, a multiple of four, for the longest vector; the others follow in further blocks.
+    """Columns of X in one product, a multiple of four, for the longest vector; the others follow in further blocks.
 
     >>> columns_at_once(1 << 20), columns_at_once(1 << 30)
     (64, 4)
@@ -112,7 +112,7 @@ def columns_at_once(tallest: int) -> int:
 
 
 def for_columns(structure: Structure, limits: Limits) -> Structure:
-    """Layout of a matrix for columns that go together: its own, but for a stencil, which becomes diagonals."""
+    """Layout of a matrix for several columns at once: its own, but for a stencil, which becomes diagonals."""
     return structure.diagonals(limits) if isinstance(structure, Stencil) else structure
 
 

@@ -129,7 +129,7 @@ class Stencil(Direct):
 
 
 def few_others(rows: Compressed) -> bool:
-    """Whether nearly all rows of a matrix are alike, so that it lies as a stencil by default."""
+    """Whether nearly all rows of a matrix are alike, so that a stencil is its default format."""
     texels, offsets = _texels(rows.shape[0]), rows.offsets
     if texels < LEAST_TEXELS or not 0 < len(offsets) <= TERMS:
         return False

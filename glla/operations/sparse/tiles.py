@@ -42,7 +42,7 @@ class Tiles:
 
     @staticmethod
     def of(rows: Compressed, stands: Integers, limits: Limits) -> Tiles:
-        """Choose the tile, and how columns are counted, of rows that stand where `stands` says."""
+        """Choose the tile, and how columns are counted; `stands`: places of the rows."""
         widths = texel_widths(rows.lengths, stands, limits)
         high, wide = TILE_IN_SOFTWARE if limits.software else TILE
         tile = min(high, widths.shape[0]), min(wide, widths.shape[1])
@@ -122,7 +122,7 @@ class Tiles:
         return whole
 
     def _elements(self, rows: Compressed, stands: Integers, first: Integers, width: int) -> Integers:
-        """Where each entry stands among the elements of A, whose texture is so wide."""
+        """Place of each entry among the elements of A, in a texture of this width."""
         (high, wide), texel = self.tile, stands >> 2
         across, (line, beside) = width // wide, np.divmod(texel, first.shape[1])
         within = 4 * (line % high * width + beside % wide) + (stands & 3)

@@ -143,7 +143,7 @@ def looked_at(a: Array, x: Array) -> tuple[NDArray[np.float64]]:
 
 
 def dependent_column(a: NDArray[np.float64]) -> int | None:
-    """Give a column that depends on those before; None if there is none, as float64 has it.
+    """First column that depends on those before, in float64; None if there is none.
 
     Singular values tell, of the matrix with rows and columns near 1: the author's pivots let float64, too, lose digits.
 

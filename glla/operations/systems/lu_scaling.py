@@ -59,7 +59,7 @@ def each_safe(lu: Array) -> NDArray[np.bool_]:
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def in_float64(lu: Array, b: Array, order: NDArray[np.intp], transposed: bool) -> Array:
-    """Solve on the host, in float64: (L U)[i] is row order[i] of A; all of a stack together.
+    """Solve on the host, in float64, batched: (L U)[i] is row order[i] of A.
 
     >>> in_float64(np.float32([[2, 4], [0.5, 1e-40]]), np.float32([[6], [3]]), np.arange(2), False).tolist()
     [[3.0], [0.0]]

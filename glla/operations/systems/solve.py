@@ -146,7 +146,7 @@ def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
 
 @np.errstate(all="ignore")  # the range is checked afterwards
 def rejected(operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibrate: bool = True) -> NDArray[np.intp]:
-    """Matrices of a stack whose solutions must not be trusted."""
+    """Places of the matrices of a batch whose solutions are rejected."""
     a, n = operands[0], diagnostics.shape[-1]
     u, largest, squares = acceptance.side_by_side(diagnostics).transpose(0, 2, 1)
     growth = _growth(a, largest, equilibrate)

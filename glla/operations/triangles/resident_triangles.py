@@ -105,7 +105,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
 
 
 def _looked_at(draft: Draft, x: str, diagnostics: dict[str, str], numbers: int, judge: Plan) -> Plan:
-    """Give the plan, with diagnostics to read: all, or if they are many, flags of rejected matrices."""
+    """Return the plan, with diagnostics to read: all, or if they are many, flags of rejected matrices."""
     results = {"matrices": x}
     if 4 * numbers <= residents.READ_WHOLE:
         results |= {name: read_figures(draft, slot, name) for name, slot in diagnostics.items()}
@@ -126,12 +126,12 @@ def _views(forms: Forms) -> tuple[View, View]:
 
 
 def _turned(view: View) -> View:
-    """See the transposes of matrices."""
+    """View of the transposes of matrices."""
     return view.permute((*range(view.ndim - 2), view.ndim - 1, view.ndim - 2))
 
 
 def _diagonal(a: View) -> View:
-    """See the diagonals of square matrices."""
+    """View of the diagonals of square matrices."""
     return View((*a.shape[:-1],), (*a.strides[:-2], a.strides[-2] + a.strides[-1]), a.offset, a.size, a.dtype)
 
 

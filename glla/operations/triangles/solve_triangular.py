@@ -284,7 +284,7 @@ def in_float64(t: Array, b: Array, **options: bool) -> tuple[Array]:
 def lost(
     t: Array, b: Array, x: Array, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
 ) -> NDArray[np.bool_]:
-    """Tell of which systems, alone or in a stack, numbers were lost at float32's limits: too large, or too small.
+    """Whether numbers were lost at float32's limits, too large or too small, for each system.
 
     Systems that are not finite have lost nothing.
     """
@@ -296,7 +296,7 @@ def lost(
 
 @np.errstate(all="ignore")
 def lost_by(row: Array, largest: Array, least: Array, diagonal: Any, of_b: Array, of_x: Array) -> NDArray[np.bool_]:
-    """Tell the same from sizes alone.
+    """The same from sizes alone.
 
     `row`, `largest`, `least`: of the triangle: the smallest of the rows' largest entries, the largest, and the least
     that is not zero. `diagonal`: least magnitude on it; infinity for a diagonal of ones. `of_b`, `of_x`: largest

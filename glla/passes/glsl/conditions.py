@@ -247,7 +247,7 @@ _UNARY: dict[str, Callable[[int], int]] = {"+": pos, "-": neg, "~": invert, "!":
 
 
 class _Condition:
-    """A reader of the words of a condition, who calculates while it reads (precedence climbing)."""
+    """Parser of a condition that evaluates it (precedence climbing)."""
 
     def __init__(self, words: list[str]) -> None:
         self._words = [*words, ""]  # the last is the end

@@ -103,7 +103,7 @@ def declarations(shader: shaders.Shader) -> Declarations:
 
 
 def takes_part(stage: shaders.Stage, file: str) -> bool:
-    """Tell whether a stage includes a file, and no condition leaves it out.
+    """Whether a stage includes a file, and no condition leaves it out.
 
     >>> takes_part(shaders.resolve("examples/life").fragment, "lib/packed.glsl")
     True
@@ -142,7 +142,7 @@ def _statements(stage: shaders.Stage) -> Iterator[_Statement]:
 
 
 def _outputs(shader: shaders.Shader, written: list[tuple[int, Declared]]) -> tuple[Declared, ...]:
-    """Put outputs in the order of their locations, which must be 0, 1, ... without a gap."""
+    """Sort outputs by their locations, which must be 0, 1, ... without a gap."""
     example = "`layout(location = 0) out vec4 result;`"
     if not written:
         raise ShaderError(f"{shaders.called(shader.name)}: must declare an output, {example}")

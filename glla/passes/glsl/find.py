@@ -146,7 +146,7 @@ _ADOPTING = RLock()
 
 
 def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None, *, keep: bool = False) -> str:
-    r"""Take in a fragment shader that is not below ``shaders/``: from now on a pass may draw with it.
+    r"""Adopt a fragment shader from outside ``shaders/``: from now on a pass may draw with it.
 
     It may include what glla's own shaders may, and what is in its own folder or below. One of the same name that was
     adopted before is replaced, unless it was to be kept; programs are known by their text, so none is mistaken for
@@ -300,7 +300,7 @@ class Stage:
     lines: tuple[tuple[str, int], ...]
 
     def where(self, line: int) -> str:
-        """Say which file and line the compiler means by its 1-based `line`."""
+        """File and line of the compiler's 1-based `line`."""
         if not 1 <= line <= len(self.lines):
             return f"line {line}"
         file, number = self.lines[line - 1]

@@ -90,7 +90,7 @@ def _to_norms(asked: Task, r: Floats, goal: float, watch: _Watch, options: dict[
 
 
 def _to_estimates(asked: Task, r: Floats, goal: float, watch: _Watch, options: dict[str, Any]) -> tuple[Floats, bool]:
-    """Do the same where SciPy tests norm(r - A d) / (norm(A) norm(d)): tighten it until the residual is small."""
+    """The same where SciPy tests norm(r - A d) / (norm(A) norm(d)), tightened until the residual is small."""
     d, rtol = np.zeros_like(r), goal / vectors.norm(r)
     for _ in range(RESTARTS + 1):
         most = asked.maxiter - watch.before - watch.count
