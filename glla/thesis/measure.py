@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla import hybrid, linalg
+from glla.array.convert import Float32
 from glla.gl import Device
 from glla.gl.clock import clock
 from glla.lab import ceilings, fits, peers
@@ -27,8 +28,6 @@ from glla.passes import Plan, resident
 from glla.queue import Coprocessor
 from glla.thesis import published
 from glla.thesis.parts import Cell, Series
-
-Array = NDArray[np.float32]
 
 SMALL = (64, 128, 192, 256, 384)
 """Orders for a software rasteriser."""
@@ -94,12 +93,12 @@ class Place:
         most = min(1.4 * self.sizes[-1], self.largest or np.inf)
         return sorted({*self.sizes, *(int(n) for n in theirs if n <= most)})
 
-    def gpu(self, plan: Plan, operation: str, *arrays: Array) -> float:
+    def gpu(self, plan: Plan, operation: str, *arrays: Float32) -> float:
         """Seconds of a plan whose operands are on the device: the median of a few runs."""
         operands = uploaded(self.device, OPERATIONS[operation], plan, arrays)
         return self.finished(lambda: self.device.run(plan, **operands))
 
-    def timed(self, operation: str, *arrays: Array, **options: Any) -> float:
+    def timed(self, operation: str, *arrays: Float32, **options: Any) -> float:
         """Seconds of an operation with its operands on the device, by a variant or with other options."""
         shapes = (a.shape for a in arrays)
         return self.gpu(planned(self, operation, *shapes, **options), operation, *arrays)
@@ -108,12 +107,12 @@ class Place:
         """Seconds of some work on arrays of the device, until its results are there."""
         return self.repeated(lambda: clock(work, self.device.finish)[0])
 
-    def gpu_plan(self, plan: Plan, matrices: Mapping[str, Array]) -> float:
+    def gpu_plan(self, plan: Plan, matrices: Mapping[str, Float32]) -> float:
         """As `gpu`, of a plan that is no operation's, with packed matrices for its operands."""
         operands = {name: self.device.upload(value) for name, value in matrices.items()}
         return self.finished(lambda: self.device.run(plan, **operands))
 
-    def cpu(self, operation: str, *arrays: Array) -> float:
+    def cpu(self, operation: str, *arrays: Float32) -> float:
         """Seconds of the operation's peer on the CPU in its fastest way; of its usual call, if it must be quick."""
         found = peers.peer_of(OPERATIONS[operation])
         assert found is not None
@@ -166,19 +165,19 @@ def streamed(operation: str, systems: Sequence[Any], gpu: Coprocessor, ratio: fl
         return time.perf_counter() - start - stream.report.measuring_seconds
 
 
-def uniform(place: Place, *shape: int) -> Array:
+def uniform(place: Place, *shape: int) -> Float32:
     """Entries from 0 to 10, as the thesis has them."""
     return place.rng.uniform(0, 10, shape).astype(np.float32)
 
 
-def dominant(place: Place, n: int) -> Array:
+def dominant(place: Place, n: int) -> Float32:
     """A matrix of U[0, 10) with a large random diagonal: ten times the row sums or more (the thesis says no number)."""
     a = uniform(place, n, n)
     a[np.arange(n), np.arange(n)] += (10 * n * (1 + place.rng.random(n))).astype(np.float32)
     return a
 
 
-def restored(place: Place, a: Array, pivoting: Any, **options: Any) -> NDArray[np.float64]:
+def restored(place: Place, a: Float32, pivoting: Any, **options: Any) -> NDArray[np.float64]:
     """P L U of a factorisation on the device."""
     P, L, U = (np.asarray(part, np.float64) for part in linalg.plu(a, pivoting, device=place.device, **options))
     product: NDArray[np.float64] = P @ L @ U

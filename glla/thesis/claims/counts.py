@@ -9,6 +9,7 @@ import numpy as np
 
 from glla import linalg
 from glla.array.array import asarray
+from glla.array.convert import Float32
 from glla.lab import fetches
 from glla.lab.operations import uploaded
 from glla.operations import OPERATIONS
@@ -16,7 +17,7 @@ from glla.passes import Pass, Plan, texture
 from glla.passes.glsl import find as shader
 from glla.passes.storage import matrix
 from glla.thesis.claims.claim import Claim, claim
-from glla.thesis.measure import Array, Place, dominant, planned, uniform
+from glla.thesis.measure import Place, dominant, planned, uniform
 
 ORDER = 128
 """Order at most of what is counted: counts are polynomials in n, and leading terms show by then."""
@@ -42,14 +43,14 @@ def claims(place: Place) -> Iterator[Claim]:
     yield _host_memory(place)
 
 
-def _counted(place: Place, operation: str, variant: str | None, *arrays: Array, shaders: str) -> tuple[Plan, int]:
+def _counted(place: Place, operation: str, variant: str | None, *arrays: Float32, shaders: str) -> tuple[Plan, int]:
     """Plan of an operation, and texels that its passes with such shaders fetch."""
     made = planned(place, operation, *(a.shape for a in arrays), variant=variant)
     operands = uploaded(place.device, OPERATIONS[operation], made, arrays)
     return made, fetches.count(place.device, made, operands, chosen=lambda name: name.startswith(shaders))
 
 
-def _products(place: Place, a: Array, b: Array) -> Iterator[Claim]:
+def _products(place: Place, a: Float32, b: Float32) -> Iterator[Claim]:
     n = len(a)
     names = "single_component", "inner_product", "virtual_cube_ping_pong"
     (_, single), (_, inner), (cube, layers) = (
@@ -70,7 +71,7 @@ def _products(place: Place, a: Array, b: Array) -> Iterator[Claim]:
     yield claim("counts.layers", NEAR * whole >= n / 2 * kept, whole / kept, kept / 1024, whole / 1024, n=n)
 
 
-def _three_floats(place: Place, d: Array) -> Claim:
+def _three_floats(place: Place, d: Float32) -> Claim:
     n = len(d)
     multiply_adds = sum(k * k for k in range(n))
     (_, single), (_, every), (_, blocks) = (
