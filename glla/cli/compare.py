@@ -29,8 +29,8 @@ def compare(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--size", type=sizes, metavar="SIZES", help="orders of the matrices, see below")
     parser.add_argument(
-        "--baseline", choices=("auto", "numpy", "scipy", "none"), default="auto",
-        help="whose functions, in their fastest way (auto)",
+        "--baseline", choices=("auto", "numpy", "scipy", "none"), default="auto", metavar="B",
+        help="beside numpy, scipy or none, in their fastest way (auto)",
     )  # fmt: skip
     parser.add_argument("--repeats", type=at_least(1), default=7, metavar="N", help="repeats of a measurement (7)")
     parser.add_argument(
@@ -46,7 +46,7 @@ def compare(parser: argparse.ArgumentParser) -> None:
     )
     shared(
         parser, seed=True, table=True, quick="measure the ceilings with less work",
-        out="FILE.json, .csv, .tex, .html (a report), .png or .svg (plots), .pdf (a file for each plot)",
+        out="FILE.json, .csv, .tex, .html; .png, .svg, .pdf: plots",
     )  # fmt: skip
     parser.set_defaults(run=_compare)
 
