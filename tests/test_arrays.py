@@ -247,10 +247,6 @@ def test_numbers_of_every_type(make, dtype):
         same(apply(number, A), swapped if swapped.dtype == bool else swapped.astype(expected))
 
 
-BEYOND = [2**31, -(2**31) - 1, 2**63, 10**30, np.uint64(2**64 - 1), np.int64(2**40), np.array([2**31]), [2**40, 1]]
-"""Integers that are no int32."""
-
-
 def beside(A, number):
     """Every function that keeps a value of the host in the type of what it stands beside."""
     M = A > 0
@@ -263,59 +259,65 @@ def beside(A, number):
     yield lambda: np.dot(A, number)
     yield lambda: xp.add(A, number)
     yield lambda: np.add(number, 1, out=A)
-    yield lambda: A.__setitem__(slice(None), number)
     yield lambda: A.__iadd__(number)
+    yield from taken(A, number)
 
 
-@pytest.mark.parametrize("number", BEYOND, ids=str)
-def test_integers_beyond_int32_are_refused(number):
-    A = glla.asarray([1, 2], dtype="int32")
-    for use in beside(A, number):
-        with pytest.raises(DTypeError, match=r" must fit int32, got .+; take float32, for example by astype$"):
-            use()
-    for make in (
-        lambda: glla.asarray(number, dtype="int32"),
-        lambda: xp.asarray(number),
-        lambda: xp.full(2, number),
-        lambda: np.full_like(A, number),
-    ):
-        with pytest.raises(DTypeError, match="must fit int32"):
-            make()
-    same(A, np.int32([1, 2]))
-    same(A / number, (np.int32([1, 2]) / np.float64(number)).astype(np.float32))
-    same(A.astype("float32") + number, np.float32([1, 2]) + np.float32(number))
-    same(np.where(A > 1, number, 0.5), np.where([False, True], np.float32(number), np.float32(0.5)))
+def taken(A, number):
+    """Every function that takes a value of the host in a type."""
+    yield lambda: A.__setitem__(slice(None), number)
+    yield lambda: np.full_like(A, number)
+    yield lambda: xp.full(2, number, dtype=A.dtype)
+    yield lambda: xp.asarray(number, dtype=A.dtype)
+
+
+BEYOND = [2**31, -(2**31) - 1, 2**63, 10**30, np.uint64(2**64 - 1), np.int64(2**40), np.array([2**31]), [2**40, 1]]
+"""Integers that are no int32."""
+LARGE = [1e39, -1e300, 10**60, [0, 1e40], np.float64(1e39), 10**400]
+"""Numbers that are no float32."""
+TOO_LARGE = (NonFiniteError, DTypeError, OptionError)
 
 
 @pytest.mark.parametrize(
-    "number", [1e39, -1e300, 10**60, [0, 1e40], np.float64(1e39), 10**400], ids=lambda one: str(one)[:9]
-)
-def test_numbers_beyond_float32_are_refused(number):
-    A = glla.asarray([1, 2])
-    for use in (
-        *beside(A, number),
-        lambda: A / number,
-        lambda: A.astype("int32") / number,
-        lambda: np.full_like(A, number),
-        lambda: xp.asarray(number, dtype="float32"),
-        lambda: xp.linspace(0, number, 3),
-        lambda: xp.arange(0, number, number),
-    ):
-        with pytest.raises(
-            (NonFiniteError, DTypeError, OptionError), match=r"must (fit (float|int)32|be a number|be finite)"
-        ):
+    ("dtype", "number", "ways", "error", "words"),
+    [
+        *(("int32", one, beside, DTypeError, r" must fit int32, got .+; take float32(, for example by astype)?$")
+          for one in BEYOND),
+        *(("float32", one, beside, TOO_LARGE, r"must (fit (float|int)32|be a number)") for one in LARGE),
+        *(("int32", one, beside, DTypeError, r"must be real numbers")
+          for one in (1j, "a", np.array(1.5, object), Fraction(1, 2), np.datetime64(0, "s"))),
+        *(("int32", one, taken, DTypeError, r"must fit int32, got ")
+          for one in (np.nan, np.inf, -np.inf, 3e9, -2147483649.0, [1, np.nan], np.float16(np.inf))),
+    ],
+    ids=lambda one: str(one)[:9],
+)  # fmt: skip
+def test_values_that_do_not_fit_are_refused(dtype, number, ways, error, words):
+    A = glla.asarray([1, 2], dtype=dtype)
+    for use in ways(A, number):
+        with pytest.raises(error, match=words):
             use()
-    same(A, np.float32([1, 2]))
-    A[0], A[1] = np.nan, np.inf  # what the values hold goes in
-    same(A, np.float32([np.nan, np.inf]))
+    same(A, np.array([1, 2], dtype))
 
 
-@pytest.mark.parametrize("number", [1j, "a", np.array(1.5, object), Fraction(1, 2), np.datetime64(0, "s")], ids=str)
-def test_what_is_no_real_number_is_refused(number):
+def test_values_that_fit_another_type():
     A = glla.asarray([1, 2], dtype="int32")
-    for use in beside(A, number):
-        with pytest.raises(DTypeError, match=r"must be real numbers"):
-            use()
+    for number in BEYOND:
+        for make in (xp.asarray, lambda one: xp.full(2, one)):
+            with pytest.raises(DTypeError, match="must fit int32"):
+                make(number)
+        same(A / number, (np.int32([1, 2]) / np.float64(number)).astype(np.float32))
+        same(A.astype("float32") + number, np.float32([1, 2]) + np.float32(number))
+        same(np.where(A > 1, number, 0.5), np.where([False, True], np.float32(number), np.float32(0.5)))
+    for number in LARGE:
+        for use in (lambda one: A / one, lambda one: xp.linspace(0, one, 3), lambda one: xp.arange(0, one, one)):
+            with pytest.raises(TOO_LARGE, match=r"must (fit (float|int)32|be a number|be finite)"):
+                use(number)
+    A[:] = 2147483647.9, -2147483648.9  # a float is cut off
+    same(A, np.int32([2**31 - 1, -(2**31)]))
+    same(A.astype(bool), np.array([True, True]))
+    B = glla.asarray([1, 2])
+    B[0], B[1] = np.nan, np.inf  # what the values hold goes in
+    same(B, np.float32([np.nan, np.inf]))
 
 
 @pytest.mark.parametrize(
@@ -325,22 +327,6 @@ def test_choices_of_the_host_have_their_own_type(pair):
     condition, pair = np.array([True, False]), [np.asarray(one) for one in pair]
     dtype = {"b": "bool", "i": "int32", "f": "float32"}[np.result_type(*pair).kind]
     same(np.where(glla.asarray(condition, dtype=bool), *pair), np.where(condition, *pair).astype(dtype))
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e9, -2147483649.0, [1, np.nan], np.float16(np.inf)])
-def test_floats_that_are_no_int32_are_refused(bad):
-    A = glla.asarray([1, 2], dtype="int32")
-    for use in (
-        lambda: A.__setitem__(slice(None), bad),
-        lambda: np.full_like(A, bad),
-        lambda: xp.full(2, bad, dtype="int32"),
-        lambda: xp.asarray(bad, dtype="int32"),
-    ):
-        with pytest.raises(DTypeError, match=r"must fit int32, got "):
-            use()
-    A[:] = 2147483647.9, -2147483648.9  # a float is cut off
-    same(A, np.int32([2**31 - 1, -(2**31)]))
-    same(A.astype(bool), np.array([True, True]))
 
 
 @pytest.mark.parametrize("wrong", [[4], [-5], [0, 2**31 - 1], [[-(2**31)]]])
@@ -386,16 +372,6 @@ def test_bounds_beyond_int32_bound_nothing():
     assert A.clip() is not A
 
 
-@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 2**31 - 1, -(2**31), 2**70, np.int64(2**31)])
-@pytest.mark.parametrize("compare", [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge])
-def test_integers_are_reported_from_those_beyond(compare, number):
-    a = np.int32([2**31 - 1, -(2**31), 2**31 - 64, 0])
-    A = glla.asarray(a, dtype="int32")
-    same(compare(A, number), compare(a, number))
-    same(compare(number, A), compare(number, a))
-    same(compare(A.astype("float32"), number), compare(a.astype("float32"), np.float32(number)))
-
-
 EDGES = np.int32([-(2**31), -(2**24) - 1, -1, 0, 1, 2**24, 2**24 + 1, 2**31 - 64, 2**31 - 1])
 """Integers that float32 does not hold, their neighbours, and both ends; sorted."""
 
@@ -403,7 +379,8 @@ OTHERS = [
     EDGES[::-1].copy(), EDGES + np.array([-1, 1, 1, 0, -2, 1, -1, 64, 1]), EDGES.astype(np.float64) + 0.5,
     np.float32([-np.inf, -(2**31), -0.5, 0, 1, 2**24, 2**24, 2**31, np.inf]), np.float32([np.nan]), np.float64([1e300]),
     np.float16([0.5, np.inf, -np.inf, 1, 2, 3, 4, 5, np.nan]), np.uint64([2**64 - 1]), np.array(True), 2**24, 2**70,
-    16777216.0, -(10**400), np.float64(2**31), -1.5, np.uint8(1), np.longdouble(2**31 - 1), np.array([False]),
+    2**31, -(2**31) - 1, 2**31 - 1, -(2**31), np.int64(2**31), 16777216.0, -(10**400), np.float64(2**31),
+    -1.5, np.uint8(1), np.longdouble(2**31 - 1), np.array([False]),
 ]  # fmt: skip
 """What integers are compared with."""
 
