@@ -7,9 +7,9 @@ solution x = 1. The photograph is real data: a matrix that nobody made to be eas
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from glla import linalg, testing
 from glla.gl import Device
 from glla.lab import photograph, picture
+from glla.lab.measurement import Measurement, judged
 from glla.lab.study import Report, Run, Study, clock
-from glla.lab.table import aligned, digits
+from glla.lab.table import aligned, digits, milliseconds
 from glla.testing import JUDGES, Verdict
 
 REPEATS = 3
@@ -53,24 +54,12 @@ class Case:
     usual_work: Callable[[], Any] | None = None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A case that was run: result and verdict, render passes of one run, milliseconds."""
+class Outcome(NamedTuple):
+    """A case that was run: its measurement, of the variant that is its formula; result and verdict."""
 
-    case: Case
+    one: Measurement
     result: Any
     verdict: Verdict
-    passes: int
-    milliseconds: float
-    usual_milliseconds: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain data, without the result."""
-        return {
-            "operation": self.case.operation, "formula": self.case.formula, "passes": self.passes,
-            "milliseconds": self.milliseconds, "usual": self.case.usual,
-            "usual_milliseconds": self.usual_milliseconds, "verdict": asdict(self.verdict) | {"ok": self.verdict.ok},
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -134,15 +123,17 @@ def _judge_refined(a: NDArray[np.float32], x: NDArray[Any], b: NDArray[np.float6
     return Verdict("solve, refined", testing.backward_error(a, x, b).componentwise, REFINED_BOUND)
 
 
-def measure(device: Device, case: Case) -> Outcome:
+def measure(device: Device, case: Case, size: int) -> Outcome:
     """Run a case: once, which is judged, and then against the clock, from NumPy to NumPy."""
     before = device.stats().passes
     result = case.work()
-    passes = device.stats().passes - before
-    software = bool(device.limits.software)
-    beside = None if software or case.usual_work is None else 1e3 * clock(case.usual_work, REPEATS, most=MOST).median
-    ours = 1e3 * clock(case.work, REPEATS, most=MOST, warm=True).median
-    return Outcome(case, result, case.judge(result), passes, ours, beside)
+    cost, verdict = {"passes": device.stats().passes - before}, case.judge(result)
+    ours = clock(case.work, REPEATS, most=MOST, warm=True)
+    timed = {"ours": ours, "whole": ours}
+    if not device.limits.software and case.usual_work is not None:
+        timed["usual"] = clock(case.usual_work, REPEATS, most=MOST)
+    known: dict[str, Any] = {"timed": timed, "ways": {"usual": case.usual}, "cost": cost}
+    return Outcome(Measurement(case.operation, case.formula, size, **known, **judged(verdict)), result, verdict)
 
 
 def run(run: Run) -> Report:
@@ -153,7 +144,7 @@ def run(run: Run) -> Report:
     todo, outcomes = cases(device, made), list[Outcome]()
     for number, case in enumerate(todo):
         run.say(f"{number} of {len(todo)}, {case.operation} {case.formula}")
-        outcomes.append(measure(device, case))
+        outcomes.append(measure(device, case, len(made.a)))
     recovered = [np.asarray(one.result, dtype=np.float64) for one in outcomes[-2:]]
     recovery = Verdict("photograph", float(np.max(np.abs(recovered[1] - made.photo.picture))), HALF_A_GREY_LEVEL)
     failed = [verdict for verdict in (*(one.verdict for one in outcomes), recovery) if not verdict.ok]
@@ -167,17 +158,17 @@ def run(run: Run) -> Report:
         f"{len(failed)} of {len(outcomes) + 1} verdicts FAILED" if failed else "every verdict is ok",
         NEXT,
     ]
-    data = {"size": len(made.a), "outcomes": [one.as_dict() for one in outcomes], "recovered": recovery.ok}
+    data = {"size": len(made.a), "outcomes": [outcome.one.as_dict() for outcome in outcomes], "recovered": recovery.ok}
     return Report("\n".join(lines), data, not failed, lambda path: _draw(device, made, recovered, path))
 
 
 def _cells(outcome: Outcome, software: bool) -> tuple[str, ...]:
-    case, verdict = outcome.case, outcome.verdict
+    one, verdict = outcome.one, outcome.verdict
     word = "FAILED" if not verdict.ok else "ok, but unusual" if verdict.suspicious else "ok"
-    beside = () if software else (digits(outcome.usual_milliseconds), case.usual or "-")
+    beside = () if software else (milliseconds(one.usual_seconds), one.usual or "-")
     return (
-        case.operation, case.formula, str(outcome.passes), digits(outcome.milliseconds), *beside,
-        digits(verdict.error), digits(verdict.bound), word,
+        one.operation, one.variant, str(one.passes), milliseconds(one.seconds), *beside, digits(one.error),
+        digits(one.bound), word,
     )  # fmt: skip
 
 

@@ -11,9 +11,6 @@ from glla.lab.samples import Samples
 from glla.passes import Parameters
 from glla.testing import Verdict
 
-ROLES = ("ours", "gpu", "whole", "peer", "usual")
-"""Roles of samples, see `Measurement`."""
-
 
 @dataclass(frozen=True)
 class Measurement:

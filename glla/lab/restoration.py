@@ -345,7 +345,7 @@ def timings(
     weight.
     """
     ways: dict[str, Callable[[Float64, Float64], Any]] = {
-        name: partial(_restored, variant=name, balance=balance, device=device) for name in VARIANTS
+        name: partial(restore, balance=balance, variant=name, device=device) for name in VARIANTS
     } | peers(balance)
     found: list[Timing] = []
     before: dict[str, tuple[int, float]] = {}
@@ -368,10 +368,6 @@ def timings(
     return found
 
 
-def _restored(g: Float64, psf: Float64, variant: str, balance: float, device: Device) -> Any:
-    return restore(g, psf, balance, variant, device=device)
-
-
 def _timed(name: str, side: int, image: Float64, work: Callable[[], Any]) -> Timing:
     """Time some work that ends in NumPy arrays: once to warm up, which is judged, and again."""
     results: list[Any] = []
@@ -389,32 +385,21 @@ def methods(device: Device, order: int, say: Callable[[str], None] = lambda what
     b = rng.standard_normal((order, order)).astype(np.float32)
     a = b @ b.T / np.float32(order) + np.eye(order, dtype=np.float32)
     lower = np.linalg.cholesky(a)
-    jordan: dict[str, Callable[[], Any]] = {
-        "author's": lambda: linalg.inv(a, variant="gauss_jordan", device=device),
-        "fast": lambda: linalg.inv(a, device=device),
+    inv, factor = partial(linalg.inv, a, device=device), partial(linalg.cholesky, a, device=device)
+    triangle = partial(linalg.inv, lower, assume_a="lower triangular", device=device)
+    definite = partial(inv, assume_a="pos")
+    ways: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+        "Gauss-Jordan": (partial(inv, variant="gauss_jordan"), inv),
+        "Cholesky alone": (partial(factor, variant="block16"), factor),
+        "inverse of the triangle (GETS) alone": (partial(triangle, variant="gets"), triangle),
+        "Cholesky, GETS and product": (partial(definite, variant="cholesky_gets_product"), definite),
+        "MATLAB inv, CPU, double precision": (partial(np.linalg.inv, a.astype(np.float64)), inv),
     }
-    ways: dict[str, dict[str, Callable[[], Any]]] = {
-        **({"Gauss-Jordan": jordan} if order <= MOST_COLUMNS else {}),
-        "Cholesky alone": {
-            "author's": lambda: linalg.cholesky(a, variant="block16", device=device),
-            "fast": lambda: linalg.cholesky(a, device=device),
-        },
-        "inverse of the triangle (GETS) alone": {
-            "author's": lambda: linalg.inv(lower, assume_a="lower triangular", variant="gets", device=device),
-            "fast": lambda: linalg.inv(lower, assume_a="lower triangular", device=device),
-        },
-        "Cholesky, GETS and product": {
-            "author's": lambda: linalg.inv(a, assume_a="pos", variant="cholesky_gets_product", device=device),
-            "fast": lambda: linalg.inv(a, assume_a="pos", device=device),
-        },
-        "MATLAB inv, CPU, double precision": {
-            "author's": lambda: np.linalg.inv(a.astype(np.float64)),
-            "fast": lambda: linalg.inv(a, device=device),
-        },
-    }
+    if order > MOST_COLUMNS:
+        del ways["Gauss-Jordan"]
     found: dict[str, dict[str, float]] = {}
     for name, both in ways.items():
-        for which, work in both.items():
+        for which, work in zip(("author's", "fast"), both, strict=True):
             say(f"{name}, {which}, n = {order}")
             found.setdefault(name, {})[which] = clock(work, 1).median
     return found

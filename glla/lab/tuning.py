@@ -59,15 +59,8 @@ class Outcome:
     @property
     def entry(self) -> dict[str, Any]:
         """As a file holds it."""
-        return {
-            "operation": self.operation,
-            "size": self.size,
-            "variant": self.variant,
-            "parameters": dict(self.parameters),
-            "seconds": self.seconds,
-            "untuned": self.untuned,
-            "untuned_seconds": self.untuned_seconds,
-        }
+        kept = ("operation", "size", "variant", "parameters", "seconds", "untuned", "untuned_seconds")
+        return {name: getattr(self, name) for name in kept} | {"parameters": dict(self.parameters)}
 
 
 def tune(
@@ -239,10 +232,5 @@ def line(entry: Mapping[str, Any]) -> str:
         if gain == 1.0:
             return f"{head}, as untuned"
         return f"{head}, {gain:.3g} times as fast as {entry['untuned']} untuned" if gain == gain else head
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        ArithmeticError,
-    ):  # the times are for readers alone, nothing checks them
+    except (LookupError, TypeError, ValueError, ArithmeticError):  # nothing checks the times: they are for readers
         return head

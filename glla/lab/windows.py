@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glla.applications import window_squares
 from glla.array.array import asarray
-from glla.gl import Device, Texture
+from glla.gl import Device
 from glla.gl.recorder import Recorder
 from glla.lab import restoration
 from glla.lab.peers import WINDOWS
@@ -20,7 +20,7 @@ from glla.lab.study import Report, Run, Study, clock, option
 from glla.lab.table import digits, titled
 from glla.operations.record import Array
 from glla.operations.window_squares import LIMIT, VARIANTS, WINDOW, on_host, plan
-from glla.passes import Plan, resident
+from glla.passes import resident
 
 SIDE = 15
 """Rows and columns of the source's image."""
@@ -76,20 +76,15 @@ def timings(device: Device, a: Array, say: Callable[[str], None] = lambda what: 
     for variant in VARIANTS:
         say(f"{variant}, {a.shape[0]} x {a.shape[1]}")
         made = plan(resident(a.shape), device.limits, variant=variant)
-        found[f"glla {variant}"] = _milliseconds(partial(_finished, device, made, texture))
+        found[f"glla {variant}"] = _milliseconds(partial(device.run, made, A=texture), device)
     for way in WINDOWS.ways:
         say(way.label)
         found[f"NumPy, {way.label}"] = _milliseconds(partial(way.bind(), a))
     return found
 
 
-def _finished(device: Device, made: Plan, texture: Texture) -> None:
-    device.run(made, A=texture)
-    device.finish()
-
-
-def _milliseconds(work: Callable[[], Any]) -> float:
-    return 1e3 * clock(work, REPEATS, most=5.0).median
+def _milliseconds(work: Callable[[], Any], device: Device | None = None) -> float:
+    return 1e3 * clock(work, REPEATS, device, most=5.0).median
 
 
 def _run(run: Run) -> Report:

@@ -93,9 +93,9 @@ def test_every_case_is_judged(device, made):
 def test_measure_counts_passes(device, made):
     a = glla.asarray(made.a, device)
     case = demo.Case("matmul", "", lambda: glla.matmul(a, a, variant="virtual_cube"), failing)
-    outcome = demo.measure(device, case)
-    assert outcome.passes == SIZE // 2 and outcome.milliseconds > 0
-    assert outcome.usual_milliseconds is None and not outcome.verdict.ok
+    outcome = demo.measure(device, case, SIZE)
+    assert outcome.one.passes == SIZE // 2 and outcome.one.end_to_end_seconds > 0
+    assert outcome.one.usual_seconds is None and outcome.one.status == "wrong"
 
 
 # ---- photograph ------------------------------------------------------------------------------
