@@ -49,25 +49,6 @@ def test_every_type(pivoting, kind, m, n, rng):
     assert_factors(testing.MATRICES[kind](m, n, rng), pivoting)
 
 
-@pytest.mark.parametrize(("m", "n"), testing.SHAPES)
-def test_agrees_with_scipy(m, n, rng):
-    """The same pivots, so the same factors up to rounding: of a well conditioned matrix, entry by entry."""
-    a = testing.conditioned(m, n, rng, cond=10.0)
-    expected = scipy.linalg.lu(a.astype(np.float64)) if a.size else (np.eye(m), np.zeros((m, 0)), np.zeros((0, n)))
-    result = glla.plu(a)
-    testing.assert_exact(result.P, expected[0])
-    bound = 30 * max(m, n) * testing.ROUNDOFF
-    for ours, theirs in zip(result[1:], expected[1:], strict=True):
-        assert ours.shape == theirs.shape
-        scale = max(1.0, np.abs(theirs).max(initial=0.0)) * 10
-        assert (np.abs(ours - theirs) <= bound * scale).all()
-
-
-def test_of_equal_candidates_the_first_wins():
-    a = np.array([[1, 2], [-1, 1], [1, 5]], np.float32)
-    np.testing.assert_array_equal(glla.lu_factor(a)[1], [0, 1])  # 1, -1, 1, and then 3, 3
-
-
 @pytest.mark.parametrize(("variant", "pivoting"), CHOICES)
 @pytest.mark.parametrize(
     "a",

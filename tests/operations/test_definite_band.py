@@ -15,7 +15,6 @@ from glla.passes import Limits, Tuned, resident
 from tests.matrix import band, every_place, lowered
 
 SIZES = [(1, 0), (1, 3), (2, 1), (5, 2), (5, 9), (16, 15), (17, 1), (33, 16), (40, 17), (70, 5), (100, 33), (64, 63)]
-every_variant = pytest.mark.parametrize("variant", VARIANTS)
 every_half = pytest.mark.parametrize("lower", [False, True], ids=["upper", "lower"])
 
 

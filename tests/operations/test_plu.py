@@ -14,7 +14,6 @@ from glla.operations.layouts import permutation
 from glla.passes import Limits, Pass, resident
 from glla.testing import (
     MATRICES,
-    ROUNDOFF,
     SHAPES,
     assert_exact,
     assert_plu,
@@ -44,14 +43,11 @@ ROWS_ONLY = [name for name in VARIANTS if "complete" not in pivotings(name)]
 ONE_COLUMN = [name for name in ROWS_ONLY if name in MANNERS]
 FULL = "row_operations_full"
 CHOICES = [(name, pivoting) for name in VARIANTS for pivoting in pivotings(name) if pivoting != "none"]
-MULTIPLIER_LIMIT = 1 + 8 * ROUNDOFF  # of inexact division
 
-every_shape = pytest.mark.parametrize("shape", WHOLE, ids=str)
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
 every_choice = pytest.mark.parametrize(("variant", "pivoting"), CHOICES)
 exchanging_rows = pytest.mark.parametrize("variant", ROWS_ONLY)
 by_two_columns = pytest.mark.parametrize("variant", TWO_COLUMNS)
-column_by_column = pytest.mark.parametrize("variant", ONE_COLUMN)
 every_matrix = pytest.mark.parametrize("name", MATRICES)
 
 

@@ -11,9 +11,6 @@ import glla
 from glla.operations.linear.view import View
 from glla.passes import Plan, Storage
 
-SIZE = 8
-"""Largest side of a texture for those tests whose arrays are small, so that they wrap."""
-
 
 def texels(memory: np.ndarray, storage: Storage) -> np.ndarray:
     """Lay elements into texels by NumPy; spare channels hold what no result may hold."""
