@@ -81,16 +81,3 @@ def test_unpack_in_tiles(run, shape, size, rng):
 @every_shape
 def test_identity(run, shape):
     assert_exact(run(identity(shape)).matrix("I", shape), np.eye(*shape))
-
-
-@every_shape
-def test_plans_keep_the_rules(shape):
-    for plan in (pack(shape), pack(shape, True), pack_tiles(shape, 8), unpack(shape, (0, 0, *shape)), identity(shape)):
-        plan.check()
-
-
-def test_plans_are_made_once():
-    assert pack((3, 4)) is pack((3, 4)) and pack((3, 4)) is not pack((3, 4), True)
-    assert pack_tiles((3, 9), 4) is pack_tiles((3, 9), 4)
-    assert unpack((3, 4), (0, 0, 3, 4)) is unpack((3, 4), (0, 0, 3, 4))
-    assert identity((3, 4)) is identity((3, 4))
