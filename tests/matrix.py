@@ -21,6 +21,7 @@ from glla.gl.recorder import unpacked
 from glla.operations import OPERATIONS
 from glla.passes import Limits, Parameters, parameter_space, resident
 from glla.testing import JUDGES, MATRICES, NONSINGULAR, Verdict, integers, normal, spd
+from glla.testing.adversaries import growing
 
 SOFTWARE = Limits(software=True)
 ORDERS = (1, 2, 3, 4, 7, 16, 17, 33)
@@ -78,6 +79,31 @@ TYPES = {f"condition {cond:g}": partial(spd, cond=cond) for cond in (1.0, 100.0,
 }
 
 
+def _index_sums(n: int) -> Any:
+    return np.indices((n, n)) + 1
+
+
+HARD = {
+    "growing": growing,
+    "growing, not whole": lambda n: growing(n, -0.9),
+    "growing, transposed": lambda n: growing(n, -0.9).T,
+    "growing, columns reversed": lambda n: growing(n, -0.9)[:, ::-1],
+    "growing slowly": lambda n: growing(n, -0.5),
+    "Pei": lambda n: np.ones((n, n)) + np.eye(n),
+    "Lehmer": lambda n: np.minimum(*_index_sums(n)) / np.maximum(*_index_sums(n)),
+    "Fiedler": lambda n: np.abs(np.subtract(*_index_sums(n))) + np.eye(n) * (n == 1),
+    "second difference": lambda n: 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1),
+    "Kahan": lambda n: np.diag(0.9 ** np.arange(n)) @ (np.eye(n) - 0.2 * np.triu(np.ones((n, n)), 1)),
+    "triangle of ones": lambda n: np.eye(n) - np.triu(np.ones((n, n)), 1),
+}
+"""Regular matrices by order that an elimination without a second look fails on, or takes for singular."""
+
+
+def regular(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
+    """A square matrix of a type of MATRICES or of HARD."""
+    return np.ascontiguousarray(HARD[kind](n), dtype=np.float32) if kind in HARD else MATRICES[kind](n, n, rng)
+
+
 @dataclass(frozen=True)
 class Family:
     """Operands of a kind of operation.
@@ -90,11 +116,14 @@ class Family:
         (type, order, random numbers) -> operands.
     bad : str
         Why the matrix may be refused: "singular", "indefinite", "" if it never is.
+    hard : tuple of str
+        More types, with which a call keeps its bound, a plan alone need not.
     """
 
     kinds: tuple[str, ...]
     make: Callable[[str, int, np.random.Generator], Operands]
     bad: str = ""
+    hard: tuple[str, ...] = ()
 
 
 EVERY = tuple(MATRICES)
@@ -133,8 +162,8 @@ FAMILIES = {
         ("normal", "conditioned", "lower", "permutation"),
         lambda kind, n, rng: (MATRICES[kind](2 * n + 1, n, rng), normal(2 * n + 1, 2, rng)),
     ),
-    "regular": Family(NONSINGULAR, lambda kind, n, rng: (MATRICES[kind](n, n, rng),), "singular"),
-    "system": Family(NONSINGULAR, lambda kind, n, rng: beside(MATRICES[kind](n, n, rng), rng), "singular"),
+    "regular": Family(NONSINGULAR, lambda kind, n, rng: (regular(kind, n, rng),), "singular", tuple(HARD)),
+    "system": Family(NONSINGULAR, lambda kind, n, rng: beside(regular(kind, n, rng), rng), "singular", tuple(HARD)),
     "factors": Family(("lower", "both"), lambda kind, n, rng: beside(packed(kind, n, rng), rng), "singular"),
     "triangle": Family(("upper",), lambda kind, n, rng: (triangle(kind, n, rng),), "singular"),
     "triangles": Family(

