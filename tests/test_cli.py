@@ -144,7 +144,7 @@ def test_the_overview_is_light(word):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_fits_a_screen(capsys, name, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as stop:
         main([name, "--help"])
     assert stop.value.code == 0

@@ -30,7 +30,7 @@ def compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", type=sizes, metavar="SIZES", help="orders of the matrices, see below")
     parser.add_argument(
         "--baseline", choices=("auto", "numpy", "scipy", "none"), default="auto", metavar="B",
-        help="beside numpy, scipy or none, in their fastest way (auto)",
+        help="numpy, scipy or none, in their fastest way (auto)",
     )  # fmt: skip
     parser.add_argument("--repeats", type=at_least(1), default=7, metavar="N", help="repeats of a measurement (7)")
     parser.add_argument(
