@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array import shaping
+from glla.array.array import Array
 from glla.array.convert import Float32 as Host
 from glla.array.convert import finite_result
 from glla.array.value import Resident
@@ -275,9 +276,9 @@ class Batches:
         results = self._results(given[0].shape, diagnostics=diagnostics[kept], exponents=exponents[kept], **known)
         return numbers[kept], {n: one.astype(np.float32) if one.ndim > 1 else one for n, one in results.items()}
 
-    def refuse(self, **values: Any) -> None:
-        """Raise if `settle` has an error for operands of the host, before anything runs."""
-        settle = OPERATIONS[self.operation].settle
+    def refuse(self, given: Host | Array, **values: Any) -> None:
+        """Raise if `settle` has an error for matrices of the host, before anything runs."""
+        settle = None if isinstance(given, Array) else OPERATIONS[self.operation].settle
         verdict = settle and settle((), "", {"function": self.function, **self.options, **values})
         if isinstance(verdict, GllaError):
             raise verdict

@@ -28,7 +28,16 @@ from glla.lazily import Later
 from glla.linalg import resident
 from glla.linalg.batches import Batches, Index, Results, place
 from glla.linalg.execution import on_device, run_stages
-from glla.linalg.operands import as_float64, column, explained, on_host, refuse_nonfinite_largest, rows, square
+from glla.linalg.operands import (
+    as_float64,
+    column,
+    explained,
+    on_a_device,
+    on_host,
+    refuse_nonfinite_largest,
+    rows,
+    square,
+)
 from glla.linalg.recording import one_by_one
 from glla.linalg.results import RefinedSolution
 from glla.operations.routes import Route, must_fit_a_texture, route
@@ -46,7 +55,7 @@ class Call(Batches):
     def __call__(self, a: Any, b: Any = None) -> Array | Host:
         """Return the matrix, for A or for A and b: on the device if an operand is there; else it synchronises."""
         batch, shape = self._shapes(a, b)
-        there = isinstance(a, Array) or isinstance(b, Array)
+        there = on_a_device(a, b)
         if 0 in (*shape, *a.shape[-1:]):
             nothing = np.empty(shape, dtype=np.float32)
             found: Any = upload(nothing, self.device) if there else nothing
@@ -204,7 +213,7 @@ class Call(Batches):
 
     def _one(self, index: Index, *operands: Any, plan: Plan | None = None) -> Results:
         """Run for one matrix; results are where they were found."""
-        on_the_host = not any(isinstance(one, Array) for one in operands)
+        on_the_host = not on_a_device(*operands)
         watched = self._watched() if self.check_finite else None
         plan = plan or self.record.call_plan(
             forms_of(operands), self.device.limits, variant=self.variant, **self.options

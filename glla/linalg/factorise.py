@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Array
-from glla.array.convert import Float32, finite_result
+from glla.array.convert import Float32
 from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError, one_of
 from glla.gl import DeviceLike
 from glla.linalg import resident
@@ -19,7 +19,6 @@ from glla.linalg.operands import (
     known_variant,
     operand,
     placed,
-    refuse_nonfinite_largest,
     square,
     turned,
     two_dimensional,
@@ -178,13 +177,9 @@ def lu_factor(
         names, results = ("A",), ("lu", "piv")
         call = Call("lu_factor", "lu_factor", target, check_finite, names, variant, results, options=options)
         found = call.named(value)
-        if not isinstance(value, Array):
-            finite_result("lu_factor", found["lu"], check_finite)
-        return found["lu"], found["piv"]
-    piv = np.zeros((*value.shape[:-2], min(value.shape[-2:])), dtype=np.int32)
-    if isinstance(value, Array):
-        return value.copy(), piv
-    return np.empty(value.shape, dtype=np.float32), piv
+        return placed("lu_factor", found["lu"], check_finite, value), found["piv"]
+    nothing: Any = value.copy()
+    return nothing, np.zeros((*value.shape[:-2], min(value.shape[-2:])), dtype=np.int32)
 
 
 # -- definite matrices -------------------------------------------------------------------------------------------------
@@ -315,14 +310,7 @@ def _factored(
     try:
         factor = call(turned(value) if upper else value)
     except NotPositiveDefiniteError as error:
-        if isinstance(value, Array) and check_finite and error.pivot is not None and not np.isfinite(error.pivot):
-            _refuse_nonfinite(function, value)  # it may be one of A's
+        if check_finite and error.pivot is not None and not np.isfinite(error.pivot):
+            resident.refuse_nonfinite_there(function, "A", value)  # it may be one of A's
         raise
     return turned(factor, True) if upper else factor
-
-
-def _refuse_nonfinite(function: str, a: Array) -> None:
-    largest = a.vector_norm(np.inf, (-2, -1)).numpy(check_finite=False)
-    if a.ndim > 2:
-        resident.refuse_nonfinite(function, "A", largest.reshape(-1))
-    refuse_nonfinite_largest(function, "A", largest)

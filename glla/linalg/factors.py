@@ -39,7 +39,7 @@ class Factors:
     def of(device: Device, shape: Shape, results: Mapping[str, Any]) -> Factors:
         """Take the results of a plan that made factors: those by name, and the diagnostics beside them."""
         diagnostics = {name: value for name, value in results.items() if isinstance(value, np.ndarray)}
-        lu = results["LU"] if isinstance(results["LU"], Array) else Array(device, results["LU"], shape)
+        lu = Array(device, results["LU"], shape)
         scales = results.get("row_exponents"), results.get("column_exponents")
         return Factors(lu, results["pivots"], *scales, diagnostics)
 

@@ -30,9 +30,18 @@ def device_of(function: str, device: DeviceLike | None, *values: Any) -> Device:
 
 def operand(function: str, name: str, value: Any, check_finite: bool) -> Float32 | Array:
     """Take an Array of float32 as it is, one of another type converted, and anything else as an array of the host."""
-    if isinstance(value, Array):
-        return value.astype("float32", copy=False)
-    return as_float32(function, name, value, check_finite)
+    found: Float32 | Array = taken(function, name, value, check_finite)
+    return found.astype("float32", copy=False)
+
+
+def taken(function: str, name: str, value: Any, check_finite: bool) -> Any:
+    """Take an Array of any type as it is, and anything else as an array of the host."""
+    return value if on_a_device(value) else as_float32(function, name, value, check_finite)
+
+
+def on_a_device(*values: Any) -> bool:
+    """Whether one of them is on a device."""
+    return any(isinstance(value, Array) for value in values)
 
 
 def row(value: Any) -> Any:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.array import Array, upload
+from glla.array.array import Array
 from glla.array.convert import Float32, finite_result
 from glla.errors import NonFiniteError, ShapeError, one_of
 from glla.gl import DeviceLike
+from glla.linalg import resident
 from glla.linalg.call import Call
 from glla.linalg.operands import (
     column,
@@ -18,7 +19,6 @@ from glla.linalg.operands import (
     on_host,
     operand,
     placed,
-    refuse_nonfinite_largest,
     turned,
 )
 from glla.linalg.results import QRResult
@@ -101,8 +101,7 @@ def qr(
         try:
             found = Call("qr", "qr", target, check_finite, ("A",), variant, results, options=options).named(value)
         except NonFiniteError:
-            if isinstance(value, Array):  # it may be one of A's
-                refuse_nonfinite_largest("qr", "A", value.vector_norm(np.inf).numpy())
+            resident.refuse_nonfinite_there("qr", "A", value, named=False)  # it may be one of A's
             raise
     if "H" in found:
         found = {"h": turned(found["H"]), "tau": kernel.taus(found["T"], min(shape))}
@@ -177,7 +176,7 @@ def lstsq(
     known_variant("lstsq", OPERATIONS["qr"], variant)
     if left.size and not right.size:  # A has a rank and singular values all the same
         column_ = np.zeros((len(left), 1), dtype=np.float32)
-        beside = column_ if isinstance(left, Array) or not isinstance(right, Array) else upload(column_, right.device)
+        beside = placed("lstsq", column_, False, right)
         x, residuals, rank, s = lstsq(left, beside, rcond, variant=variant, device=device, check_finite=check_finite)
         return x[:, :0], residuals[:0], rank, s  # type: ignore[return-value]
     if left.size and right.size:

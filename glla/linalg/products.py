@@ -16,7 +16,7 @@ from glla.gl import Device, DeviceLike
 from glla.linalg import tiling
 from glla.linalg.call import Call
 from glla.linalg.execution import run
-from glla.linalg.operands import column, device_of, known_variant, operand, row
+from glla.linalg.operands import column, device_of, known_variant, on_a_device, operand, row, taken
 from glla.operations.product import tiles
 from glla.operations.product.matmul import KERNEL, MATMUL, is_symmetric, most_batched
 from glla.passes import forms_of
@@ -79,26 +79,21 @@ def matmul(
         The variant needs more than this device has; an Array is larger than a texture; no tile fits the memory.
     """
     known_variant("matmul", MATMUL, variant)
-    left = a if isinstance(a, Array) else operand("matmul", "A", a, check_finite)
-    right = b if isinstance(b, Array) else _right("matmul", a, left, b, check_finite)
+    left = taken("matmul", "A", a, check_finite)
+    right = left.T if is_symmetric(a, b) and not on_a_device(b) else taken("matmul", "B", b, check_finite)
     for name, one in (("A", left), ("B", right)):
         if one.ndim == 0:
             raise ShapeError(f"matmul: {name} must have at least one dimension, got a scalar; use * to scale")
-    if isinstance(left, Array) or isinstance(right, Array):
+    if on_a_device(left, right):
         if out is not None:
             raise OptionError("matmul: out must be None beside an Array, the result is an Array too; use its numpy()")
         return beside_an_array(left, right, variant, device)
     return finite_result("matmul", _of_arrays(left, right, out, variant, device), check_finite)
 
 
-def _right(function: str, a: Any, left: Any, b: Any, check_finite: bool) -> Any:
-    """Convert the right operand; where it is the transpose of the left one, transpose the converted left one."""
-    return left.T if is_symmetric(a, b) else operand(function, "B", b, check_finite)
-
-
 def _of_one_type(*operands: Float32 | Array) -> tuple[Any, ...]:
     """Convert Arrays of integers to float32, unless both are integers."""
-    types = [one.value.dtype if isinstance(one, Array) else "float32" for one in operands]
+    types = [one.dtype.name for one in operands]
     if "float32" not in types:
         return operands
     return tuple(

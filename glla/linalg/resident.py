@@ -15,6 +15,7 @@ from glla.array.convert import finite_result
 from glla.array.value import Resident, from_array
 from glla.errors import NonFiniteError
 from glla.gl import Device
+from glla.linalg.operands import refuse_nonfinite_largest
 
 Host = NDArray[np.float32]
 
@@ -67,6 +68,15 @@ def refuse_nonfinite(function: str, name: str, largest: Host, places: NDArray[np
             "which operation made them with its numpy(check_finite=True), or pass check_finite=False to let them "
             "through"
         )
+
+
+def refuse_nonfinite_there(function: str, name: str, a: Host | Array, named: bool = True) -> None:
+    """Raise if an Array holds NaN or infinity; name the matrix of a batch. Arrays of the host were looked at before."""
+    if isinstance(a, Array):
+        largest = a.vector_norm(np.inf, (-2, -1)).numpy(check_finite=False)
+        if named and a.ndim > 2:
+            refuse_nonfinite(function, name, largest.reshape(-1))
+        refuse_nonfinite_largest(function, name, largest)
 
 
 def read_together(

@@ -318,8 +318,8 @@ def lu_solve(
     target, options = device_of("lu_solve", device, factors, rhs), {"transposed": trans != 0}
     names = ("lu", "b")
     call = Substitution("lu_solve", "lu_solve", target, check_finite, names, options=options, exchanges=exchanges)
-    if not isinstance(factors, Array) and 0 not in rhs.shape:
-        call.refuse(diagonal=np.diagonal(factors, 0, -2, -1))
+    if 0 not in rhs.shape:
+        call.refuse(factors, diagonal=factors.diagonal(0, -2, -1))
     return call(factors, rhs)
 
 

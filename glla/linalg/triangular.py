@@ -104,8 +104,7 @@ def _transposed(trans: Any) -> bool:
 
 def _refuse_zeros(call: Call, a: Float32 | Array) -> None:
     """Raise if a triangle of the host has a zero on its diagonal, before anything runs."""
-    if not isinstance(a, Array):
-        call.refuse(T=a.reshape(a.shape[-2:]) if a.ndim > 2 and a.shape[:-2] == (1,) else a)
+    call.refuse(a, T=a.reshape(a.shape[-2:]) if a.ndim > 2 and a.shape[:-2] == (1,) else a)
 
 
 # -- the inverse of a triangle ----------------------------------------------------------------------------------------
