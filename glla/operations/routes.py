@@ -49,38 +49,24 @@ def route(
     at_home = not any(form.resident for form in forms)
     usual = operation.pivotings(operation.thesis)[0] if operation.pivotings is not None else None
     plain = variant is None and options.get("pivoting") in (None, usual) and not options.get("refine")
-    batch = operation.batch_of(options)
-    if batch is not None and at_home and plain:
-        most, count = batch.most(forms, limits), forms[0].count
-        others = {name: value for name, value in options.items() if name not in SINGLE_ONLY}
-        while most:
-            piece = -(-count // -(-count // most))  # pieces of one size share a plan
-            plan = batch_plan(operation, forms, limits, piece, **others)
-            if room is None or sum(one.nbytes for one in plan.flat.slots.values() if not one.host) <= room:
-                return Route("batched", plan, piece=piece)
-            most = piece // 2
-    if batch is not None and not at_home and any(form.stack for form in forms):
-        together = _residents(batch, forms, limits, plain, options)
-        if together is not None:
-            return together
+    batch, others = operation.batch_of(options), {n: one for n, one in options.items() if n not in SINGLE_ONLY}
+    most, count = batch.most(forms, limits) if batch is not None and plain else 0, max(form.count for form in forms)
+    while at_home and most:
+        piece = -(-count // -(-count // most))  # pieces of one size share a plan
+        plan = batch_plan(operation, forms, limits, piece, **others)
+        if room is None or sum(one.nbytes for one in plan.flat.slots.values() if not one.host) <= room:
+            return Route("batched", plan, piece=piece)
+        most = piece // 2
+    if batch is not None and most and any(form.stack for form in forms):
+        piece = -(-count // -(-count // most))
+        parts = forms if piece == count else tuple(Form((piece, *form.matrix), resident=True) for form in forms)
+        return Route("batched", plan_there(batch, parts, limits, **others), -(-count // piece), piece)
     member, times = tuple(form.member for form in forms), forms[0].count
     if operation.tiles is not None and at_home:
         streamed = operation.tiles(member, limits, room, variant=variant, **options)
         if streamed is not None:
             return Route("streamed", streamed, times)
     return Route("whole", operation.call_plan(member, limits, variant=variant, **options), times)
-
-
-def _residents(batch: Batch, forms: Forms, limits: Limits, plain: bool, options: dict[str, Any]) -> Route | None:
-    """Route of batches on the device: batched, or None if the matrices are looped."""
-    count = max(form.count for form in forms)
-    most = batch.most(forms, limits) if plain else 0
-    if not most:
-        return None
-    piece = -(-count // -(-count // most))
-    pieces_ = forms if piece == count else tuple(Form((piece, *form.matrix), resident=True) for form in forms)
-    others = {name: value for name, value in options.items() if name not in SINGLE_ONLY}
-    return Route("batched", plan_there(batch, pieces_, limits, **others), -(-count // piece), piece)
 
 
 def plan_there(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
