@@ -21,12 +21,6 @@ def test_every_solver_reaches_what_is_asked_for(device):
     assert all(one.name in text for one in found)
 
 
-def test_the_command_in_json(capsys):
-    assert main(["study", "convergence", "--size", "5", "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)
-    assert report["size"] == 5 and len(report["solvers"]) == 7
-
-
 def test_times_beside_scipys(capsys, monkeypatch):
     pytest.importorskip("scipy")
     monkeypatch.setattr(convergence, "ROUNDS", 1)

@@ -58,20 +58,6 @@ def verdicts(device, contender, operation, sizes=(1, 2, 3, 8, 19), **parameters)
 
 
 @pytest.mark.parametrize("operation", custom.INTERFACES)
-def test_glla_s_own_shader_keeps_to_the_interface(device, operation):
-    """A copy of the shader whose place is taken is right, with glla's vertex stage and includes."""
-    stands_for = custom.find(operation).stands_for
-    text = shader.source(stands_for)
-    contender = custom.contender(operation, text, "copy")
-    assert contender.text == text
-    assert all(verdict.ok for verdict in verdicts(device, contender, operation))
-    forms = operations.forms(operations.inputs(operations.find(operation), 9))
-    names = [name for name, _ in operations.shaders(contender.build(forms, PLAIN, ()))]
-    assert "copy.frag" in names
-    assert stands_for not in names
-
-
-@pytest.mark.parametrize("operation", custom.INTERFACES)
 def test_the_interface_names_what_glla_s_own_shader_declares(operation):
     interface = custom.find(operation)
     declared = shader.resolve(interface.stands_for, {"CONTINUE": 1} if operation == "matmul" else {})
@@ -173,33 +159,28 @@ def test_a_changed_file_is_another_shader(device, write):
         assert all(verdict.ok for verdict in verdicts(device, own, "matmul", [8])) is right
 
 
-def test_register(quick, device):
+@pytest.mark.parametrize("text", [PRODUCT, WRONG], ids=["right", "wrong"])
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_what_is_registered_takes_part(quick, text, everywhere):
+    """In comparisons by `glla.lab.register`; `glla.register` makes a variant for everybody."""
+    if everywhere:
+        glla.register("matmul", "mine", text)
+        about = {"summary": "Mine", "source": "mine.frag", "text": text}
+    else:
+        glla.lab.register("matmul", text, "mine", summary="a sum", author="me")
+        about = {"summary": "a sum", "source": "me", "text": text}
     try:
-        made = glla.lab.register("matmul", PRODUCT, "mine", summary="a sum", author="me")
         found = compare("matmul", ["mine", "inner_product"], [8], baseline="none", repeats=1)
-        assert [(record.variant, record.status) for record in found] == [("inner_product", "ok"), ("mine", "ok")]
-        assert found.variants["mine"] == {"summary": "a sum", "source": "me", "needs": [], "text": PRODUCT}
+        status = "ok" if text == PRODUCT else "wrong"
+        assert [(one.variant, one.status) for one in found] == [("inner_product", "ok"), ("mine", status)]
+        assert found.variants["mine"] == {**about, "needs": []}
         (source,) = (one for one in found.sources if one.variant == "mine")
-        assert source.shader == "mine.frag"
-        assert source.text.endswith("// Mine." + PRODUCT.partition("// Mine.")[2].rstrip("\n"))
-        assert made.name in operations.contenders("matmul")
+        assert source.shader == "mine.frag" and source.text.endswith(text.partition("// Mine.")[2].rstrip("\n"))
+        if everywhere:
+            with pytest.raises(OptionError, match="matmul: 'mine' is a variant of glla's; choose another name"):
+                glla.lab.register("matmul", PRODUCT, "mine")
     finally:
-        operations.remove("matmul", "mine")
-
-
-def test_a_registered_variant_takes_part(quick):
-    """`glla.register` makes a variant for everybody, so a comparison has it without being asked."""
-    glla.register("matmul", "wrong", WRONG)
-    try:
-        found = compare("matmul", ["wrong", "inner_product"], [8], baseline="none", repeats=1)
-        assert {one.variant: one.status for one in found} == {"inner_product": "ok", "wrong": "wrong"}
-        assert found.variants["wrong"]["source"] == "wrong.frag"
-        (source,) = (one for one in found.sources if one.variant == "wrong")
-        assert source.text.endswith(WRONG.partition("// Mine.")[2].rstrip("\n"))
-        with pytest.raises(OptionError, match="matmul: 'wrong' is a variant of glla's; choose another name"):
-            glla.lab.register("matmul", PRODUCT, "wrong")
-    finally:
-        glla.unregister("matmul", "wrong")
+        glla.unregister("matmul", "mine") if everywhere else operations.remove("matmul", "mine")
 
 
 def test_fetches_of_a_shader_of_one_s_own_are_counted(device):

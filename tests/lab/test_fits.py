@@ -20,7 +20,6 @@ def test_a_fit_is_the_least_squares_one():
     found = fit([1, 2 ** (1 / 3), 3 ** (1 / 3), 4 ** (1 / 3)], [1.0, 3.0, 2.0, 4.0])
     assert (found.a, found.b) == (pytest.approx(0.5), pytest.approx(0.8))
     # Differences -0.3, 0.9, -0.9, 0.3 from the line above: sqrt(1.8 / 2), and 0.9 of 2 at most.
-    found = fit([1, 2 ** (1 / 3), 3 ** (1 / 3), 4 ** (1 / 3)], [1.0, 3.0, 2.0, 4.0])
     assert found.residual == pytest.approx(0.9**0.5)
     assert found.worst == pytest.approx(0.45)
     assert not found.poor
