@@ -142,13 +142,9 @@ class Comparison:
         """Records of a variant that are ok, the smallest size first."""
         return sorted((r for r in self.records if r.variant == variant and r.ok), key=lambda record: record.size)
 
-    def baseline_times(self) -> list[tuple[int, float]]:
-        """Size and seconds of the baseline, the smallest size first."""
-        return sorted({r.size: r.baseline_seconds for r in self.records if r.baseline_seconds is not None}.items())
-
-    def usual_times(self) -> list[tuple[int, float]]:
-        """Size and seconds of the usual call, the smallest size first."""
-        return sorted({r.size: r.usual_seconds for r in self.records if r.usual_seconds is not None}.items())
+    def times(self, role: str) -> list[tuple[int, float]]:
+        """Size and seconds of the CPU in the role of the peer or of the usual call, the smallest size first."""
+        return sorted({r.size: r.timed[role].median for r in self.records if role in r.timed}.items())
 
     @property
     def usual(self) -> str:
@@ -157,7 +153,7 @@ class Comparison:
 
     def summaries(self) -> list[Summary]:
         """Fit a + b n^3 to each variant, GPU-resident, and to the baseline, which comes last."""
-        times = self.baseline_times()
+        times = self.times("peer")
         base = fit([size for size, _ in times], [seconds for _, seconds in times])
         found = []
         for name in self.names:

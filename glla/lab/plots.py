@@ -170,7 +170,7 @@ def times(ax: Axes, comparison: Comparison, ink: str) -> None:
         fitted = _fitted(ax, comparison, name, look["color"], look["linestyle"])
         ax.plot(sizes, seconds, **({**look, "linestyle": "none"} if fitted else look), label=_text(name))
         _bars(ax, [(r.size, r.lower, r.upper) for r in records], look["color"])
-    base, usual = comparison.baseline_times(), comparison.usual_times()
+    base, usual = comparison.times("peer"), comparison.times("usual")
     theirs: dict[str, Any] = {"markersize": 8, "markeredgewidth": 2}
     if base:
         _fitted(ax, comparison, comparison.baseline, ink, "--")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glla.lab import machine, terminal
+from glla.lab import machine
 from glla.lab.comparison import Comparison, Experiment, Summary
 from glla.lab.extra import require
 from glla.lab.fits import FEWEST, POOR, per_cent
@@ -79,6 +79,16 @@ COLUMNS: tuple[Column, ...] = (  # heading, cell, in the narrow table too
 )
 
 
+def _console() -> Console:
+    """Open standard output, `WIDE` at least where it is no terminal: tables must not be cut off in a file."""
+    from rich.console import Console
+
+    made = Console(highlight=False)
+    if not made.is_terminal:
+        made.width = max(made.width, WIDE)
+    return made
+
+
 def watch(experiment: Experiment, console: Console | None = None) -> None:
     """Run a comparison and show it as it grows.
 
@@ -86,7 +96,7 @@ def watch(experiment: Experiment, console: Console | None = None) -> None:
     standard output.
     """
     require("compare", "rich")
-    console = console or terminal.console(WIDE)
+    console = console or _console()
     result = experiment.result
     head = f"{result.operation}: {result.formula}; {result.shape}"
     console.print(f"{head}\n{_place(experiment)}", markup=False, soft_wrap=True)
@@ -171,7 +181,7 @@ announce("text of a comparison", narrow)
 def conclude(comparison: Comparison, console: Console | None = None) -> None:
     """Print the legend, peers, warnings, reasons of records not ok, best variants, and fits."""
     require("compare", "rich")
-    console = console or terminal.console(WIDE)
+    console = console or _console()
     lines = [*peer_lines(comparison), *warnings(comparison), *reasons(comparison), *best(comparison), *fits(comparison)]
     for text in [LEGEND, "", *lines]:
         console.print(text, markup=False, soft_wrap=True)

@@ -72,8 +72,8 @@ def test_times_are_marks_and_fits_are_lines(measured):
     _, lines = drawn("times", measured)
     for variant in measured.names:
         assert lines[variant] == [(record.size, record.seconds) for record in measured.of(variant)]
-    assert lines["BLAS gemm (CPU), fastest way"] == measured.baseline_times()
-    assert lines["usual call: a @ b"] == measured.usual_times()
+    assert lines["BLAS gemm (CPU), fastest way"] == measured.times("peer")
+    assert lines["usual call: a @ b"] == measured.times("usual")
     from matplotlib.collections import LineCollection
 
     ax, _ = drawn("times", measured)
