@@ -26,7 +26,7 @@ from glla.errors import GllaError, OutOfMemoryError
 from glla.gl import Device
 from glla.gl.observers import host_step
 from glla.linalg import resident
-from glla.linalg.execution import following, on_device, run, run_stages, stored
+from glla.linalg.execution import following, merged, on_device, run, run_stages, stored
 from glla.linalg.recording import Recorder
 from glla.operations import OPERATIONS, Operation, acceptance
 from glla.operations.acceptance import member_of_stack
@@ -160,7 +160,7 @@ class Batches:
         batch, forms = self._batch, tuple(one.form for one in operands[: len(self.record.operands)])
         plan = plan_there(batch, forms, self.device.limits, **self._batch_options)
         textures = {name: one.texture for name, one in zip(plan.operands, operands, strict=True)}
-        results: Results = self.device.run(plan, **textures)
+        results: Results = self.device.run(merged(self.device, plan), **textures)
         count, order, matrices = forms[0].count, batch.layout.order(forms), None
 
         def seen(texture: Any, *shape: int) -> Resident:
