@@ -289,66 +289,44 @@ def elimination(device, a):
     return device.download(results["LU"], a.shape)
 
 
-def test_results_do_not_alias(either, rng):
-    """Results that are kept stay as they are while the same plan runs again; others replace the one before."""
-    plan = matmul.plan(resident((9, 5), (5, 7)))
-    pairs = [(integers(9, 5, rng), integers(5, 7, rng)) for _ in range(5)]
-    kept = [either.run(plan, A=either.upload(a), B=either.upload(b))["C"] for a, b in pairs]
-    assert len({texture.gl.glo for texture in kept}) == 5
-    for texture, (a, b) in zip(kept, pairs, strict=True):
-        assert_exact(either.download(texture, (9, 7)), a @ b)
-    plan, power = matmul.plan(resident((6, 6), (6, 6))), np.eye(6, dtype=np.float32)
-    a, c = integers(6, 6, rng, limit=1), either.upload(power)
-    left = either.upload(a)
-    for _ in range(7):
-        c, power = either.run(plan, A=left, B=c)["C"], a @ power
-        assert_exact(either.download(c, (6, 6)), power)
-
-
 @pytest.mark.parametrize("variant", matmul.VARIANTS)
-def test_operands_change_places_from_run_to_run(either, rng, variant):
-    """More sets of textures than are remembered, in changing order, and released ones in between."""
+def test_a_plan_runs_again_on_whatever_textures(either, rng, variant):
+    """Operands change, one may be an earlier result, results are kept or not, and freed textures' names go to others.
+
+    More sets of textures than are remembered; names of released textures are given to new ones by GL: what was bound
+    to the old ones must not be used.
+    """
     if lacks := matmul.VARIANTS[variant].lacks(either.limits):
         pytest.skip(f"{variant} {lacks}")
-    plan = matmul.plan(resident((5, 5), (5, 5)), variant=variant)
-    arrays = [integers(5, 5, rng) for _ in range(4)]
-    textures = [either.upload(a) for a in arrays]
-    for turn in range(24):
-        i, j = int(rng.integers(4)), int(rng.integers(4))
-        product = either.run(plan, A=textures[i], B=textures[j])["C"]
-        assert_exact(either.download(product, (5, 5)), arrays[i] @ arrays[j])
+    plan, others = matmul.plan(resident((9, 9), (9, 9)), variant=variant), []
+    operands = [(either.upload(a), a) for a in (integers(9, 9, rng, limit=1) for _ in range(4))]
+    kept = []
+    for turn in range(30):
+        (left, a), (right, b) = (operands[i] for i in rng.integers(4, size=2))
+        product, expected = either.run(plan, A=left, B=right)["C"], a @ b
+        if turn % 3:
+            kept.append((product, expected))
+        else:
+            assert_exact(either.download(product, (9, 9)), expected)
+        if turn % 4 == 3:
+            place, a = int(rng.integers(4)), integers(9, 9, rng, limit=1)
+            if all(operands[place][0] is not one for one, _ in kept):
+                operands[place][0].release()
+            earlier = turn % 8 == 3 and np.abs(kept[-1][1]).max() < 2**10
+            operands[place] = kept[-1] if earlier else (either.upload(a), a)
         if turn % 5 == 4:
-            arrays[i] = integers(5, 5, rng)
-            textures[i] = either.upload(arrays[i])
+            either.free()
+            assert either.stats().idle_textures == 0
+            others = [either.write_texels(np.full((turn % 7 + 1, 3, 4), 5, np.float32)) for _ in range(turn % 3)]
+    assert len({texture.gl.glo for texture, _ in kept}) == len(kept)
+    for product, expected in kept:
+        assert_exact(either.download(product, (9, 9)), expected)
+    del others
 
 
-def test_free_between_runs(either, rng):
-    """Names of released textures are given to new ones by GL: what was bound to the old ones must not be used."""
-    a, b = integers(9, 9, rng), integers(9, 9, rng)
-    plan = matmul.plan(resident((9, 9), (9, 9)), variant="panel_broadcast")
-    for turn in range(6):
-        left, right = either.upload(a), either.upload(b)
-        assert_exact(either.download(either.run(plan, A=left, B=right)["C"], (9, 9)), a @ b)
-        left.release()
-        right.release()
-        either.free()
-        assert either.stats().idle_textures == 0
-        # Other storages take the names that are free now.
-        others = [either.write_texels(np.full((turn + 1, 3, 4), 5, np.float32)) for _ in range(turn)]
-        a, b = b, a
-        del others
-    plan, a = matmul.plan(resident((7, 7), (7, 7))), integers(7, 7, rng)
-    left, kept = either.upload(a), []
-    for _ in range(4):
-        kept.append(either.run(plan, A=left, B=left)["C"])
-        either.free()
-    for texture in kept:
-        assert_exact(either.download(texture, (7, 7)), a @ a)
-    a = normal(70, 90, rng)  # and a large plan
-    first = elimination(either, a)
-    either.free()
-    assert_exact(elimination(either, a), first)
-    kept = either.upload(a)
+def test_a_large_plan_runs_again_after_free(either, rng):
+    a = normal(70, 90, rng)
+    first, kept = elimination(either, a), either.upload(a)
     either.free()
     assert_exact(elimination(either, a), first)
     assert_exact(either.download(kept, a.shape), a)
