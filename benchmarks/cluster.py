@@ -144,17 +144,14 @@ def launched(part: Part, options: Namespace, limit: float, say: Say) -> dict[str
     launcher, nb = mpiexec(), options.nb or blocks(part.n)
     with tempfile.TemporaryDirectory() as folder:
         lines = Path(folder, "lines")
-        asked = [
-            sys.executable, "-m", "benchmarks.cluster_rank", part.kind, str(lines), "--n", str(part.n),
-            "--nb", *map(str, nb), "--engine", options.engine, "--repeats", str(options.repeats),
-            "--limit", f"{limit:.0f}",
-        ]  # fmt: skip
-        if options.plu:
-            asked.append("--plu")
-        if part.kind == "ranks" and options.engine == "glla":
-            asked += ["--shape", f"1x{part.ranks}"]  # whole columns, which stay on the devices
-        if part.cells:
-            asked += ["--cells", ",".join(f"{n}x{nb}" for n, nb in part.cells)]
+        shape = f"1x{part.ranks}" if options.engine == "glla" else None  # whole columns, which stay on the devices
+        given = {
+            "ranks": {"n": part.n, "blocks": nb, "shape": shape, "engine": options.engine, "plu": options.plu},
+            "thesis": {"cells": part.cells, "engine": options.engine},
+            "several": {"n": part.n},
+        }[part.kind]
+        work = json.dumps({"kind": part.kind, "limit": limit, "repeats": options.repeats, **given})
+        asked = [sys.executable, "-m", "benchmarks.cluster_rank", str(lines), work]
         if part.kind != "several":
             asked = [str(launcher), "--bind-to", "none", "-n", str(part.ranks), *asked]
         start = time.monotonic()
@@ -224,7 +221,7 @@ def records(done: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for part in done:
         before: dict[str, float] = {}
-        for line in part.get("lines", part.get("told", ())):  # files before 2026-11-24 say told
+        for line in part["lines"]:
             if line["what"] == "predicted":
                 before = line["seconds"]
             if "residual" not in line:

@@ -1,8 +1,6 @@
 """What one process of `benchmarks.cluster` does; a line of JSON for each thing that is measured, so none is lost.
 
-    mpiexec -n 2 python -m benchmarks.cluster_rank ranks LINES --n 16384 --nb 512 256 --limit 90
-    mpiexec -n 4 python -m benchmarks.cluster_rank thesis LINES --cells 128x8,128x16 --limit 90
-    python -m benchmarks.cluster_rank several LINES --n 16384 --limit 90
+    mpiexec -n 2 python -m benchmarks.cluster_rank LINES '{"kind": "ranks", "n": 16384, "blocks": [512], "limit": 90}'
 
 `ranks`: the ranks' parameters are measured, what they predict is written down, then a product and PLU are run, with
 look-ahead and without, and checked. `several`: products and right-hand sides that one process cuts among its devices.
@@ -12,11 +10,11 @@ A process that takes longer than its limit ends itself.
 
 from __future__ import annotations
 
-import argparse
 import faulthandler
 import json
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -55,8 +53,9 @@ class Lines:
 
 
 def ranks(
-    lines_file: Path, n: int, blocks: Sequence[int], shape: str | None, engine: str, repeats: int, plu: bool = False
-) -> None:
+    lines_file: Path, n: int, blocks: Sequence[int], shape: str | None = None, engine: str = "glla", repeats: int = 2,
+    plu: bool = False,
+) -> None:  # fmt: skip
     """Measure, predict, run, check, on all ranks; the product with the first of the blocks alone, or not (`plu`)."""
     with cluster.grid(shape=shape, engine=engine, timeout=TIMEOUT) as grid:
         lines = Lines(lines_file, grid.rank == 0)
@@ -119,9 +118,9 @@ def _timed(grid: cluster.Grid, work: Callable[[], Any], repeats: int) -> tuple[A
     return found, {"seconds": wall, "cpu_seconds": cpu}
 
 
-def thesis(lines_file: Path, cells: Sequence[tuple[int, int]], shape: str | None, engine: str, repeats: int) -> None:
+def thesis(lines_file: Path, cells: Sequence[tuple[int, int]], engine: str = "glla", repeats: int = 2) -> None:
     """PLU and its messages alone, for orders and blocks of appendix A."""
-    with cluster.grid(shape=shape, engine=engine, timeout=TIMEOUT) as grid:
+    with cluster.grid(engine=engine, timeout=TIMEOUT) as grid:
         lines = Lines(lines_file, grid.rank == 0)
         with grid.operation():
             who = [json.loads(text) for text in grid.collect(json.dumps(grid.describe()).encode())]
@@ -137,7 +136,7 @@ def thesis(lines_file: Path, cells: Sequence[tuple[int, int]], shape: str | None
             lines.write("cell", shape=[n, nb], **seconds, network=network, residual=residual)
 
 
-def several(lines_file: Path, n: int, repeats: int) -> None:
+def several(lines_file: Path, n: int, repeats: int = 2) -> None:
     """Products and right-hand sides, on all devices of this host, on two and on the first of them."""
     lines = Lines(lines_file, True)
     gpus: list[str | int] = [one.index for one in list_egl_devices() if not one.software]
@@ -201,38 +200,16 @@ def gpu_memory() -> list[int] | None:
         return None
 
 
-def read_cells(text: str) -> list[tuple[int, int]]:
-    """Read orders and blocks.
-
-    >>> read_cells("128x8,512x64")
-    [(128, 8), (512, 64)]
-    """
-    return [(int(n), int(nb)) for n, nb in (one.split("x") for one in text.split(","))]
+KINDS = {"ranks": ranks, "thesis": thesis, "several": several}
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Do what is asked for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster_rank")
-    parser.add_argument("what", choices=("ranks", "thesis", "several"))
-    parser.add_argument("lines", type=Path)
-    parser.add_argument("--n", type=int, default=1024)
-    parser.add_argument("--cells", type=read_cells, default=[], metavar="NxNB,NxNB")
-    parser.add_argument("--nb", type=int, nargs="+", default=[64])
-    parser.add_argument("--shape")
-    parser.add_argument("--plu", action="store_true")
-    parser.add_argument("--engine", default="glla")
-    parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=90.0)
-    options = parser.parse_args(arguments)
-    faulthandler.dump_traceback_later(options.limit, exit=True)
-    if options.what == "ranks":
-        ranks(options.lines, options.n, options.nb, options.shape, options.engine, options.repeats, options.plu)
-    elif options.what == "thesis":
-        thesis(options.lines, options.cells, options.shape, options.engine, options.repeats)
-    else:
-        several(options.lines, options.n, options.repeats)
+def main(lines: str, work: str) -> None:
+    """Do what is asked for, and end when its time is up."""
+    given = json.loads(work)
+    faulthandler.dump_traceback_later(given.pop("limit"), exit=True)
+    KINDS[given.pop("kind")](Path(lines), **given)
     faulthandler.cancel_dump_traceback_later()
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -55,11 +55,11 @@ def test_a_part_that_hangs_is_ended_and_keeps_what_it_had(tmp_path):
 
 def test_records_see_what_is_wrong():
     def part(count, seconds, residual):
-        told = [
+        lines = [
             {"what": "predicted", "seconds": {"product": 2.0}},
             {"what": "product", "seconds": seconds, "residual": residual},
         ]
-        return {"kind": "ranks", "n": 100, "ranks": count, "told": told}
+        return {"kind": "ranks", "n": 100, "ranks": count, "lines": lines}
 
     found = cluster.records([part(1, [5.0, 4.0], 0.5), part(2, [2.0], 1.5), part(2, [2.5], 0.5)])
     assert [one["ok"] for one in found] == [True, False, True]

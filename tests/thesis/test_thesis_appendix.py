@@ -69,7 +69,7 @@ def test_all_cells_of_the_thesis_are_run():
 
 def test_a_cell_is_factored_and_its_messages_are_sent(tmp_path):
     lines = tmp_path / "lines"
-    cluster_rank.thesis(lines, [(24, 8), (16, 4)], None, "numpy", 2)
+    cluster_rank.thesis(lines, [(24, 8), (16, 4)], "numpy", 2)
     report = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
     assert [one["what"] for one in report] == ["who", "cell", "cell"]
     found = cluster.records([{"kind": "thesis", "n": 24, "ranks": 1, "lines": report}])
