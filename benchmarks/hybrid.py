@@ -44,9 +44,7 @@ SLOWER = 1.05
 WARM = 0.3
 """Seconds of work that a GPU does before it is timed: its clock falls while it idles."""
 
-PEERS = {
-    "solve": peers.SYSTEM, "lu_factor": peers.FACTORS, "plu": peers.FACTORS, "inv": peers.INVERSE,
-}  # fmt: skip
+PEERS = {name: peers.BEST[name] for name in ("solve", "lu_factor", "plu", "inv")}
 """Ways to do one system on the CPU, by operation."""
 
 SEED = 2007

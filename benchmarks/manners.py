@@ -21,13 +21,15 @@ import numpy as np
 
 import glla
 from benchmarks.study import listed
+from glla.gl.clock import clock
 from glla.gl.prepare import prepare
-from glla.gl.runner import Prepared
+from glla.gl.runner import CALL_BYTES, Prepared
 from glla.gl.throttle import work
 from glla.lab.study import Report, Run, option
 from glla.operations.elimination import plu
 from glla.operations.product import matmul
 from glla.passes import PLAIN, Plan, resident
+from glla.passes.cache import ENTRY_BYTES, STEP_BYTES
 
 Figures = dict[str, Any]
 
@@ -51,7 +53,7 @@ def kept(device: glla.Device) -> Figures:
     """What a device keeps for later."""
     stats = device.stats()
     names = ("idle_textures", "idle_bytes", "max_idle_bytes", "plan_bytes", "call_bytes", "programs", "framebuffers")
-    return {name: getattr(stats, name) for name in names if hasattr(stats, name)}
+    return {name: getattr(stats, name) for name in names}
 
 
 def idle(most: int) -> Figures:
@@ -109,12 +111,11 @@ def _built(builder: Any, *arguments: Any) -> Plan:
 
 
 def _weighed(device: glla.Device, build: Callable[[], Plan]) -> Figures:
-    weights = list(_weights(device, build))
-    own, steps, calls = weights.pop(), weights.pop(), weights.pop()
-    found = {"steps": steps, "calls": calls, **dict(zip(("plan", "ready", "bound"), weights, strict=True))}
-    return {name if name in ("steps", "calls") else f"{name}_bytes": value for name, value in found.items()} | (
-        _estimates(steps, calls, own)
-    )
+    plan, ready, bound, calls, steps, own = _weights(device, build)
+    return {
+        "steps": steps, "calls": calls, "plan_bytes": plan, "ready_bytes": ready, "bound_bytes": bound,
+        "plan_estimate": ENTRY_BYTES + STEP_BYTES * steps, "ready_estimate": own, "bound_estimate": CALL_BYTES * calls,
+    }  # fmt: skip
 
 
 def _weights(device: glla.Device, build: Callable[[], Plan]) -> Iterator[int]:
@@ -144,20 +145,6 @@ def _traced() -> int:
     return tracemalloc.get_traced_memory()[0]
 
 
-def _estimates(steps: int, calls: int, ready: int) -> Figures:
-    """What glla takes them for, where it does."""
-    try:
-        from glla.gl.runner import CALL_BYTES
-        from glla.passes.cache import ENTRY_BYTES, STEP_BYTES
-    except ImportError:
-        return {}
-    return {
-        "plan_estimate": ENTRY_BYTES + STEP_BYTES * steps,
-        "ready_estimate": ready,
-        "bound_estimate": CALL_BYTES * calls,
-    }
-
-
 def calls(device: glla.Device, seconds: float) -> Figures:
     """Time small calls, in microseconds: on the clock, and of the processor, which neighbours disturb less."""
     rng = np.random.default_rng(2007)
@@ -170,7 +157,7 @@ def calls(device: glla.Device, seconds: float) -> Figures:
         "matmul, from NumPy to NumPy, 8 x 8": lambda: glla.matmul(host, host, device=device),
         "solve, from NumPy to NumPy, 8 x 8": lambda: glla.solve(host, host, device=device),
     }
-    clock: dict[str, list[float]] = {name: [] for name in work}
+    wall: dict[str, list[float]] = {name: [] for name in work}
     processor: dict[str, list[float]] = {name: [] for name in work}
     for _ in range(3):
         for step in work.values():
@@ -178,14 +165,11 @@ def calls(device: glla.Device, seconds: float) -> Figures:
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         for name, step in work.items():
-            start, used = time.perf_counter(), time.process_time()
-            for _ in range(CALLS):
-                step()
-            device.finish()
-            clock[name].append(1e6 * (time.perf_counter() - start) / CALLS)
+            used = time.process_time()
+            wall[name].append(1e6 * clock(step, device.finish, CALLS)[0] / CALLS)
             processor[name].append(1e6 * (time.process_time() - used) / CALLS)
     return {
-        name: {"median": median(clock[name]), "lowest": min(clock[name]), "processor": median(processor[name])}
+        name: {"median": median(wall[name]), "lowest": min(wall[name]), "processor": median(processor[name])}
         for name in work
     }
 
