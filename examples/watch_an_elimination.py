@@ -21,11 +21,12 @@ A = rng.integers(-9, 10, (8, 9)).astype(float)
 with glla.trace(values=True) as trace:
     R, pivots = glla.rref(A, variant="rank2")
 steps = [next(iter(one.values.values()))[:8, :9] for one in trace.passes if one.shader == "rref/eliminate"]
+trace
 
 # %%
 figure, axes = plt.subplots(1, 1 + len(steps), figsize=(10, 2.2))
 for axis, matrix in zip(axes, [A, *steps], strict=True):
-    axis.imshow(np.clip(matrix, -9, 9), cmap=signed())
+    axis.imshow(matrix, cmap=signed(), vmin=-9, vmax=9)
     axis.set_axis_off()
 
 # %%
