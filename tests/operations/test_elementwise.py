@@ -7,14 +7,11 @@ import pytest
 
 from glla.operations.elementwise import BINARY, TRUTHS, UNARY, WHOLE, binary, unary
 from glla.testing import ROUNDOFF, SMALLEST_NORMAL, assert_exact, normal
+from tests.operations.linear.test_elementwise import check
 
 WHOLE_SHAPES = [(1, 1), (2, 3), (3, 2), (17, 16), (37, 1)]
 PLACEMENTS = list(product((0, 1), (0, 1), (0, 1)))
 SPECIAL = np.array([0.0, -0.0, 1, -1, 0.5, -2.5, 3, 1e30, -1e30, 1e-30, np.inf, -np.inf, np.nan], dtype=np.float32)
-
-# Units roundoff by which functions that round may be off. GLSL 3.30 promises nothing for division and square root; 5
-# is what newer versions grant (2.5 ulp).
-ROUNDED = {"sqrt": 5, "exp": 4, "log": 4, "divide": 5, "power": 257}
 
 
 def stored(a, placement):
@@ -26,31 +23,6 @@ def stored(a, placement):
 def spread(a, placement):
     """What the shader then sees."""
     return np.broadcast_to(a[: None if placement[0] else 1, : None if placement[1] else 1], a.shape)
-
-
-def check(name, got, *operands):
-    with np.errstate(all="ignore"):
-        wide = getattr(np, name)(*(operand.astype(np.float64) for operand in operands))
-        expected = wide.astype(np.float32)
-    if name in ("maximum", "minimum"):  # which of two zeros wins is open, for NumPy too
-        np.testing.assert_array_equal(got, expected)
-        return
-    if name not in ROUNDED:
-        assert_exact_or_nan(got, expected)
-        return
-    special = ~np.isfinite(expected) | (wide == 0)
-    assert_exact_or_nan(got[special], expected[special])
-    normal_range = ~special & (np.abs(wide) >= SMALLEST_NORMAL)
-    error = np.abs(got[normal_range] - wide[normal_range]) / np.abs(wide[normal_range])
-    assert error.max(initial=0) <= ROUNDED[name] * ROUNDOFF
-    denormal = ~special & ~normal_range
-    assert (np.abs(got[denormal] - wide[denormal]) <= SMALLEST_NORMAL).all()
-
-
-def assert_exact_or_nan(got, expected):
-    np.testing.assert_array_equal(got, expected)
-    zeros = expected == 0
-    assert (np.signbit(got[zeros]) == np.signbit(expected[zeros])).all()
 
 
 @pytest.mark.parametrize("name", UNARY)

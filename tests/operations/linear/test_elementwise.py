@@ -97,6 +97,14 @@ def pairs(samples):
     return np.ascontiguousarray(a), np.ascontiguousarray(b)
 
 
+def sweeping(names, *quick):
+    """Functions and types of operands: a few of them always, the rest in sweeps."""
+    for name in names:
+        for dtype in ("float32", "int32", "bool"):
+            marks = () if name in QUICK and dtype in quick else pytest.mark.sweep
+            yield pytest.param(name, dtype, marks=marks)
+
+
 def run_unary(run, view, name, a):
     dtype = elementwise.result_dtype(name, a.dtype.name)
     return run(unary(view(a), name, LARGE), a.shape, dtype, A=a)
@@ -107,22 +115,7 @@ def run_binary(run, view, name, a, b):
     return run(binary(view(a), view(b), name, LARGE), np.broadcast_shapes(a.shape, b.shape), dtype, A=a, B=b)
 
 
-@pytest.mark.parametrize("name", [name for name in SINGLE if name in QUICK])
-def test_functions_of_one(run, view, rng, name):
-    a = wide_samples(rng)
-    check(name, run_unary(run, view, name, a), a)
-
-
-@pytest.mark.parametrize("name", [name for name in PAIR if name in QUICK])
-@pytest.mark.parametrize("dtype", ["float32", "int32"])
-def test_functions_of_two(run, view, name, dtype):
-    a, b = pairs(SPECIAL if dtype == "float32" else INTEGERS)
-    check(name, run_binary(run, view, name, a, b), a, b)
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("name", SINGLE)
-@pytest.mark.parametrize("dtype", ["float32", "int32", "bool"])
+@pytest.mark.parametrize(("name", "dtype"), list(sweeping(SINGLE, "float32")))
 def test_every_function_of_one(run, view, rng, name, dtype):
     if not known(name, dtype):
         with pytest.raises(PlanError, match="cast the operands first"):
@@ -138,9 +131,7 @@ def test_every_function_of_one(run, view, rng, name, dtype):
         check(name, got, a)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("name", PAIR)
-@pytest.mark.parametrize("dtype", ["float32", "int32", "bool"])
+@pytest.mark.parametrize(("name", "dtype"), list(sweeping(PAIR, "float32", "int32")))
 def test_every_function_of_two(run, view, rng, name, dtype):
     if not known(name, dtype):
         with pytest.raises(PlanError, match="cast the operands first"):
