@@ -78,7 +78,7 @@ def test_a_variant_runs_its_own_plan(device, variant, monkeypatch, rng):
         return type(device).run(device, plan, **operands)
 
     monkeypatch.setattr(device, "run", spy)
-    monkeypatch.setattr("glla.linalg.operands.merged", lambda device, plan: plan)  # plans have their names
+    monkeypatch.setattr("glla.linalg.execution.merged", lambda device, plan: plan)  # plans have their names
     glla.lu_factor(a, variant=variant)
     glla.plu(a, variant=variant)
     chosen = variant or kernel.choose(resident((6, 6)), device.limits)[0]

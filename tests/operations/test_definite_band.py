@@ -9,7 +9,6 @@ import scipy.linalg
 import glla
 from glla.errors import NonFiniteError, OptionError, ShapeError
 from glla.operations import OPERATIONS
-from glla.operations.bands import definite_band as kernel
 from glla.operations.bands.definite_band import VARIANTS
 from glla.passes import Limits, Tuned, resident
 from tests.matrix import band, every_place, lowered
@@ -123,15 +122,6 @@ def test_nothing_and_what_is_refused():
 
 
 # -- plans ------------------------------------------------------------------------------------------------------------
-
-
-def test_the_work_is_that_of_the_band():
-    """A step writes what is within reach of it, however large the matrix."""
-    plan = kernel.plan(resident((131, 4096)), Limits(software=True))
-    updates = [step.region for step in plan.steps if getattr(step, "shader", "") == "cholesky/update"]
-    assert len(updates) == 255 and max(one.width * one.height for one in updates) == 72 * 72
-    assert kernel.choose(resident((131, 4096)), Limits()) == ("block16", ())
-    assert kernel.choose(resident((9, 4096)), Limits()) == ("sixteen", ())
 
 
 @pytest.mark.parametrize("name", ["cholesky_banded", "solve_pos_banded"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glla.operations.reduce import CHUNK, FOLDS, depth, fold, max_magnitude, reduced_shape
+from glla.operations.reduce import FOLDS, depth, fold, max_magnitude, reduced_shape
 from glla.testing import MATRICES, ROUNDOFF, SHAPES, assert_exact, integers, normal
 
 WHOLE = [shape for shape in SHAPES if 0 not in shape]
@@ -42,15 +42,6 @@ def test_nan_beats_infinity(run):
     a = np.full((40, 40), np.inf, dtype=np.float32)
     a[17, 3] = np.nan
     assert np.isnan(largest(run, a))
-
-
-@pytest.mark.parametrize(("shape", "levels"), LEVELS, ids=str)
-def test_levels(shape, levels):
-    plan = max_magnitude(shape)
-    plan.check()
-    assert len(plan.steps) == levels
-    assert plan.cost.flops == shape[0] * shape[1]
-    assert CHUNK == 16
 
 
 MODELS = {
