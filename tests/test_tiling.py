@@ -22,7 +22,7 @@ from glla.linalg import tiling
 from glla.linalg.call import Call
 from glla.operations import OPERATIONS
 from glla.operations.layouts import packing
-from glla.operations.product import matmul, tiles
+from glla.operations.product import blocked_product, matmul, tiles
 from glla.operations.product.matmul import KERNEL
 from glla.passes import Limits, forms_of, resident
 
@@ -598,7 +598,7 @@ def test_memory_that_is_never_enough(rng, monkeypatch):
 def test_a_large_product_on_a_gpu_travels_in_panels(device, rng, monkeypatch, turned):
     """B stays, panels of A and C pass by, each in pieces of the staging buffer; the plan shown does the same."""
     monkeypatch.setattr(tiles, "PANEL", 240)
-    monkeypatch.setattr(matmul, "LARGE", 600)
+    monkeypatch.setattr(blocked_product, "LARGE", 600)
     monkeypatch.setattr(packing, "PIECE", 1 << 16)
     monkeypatch.setattr(device, "limits", replace(device.limits, software=False))
     a, b = whole_numbers(rng, 1100, 997), whole_numbers(rng, 997, 991)

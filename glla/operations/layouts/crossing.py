@@ -10,7 +10,7 @@ from glla.operations import elementwise
 from glla.operations.layouts import packing
 from glla.operations.record import Array
 from glla.operations.reduce import max_magnitude
-from glla.passes import Draft, Form, HostArray, Limits, Storage, matrix, texture
+from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, Storage, matrix, texture
 from glla.passes.layout import Shape
 
 
@@ -54,6 +54,24 @@ def watch(draft: Draft, name: str, slot: str, shape: Shape, results: dict[str, s
     """Add the read-back of the largest entry of a packed matrix that stays on the device, as ``largest_NAME``."""
     largest = draft.call(f"largest {name}", max_magnitude(shape), A=slot)["max"]
     results[f"largest_{name}"] = read_texels(draft, largest, f"largest_{name}")
+
+
+def called(
+    device_plan: Plan, names: str, forms: Forms, limits: Limits, shape: Shape, step: str, read: str, **as_it_lies: bool
+) -> Plan:
+    """Plan of a call: uploads of operands from the host, the device plan, and the read-back of its result.
+
+    The result stays on the device if an operand is there. `names`: of the operands; `shape`: of the result; `step`,
+    `read`: names of the step and of its read-back.
+    """
+    if all(form.resident for form in forms):
+        return device_plan
+    draft, (result,) = Draft(device_plan.operation), device_plan.results
+    slots = [bring_in(draft, name, form, limits, **as_it_lies) for name, form in zip(names, forms, strict=False)]
+    x = draft.call(step, device_plan, **dict(zip(device_plan.operands, slots, strict=True)))[result]
+    if not any(form.resident for form in forms):
+        x = read_back(draft, x, shape, limits, read)
+    return draft.plan({result: x})
 
 
 def upload(draft: Draft, source: str, shape: Shape, limits: Limits, transposed: bool = False) -> str:

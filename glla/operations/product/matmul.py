@@ -14,7 +14,7 @@ import numpy as np
 from glla.errors import ShapeError
 from glla.operations.batches import stack
 from glla.operations.batches.stack import Passes, Stack
-from glla.operations.layouts.crossing import bring_in, read_back
+from glla.operations.layouts.crossing import called
 from glla.operations.product import syrk, tiles
 from glla.operations.product.blocked_product import (
     BLOCK_COLUMNS,
@@ -360,18 +360,9 @@ def flops(forms: Forms) -> int:
 @kept(VARIANTS)
 def call_plan(forms: Forms, limits: Limits = PLAIN, *, symmetric: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call: upload host operands, multiply, read back a host result."""
-    at = tuple(form.on_device for form in forms)
-    product_ = plan(at, limits, **way, symmetric=symmetric)
-    if all(form.resident for form in forms):
-        return product_
-    m, _, n = sizes(forms)
-    draft = Draft(product_.operation)
+    product_ = plan(tuple(form.on_device for form in forms), limits, **way, symmetric=symmetric)
     names = "AB"[: len(product_.operands)]  # one if it is a matrix and its transpose, and half is drawn
-    slots = [bring_in(draft, name, form, limits, True) for name, form in zip(names, forms, strict=False)]
-    c = draft.call("product", product_, **dict(zip(product_.operands, slots, strict=True)))["C"]
-    if not any(form.resident for form in forms):
-        c = read_back(draft, c, (m, n), limits, "product")
-    return draft.plan({"C": c})
+    return called(product_, names, forms, limits, product_shape(forms), "product", "product", as_it_lies=True)
 
 
 def aligned(forms: Forms) -> Forms:

@@ -30,7 +30,7 @@ from typing import Unpack
 import numpy as np
 
 from glla.errors import ShapeError
-from glla.operations.layouts.crossing import bring_in, read_back
+from glla.operations.layouts.crossing import called
 from glla.operations.product.blocked_product import (
     BLOCK_COLUMNS,
     BLOCK_ROWS,
@@ -204,15 +204,8 @@ def _stripes(task: Task, transposed: int) -> str:
 @cached_plan
 def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: upload A from the host, multiply, read back a host result."""
-    (form,) = forms
-    (m, _) = form.matrix
-    product = plan((form.on_device,), limits, **way)
-    if form.resident:
-        return product
-    draft = Draft(product.operation)
-    a = bring_in(draft, "A", form, limits)
-    c = draft.call("product", product, A=a)["C"]
-    return draft.plan({"C": read_back(draft, c, (m, m), limits, "product")})
+    (form,), m = forms, forms[0].matrix[0]
+    return called(plan((form.on_device,), limits, **way), "A", forms, limits, (m, m), "product", "product")
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:

@@ -14,6 +14,7 @@ from math import prod
 
 from glla.errors import LimitError, OutOfMemoryError, PlanError
 from glla.operations.layouts import packing
+from glla.operations.layouts.crossing import read_back, upload
 from glla.passes import Call, Draft, Forms, HostArray, Limits, Parameters, Plan, Slot, Storage, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import ELEMENT_BYTES, Shape
@@ -347,6 +348,21 @@ def _given(draft: Draft, name: str, shape: Shape, uploads: Counter[str]) -> str:
 def between_plans(*arrays: object) -> tuple[object, ...]:
     """Placeholder, in a plan that streams, for the work of `glla.linalg.tiling` between its parts."""
     raise PlanError("tiles: this plan is for looking at; glla.linalg.tiling runs its parts")
+
+
+def in_blocks(draft: Draft, b: str, shape: Shape, size: int, limits: Limits, solution: Plan, **given: str) -> str:
+    """Add a solution for each block of `size` columns of B, or of the identity; give the slot of X."""
+    n, results = shape[0], []
+    for number, first in enumerate(starts(shape[1], size)):
+        with draft.scope("block of columns", number):
+            part = draft.slot(f"columns from {first}", HostArray((n, size)))
+            draft.host("columns of B" if b else "columns of I", between_plans, (b,) if b else (), (part,))
+            packed = upload(draft, part, (n, size), limits)
+            x = draft.call("solution", solution, **given, B=packed)["X"]
+            results.append(read_back(draft, x, (n, size), limits, f"X from {first}"))
+    done = draft.slot("X", HostArray(shape))
+    draft.host("tiles put together", between_plans, tuple(results), (done,))
+    return done
 
 
 def columns_at_once(shape: Shape, limits: Limits, room: int | None, plan: Callable[[int], Plan], held: Storage) -> int:

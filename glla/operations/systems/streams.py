@@ -6,8 +6,8 @@ from typing import Unpack
 
 from glla.operations.elimination import factors
 from glla.operations.elimination.counts import steps
-from glla.operations.layouts.crossing import read_back, upload
-from glla.operations.product.tiles import between_plans, columns_at_once, starts
+from glla.operations.layouts.crossing import upload
+from glla.operations.product.tiles import columns_at_once, in_blocks
 from glla.operations.record import Way
 from glla.operations.systems import lu_scaling as scaling
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Storage, matrix
@@ -79,16 +79,6 @@ def _blocks(
 
     own = [matrix((n, n)), Storage(1, steps((n, n)))] + [Storage(texels(n), 1)] * (2 * equilibrated)
     left = None if room is None else room - sum(storage.nbytes for storage in own)
+    given = {name: slot for name, slot in made.results.items() if name != "health"}
     size = columns_at_once((n, columns), limits, left, solution, own[0])
-    results, given = [], made.results
-    given.pop("health", None)
-    for number, first in enumerate(starts(columns, size)):
-        with draft.scope("block of columns", number):
-            part = draft.slot(f"columns from {first}", HostArray((n, size)))
-            draft.host("columns of B" if b else "columns of I", between_plans, (b,) if b else (), (part,))
-            packed = upload(draft, part, (n, size), limits)
-            x = draft.call("solution", solution(size), **given, B=packed)["X"]
-            results.append(read_back(draft, x, (n, size), limits, f"X from {first}"))
-    done = draft.slot("X", HostArray((n, columns)))
-    draft.host("tiles put together", between_plans, tuple(results), (done,))
-    return done
+    return in_blocks(draft, b, (n, columns), size, limits, solution(size), **given)

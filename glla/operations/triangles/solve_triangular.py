@@ -32,7 +32,7 @@ from glla.operations.layouts.crossing import (
     write_texels,
 )
 from glla.operations.layouts.shapes import aligned, system
-from glla.operations.product.tiles import between_plans, columns_at_once, starts
+from glla.operations.product.tiles import columns_at_once, in_blocks
 from glla.operations.record import (
     BATCHED,
     Array,
@@ -251,15 +251,7 @@ def tiles(
     t = upload(draft, source, (n, n), limits, forms[0].transposed)
     left = None if room is None else room - matrix((n, n)).nbytes
     size = columns_at_once((n, columns), limits, left, part_of, matrix((n, n)))
-    results = []
-    for number, first in enumerate(starts(columns, size)):
-        with draft.scope("block of columns", number):
-            part = draft.slot(f"columns from {first}", HostArray((n, size)))
-            draft.host("columns of B", between_plans, (b,), (part,))
-            x = draft.call("solution", part_of(size), T=t, B=upload(draft, part, (n, size), limits))["X"]
-            results.append(read_back(draft, x, (n, size), limits, f"X from {first}"))
-    done = draft.slot("X", HostArray((n, columns)))
-    draft.host("tiles put together", between_plans, tuple(results), (done,))
+    done = in_blocks(draft, b, (n, columns), size, limits, part_of(size), T=t)
     again = partial(fallback, forms, limits, **options)
     return draft.plan({"X": done}, after=after(again, unit_diagonal))
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from glla.errors import ShapeError
-from glla.operations.layouts.crossing import bring_in, read_back
+from glla.operations.layouts.crossing import called
 from glla.operations.record import Array, Choice, Chosen, Interface, Operation, builder, kept, resolved
 from glla.passes import PLAIN, Buffer, Draft, Forms, Limits, PingPong, Plan, Storage, matrix, resident
 from glla.passes.layout import Shape, packed, texels
@@ -305,14 +305,7 @@ BUILDERS: dict[str, Callable[[Draft, str, str, Shape, Triangle, Mapping[str, int
 def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Any) -> Plan:
     """Plan of a call: upload host operands, substitute, read back a host result; options as of `plan`."""
     device_plan = plan(tuple(form.on_device for form in forms), limits, **way)
-    if all(form.resident for form in forms):
-        return device_plan
-    draft = Draft(device_plan.operation)
-    slots = {name: bring_in(draft, name, form, limits) for name, form in zip("TB", forms, strict=True)}
-    x = draft.call("substitution", device_plan, **slots)["X"]
-    if not any(form.resident for form in forms):
-        x = read_back(draft, x, forms[1].matrix, limits, "X")
-    return draft.plan({"X": x})
+    return called(device_plan, "TB", forms, limits, forms[1].matrix, "substitution", "X")
 
 
 def _example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
