@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from glla.operations import elementwise
@@ -59,10 +57,9 @@ def watch(draft: Draft, name: str, slot: str, shape: Shape, results: dict[str, s
 def called(
     device_plan: Plan, names: str, forms: Forms, limits: Limits, shape: Shape, step: str, read: str, **as_it_lies: bool
 ) -> Plan:
-    """Plan of a call: uploads of operands from the host, the device plan, and the read-back of its result.
+    """Plan of a call: uploads, the device plan, and the read-back of its result unless an operand is on the device.
 
-    The result stays on the device if an operand is there. `names`: of the operands; `shape`: of the result; `step`,
-    `read`: names of the step and of its read-back.
+    `names`: of the operands. `shape`: of the result. `step`, `read`: names of the step and of its read-back.
     """
     if all(form.resident for form in forms):
         return device_plan
@@ -80,7 +77,11 @@ def upload(draft: Draft, source: str, shape: Shape, limits: Limits, transposed: 
     if max(shape) > side:
         tiles, plan = packing.in_tiles(shape, side)
         cut = [draft.slot(f"{source} tile {number}", HostArray(tile[2:])) for number, tile in enumerate(tiles)]
-        draft.host("tiles that a texture holds", _cutter(tiles), (source,), tuple(cut))
+
+        def cutting(a: Array) -> tuple[Array, ...]:
+            return tuple(np.ascontiguousarray(a[y : y + height, x : x + width]) for y, x, height, width in tiles)
+
+        draft.host("tiles that a texture holds", cutting, (source,), tuple(cut))
         raw = {}
         for name, tile, (_, _, rows, columns) in zip(plan.operands, cut, tiles, strict=True):
             raw[name] = draft.slot(f"{tile} raw", Storage(rows, columns, 1))
@@ -102,8 +103,15 @@ def read_back(draft: Draft, slot: str, shape: Shape, limits: Limits, name: str) 
         draft.transfer(raw, parts[-1])
     if len(tiles) == 1:
         return parts[0]
+
+    def joining(*arrays: Array) -> tuple[Array]:
+        joined = np.empty(shape, dtype=np.float32)
+        for (y, x, height, width), array in zip(tiles, arrays, strict=True):
+            joined[y : y + height, x : x + width] = array
+        return (joined,)
+
     whole = draft.slot(name, HostArray(shape))
-    draft.host("tiles put together", _joiner(tiles, shape), tuple(parts), (whole,))
+    draft.host("tiles put together", joining, tuple(parts), (whole,))
     return whole
 
 
@@ -124,22 +132,3 @@ def write_texels(draft: Draft, source: str, storage: Storage) -> str:
 def texels_of(storage: Storage) -> HostArray:
     """Array of the host that holds the texels of a texture, a row for each."""
     return HostArray((storage.height * storage.width, storage.channels))
-
-
-def _cutter(tiles: list[packing.Tile]) -> Any:
-    def cut(a: Array) -> tuple[Array, ...]:
-        return tuple(
-            np.ascontiguousarray(a[top : top + rows, left : left + columns]) for top, left, rows, columns in tiles
-        )
-
-    return cut
-
-
-def _joiner(tiles: list[packing.Tile], shape: Shape) -> Any:
-    def join(*parts: Array) -> tuple[Array]:
-        whole = np.empty(shape, dtype=np.float32)
-        for (top, left, rows, columns), part in zip(tiles, parts, strict=True):
-            whole[top : top + rows, left : left + columns] = part
-        return (whole,)
-
-    return join

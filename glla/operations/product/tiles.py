@@ -128,18 +128,12 @@ class Tiling:
             return ((top, left) for left in lefts for top in tops)
         return ((top, left) for top in tops for left in lefts)
 
-    def least_bytes(self) -> int:
-        """Bytes that every variant takes: the tiles, raw and packed, and the staging buffers."""
+    def bytes_of(self, plan: Plan | None = None) -> int:
+        """Bytes of raw tiles, staging buffers and the plan of a product; without one of what every plan takes."""
         shapes = ((self.rows, self.inner), (self.inner, self.columns), (self.rows, self.columns))
-        return _bytes(Counter[Slot](matrix(shape) for shape in shapes) | _raw(*shapes)) + self._staging()
-
-    def bytes_of(self, plan: Plan) -> int:
-        """Bytes of the plan of a tile's product, of the raw tiles and of the staging buffers."""
-        shapes = ((self.rows, self.inner), (self.inner, self.columns), (self.rows, self.columns))
-        return _bytes(Counter(plan.slots.values()) | _raw(*shapes)) + self._staging()
-
-    def _staging(self) -> int:
-        return 2 * ELEMENT_BYTES * (min(self.largest_upload, packing.PIECE) + self.rows * self.columns)
+        slots = Counter[Slot](map(matrix, shapes) if plan is None else plan.slots.values())
+        staging = 2 * ELEMENT_BYTES * (min(self.largest_upload, packing.PIECE) + self.rows * self.columns)
+        return _bytes(slots | _raw(*shapes)) + staging
 
 
 def _raw(*shapes: tuple[int, int]) -> Counter[Slot]:
@@ -228,7 +222,7 @@ def choose(
         chosen = (variant, ()) if variant else kernel.choose(resident((rows, inner), (inner, columns)), limits)
         tilings.append(Tiling(kernel, (m, k, n), rows, inner, columns, *chosen))
     smallest = tilings[-1]
-    possible = [tiling for tiling in tilings if room is None or tiling.least_bytes() <= room]
+    possible = [tiling for tiling in tilings if room is None or tiling.bytes_of() <= room]
     ranked = sorted(possible, key=lambda tiling: (variant is None and tiling.rank, tiling.effort))
     for tiling in sorted(ranked, key=lambda tiling: tiling not in panels):
         plan = tiling.plan(limits)
