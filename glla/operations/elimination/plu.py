@@ -363,10 +363,6 @@ def _check(forms: Forms) -> None:
         raise ShapeError(f"plu: A must be two-dimensional, got shape {a.shape}; reshape it")
 
 
-def _flops(forms: Forms) -> int:
-    return forms[0].count * flops(forms[0].matrix)
-
-
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """A matrix with entries between 0 and 10, as the thesis has them."""
     return (rng.uniform(0, 10, (n, n)).astype(np.float32),)
@@ -528,10 +524,6 @@ def _named(forms: Forms, results: Mapping[str, Array]) -> dict[str, Array]:
     return dict(zip(names, _packed(forms, results), strict=True))
 
 
-def _interface_plan(forms: Forms, limits: Limits, values: Mapping[str, int]) -> Plan:
-    return plan.__wrapped__(forms, limits, variant="rank2")
-
-
 INTERFACE = Interface(
     stands_for="plu/rank2/eliminate",
     computes="a step of A = P L U, two columns of it: a fragment computes a texel of the new matrix; rows "
@@ -546,7 +538,7 @@ INTERFACE = Interface(
     },
     needed=("A",),
     result="LU",
-    plan=_interface_plan,
+    plan=lambda forms, limits, values: plan.__wrapped__(forms, limits, variant="rank2"),
 )
 
 SOLVERS = {name: VARIANTS[name] for name in ("rank2", "blocked")}
@@ -558,7 +550,7 @@ PLU = Operation(
     operands=("A",),
     results=("P", "L", "U"),
     check=_check,
-    flops=_flops,
+    flops=lambda forms: forms[0].count * flops(forms[0].matrix),
     device_plan=plan,
     call_plan=call_plan,
     example=example,

@@ -442,10 +442,6 @@ def check(forms: Forms) -> None:
         raise ShapeError(f"rref: A must be two-dimensional, got shape {a.shape}; reshape it")
 
 
-def _flops(forms: Forms) -> int:
-    return flops(forms[0].matrix)
-
-
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """[A | b] of the thesis's experiment: A uniform in [0, 10), b the sums of its rows, so that the solution is 1."""
     a = rng.uniform(0, 10, (n, n)).astype(np.float32)
@@ -457,10 +453,6 @@ def _values(forms: Forms, results: Mapping[str, Array]) -> Any:
     if "pivots_even" not in results:
         return results["R"], tuple(range(min(shape)))
     return results["R"], records(results, shape, "harmonic")[0]
-
-
-def _interface_plan(forms: Forms, limits: Limits, values: Mapping[str, int]) -> Plan:
-    return plan.__wrapped__(forms, limits, variant="rank2")
 
 
 INTERFACE = Interface(
@@ -476,7 +468,7 @@ INTERFACE = Interface(
     },
     needed=("A", "k"),
     result="R",
-    plan=_interface_plan,
+    plan=lambda forms, limits, values: plan.__wrapped__(forms, limits, variant="rank2"),
 )
 
 RREF = Operation(
@@ -485,7 +477,7 @@ RREF = Operation(
     operands=("A",),
     results=("R", "pivots"),
     check=check,
-    flops=_flops,
+    flops=lambda forms: flops(forms[0].matrix),
     device_plan=plan,
     call_plan=call_plan,
     example=example,

@@ -129,7 +129,7 @@ class Tiling:
         return ((top, left) for top in tops for left in lefts)
 
     def bytes_of(self, plan: Plan | None = None) -> int:
-        """Bytes of raw tiles, staging buffers and the plan of a product; without one of what every plan takes."""
+        """Bytes of raw tiles, staging buffers and the plan of a product; without one of the slots of every plan."""
         shapes = ((self.rows, self.inner), (self.inner, self.columns), (self.rows, self.columns))
         slots = Counter[Slot](map(matrix, shapes) if plan is None else plan.slots.values())
         staging = 2 * ELEMENT_BYTES * (min(self.largest_upload, packing.PIECE) + self.rows * self.columns)

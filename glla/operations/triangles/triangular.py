@@ -314,10 +314,6 @@ def _example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return t.astype(np.float32), rng.uniform(0, 10, (n, n)).astype(np.float32)
 
 
-def _interface_plan(forms: Forms, limits: Limits, values: Mapping[str, int]) -> Plan:
-    return plan.__wrapped__(forms, limits, variant="rank2")
-
-
 INTERFACE = Interface(
     stands_for="triangular/substitute",
     computes="a step of T X = B, T lower triangular: a fragment computes a texel of the right-hand sides; "
@@ -327,7 +323,7 @@ INTERFACE = Interface(
     defines={"UPPER, UNIT, TRANSPOSED": "0, as triangular/triangle.glsl has them; it declares T, too"},
     needed=("T", "B", "t"),
     result="X",
-    plan=_interface_plan,
+    plan=lambda forms, limits, values: plan.__wrapped__(forms, limits, variant="rank2"),
 )
 
 TRIANGULAR = Operation(
