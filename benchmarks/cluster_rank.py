@@ -52,16 +52,22 @@ class Lines:
                 file.write(line + "\n")
 
 
+def _begun(lines_file: Path, grid: cluster.Grid) -> Lines:
+    """Open the file, and write who the ranks are."""
+    lines = Lines(lines_file, grid.rank == 0)
+    with grid.operation():
+        who = [json.loads(text) for text in grid.collect(json.dumps(grid.describe()).encode())]
+    lines.write("who", ranks=who)
+    return lines
+
+
 def ranks(
     lines_file: Path, n: int, blocks: Sequence[int], shape: str | None = None, engine: str = "glla", repeats: int = 2,
     plu: bool = False,
 ) -> None:  # fmt: skip
     """Measure, predict, run, check, on all ranks; the product with the first of the blocks alone, or not (`plu`)."""
     with cluster.grid(shape=shape, engine=engine, timeout=TIMEOUT) as grid:
-        lines = Lines(lines_file, grid.rank == 0)
-        with grid.operation():
-            who = [json.loads(text) for text in grid.collect(json.dumps(grid.describe()).encode())]
-        lines.write("who", ranks=who)
+        lines = _begun(lines_file, grid)
         b = np.cos(np.arange(n, dtype=np.float64))
         asynchronous = grid.engine.asynchronous
         for nb in blocks:
@@ -121,10 +127,7 @@ def _timed(grid: cluster.Grid, work: Callable[[], Any], repeats: int) -> tuple[A
 def thesis(lines_file: Path, cells: Sequence[tuple[int, int]], engine: str = "glla", repeats: int = 2) -> None:
     """PLU and its messages alone, for orders and blocks of appendix A."""
     with cluster.grid(engine=engine, timeout=TIMEOUT) as grid:
-        lines = Lines(lines_file, grid.rank == 0)
-        with grid.operation():
-            who = [json.loads(text) for text in grid.collect(json.dumps(grid.describe()).encode())]
-        lines.write("who", ranks=who)
+        lines = _begun(lines_file, grid)
         for n, nb in cells:
             a = cluster.DistributedMatrix.from_function(grid, entries, (n, n), nb)
             b = np.cos(np.arange(n, dtype=np.float64))

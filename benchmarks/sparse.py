@@ -35,7 +35,8 @@ from benchmarks.study import listed, some
 from benchmarks.turns import Way
 from glla import Device
 from glla.gl import Texture
-from glla.lab import ceilings, fetches, machine, water
+from glla.lab import ceilings, fetches, machine, peers, water
+from glla.lab.convergence import laplacian
 from glla.lab.study import Report, Run, Say
 from glla.lab.table import aligned, digits
 from glla.operations.bands import banded
@@ -177,13 +178,7 @@ Systems = Iterator[tuple[str, list[Way]]]
 
 def grid(n: int) -> Any:
     """The five-point Laplacian of an n x n grid, float32."""
-    from scipy.sparse import dia_array
-
-    point = np.arange(n * n)
-    beside = -np.ones(n * n, dtype=np.float32)
-    left, right = (np.where(point % n == edge, 0, beside).astype(np.float32) for edge in (n - 1, 0))
-    diagonals = np.stack([beside, left, np.full(n * n, 4, np.float32), right, beside])
-    return dia_array((diagonals, [-n, -1, 0, 1, n]), shape=(n * n, n * n))
+    return peers.in_scipy(laplacian(n))
 
 
 def varied(n: int) -> Any:
@@ -260,7 +255,7 @@ def _unstructured(device: Device, n: int, say: Say) -> Systems:
         yield name, _products(device, make(n, np.random.default_rng(14)), formats, ("csr",))
 
 
-def _products(device: Device, A: Any, formats: Sequence[str], peers: Sequence[str]) -> list[Way]:
+def _products(device: Device, A: Any, formats: Sequence[str], theirs: Sequence[str]) -> list[Way]:
     """Products in some formats of ours, whose operands lie on the device, and of SciPy's."""
     rng = np.random.default_rng(2007)
     x = rng.standard_normal(A.shape[1]).astype(np.float32)
@@ -291,7 +286,7 @@ def _products(device: Device, A: Any, formats: Sequence[str], peers: Sequence[st
             whole = partial(matrix.__matmul__, x)
             ways.append(Way(f"A @ x, {name}, x and y in NumPy", whole, partial(judged, whole), flop=flop))
             ways.append(_together(resident, device, matrix))
-    for name in peers:
+    for name in theirs:
         own = rows.asformat(name)
         product = partial(own.__matmul__, x)
         ways.append(Way(f"SciPy {name}", product, partial(judged, product), flop=flop))

@@ -23,6 +23,7 @@ from glla.gl import Device
 from glla.gl.clock import clock
 from glla.lab import plots
 from glla.lab.extra import require
+from glla.lab.peers import in_scipy
 from glla.lab.study import Report, Run, Study, option
 from glla.lab.table import aligned, digits
 from glla.operations.sparse import model
@@ -126,11 +127,9 @@ def _theirs(matrix: SparseMatrix) -> Mapping[str, tuple[int, Callable[..., Any],
     """SciPy's solvers in float32: products in an iteration, the function, and the matrix; none without SciPy."""
     if find_spec("scipy") is None:
         return {}
-    from scipy.sparse import csr_array
     from scipy.sparse.linalg import bicgstab, cg
 
-    rows = matrix.rows
-    given = csr_array((rows.values, rows.columns.astype(np.int32), rows.starts.astype(np.int32)), shape=rows.shape)
+    given = in_scipy(matrix.rows)
     return {"SciPy cg": (1, cg, given), "SciPy bicgstab": (2, bicgstab, given)}
 
 

@@ -34,6 +34,7 @@ from glla.lab.extra import require
 from glla.lab.samples import Samples
 from glla.operations import Operation, window_squares
 from glla.operations.record import Array
+from glla.operations.sparse.compressed import Compressed
 
 Arrays = tuple[Array, ...]
 
@@ -445,17 +446,21 @@ WINDOWS = _peer(
 )  # fmt: skip
 
 
-def _csr() -> Callable[..., Any]:
+def in_scipy(rows: Compressed) -> Any:
+    """SciPy's array of the same entries, by rows."""
     from scipy.sparse import csr_array
 
+    return csr_array((rows.values, rows.columns.astype(np.int32), rows.starts.astype(np.int32)), shape=rows.shape)
+
+
+def _csr() -> Callable[..., Any]:
     from glla.operations.sparse import model
 
     matrices: dict[int, Any] = {}
 
     def times(a: Array, x: Array) -> Any:
         if len(x) not in matrices:
-            rows = model.of(a)  # is not timed: the first call warms up
-            matrices[len(x)] = csr_array((rows.values, rows.columns.astype(np.int32), rows.starts.astype(np.int32)))
+            matrices[len(x)] = in_scipy(model.of(a))  # is not timed: the first call warms up
         return (matrices[len(x)] @ x)[:, np.newaxis]
 
     return times

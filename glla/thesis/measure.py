@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -195,17 +195,21 @@ def planned(place: Place, operation: str, *shapes: tuple[int, ...], **options: A
 
 def cubic(label: str, sizes: Sequence[float], seconds: Sequence[float]) -> tuple[Series, fits.Fit | None, str]:
     """Fit a + b n^3 as the thesis does; the line is drawn where it fits."""
-    found = fits.fit(sizes, seconds)
+    found, marks = fits.fit(sizes, seconds), Series(label, tuple(sizes), tuple(seconds))
     if found is None:
-        return Series(label, tuple(sizes), tuple(seconds)), None, f"no fit: fewer than {FEWEST} sizes"
+        return marks, None, f"no fit: fewer than {FEWEST} sizes"
     part = found.residual / max(seconds)
     if not part <= NOISY or found.b <= 0:
-        marks = Series(label, tuple(sizes), tuple(seconds))
         return marks, None, f"no fit: residual {per_cent(part)} of the longest time"
+    drawn = replace(marks, line=_points(found.a, found.b, sizes))
+    return drawn, found, _line(found.a, found.b, found.residual)
+
+
+def _points(a: float, b: float, sizes: Sequence[float]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Points of a + b n^3 where it is positive."""
     x = np.geomspace(min(sizes), max(sizes), 60)
-    y = found.a + found.b * x**3
-    line = tuple(x[y > 0]), tuple(y[y > 0])
-    return Series(label, tuple(sizes), tuple(seconds), line), found, _line(found.a, found.b, found.residual)
+    y = a + b * x**3
+    return tuple(x[y > 0]), tuple(y[y > 0])
 
 
 def polynomial(label: str, sizes: Sequence[float], values: Sequence[float], degree: int) -> tuple[Series, str]:
@@ -263,9 +267,7 @@ def their_curve(name: str) -> Series:
     """Measurements in a table of the thesis, and the line that it prints for them."""
     a, b = published.FITS[name]
     sizes, seconds = zip(*published.MEASURED[name], strict=True)
-    x = np.geomspace(min(sizes), max(sizes), 60)
-    y = a + b * x**3
-    return Series(f"theirs: {name}", sizes, seconds, (tuple(x[y > 0]), tuple(y[y > 0])), theirs=True)
+    return Series(f"theirs: {name}", sizes, seconds, _points(a, b, sizes), theirs=True)
 
 
 def _line(a: float, b: float, residual: float) -> str:

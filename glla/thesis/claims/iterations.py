@@ -14,6 +14,7 @@ from glla import sparse
 from glla.array.array import asarray
 from glla.gl.clock import clock
 from glla.lab.convergence import laplacian
+from glla.lab.peers import in_scipy
 from glla.operations.sparse.compressed import Compressed
 from glla.passes.storage import matrix
 from glla.sparse import SparseMatrix
@@ -119,10 +120,9 @@ def _peers(rows: Compressed, right: Any, ours: float, count: int) -> Claim:
     plain, _ = clock(lambda: loops.gradients(rows.starts, rows.columns, rows.values, right, 1))
     text, n = f"{plain / ours:.3g} times as fast as loops in Python", rows.shape[0]
     if find_spec("scipy") is not None:
-        from scipy.sparse import csr_array
         from scipy.sparse.linalg import cg
 
-        given = csr_array((rows.values, rows.columns.astype(np.int32), rows.starts.astype(np.int32)), shape=rows.shape)
+        given = in_scipy(rows)
         theirs, _ = clock(lambda: cg(given, right, rtol=0.0, atol=0.0, maxiter=count))
         text += f", {theirs / count / ours:.2g} times as SciPy's in float32"
     return claim("iterations.peers", plain > ALIKE * ours, text=text, n=n)
