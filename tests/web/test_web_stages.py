@@ -71,104 +71,26 @@ def found_aside(name, arrays):
     return {one: texels.reshape(-1, texels.shape[-1]) for one, texels in aside.items()}
 
 
-def square(n, rng):
-    """Matrices of order n that go different ways: none of them can be taken from the shape."""
-    a = rng.uniform(-1, 1, (n, n))
-    rank_less = a.copy()
-    rank_less[-1] = rank_less[0] + rank_less[1]
-    yield a
-    yield a * 1e-30
-    yield growing(n)
-    yield 1 / (1 + np.add.outer(np.arange(n), np.arange(n)))  # Hilbert's
-    yield np.round(9 * rank_less)
-    yield hidden_singular(n, rng)
-    yield rank_less * 2.0 ** rng.integers(-60, 60, (n, 1))
-    yield np.diag([*np.ones(n - 1), 0])
-    yield growing(n, -0.9)
+GENERAL = ("inv", "det", "slogdet", "rcond", "plu", "lu_factor", "solve")
+"""Operations of any matrix: entries may grow, and hide that it is singular."""
 
-
-def with_sides(matrices, rng):
-    for a in matrices:
-        yield a, rng.standard_normal((len(a), 1)) * (1e-25 if a[0, 0] < 0 else 1)
-
-
-def near_spd(n, rng):
-    b = rng.standard_normal((n, n))
-    a = b @ b.T + np.eye(n)
-    yield a
-    yield a * 1e-30
-    yield a * np.outer(*[2.0 ** rng.integers(-30, 30, n)] * 2)
-    yield a - 3 * np.trace(a) * np.diag(np.arange(n) == n // 2)
-    yield a * (np.arange(n) > 0) * (np.arange(n) > 0)[:, None]
-
-
-def in_band(matrices, width):
-    """Diagonals on and above the main one."""
-    for a in matrices:
-        n = len(a)
-        ab = np.zeros((width + 1, n))
-        for distance in range(width + 1):
-            ab[width - distance, distance:] = np.diagonal(a, distance)
-        yield ab
-
-
-def bands(n, width, rng):
-    ab = rng.uniform(-1, 1, (2 * width + 1, n))
-    dominant = ab.copy()
-    dominant[width] += 5
-    ab[width] *= 1e-4
-    second = np.zeros((2 * width + 1, n))
-    second[width - 1 : width + 2] = [[-1], [2], [-1]]
-    periodic = second.copy()
-    periodic[width, 0] = periodic[width, -1] = 1
-    yield from (dominant, ab, second, periodic, dominant * 1e-25, 0 * ab)
-
-
-def triangles(n, rng):
-    t = np.triu(rng.uniform(1, 2, (n, n)))
-    yield t
-    yield t * 1e-25
-    yield t * (1 - np.eye(n) * (np.arange(n) == 2))
-    yield t * 1e30
-
-
-def beside(matrices, other):
-    return ((one, other) for one in matrices)
+GIVEN = ("lu_solve", "cho_solve", "cho_solve_banded")
+"""Those of factors that are given, which a page takes as they are: a call looks at their size, too."""
 
 
 def cases(name, n, rng):
-    """Operands of an operation that its plans treat differently."""
-    sides = rng.standard_normal((n, 1))
-    if name in ("inv", "det", "slogdet", "rcond", "gauss_jordan"):
-        made = ((a,) for a in square(n, rng))
-    elif name in ("plu", "lu_factor"):
-        made = ((a,) for a in (*square(n, rng), rng.uniform(-1, 1, (n, n)) * 1e30))
-    elif name == "solve":
-        made = with_sides(square(n, rng), rng)
-    elif name in ("cholesky", "cho_factor", "inv_pos"):
-        made = ((a,) for a in near_spd(n, rng))
-    elif name == "solve_pos":
-        made = beside(near_spd(n, rng), sides)
-    elif name == "cholesky_banded":
-        made = ((ab,) for ab in in_band(near_spd(n, rng), n // 8 + 1))
-    elif name == "solve_pos_banded":
-        made = beside(in_band(near_spd(n, rng), n // 8 + 1), sides)
-    elif name in ("tridiagonal", "pentadiagonal"):
-        made = beside(bands(n, 1 if name == "tridiagonal" else 2, rng), rng.standard_normal((n, n)))
-    elif name == "solve_triangular":
-        made = beside(triangles(n, rng), rng.standard_normal((n, n)))
-    elif name == "triangular_inverse":
-        made = ((t,) for t in triangles(n, rng))
-    elif name in ("lu_solve", "cho_solve", "cho_solve_banded"):
-        t = rng.uniform(1, 2, (n, n))
-        factors = t, t * (1 - np.eye(n) * (np.arange(n) == 2))
-        made = beside(in_band(factors, n // 8 + 1) if name == "cho_solve_banded" else factors, sides)
-    else:
-        assert name == "inv3", name
-        a = rng.standard_normal((n, 9))
-        made = ((one,) for one in (a, np.where(np.arange(n)[:, None] == 1, np.arange(9), a)))
-    for arrays in made:
-        yield tuple(np.asarray(one).astype(np.float32) for one in arrays)
+    """Operands that plans treat differently: usual, tiny, growing, singular or indefinite, graded, huge ones."""
+    a, *rest = OPERATIONS[name].example(n, rng)
+    of_columns = a * 2.0 ** rng.integers(-30, 30, a.shape[-1])
+    singular = a * (np.arange(a.shape[-1]) != a.shape[-1] // 2)  # however its elements are stored
+    hilbert = 1 / (1 + np.add.outer(np.arange(n), np.arange(n)))
+    dependent = np.vstack([b := rng.uniform(-1, 1, (n - 1, n)), b[0] + b[1]])
+    graded = dependent * 2.0 ** rng.integers(-60, 60, (n, 1))
+    special = [growing(n), hilbert, hidden_singular(n, rng), growing(n, -0.9), np.round(9 * dependent), graded]
+    special = special if name in GENERAL else []
+    scaled = [] if name in GIVEN else [a * 1e-30, a * 1e30]
+    for one in (a, *scaled[:1], *special[:1], singular, of_columns, *scaled[1:], -a, *special[1:]):
+        yield tuple(np.asarray(part).astype(np.float32) for part in (one, *rest))
 
 
 DECIDED = [(name, None) for name, one in OPERATIONS.items() if one.settle is not None and name != "rref"]
