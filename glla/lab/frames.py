@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glla.display.colours import CHANGED, UNDRAWN
+from glla.display.colours import CHANGED, TEXELS, UNDRAWN
 from glla.errors import TraceError
 from glla.gl.recorder import Recorder, TracedPass
 from glla.lab.plots import signed
@@ -90,7 +90,7 @@ def pictures(trace: Recorder) -> Iterator[bytes]:
 
 def _scale(passes: Sequence[TracedPass]) -> Normalize:
     """One scale for all matrices, symmetric about 0; the largest two in a hundred entries leave it."""
-    from matplotlib.colors import Normalize
+    from matplotlib.colors import FuncNorm
 
     matrices = [
         np.abs(array[np.isfinite(array)])
@@ -102,7 +102,8 @@ def _scale(passes: Sequence[TracedPass]) -> Normalize:
     entries = np.concatenate(matrices) if matrices else np.ones(1)
     entries = entries[entries > 0]
     most = float(np.percentile(entries, 98)) if entries.size else 1.0
-    return Normalize(-most, most)
+    root = (lambda x: np.sign(x) * np.sqrt(np.abs(x)), lambda y: y * np.abs(y))  # small entries show, as in pages
+    return FuncNorm(root, -most, most)
 
 
 def _lying(slot: Slot, array: Array) -> Storage:
@@ -240,7 +241,7 @@ def _foot(one: TracedPass) -> str:
     where = f"draws texels {one.region} of {', '.join(one.outputs)}; {1e6 * one.seconds:.0f} µs ({unit} time)"
     return (
         f"{where}    {textwrap.shorten(given, 100, placeholder=' ...')}\n"
-        "outlined: what this pass draws    grey: no pass has drawn there yet    light lines: borders of texels"
+        "outlined: what this pass draws    grey: no pass has drawn there yet    grey lines: borders of texels"
     )
 
 
@@ -289,7 +290,7 @@ def _draw_texels(ax: Axes, panel: _Panel) -> None:
     high, wide = panel.texel
     if max(rows / high, columns / wide) > GRID:
         return
-    lines: Any = {"color": "white" if panel.is_matrix else "#888888", "linewidth": 0.6, "alpha": 0.9}
+    lines: Any = {"color": TEXELS, "linewidth": 0.6}
     for row in range(high, rows, high):
         ax.axhline(row - 0.5, **lines)
     for column in range(wide, columns, wide):

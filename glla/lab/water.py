@@ -18,6 +18,7 @@ from glla.applications import ShallowWater
 from glla.gl import Device
 from glla.gl.clock import clock
 from glla.gl.window import Window
+from glla.lab import plots
 from glla.lab.study import Report, Run, Study, option
 from glla.lab.table import titled
 from glla.queue.single import Coprocessor, coprocessor
@@ -259,15 +260,17 @@ def figure(found: dict[str, Any], output: Path) -> None:
         x = (np.arange(n) + 0.5) * SPACING
         grid = np.meshgrid(x, x, indexing="ij")
         above = drawing.add_subplot(2, 2, 1 + column, projection="3d")
-        above.plot_surface(*grid, one.z, cmap="viridis", rcount=61, ccount=61, linewidth=0, antialiased=False)
+        most = float(np.abs(one.z).max())
+        colours: dict[str, Any] = {"cmap": plots.signed(), "vmin": -most, "vmax": most}
+        above.plot_surface(*grid, one.z, **colours, rcount=61, ccount=61, linewidth=0, antialiased=False)
         above.set_title(f"{words}, t = {STEPS * DT:.0f} s")
         above.set_zlabel("z [m]")
         below = drawing.add_subplot(2, 2, 3 + column)
-        heights = below.pcolormesh(x, x, one.z.T, cmap="viridis", shading="nearest")
+        heights = below.pcolormesh(x, x, one.z.T, **colours, shading="nearest")
         drawing.colorbar(heights, ax=below, label="z [m]")
         every = slice(n // 50, None, max(1, n // 25))
         u, v = (one.u[1:] + one.u[:-1]) / 2, (one.v[:, 1:] + one.v[:, :-1]) / 2
-        below.quiver(x[every], x[every], u[every, every].T, v[every, every].T, color="white", scale=4)
+        below.quiver(x[every], x[every], u[every, every].T, v[every, every].T, color="#555555", scale=4)
         below.set_aspect("equal")
         for axis in (above, below):
             axis.set_xlabel("x [m]")
