@@ -153,7 +153,7 @@ CHOLESKY_BANDED = Operation(
     device_plan=plan,
     call_plan=partial(cholesky.call_plan, FACTOR),
     example=example,
-    settle=partial(cholesky.settle, unscale=shifted),
+    settle=cholesky.of_factors(shifted),
     batch=stack_banded.batch(stack_banded.factor, partial(cholesky.careful, FACTOR), cholesky.NOT_DEFINITE),
     fits=True,
     variants=VARIANTS,

@@ -25,6 +25,7 @@ from glla.operations.record import (
     Continue,
     Done,
     Operation,
+    Settle,
     Values,
     Verdict,
     Way,
@@ -212,24 +213,32 @@ DENSE = Kind("cholesky", _factored, scaling.of_definite)
 """The factor of a matrix as it is."""
 
 
-def settle(
-    forms: Forms, stage: str, values: Values, unscale: Callable[..., scaling.Floats] = scaling.factor_back
-) -> Verdict:
-    """Decide from the diagonal of L: done, the fallback, or an error that names the leading minor that is not positive.
+def ladder(far: Callable[[Forms, Values], bool], factored: Callable[[Forms, str, Values], Verdict]) -> Settle:
+    """Make the `settle` of definite matrices: a fallback, an error that names a minor, or a verdict on the factor.
 
-    `Done` has ``L`` where A was scaled on the host: `unscale` multiplies its rows by powers of two.
+    `far`: whether A must be scaled on the host before anything is said of it. `factored`: (forms, stage, values) ->
+    verdict on a matrix with a diagonal of L above zero.
     """
-    if stage == BATCHED:
-        return Continue(FALLBACK)
-    diagonal = values["diagonal"].reshape(-1)
-    if not stage and is_far(diagonal):
-        return Continue(FALLBACK)
-    bad = flaw(values["function"], diagonal, values["member"], values.get("exponents", 0))
-    if bad is not None:
-        return bad
-    if not stage:
-        return Done()
-    return Done({"L": unscale(values["L"], values.get("lower"), values["exponents"]).astype(np.float32)})
+
+    def decide(forms: Forms, stage: str, values: Values) -> Verdict:
+        if stage == BATCHED or (not stage and far(forms, values)):
+            return Continue(FALLBACK)
+        exponents = values.get("exponents", values.get("column exponents", 0))
+        error = flaw(values["function"], values["diagonal"].reshape(-1), values["member"], exponents)
+        return factored(forms, stage, values) if error is None else error
+
+    return decide
+
+
+def of_factors(unscale: Callable[..., scaling.Floats] = scaling.factor_back) -> Settle:
+    """Make the `settle` of factors. `Done` has ``L`` where A was scaled: `unscale` multiplies rows by powers of two."""
+
+    def factored(forms: Forms, stage: str, values: Values) -> Verdict:
+        if not stage:
+            return Done()
+        return Done({"L": unscale(values["L"], values.get("lower"), values["exponents"]).astype(np.float32)})
+
+    return ladder(lambda _, values: is_far(values["diagonal"].reshape(-1)), factored)
 
 
 def is_far(diagonal: Array) -> bool:
@@ -285,7 +294,7 @@ CHOLESKY = Operation(
     device_plan=plan,
     call_plan=partial(call_plan, DENSE),
     example=example,
-    settle=settle,
+    settle=of_factors(),
     batch=STACKS,
     fits=True,
     variants=VARIANTS,

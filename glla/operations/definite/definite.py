@@ -20,9 +20,10 @@ from glla.operations.elimination import fallback
 from glla.operations.host import scaling
 from glla.operations.host.refinement import Refinement
 from glla.operations.host.scaling import Float64, Integers, scaled_back
+from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.layouts.shapes import aligned, by_factors, system
-from glla.operations.record import BATCHED, Array, Continue, Done, Operation, Values, Verdict, Way
+from glla.operations.record import Array, Continue, Done, Operation, Values, Verdict, Way
 from glla.operations.triangles import triangular
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix, resident
 from glla.passes.cache import cached_plan
@@ -131,17 +132,11 @@ def scaled_factor(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Intege
     return scaling.factor_system(largest, by_rows, c, b)
 
 
-def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Raise if the factor has a zero on its diagonal, or a denormal, which a GPU may take for one.
-
-    What was not scaled on the host, as it is on the device, is solved again if it comes near float32's limits.
-    """
-    if stage == BATCHED:
-        return Continue(FALLBACK)
+def _singular(forms: Forms, values: Values) -> SingularMatrixError | None:
+    """Error if the factor has a zero on its diagonal, or a denormal, which a GPU may take for one."""
     bad = np.flatnonzero(np.abs(values["diagonal"]) < acceptance.NORMAL)
     if not len(bad):
-        unscaled_ = not stage and "largest_X" in values
-        return Continue(FALLBACK) if unscaled_ and _comes_near_limits(values) else Done()
+        return None
     function = values.get("function", "cho_solve")
     return SingularMatrixError(
         f"{function}: Singular matrix{values['member']}: the factor is zero at place {bad[0]} of its diagonal; "
@@ -149,13 +144,18 @@ def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
     )
 
 
-def _comes_near_limits(values: Values) -> bool:
-    """Whether a solution on the device may have lost numbers near float32's limits."""
+def _comes_near_limits(forms: Forms, values: Values) -> bool:
+    """Whether a solution on the device may have lost numbers near float32's limits; others were scaled on the host."""
+    if "largest_X" not in values:
+        return False
     sizes = [values["diagonal"], *(values[name] for name in ("largest_B",) if name in values)]
     near = all(acceptance.near_one(size) for size in sizes)
     if "largest_B" not in values:
         near = near and acceptance.largest_near_one(values["B"])
     return not near or not np.isfinite(values["largest_X"]).all()
+
+
+settle_solve = of_given_factors(_singular, _comes_near_limits, scaled=True)
 
 
 def example_of_factor(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -232,31 +232,28 @@ def correction(n: int, columns: int, limits: Limits) -> Plan:
     return draft.plan(made, after=(again, DIVERGED))
 
 
-def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Verdict from the diagonal of L, and with `refine` from the backward error.
+def _is_far(forms: Forms, values: Values) -> bool:
+    b = values["largest_B"] if forms[1].resident else values["B"]
+    return not values.get("refine") and (cholesky.is_far(values["diagonal"]) or not acceptance.largest_near_one(b))
 
-    `values` has ``function`` and ``member``, for messages, ``refine``, and ``A`` and ``B``. `Done` has ``X`` where it
-    was found on the host; of a refined solution also ``iterations`` and ``backward_error``.
+
+def _factored_well(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Once the factor is there: with `refine` the backward error decides.
+
+    `Done` has ``X`` where it was found on the host; of a refined solution also ``iterations`` and ``backward_error``.
     """
-    if stage == BATCHED:
-        return Continue(FALLBACK)
-    refine = values.get("refine")
     if stage == REFINE:
         return _turn(values, {}, values["refinement"], values["corrected X"], values["residual left"])
-    b = values["largest_B"] if forms[1].resident else values["B"]
-    if not stage and not refine and (cholesky.is_far(values["diagonal"]) or not acceptance.largest_near_one(b)):
-        return Continue(FALLBACK)
-    exponents = values.get("exponents", values.get("column exponents", 0))
-    flaw = cholesky.flaw(values["function"], values["diagonal"].reshape(-1), values["member"], exponents)
-    if flaw is not None:
-        return flaw
-    if refine:
+    if values.get("refine"):
         a, b = (values[name].astype(np.float64) for name in "AB")
         given = {"A in float64": a, "B in float64": b, "e": values["exponents"], "f": values["exponents"].T}
         return _turn({**values, **given}, given, Refinement(), np.zeros_like(b), b)
     if stage == FALLBACK:
         return fallback.scaled_back(values, values["X"].astype(np.float64))
     return Done() if acceptance.finite(values, "X") else Continue(FALLBACK)
+
+
+settle = cholesky.ladder(_is_far, _factored_well)
 
 
 def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:

@@ -31,7 +31,6 @@ from glla.operations.layouts.shapes import square
 from glla.operations.product import matmul
 from glla.operations.product import residual as residuals
 from glla.operations.record import (
-    BATCHED,
     Array,
     Choice,
     Chosen,
@@ -201,19 +200,12 @@ def residual(a: Array, x: Array) -> tuple[NDArray[np.float64]]:
     return (np.array([error / (len(a) * sizes[0] * sizes[1] * UNIT_ROUNDOFF)]),)
 
 
-def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide from the diagonals of L and X, and from the residual where there is one: done, fallback, or an error.
+def _is_far(forms: Forms, values: Values) -> bool:
+    return cholesky.is_far(values["diagonal"]) or not np.isfinite(values["diagonal of X"][:, 0]).all()
 
-    `Done` has ``X`` where it was scaled on the host.
-    """
-    if stage == BATCHED:
-        return Continue(FALLBACK)
-    pivots, own = values["diagonal"], values["diagonal of X"]
-    if not stage and (cholesky.is_far(pivots) or not np.isfinite(own[:, 0]).all()):
-        return Continue(FALLBACK)
-    flaw = cholesky.flaw("inv", pivots[:, 0], values["member"], values.get("column exponents", 0))
-    if flaw is not None:
-        return flaw
+
+def _inverted_well(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Once the factor is there: the residual decides where there is one. `Done` has ``X`` where A was scaled."""
     if not stage and "norm_R" in values and not residuals.ratio(values, forms[0].shape[-1]) <= residuals.STANDS:
         return Continue(RESIDUAL)
     ratio = float(values["residual"].flat[0]) if "residual" in values else 0.0
@@ -226,6 +218,9 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         return Done()
     exponents: Integers = values["column exponents"]
     return fallback.scaled_back({**values, "sizes": -exponents[:, 0]}, values["X"].astype(np.float64))
+
+
+settle = cholesky.ladder(_is_far, _inverted_well)
 
 
 # -- the operation ----------------------------------------------------------------------------------------------------

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
+from glla.errors import GllaError
 from glla.operations.acceptance import NORMAL, underflow
+from glla.operations.record import BATCHED, Continue, Done, Settle, Values, Verdict
+from glla.passes import Forms
 
 Float64 = NDArray[np.float64]
 
@@ -71,3 +76,23 @@ def in_rounded_rows(
     if error is not None:
         raise error
     return short
+
+
+def of_given_factors(
+    singular: Callable[[Forms, Values], GllaError | None], lost: Callable[[Forms, Values], bool], scaled: bool = False
+) -> Settle:
+    """Make the `settle` of a substitution: an error for a zero on the diagonal, the fallback on the host, or done.
+
+    `singular`: the error, if there is one. `lost`: whether numbers came near float32's limits, once ``X`` is there.
+    `scaled`: the fallback finds the diagonal, scaled, and so is asked for the error, in place of the matrix of a batch.
+    """
+
+    def decide(forms: Forms, stage: str, values: Values) -> Verdict:
+        last = stage not in ("", BATCHED)
+        error = singular(forms, values) if stage == "" or scaled == last else None
+        if error is not None:
+            return error
+        again = stage == BATCHED or (not last and "X" in values and lost(forms, values))
+        return Continue("fallback") if again else Done()
+
+    return decide

@@ -14,6 +14,7 @@ from glla.errors import SingularMatrixError
 from glla.operations.acceptance import each_near_one, member_of_stack, near_one, of_diagonal
 from glla.operations.elimination import factors, plu_batches
 from glla.operations.elimination.counts import steps
+from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.crossing import (
     at_home,
     bring_in_watched,
@@ -25,7 +26,7 @@ from glla.operations.layouts.crossing import (
     write_texels,
 )
 from glla.operations.layouts.shapes import aligned, by_factors
-from glla.operations.record import BATCHED, Array, Batch, Continue, Done, Filter, Layout, Operation, Values, Verdict
+from glla.operations.record import Array, Batch, Filter, Layout, Operation, Values
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.triangles import resident_triangles
@@ -152,32 +153,30 @@ def not_accepted(numbers: Mapping[str, Array], **options: bool) -> NDArray[np.bo
     return bad
 
 
-def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Raise if U has a zero on its diagonal, in any matrix of a stack.
+def _singular(forms: Forms, values: Values) -> SingularMatrixError | None:
+    """Error if U has a zero on its diagonal, in any matrix of a batch.
 
-    `values` has ``diagonal``: of arrays of the host as it is, before anything runs; later as texels, beside ``X``.
+    Before anything runs, `values` has ``diagonal`` as it is, later as texels, beside ``X``.
     """
-    if stage == FALLBACK:
-        return Done()
-    if stage == BATCHED:
-        values = {**values, "diagonal": np.diagonal(values["LU"])}
-    found = values["diagonal"]
-    diagonal, largest = of_diagonal(found, forms[0].shape[-1]) if "X" in values else (found, found)
     lu = values.get("LU")  # on the host it was scaled since
-    given = np.diagonal(lu) if isinstance(lu, np.ndarray) else diagonal
-    if given.all():
-        if stage == BATCHED:
-            return Continue(FALLBACK)
-        if "X" not in values:
-            return Done()
-        near = near_one(values["largest_B"].flat[0]) if "largest_B" in values else True
-        return Done() if near and scaling.safe(diagonal, largest) else Continue(FALLBACK)
-    *index, place = (int(i) for i in np.argwhere(given == 0)[0])
+    if isinstance(lu, np.ndarray):
+        given = np.diagonal(lu)
+    else:
+        given = of_diagonal(values["diagonal"], forms[0].shape[-1])[0] if "X" in values else values["diagonal"]
+    zeros = np.argwhere(given == 0)
+    if not len(zeros):
+        return None
+    *index, place = (int(i) for i in zeros[0])
     member = values.get("member") or member_of_stack(tuple(index))
     return SingularMatrixError(
         f"lu_solve: Singular matrix{member}: U is zero at place {place} of its diagonal; "
         "the system has no unique solution"
     )
+
+
+def _lost(forms: Forms, values: Values) -> bool:
+    near = near_one(values["largest_B"].flat[0]) if "largest_B" in values else True
+    return not (near and scaling.safe(*of_diagonal(values["diagonal"], forms[0].shape[-1])))
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -206,7 +205,7 @@ LU_SOLVE = Operation(
     device_plan=device_plan,
     call_plan=call_plan,
     example=example,
-    settle=settle,
+    settle=of_given_factors(_singular, _lost),
     aside=_no_exchanges,
     arguments=lambda lu, b: ((lu, np.arange(len(lu))), b),
     aligned=aligned,

@@ -19,7 +19,7 @@ from glla.errors import SingularMatrixError
 from glla.operations import reduce
 from glla.operations.acceptance import NORMAL, TINY, largest_of_columns, member_of_stack
 from glla.operations.elimination import plu_batches
-from glla.operations.host.substitution import ROWS, in_rounded_rows
+from glla.operations.host.substitution import ROWS, in_rounded_rows, of_given_factors
 from glla.operations.layouts import blocks
 from glla.operations.layouts.crossing import (
     at_home,
@@ -34,16 +34,12 @@ from glla.operations.layouts.crossing import (
 from glla.operations.layouts.shapes import aligned, system
 from glla.operations.product.tiles import columns_at_once, in_blocks
 from glla.operations.record import (
-    BATCHED,
     Array,
     Batch,
-    Continue,
-    Done,
     Filter,
     Layout,
     Operation,
     Values,
-    Verdict,
     Way,
     kept,
 )
@@ -326,28 +322,13 @@ def _sizes(t: Array, lower: bool, unit_diagonal: bool) -> tuple[Array, Array, Ar
 # -- what comes after -------------------------------------------------------------------------------------------------
 
 
-def settle(
-    forms: Forms, stage: str, values: Values, was_lost: Callable[[Values], bool] | None = None, function: str = ""
-) -> Verdict:
-    """Decide: an error for a zero on the diagonal; `fallback` where numbers were lost; or done.
-
-    Before anything runs, `values` has no ``X``. An inverse has its own `was_lost`, and its `function` for the message.
-    """
-    if stage not in ("", BATCHED):
-        return Done()
-    singular = zero_on_diagonal({**values, "function": function} if function else values)
-    if singular is not None:
-        return singular
-    return Continue("fallback") if stage or ("X" in values and (was_lost or _was_lost)(values)) else Done()
-
-
-def zero_on_diagonal(values: Values) -> SingularMatrixError | None:
-    """Error for a triangle, or one of a batch, with a zero on its diagonal."""
+def singular(forms: Forms, values: Values, function: str = "") -> SingularMatrixError | None:
+    """Error for a triangle, or one of a batch, with a zero on its diagonal. An inverse names its `function`."""
     zeros = None if values["unit_diagonal"] else np.argwhere(diagonal(values) == 0)
     if zeros is None or not len(zeros):
         return None
     *index, place = (int(i) for i in zeros[0])
-    member, inverse = values.get("member") or member_of_stack(tuple(index)), values.get("function") == "inv"
+    member, inverse = values.get("member") or member_of_stack(tuple(index)), "inv" in (function, values.get("function"))
     return SingularMatrixError(
         f"{'inv' if inverse else 'solve_triangular'}: Singular matrix{member}: {'the triangle' if inverse else 'a'} is "
         f"zero at place {place} of its diagonal; "
@@ -366,7 +347,7 @@ def is_flushed(values: Values) -> bool:
     return not values["unit_diagonal"] and bool((np.abs(diagonal(values)) < NORMAL).any())
 
 
-def _was_lost(values: Values) -> bool:
+def _was_lost(forms: Forms, values: Values) -> bool:
     """`lost`, of one system; of operands on the device by their largest entries."""
     if "largest_X" not in values:
         options = {name: values[name] for name in ("lower", "unit_diagonal", "transposed")}
@@ -380,6 +361,9 @@ def _size(values: Values, name: str) -> float:
     """Largest entry of an operand or of the solution."""
     largest = values.get(f"largest_{name}")
     return float(np.max(np.abs(values[name])) if largest is None else largest.flat[0])
+
+
+settle = of_given_factors(singular, _was_lost)
 
 
 # -- the operation ----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Unpack
 import numpy as np
 
 from glla.operations.acceptance import TINY
-from glla.operations.host.substitution import in_rounded_rows
+from glla.operations.host.substitution import in_rounded_rows, of_given_factors
 from glla.operations.layouts.blocks import gather
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels
 from glla.operations.layouts.shapes import square
@@ -168,7 +168,7 @@ def fallback(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
     return draft.plan({"X": x}, flops(forms))
 
 
-def _was_lost(values: Values) -> bool:
+def _was_lost(forms: Forms, values: Values) -> bool:
     """`lost`; of a matrix on the device by its largest entries."""
     if "largest_X" in values:
         x, t = (float(values[f"largest_{name}"].flat[0]) for name in "XT")
@@ -212,7 +212,7 @@ TRIANGULAR_INVERSE = Operation(
     device_plan=plan,
     call_plan=call_plan,
     example=example,
-    settle=partial(solve_triangular.settle, was_lost=_was_lost, function="inv"),
+    settle=of_given_factors(partial(solve_triangular.singular, function="inv"), _was_lost),
     variants=VARIANTS,
     choose=choose,
     tiles=tiles,
