@@ -395,7 +395,7 @@ def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_fi
     if variant == "gauss_jordan":
         return inverse_by_gauss_jordan(a, device, check_finite)
     known = among((*FORMULAS, "pivoted_small", "gauss_jordan"), variant)
-    raise OptionError(f"inv: variant must be one of {known}; assume_a='pos' and triangles have variants of their own")
+    raise OptionError(f"inv: variant must be one of {known}; other ones are for assume_a='pos' and triangles")
 
 
 def must_be_small(value: Float32 | Array) -> None:
