@@ -276,10 +276,12 @@ class Batches:
         results = self._results(given[0].shape, diagnostics=diagnostics[kept], exponents=exponents[kept], **known)
         return numbers[kept], {n: one.astype(np.float32) if one.ndim > 1 else one for n, one in results.items()}
 
-    def refuse(self, given: Host | Array, **values: Any) -> None:
-        """Raise if `settle` has an error for matrices of the host, before anything runs."""
-        settle = None if isinstance(given, Array) else OPERATIONS[self.operation].settle
-        verdict = settle and settle((), "", {"function": self.function, **self.options, **values})
+    def refuse(self, given: Host | Array, name: str, part: Callable[[Host], Host]) -> None:
+        """Raise if `settle` has an error for a part of matrices of the host, before anything runs."""
+        settle = OPERATIONS[self.operation].settle
+        if isinstance(given, Array) or settle is None:
+            return
+        verdict = settle((), "", {"function": self.function, **self.options, name: part(given)})
         if isinstance(verdict, GllaError):
             raise verdict
 

@@ -319,7 +319,7 @@ def lu_solve(
     names = ("lu", "b")
     call = Substitution("lu_solve", "lu_solve", target, check_finite, names, options=options, exchanges=exchanges)
     if 0 not in rhs.shape:
-        call.refuse(factors, diagonal=factors.diagonal(0, -2, -1))
+        call.refuse(factors, "diagonal", lambda lu: lu.diagonal(0, -2, -1))
     return call(factors, rhs)
 
 

@@ -104,7 +104,7 @@ def _transposed(trans: Any) -> bool:
 
 def _refuse_zeros(call: Call, a: Float32 | Array) -> None:
     """Raise if a triangle of the host has a zero on its diagonal, before anything runs."""
-    call.refuse(a, T=a.reshape(a.shape[-2:]) if a.ndim > 2 and a.shape[:-2] == (1,) else a)
+    call.refuse(a, "T", lambda t: t.reshape(t.shape[-2:]) if t.shape[:-2] == (1,) else t)
 
 
 # -- the inverse of a triangle ----------------------------------------------------------------------------------------
