@@ -11,7 +11,7 @@ from glla import linalg
 from glla.gl import selftest
 from glla.linalg.echelon import eliminated
 from glla.thesis import published
-from glla.thesis.claims.claim import ALIKE, Claim, claim
+from glla.thesis.claims.claim import ALIKE, Claim, claim, collected
 from glla.thesis.measure import Place, dominant, restored, uniform
 
 LARGE = 10
@@ -19,16 +19,6 @@ LARGE = 10
 
 RANDOM, MATRICES = 512, 5
 """Largest order of the matrices that the two norms factor, and how many."""
-
-
-def claims(place: Place) -> Iterator[Claim]:
-    """Measure all."""
-    yield _integers(place)
-    yield _backward(place)
-    yield _norms(place)
-    yield _epsilon(place)
-    yield from _formats(place)
-    yield from _device(place)
 
 
 def _integers(place: Place) -> Claim:
@@ -126,3 +116,6 @@ def _device(place: Place) -> Iterator[Claim]:
     yield claim("accuracy.fused", bool(contraction.figures["separate"]), contraction.detail)
     ulps = float(findings["division"].figures["max_ulps"])
     yield claim("accuracy.division", ulps > 0.5, ulps=ulps)
+
+
+claims = collected(_integers, _backward, _norms, _epsilon, _formats, _device)

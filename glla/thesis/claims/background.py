@@ -11,7 +11,7 @@ import numpy as np
 from glla.gl.clock import clock
 from glla.lab import water
 from glla.queue import Coprocessor, coprocessor
-from glla.thesis.claims.claim import Claim, claim, faster
+from glla.thesis.claims.claim import Claim, claim, collected, faster
 from glla.thesis.measure import Place, dominant, streamed, uniform
 
 LARGER, LINES = 4, 32
@@ -44,15 +44,6 @@ answer = float(residual / xp.max(xp.abs(b)))
 
 OURS = "import glla.array_api as xp"
 """Its first line on the GPU."""
-
-
-def claims(place: Place) -> Iterator[Claim]:
-    """Measure all."""
-    yield from _listing(place)
-    yield _definite(place)
-    yield _schemes(place)
-    yield _larger(place)
-    yield _lines(place)
 
 
 # -- listing 4.7 ------------------------------------------------------------------------------------------------------
@@ -161,3 +152,6 @@ def _lines(place: Place) -> Claim:
     right = max(residuals) < 1e-4
     few = altered <= FEW * len(theirs)
     return claim("background.lines", right and few, len(theirs), *residuals, altered=altered, n=n)
+
+
+claims = collected(_listing, _definite, _schemes, _larger, _lines)

@@ -9,11 +9,13 @@ not). Results stand in braces, as `str.format` takes them.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from glla.thesis import published
+from glla.thesis.measure import Place
 
 ALIKE = 1.05
 """Ratio of times below which two ways are as fast: a smaller gain is noise."""
@@ -56,3 +58,14 @@ def claim(name: str, holds: bool | None, /, *results: Any, **named: Any) -> Clai
 def faster(name: str, ratio: float, least: float = ALIKE, /, **named: Any) -> Claim:
     """Make a claim that holds if a ratio of times is above 1 by more than noise, or above `least`."""
     return claim(name, ratio > least, ratio=ratio, **named)
+
+
+def collected(*measures: Callable[[Place], Claim | Iterable[Claim]]) -> Callable[[Place], Iterator[Claim]]:
+    """Make a group of functions that measure, each a claim or several."""
+
+    def claims(place: Place) -> Iterator[Claim]:
+        for measure in measures:
+            made = measure(place)
+            yield from [made] if isinstance(made, Claim) else made
+
+    return claims

@@ -13,20 +13,12 @@ from glla.gl.clock import clock
 from glla.lab import ceilings
 from glla.passes import Pass
 from glla.queue import coprocessor
-from glla.thesis.claims.claim import Claim, claim
+from glla.thesis.claims.claim import Claim, claim, collected
 from glla.thesis.measure import Place, planned, uniform
 
 SLOW = 10.0
 """Microseconds of a pass from which starting one counts as a large overhead: ten thousand of them take a tenth of a
 second."""
-
-
-def claims(place: Place) -> Iterator[Claim]:
-    """Measure all."""
-    yield _issue(place)
-    yield _search(place)
-    yield from _transfers(place)
-    yield from _at_once(place)
 
 
 def _issue(place: Place) -> Claim:
@@ -86,3 +78,6 @@ def _at_once(place: Place) -> Iterator[Claim]:
 
 def _until(some: float, all_: float, n: int) -> str:
     return f"returns after {1e6 * some:.0f} of {1e6 * all_:.0f} us, n = {n}"
+
+
+claims = collected(_issue, _search, _transfers, _at_once)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from glla import linalg
 from glla.array.array import asarray
 from glla.errors import GllaError
 from glla.testing import ROUNDOFF
-from glla.thesis.claims.claim import Claim, claim, faster
+from glla.thesis.claims.claim import Claim, claim, collected, faster
 from glla.thesis.measure import Place, restored, uniform
 
 HUGE = 5.0
@@ -20,14 +19,6 @@ HUGE = 5.0
 
 SMALL_PIVOT = 1e-8
 """Of the thesis's example in place of 1e-4, which float32 with its seven digits still holds."""
-
-
-def claims(place: Place) -> Iterator[Claim]:
-    """Measure all."""
-    yield _bound(place)
-    yield _pivoting(place)
-    yield _kept(place)
-    yield _refined(place)
 
 
 def _bound(place: Place) -> Claim:
@@ -88,3 +79,6 @@ def _refined(place: Place) -> Claim:
         )
     )  # fmt: skip
     return claim("solutions.refined", refined > 10 * cpu, single=single, refined=refined, cpu=cpu, n=n)
+
+
+claims = collected(_bound, _pivoting, _kept, _refined)

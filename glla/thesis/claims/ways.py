@@ -11,7 +11,7 @@ from glla.array.array import asarray
 from glla.passes import Draft, Plan, Storage, matrix
 from glla.passes.layout import packed
 from glla.thesis import published
-from glla.thesis.claims.claim import ALIKE, Claim, claim, faster
+from glla.thesis.claims.claim import ALIKE, Claim, claim, collected, faster
 from glla.thesis.measure import Place, dominant, uniform
 
 SEARCHED = 1024
@@ -25,13 +25,6 @@ AS_MANY = 0.8
 
 GAUSS_JORDAN = 1.5
 """Gauss-Jordan elimination takes n^3 flop, a factorisation 2 n^3 / 3."""
-
-
-def claims(place: Place) -> Iterator[Claim]:
-    """Measure all."""
-    yield from _products(place)
-    yield from _eliminations(place)
-    yield _division(place)
 
 
 def _products(place: Place) -> Iterator[Claim]:
@@ -98,3 +91,6 @@ def _division(place: Place) -> Claim:
 
     ratio = place.finished(lambda: linalg.solve(a.T, b.T).T) / place.finished(lambda: linalg.solve(a, b))
     return claim("ways.division", ratio < 1.25, ratio=ratio, n=n)
+
+
+claims = collected(_products, _eliminations, _division)
