@@ -6,7 +6,7 @@ when it changes. So functions of values need no copies.
 A value has one of two layouts (see `glla.passes.layout`):
 
 packed     a float32 matrix that fits a texture, four elements of a 2 x 2 block to a texel; or its transpose
-linear    everything else, four elements in C order to a texel; and any strided view of such a texture
+linear     everything else, four elements in C order to a texel; and any strided view of such a texture
 """
 
 from __future__ import annotations

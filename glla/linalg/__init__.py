@@ -5,11 +5,15 @@ results are Array too. Operands are not modified. Results are float32 unless sai
 
 Read `operands` (accepted operands), `call` (one call: batched, looped or streamed), `batches` (what a batch takes),
 `execution` (from plan to plan, as the operations' `settle` decides), then the functions: `systems`, `triangular`,
-`definite`, `banded`, `factorise`, `determinants`, `products`, `echelon`, `orthogonal`. ``glla.solve`` of a batch on the
-device goes from `systems` to `call.Call`, `batches.Batches`, `operations.batches.residents` (the plan on the device),
-`operations.batches.stack` and ``shaders/stack``; rejected matrices go from `Batches._repair` to
-`operations.batches.again` and to `operations.elimination.fallback`. ``glla.plan`` (`plans`) carries out the same call
-on a device that runs nothing, `recording`. Also here: `factors` (on the device), `tiling` and `streaming`.
+`definite`, `banded`, `factorise`, `determinants`, `products`, `echelon`, `orthogonal`. ``glla.plan`` (`plans`) carries
+out the same call on a device that runs nothing, `recording`. Also here: `factors` (on the device), `tiling` and
+`streaming`.
+
+``glla.solve`` of a batch on the device goes from `systems` to `call.Call`, `operations.routes.route` (batched or
+looped), `batches.Batches`, `operations.batches.residents` (the plan on the device), `operations.systems.solve.batched`
+and `operations.elimination.plu_batches.solve` (its passes), to the shaders ``stack/search``, ``plu/rank2/eliminate``
+and ``stack/substitute``. `operations.systems.solve.rejected` judges each matrix. Rejected ones go from
+`Batches._repair` to `operations.batches.again`, and then one by one to `operations.elimination.fallback`.
 """
 
 from typing import TYPE_CHECKING

@@ -53,7 +53,10 @@ class Call(Batches):
     """A call, which is carried out for one matrix or a batch, wherever it is; its attributes are those of `Batches`."""
 
     def __call__(self, a: Any, b: Any = None) -> Array | Host:
-        """Return the matrix, for A or for A and b: on the device if an operand is there; else it synchronises."""
+        """Return the matrix, for A or for A and b: on the device if an operand is there.
+
+        It synchronises where it reads the matrix, or diagnostics, back.
+        """
         batch, shape = self._shapes(a, b)
         there = on_a_device(a, b)
         if 0 in (*shape, *a.shape[-1:]):

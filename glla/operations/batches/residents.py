@@ -32,9 +32,8 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     """Plan of a stack of matrices on the device.
 
     Operands by the names A, B. Results ``matrices``, linear, if the operation's records hold some; ``largest``,
-    linear, of each matrix, if the operation watches them; ``diagnostics``, or ``line_0`` and so on where
-    lines
-    are kept, and ``least_A``, ``most_A`` and so on, read back, if it has diagnostics, the least where it asks for them;
+    linear, of each matrix, if the operation watches them; ``diagnostics``, or ``line_0`` and so on where lines are
+    kept, and ``least_A``, ``most_A`` and so on, read back, if it has diagnostics, the least where it asks for them;
     ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
     operation asks for them. Where the device judges, diagnostics, extremes and norms stay there, but for the norms of a
     ``system`` and lines that are kept, and ``doubts`` are read, see `glla.operations.batches.stack_doubts`.

@@ -1,6 +1,6 @@
 """Batches of small matrices: each pass works on all of them, so their number does not change the number of passes.
 
-    raw --> pack --> [A | B], interleaved --> passes of one matrix, over all --> unpack --> raw
+    raw --> pack --> [A | B], interleaved --> passes of one matrix, over all --> unpack --> records
 
 A batch is uploaded at once, operands one after the other as NumPy stores them, and read back at once, results and
 diagnostics together. In between it has an interleaved layout (see ``lib/packed.glsl``): texel (x, y) of all matrices is
@@ -90,12 +90,12 @@ class Cells:
 
     @property
     def grid(self) -> dict[str, Uniform]:
-        """Uniforms of ``lib/stack.glsl``."""
+        """Uniforms of ``lib/packed.glsl``."""
         return {}
 
     @property
     def defines(self) -> dict[str, Define]:
-        """For ``lib/stack.glsl``."""
+        """For ``lib/packed.glsl``."""
         return {}
 
 
@@ -132,12 +132,12 @@ class Stack(Cells):
 
     @property
     def grid(self) -> dict[str, Uniform]:
-        """Uniform of ``lib/stack.glsl``."""
+        """Uniform of ``lib/packed.glsl``."""
         return {"grid": (self.across, self.down)}
 
     @property
     def defines(self) -> dict[str, Define]:
-        """For ``lib/stack.glsl``."""
+        """For ``lib/packed.glsl``."""
         return {"STACK": 1}
 
     def raw(self, length: int) -> Storage:
@@ -237,12 +237,10 @@ class Passes:
         """Lay out the records that are read back.
 
         They hold `matrix`, if there is one (what belongs to it is scaled back: a solution), and diagnostics of
-        `factors`,
-        with the pivots if they are given, and then with the exponents if there are some. With `probes` the last two
-        columns of `matrix`, behind those of `shape`, are solutions for `pack_probes`: their squares are the last line.
-        A `mirrored` matrix is symmetric: of it the lower half is read, and the second line of diagnostics is its
-        diagonal.
-        With `line` the only diagnostics are the first row of `factors`.
+        `factors`, with the pivots if they are given, and then with the exponents if there are some. With `probes` the
+        last two columns of `matrix`, behind those of `shape`, are solutions for `pack_probes`: their squares are the
+        last line. A `mirrored` matrix is symmetric: of it the lower half is read, and the second line of diagnostics is
+        its diagonal. With `line` the only diagnostics are the first row of `factors`.
         """
         exponents, scaled = bool(pivots and self.exponents), bool(matrix and self.exponents)
         length = shape[0] * shape[1] + ((1 if line else 2) * bool(factors) + bool(pivots) + exponents + probes) * order

@@ -21,7 +21,7 @@ NARROWER = 0.98
 def plan(
     judged: str, norms: bool, lines: tuple[int, int, int], right_sides: bool, equilibrated: bool, texture_size: int
 ) -> Plan:
-    """Plan that flags rejected matrices of a batch: 1 for each of them, ``doubts``. See ``stack/doubt.frag``.
+    """Plan that flags candidates for rejection in a batch: 1 for each of them, ``doubts``. See ``stack/doubt.frag``.
 
     Of determinants it gives ``turns``, too: the share of scaling and exchanges in each, in one number.
 

@@ -3,9 +3,8 @@
 The default plan (equilibrate on the device, partial pivoting, two substitutions) reads back diagnostics, which reject
 its result for entries that grow, pivots that may be rounding error, values near float32's limits. Then come the stages:
 
-fallback                  Scale rows, columns and right-hand sides by powers of two on the host, which can hold
-denormals;
-                      factor with partial pivoting.
+fallback              Scale rows, columns and right-hand sides by powers of two on the host, which can hold
+                      denormals; factor with partial pivoting.
 probe                 No growth: is the inverse so large that a pivot may be mere rounding error?
 look at the pivots    Compare them with their rounding errors: the matrix may be singular.
 substitute            Solve. After growth the residual, in float64, decides whether the solution is accepted.

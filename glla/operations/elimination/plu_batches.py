@@ -4,9 +4,9 @@ Pivots are searched by one fragment for each matrix, see `glla.operations.elimin
 sides beside a matrix are eliminated with it: that is the row exchanges and the forward substitution.
 
 Matrices of order 4 at most take one pass, in which every fragment eliminates a whole matrix in registers. Larger
-ones need dependent passes for loading, exchanges, steps, substitutions and storing. The four elements of a texel cost a
-hundred or two additions and multiplications, most of which its neighbours repeat. Records, diagnostics, and all numbers
-are those of the longer plan, so the same acceptance tests apply.
+ones need dependent passes for loading, exchanges, steps, substitutions and storing. In that one pass a fragment spends
+100 to 200 flop, most of which its neighbours repeat. Records, diagnostics, and all numbers are those of the longer
+plan, so the same acceptance tests apply.
 """
 
 from __future__ import annotations
