@@ -13,6 +13,7 @@ from glla.errors import OptionError
 from glla.gl import Device
 from glla.lab import machine, progress
 from glla.lab.extra import check_writable, require
+from glla.lab.study import at_least
 from glla.thesis import claims, evaluation, published
 from glla.thesis.document import Document
 from glla.thesis.evaluation import AFTER, NAMES
@@ -43,15 +44,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="measure nothing: make the page of a .json that --out wrote, or of a file below benchmarks/results; may "
         "be given again: sections and claims of a later file replace those of the ones before",
     )  # fmt: skip
-    parser.add_argument(
-        "--largest", type=_largest, metavar="N", help="no order above it (384 in software, 4096 on a GPU)"
-    )
-
-
-def _largest(text: str) -> int:
-    if not text.isdecimal() or int(text) < 8:
-        raise argparse.ArgumentTypeError(f"must be at least 8, got {text!r}")
-    return int(text)
+    about = "no order above it (384 in software, 4096 on a GPU)"
+    parser.add_argument("--largest", type=at_least(8), metavar="N", help=about)
 
 
 def run(
