@@ -188,8 +188,11 @@ def _separable(model: Model, images: Images) -> Images:
     v, w = (
         _band(weights, centre, side) for weights, centre, side in zip(factors, model.centre, model.shape, strict=True)
     )
-    solve = _weighted(model, v, w) if model.balance else _unweighted(model, v, w)
-    return [solve(image) for image in images]
+    if model.balance:
+        solve = _weighted(model, v, w)
+        return [solve(image) for image in images]
+    left, right = (asarray(one, device=model.device) for one in (v, w))  # F = V^-1 G W^-T, two systems
+    return [linalg.solve(right, linalg.solve(left, image).T).T for image in images]
 
 
 def _band(weights: Float64, centre: int, side: int) -> Float64:
@@ -197,12 +200,6 @@ def _band(weights: Float64, centre: int, side: int) -> Float64:
     i = np.arange(side)
     t = i - i[:, np.newaxis] + centre
     return np.where((t >= 0) & (t < len(weights)), weights[np.clip(t, 0, len(weights) - 1)], 0.0)
-
-
-def _unweighted(model: Model, v: Float64, w: Float64) -> Callable[[Array], Array]:
-    """Solve F = V^-1 G W^-T, two systems with many right-hand sides."""
-    left, right = (asarray(one, device=model.device) for one in (v, w))
-    return lambda g: linalg.solve(right, linalg.solve(left, g).T).T
 
 
 def _weighted(model: Model, v: Float64, w: Float64) -> Callable[[Array], Array]:
@@ -304,7 +301,10 @@ def restore(
     """
     value = operand("restore", "image", image, True)
     weights = _checked_psf(psf, value.shape)
-    balance = _checked_balance(balance)
+    number = real("restore", "balance", balance)
+    if not 0 <= number < np.inf:
+        raise OptionError(f"restore: balance must be a finite number from 0 on, got {balance!r}")
+    balance = number
     if variant is not None:
         one_of("restore: variant", variant, VARIANTS)
     one_of("restore: model", model, MODELS)
@@ -377,13 +377,6 @@ def _checked_psf(psf: Any, shape: tuple[int, ...]) -> Float32:
             f"restore: psf must have no more rows and columns than the image, got psf {weights.shape} and image {shape}"
         )
     return weights
-
-
-def _checked_balance(balance: Any) -> float:
-    value = real("restore", "balance", balance)
-    if not 0 <= value < np.inf:
-        raise OptionError(f"restore: balance must be a finite number from 0 on, got {balance!r}")
-    return value
 
 
 def _must_fit(model: Model) -> None:

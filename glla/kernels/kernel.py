@@ -524,7 +524,6 @@ def _check_feedback(feedback: Mapping[str, str], declared: Declarations) -> None
 
 
 def _checked_defines(defines: Mapping[str, Any]) -> dict[str, shaders.Define]:
-    """Raise unless defines are names with numbers or words."""
     for name, value in defines.items():
         if not isinstance(name, str) or not name.isidentifier() or not isinstance(value, int | float | str | np.number):
             raise OptionTypeError(f"kernel: defines are names with numbers or words, got {name!r}: {value!r}")
@@ -621,15 +620,12 @@ def _taken(name: str, slot: Slot, value: Any, device: Device, check_finite: bool
 def _results(device: Device, plan: Plan, operands: Mapping[str, Any]) -> dict[str, Any]:
     """Run a plan, and give its results as arrays. Textures that were made for the call go back by themselves."""
     made = device.run(plan, **operands)
-    return {name: _value(device, plan.slots[plan.results[name]], one) for name, one in made.items()}
-
-
-def _value(device: Device, slot: Slot, made: Any) -> Any:
-    if not isinstance(made, Texture):
-        return made
-    if isinstance(slot, Storage) and slot.layout is not None:
-        return Array._of(layouts.best(Resident.of_texture(device, made, slot.layout)))
-    return device.read(made)
+    for name, one in made.items():
+        slot = plan.slots[plan.results[name]]
+        if isinstance(one, Texture):
+            laid = isinstance(slot, Storage) and slot.layout
+            made[name] = Array._of(layouts.best(Resident.of_texture(device, one, laid))) if laid else device.read(one)
+    return made
 
 
 def _operand(version: _Version, name: str, value: Any, check_finite: bool) -> NDArray[Any] | Array:

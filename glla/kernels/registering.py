@@ -14,7 +14,7 @@ from glla.errors import OptionError
 from glla.kernels import stand_in
 from glla.operations import OPERATIONS, Operation
 from glla.operations.record import Interface
-from glla.passes import PLAIN, Forms, Plan, Variant, Variants, resident
+from glla.passes import PLAIN, Plan, Variant, Variants, resident
 from glla.passes.glsl import find as shaders
 
 SMALL = 5
@@ -80,7 +80,8 @@ def register(operation: str, name: str, source: str | os.PathLike[str], *, summa
     known = stand_in.parameters(text)
     exchange = partial(_exchanged, operation, interface, shader, name)
     values = {parameter: allowed[0] for parameter, allowed in known.items()}
-    exchange(interface.plan(_small(record), PLAIN, values), values)  # does it keep to the interface?
+    small = resident(*(array.shape[-2:] for array in record.example(SMALL, np.random.default_rng(0))))
+    exchange(interface.plan(small, PLAIN, values), values)  # does it keep to the interface?
     variant = Variant(
         summary or shaders.summary(shader) or "a shader of a user's",
         author or file,
@@ -122,11 +123,6 @@ def _found(function: str, operation: str) -> tuple[Operation, Interface]:
     if operation not in open_to_all:
         raise OptionError(f"{function}: a shader of your own can do {', '.join(open_to_all)}, got {operation!r}")
     return open_to_all[operation]
-
-
-def _small(operation: Operation) -> Forms:
-    arrays = operation.example(SMALL, np.random.default_rng(0))
-    return resident(*((array.shape[-2], array.shape[-1]) for array in arrays))
 
 
 def _exchanged(

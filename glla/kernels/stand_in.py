@@ -124,7 +124,7 @@ def _check(shader: shaders.Shader, operation: str, interface: Interface, step: P
             raise ShaderError(f"{at}textures are read by texelFetch alone, got {read[0]}; {see}{_shown(line)}")
         if re.match(r"\s*#\s*include\b", line):
             raise ShaderError(f'{at}what is included stands in quotes, `#include "lib/packed.glsl"`{_shown(line)}')
-        if re.match(r"\s*(layout\b[^;]*)?uniform\b", line) and found is None and _is_own(stage, number, file):
+        if re.match(r"\s*(layout\b[^;]*)?uniform\b", line) and found is None and stage.lines[number - 1][0] == file:
             raise ShaderError(
                 f"{at}a uniform is declared in a statement of its own, `uniform int first;`{_shown(line)}"
             )
@@ -148,10 +148,6 @@ def _check(shader: shaders.Shader, operation: str, interface: Interface, step: P
     if len(shader.outputs) != 1:
         got = ", ".join(shader.outputs) or "none"
         raise ShaderError(f"{file}: must declare one output, `layout(location = 0) out vec4 result;`, got {got}")
-
-
-def _is_own(stage: shaders.Stage, line: int, name: str) -> bool:
-    return stage.lines[line - 1][0] == name
 
 
 def _shown(line: str) -> str:
