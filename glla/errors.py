@@ -182,12 +182,15 @@ def among(allowed: Iterable[object], value: object) -> str:
 
     >>> among(("matmul", "plu"), "matmull")
     "matmul, plu, got 'matmull'; did you mean 'matmul'?"
+    >>> among(("inv", "gauss_jordan"), "gaus")
+    "inv, gauss_jordan, got 'gaus'; did you mean 'gauss_jordan'?"
     """
     from difflib import get_close_matches
 
-    names = list(map(str, allowed))
+    names, text = list(map(str, allowed)), str(value)
+    beginnings = {name[: len(text) + 1]: name for name in names}
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    near = get_close_matches(str(value), names, 1)
+    near = get_close_matches(text, names, 1) or [beginnings[one] for one in get_close_matches(text, beginnings, 1, 0.7)]
     return f"{', '.join(names[:8])}{more}, got {value!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 

@@ -18,7 +18,7 @@ from glla.passes.glsl import conditions
 from glla.passes.glsl import find as shaders
 
 # Mesa "0:12(5): error", NVIDIA "0(12) : error", others "ERROR: 0:12:"
-_LINE = re.compile(r"\b0[:(](\d+)\)?")
+_LINE = re.compile(r"(?:ERROR: )?\b0[:(](\d+)\)?(?:\(\d+\))?\s*:?\s*")  # columns are unreliable
 
 
 MOST_PROGRAMS = 1024
@@ -176,5 +176,6 @@ def explain(shader: shaders.Shader, log: str) -> str:
             continue
         number = int(found[1])
         text = source[number - 1].strip()[: conditions.SHOWN] if 1 <= number <= len(source) else ""
-        rows.append(f"  {stage.where(number)}: {line.strip()}\n      {text}")
+        words = line[: found.start()] + line[found.end() :]
+        rows.append(f"  {stage.where(number)}: {words.strip()}\n      {text}")
     return f"shader {shaders.called(shader.name)} does not compile:\n" + ("\n".join(rows) or log)

@@ -40,7 +40,10 @@ def no_work(tmp_path, monkeypatch):
         ("compare matmul --out no/c.csv", "no/c.csv: No such file or directory\n"),
         ("compare matmul --out no/c.png", "no/c.png: No such file or directory\n"),
         ("compare matmul --out no/c.html", "no/c.html: No such file or directory\n"),
-        ("compare matmul --out plot.gif", "compare: a file must end in .json, .csv, .html, .png, .svg, .pdf, got "),
+        (
+            "compare matmul --out plot.gif",
+            "compare: a file must end in .json, .csv, .tex, .html, .png, .svg, .pdf, got ",
+        ),
         ("compare matmul --shader no.frag", "no.frag: No such file or directory\n"),
         ("compare matmul --shader binary.frag", "binary.frag: a shader is UTF-8 text, this file is not\n"),
         ("compare solve --shader a.frag", "compare: --shader is for matmul, plu, rref, triangular, got solve\n"),
