@@ -128,10 +128,11 @@ class Bench:
 def both_clocks(work: Callable[[], object], device: Device, gpu: GPUClock) -> tuple[float, float]:
     """Run once: seconds by the wall clock, and by the GPU's, from its first command to its last."""
 
-    def stamped() -> None:
+    def stamped() -> object:
         gpu.stamp()
-        work()
+        result = work()
         gpu.stamp()
+        return result  # is released when the clock has stopped
 
     with device.current():
         wall, _ = clock(stamped, device.finish)
