@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -50,25 +49,6 @@ def test_integers(n, rng):
         assert abs(float(result) - float(exact)) <= relative_bound(a) * abs(float(exact))
         assert sign == np.sign(float(exact))
         assert abs(logarithm - math.log(abs(exact))) <= relative_bound(a) + 2 * testing.ROUNDOFF * abs(logarithm)
-
-
-@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
-def test_every_permutation(order):
-    for rows in permutations(range(order)):
-        inversions = sum(rows[i] > rows[j] for i in range(order) for j in range(i, order))
-        p = np.eye(order)[list(rows)]
-        testing.assert_exact(glla.det(p), (-1) ** inversions)
-        testing.assert_exact(glla.slogdet(p).sign, (-1) ** inversions)
-        testing.assert_exact(glla.slogdet(p).logabsdet, 0)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 17])
-def test_triangles_are_exact(n, rng):
-    diagonal = 2.0 ** rng.integers(-2, 3, n) * rng.choice([-1, 1], n)
-    for triangle in (np.tril, np.triu):
-        a = triangle(rng.integers(-4, 5, (n, n)), 0) * (1 - np.eye(n)) / 64 + np.diag(diagonal)
-        assert abs(glla.det(a) / np.prod(diagonal) - 1) <= relative_bound(a)
-    testing.assert_exact(glla.det(np.diag(diagonal)), np.prod(diagonal))
 
 
 @pytest.mark.parametrize(

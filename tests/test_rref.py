@@ -127,17 +127,6 @@ def test_a_variant_runs_its_own_plan(device, monkeypatch, rng):
     ]
 
 
-@pytest.mark.parametrize("pivoting", PIVOTINGS)
-@pytest.mark.parametrize("kind", sorted(testing.MATRICES))
-@pytest.mark.parametrize(("m", "n"), [(6, 6), (7, 7), (5, 8), (9, 4)])
-def test_every_type(pivoting, kind, m, n, rng):
-    a = testing.MATRICES[kind](m, n, rng)
-    result = glla.rref(a, pivoting=pivoting)
-    testing.assert_rref(a, result.matrix, result.pivots)
-    if kind in testing.NONSINGULAR and m >= n:
-        assert result.pivots == tuple(range(n))
-
-
 # Each is a matrix that some elimination has stumbled over.
 SPECIAL = {
     "exchange": [[0, 1], [1, 0]],
