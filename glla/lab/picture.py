@@ -25,7 +25,7 @@ FRONTIER = "cyan"
 def factorisation(device: Device, a: NDArray[np.float32]) -> list[tuple[int, NDArray[np.float32]]]:
     """Factor a square matrix again and again, each time a quarter further.
 
-    Result, (int, ndarray): columns eliminated, and the matrix as it is then: L and U in their places, the rest still to
+    Returns (int, ndarray): columns eliminated, and the matrix as it is then: L and U in their places, the rest still to
     do.
     """
     steps = counts.steps((len(a), len(a)))

@@ -98,7 +98,7 @@ def eliminated(
 ) -> tuple[Array | Float32, tuple[int, ...], tuple[float, float, float]]:
     """Run one elimination of `rref`, with one pivoting and nothing to fall back on; synchronises.
 
-    Result, (Array or ndarray, tuple of int, (float, float, float)): the result, where `a` was, its pivot columns, and
+    Returns (Array or ndarray, tuple of int, (float, float, float)): the result, where `a` was, its pivot columns, and
     its health: smallest ratio, largest entry met (``partial``: largest sum of magnitudes in a column), smallest norm.
     `a`: not empty. `limits`, (float, float): absolute and relative tolerance, see ``pivot/threshold.glsl``. `pivoting`:
     a key of `glla.operations.elimination.pivot.NORMS`.

@@ -29,17 +29,8 @@ def judge_exact(actual: Array, expected: ArrayLike, *, dtype: DTypeLike = np.flo
 
     An infinity equals itself; a NaN fails even where one is expected.
 
-    Parameters
-    ----------
-    actual : ndarray
-        The result.
-    expected : array_like
-        Expected values, in any dtype.
-    dtype : dtype
-        Expected dtype of the result.
+    `actual`: the result. `expected`: expected values, in any dtype. `dtype`: expected dtype of the result.
 
-    Examples
-    --------
     >>> print(judge_exact(np.ones((2, 2), np.float32), np.eye(2)))
     exact: error 1, bound 0, ratio inf: FAILED (actual[0, 1] is 1.0, expected 0.0)
     """
@@ -68,8 +59,6 @@ assert_exact = asserting(
 def product_ratios(c: Array, a: Array, b: Array) -> Float64:
     """Error over bound of every element of a product, as `judge_product` has them.
 
-    Examples
-    --------
     >>> product_ratios(np.array([[1.5]]), np.ones((1, 1)), np.ones((1, 1))) > 1
     array([[ True]])
     """
@@ -97,17 +86,9 @@ def judge_product(c: Array, a: Array, b: Array, *, dtype: DTypeLike = np.float32
     rounded, and nothing is suspicious. To all of these comes 2 K 2**-126, for each of the K products and K sums may
     have been flushed to zero. The operands' own entries must not be denormal.
 
-    Parameters
-    ----------
-    c : ndarray, (m, n)
-        The result.
-    a, b : ndarray, (m, K) and (K, n), or vectors where ``a @ b`` allows them
-        The operands.
-    dtype : dtype
-        Expected dtype of the result; the bound is always float32's.
+    `c`, (m, n): the result. `a`, (m, K), and `b`, (K, n), or vectors: the operands. `dtype`: expected dtype of the
+    result; the bound is always float32's.
 
-    Examples
-    --------
     >>> a = np.ones((2, 100), np.float32)
     >>> judge_product(a @ a.T, a, a.T).error
     0.0
@@ -133,8 +114,6 @@ assert_product = asserting(judge_product, "c is a @ b within its bound, or warn 
 def residual_plu(a: Array, p: Array, l: Array, u: Array) -> float:  # noqa: E741
     """Return ||P L U - A|| / (max(m, n) ||A|| u) in the 1-norm; 0 for 0 / 0.
 
-    Examples
-    --------
     >>> a = np.eye(3)
     >>> residual_plu(a, a, a, a)
     0.0
@@ -158,20 +137,10 @@ def judge_plu(
     P must be a permutation matrix (m x m), L unit lower trapezoidal (m x k) and U upper trapezoidal (k x n), where
     k = min(m, n).
 
-    Parameters
-    ----------
-    a : ndarray, (m, n)
-        The matrix that was factored.
-    p, l, u : ndarray
-        The factors.
-    multiplier_limit : float, optional
-        Largest magnitude of an entry of L: 1 under partial pivoting, or a few u more where the device's division is not
-        exact.
-    dtype : dtype
-        Expected dtype of all three factors.
+    `a`, (m, n): the matrix that was factored. `p`, `l`, `u`: the factors. `multiplier_limit`: largest magnitude of an
+    entry of L: 1 under partial pivoting, or a few u more where the device's division is not exact. `dtype`: expected
+    dtype of all three factors.
 
-    Examples
-    --------
     >>> a, exchange = np.array([[0, 2], [4, 8]], np.float32), np.array([[0, 1], [1, 0]], np.float32)
     >>> l, u = np.eye(2, dtype=np.float32), np.array([[4, 8], [0, 2]], np.float32)
     >>> judge_plu(a, exchange, l, u).error
@@ -210,8 +179,6 @@ def residual_solve(a: Array, x: Array, b: Array) -> float:
 
     In the 1-norm or the infinity-norm, whichever is larger.
 
-    Examples
-    --------
     >>> residual_solve(np.eye(2), np.ones(2), np.ones(2))
     0.0
     """
@@ -230,19 +197,9 @@ def judge_solve(a: Array, x: Array, b: Array, *, dtype: DTypeLike = np.float32) 
     relative error of an x that passes may be up to about 30 n cond(A) u. So an error in x, such as a wrong entry, is
     sure to be seen only where A is well conditioned.
 
-    Parameters
-    ----------
-    a : ndarray, (n, n)
-        The matrix.
-    x : ndarray, (n,) or (n, r)
-        The result.
-    b : ndarray, (n,) or (n, r)
-        The right-hand side.
-    dtype : dtype
-        Expected dtype of the result.
+    `a`, (n, n): the matrix. `x` and `b`, (n,) or (n, r): the result, and the right-hand side. `dtype`: expected dtype
+    of the result.
 
-    Examples
-    --------
     >>> a, b = np.array([[2, 0], [0, 4]], np.float32), np.array([2, 2], np.float32)
     >>> judge_solve(a, np.array([1, 0.5], np.float32), b).ok
     True
@@ -269,8 +226,6 @@ def backward_error(a: Array, x: Array, b: Array) -> BackwardError:
     Normwise it is ||b - A x|| / (||A|| ||x|| + ||b||) in the infinity-norm (Rigal and Gaches), componentwise the
     largest entry of |b - A x| / (|A||x| + |b|) (Oettli and Prager). Neither can be measured below about n 2**-53.
 
-    Examples
-    --------
     >>> backward_error(np.diag([1.0, 4.0]), np.array([1.0, 1.0]), np.array([1.0, 2.0]))
     BackwardError(normwise=0.3333333333333333, componentwise=0.3333333333333333)
     """
@@ -285,8 +240,6 @@ def backward_error(a: Array, x: Array, b: Array) -> BackwardError:
 def residual_inverse(a: Array, ainv: Array) -> float:
     """Return ||I - A X|| / (n ||A|| ||X|| u) in the 1-norm, X the inverse.
 
-    Examples
-    --------
     >>> residual_inverse(np.diag([2.0, 4.0]), np.diag([0.5, 0.25]))
     0.0
     """
@@ -301,8 +254,6 @@ def judge_inverse(a: Array, ainv: Array, *, dtype: DTypeLike = np.float32) -> Ve
 
     An error in X that is smaller than about 30 n cond(A) u, relatively, may pass; see `judge_solve`.
 
-    Examples
-    --------
     >>> a = np.array([[0, 2], [4, 0]], np.float32)
     >>> judge_inverse(a, np.array([[0, 0.25], [0.5, 0]], np.float32)).ok
     True
@@ -325,8 +276,6 @@ def residual_rref(a: Array, r: Array, pivots: tuple[int, ...], *, tol: float = 0
     With B = A[:, pivots] it is the largest ||A_j - B R_j|| / (max(m, n) ||B|| ||R_j|| u) in the infinity-norm. Where
     elimination took pivots up to `tol` for zero, what it dropped, at most m * tol, is no error and is taken off.
 
-    Examples
-    --------
     >>> a = np.array([[2.0, 4.0], [1.0, 2.0]])
     >>> residual_rref(a, np.array([[1.0, 2.0], [0.0, 0.0]]), (0,))
     0.0
@@ -349,21 +298,9 @@ def judge_rref(
     A rank that is too small shows in the residual, one that is too large does not, since a matrix of full rank may be
     arbitrarily close. Where the rank is known, compare it too; `judge_rref_exact` does.
 
-    Parameters
-    ----------
-    a : ndarray, (m, n)
-        The matrix that was reduced.
-    r : ndarray, (m, n)
-        The result.
-    pivots : tuple of int
-        The pivot columns.
-    tol : float
-        The absolute tolerance below which a pivot was taken for zero.
-    dtype : dtype
-        Expected dtype of the result.
+    `a`, (m, n): the matrix that was reduced. `r`, (m, n): the result. `pivots`: the pivot columns. `tol`: the absolute
+    tolerance below which a pivot was taken for zero. `dtype`: expected dtype of the result.
 
-    Examples
-    --------
     >>> a = np.array([[2, 4], [1, 2]], np.float32)
     >>> r = np.array([[1, 2], [0, 0]], np.float32)
     >>> judge_rref(a, r, (0,)).ok
@@ -406,15 +343,9 @@ def judge_rref_exact(a: Array, r: Array, pivots: tuple[int, ...], *, dtype: DTyp
     bound 30. It says nothing of the entries once cond(B) nears 1 / u; the pivots and the form are still compared
     exactly.
 
-    Parameters
-    ----------
-    a : ndarray, (m, n)
-        The matrix that was reduced, of integers or anything else that float32 holds exactly.
-    r, pivots, dtype
-        As in `judge_rref`.
+    `a`, (m, n): the matrix that was reduced, of integers or anything else that float32 holds exactly. `r`, `pivots`,
+    `dtype`: as in `judge_rref`.
 
-    Examples
-    --------
     >>> ones = np.ones((2, 2))
     >>> judge_rref_exact(ones, np.eye(2, dtype=np.float32), (0, 1)).detail
     'pivots must be (0,), got (0, 1)'

@@ -54,26 +54,14 @@ def _no_ratios(inputs: Arrays, outputs: Any) -> None:
 
 @dataclass(frozen=True)
 class Judge:
-    """The tests of a function's results.
+    """The tests of a function's results."""
 
-    Attributes
-    ----------
-    verdict : callable
-        (inputs, outputs) -> `Verdict`: the error and its bound.
-    deviation : callable
-        (inputs, outputs) -> mean absolute error of an entry, against float64. NaN or infinity for a wrong result.
-    error : str
-        That deviation as a formula.
-    result : str
-        Name of the matrix to which `ratios` refers.
-    ratios : callable
-        (inputs, outputs) -> error over bound of each element of that matrix, or None without an elementwise bound.
-    """
-
-    verdict: Callable[[Arrays, Any], Verdict]
+    verdict: Callable[[Arrays, Any], Verdict]  # (inputs, outputs) -> `Verdict`: the error and its bound
+    # (inputs, outputs) -> mean absolute error of an entry, against float64. NaN or infinity for a wrong result
     deviation: Callable[[Arrays, Any], float]
-    error: str
-    result: str = "X"
+    error: str  # that deviation as a formula
+    result: str = "X"  # name of the matrix to which `ratios` refers
+    # (inputs, outputs) -> error over bound of each element of that matrix, or None without an elementwise bound
     ratios: Callable[[Arrays, Any], Float64 | None] = _no_ratios
 
 
@@ -85,21 +73,11 @@ def _mean(difference: Array) -> float:
 
 
 class PackedFactors(NamedTuple):
-    """Packed factors of the plans of ``plu``: P A Q = L U, L and U in one matrix.
+    """Packed factors of the plans of ``plu``: P A Q = L U, L and U in one matrix."""
 
-    Attributes
-    ----------
-    LU : ndarray, (m, n)
-        L below the diagonal, U on and above it.
-    pivots : ndarray of int
-        LAPACK's interchanges: row i was exchanged with row pivots[i].
-    columns : ndarray of int, optional
-        Interchanges of columns, after complete pivoting.
-    """
-
-    LU: Array
-    pivots: Array
-    columns: Array | None = None
+    LU: Array  # (m, n): L below the diagonal, U on and above it
+    pivots: Array  # LAPACK's interchanges: row i was exchanged with row pivots[i]
+    columns: Array | None = None  # interchanges of columns, after complete pivoting
 
 
 def judge_packed_factors(a: Array, lu: Array, rows: Array, columns: Array | None = None) -> Verdict:

@@ -20,21 +20,8 @@ Maker = Callable[[int, int, np.random.Generator], Float32]
 def uniform(m: int, n: int, rng: np.random.Generator, high: float = 10.0) -> Float32:
     """Draw every entry from [0, high).
 
-    Parameters
-    ----------
-    m, n : int
-        Rows and columns.
-    rng : numpy.random.Generator
-        Source of randomness.
-    high : float
-        End of the interval.
+    Of shape (m, n). `rng`: source of randomness. `high`: end of the interval.
 
-    Returns
-    -------
-    ndarray of float32, (m, n)
-
-    Examples
-    --------
     >>> a = uniform(3, 4, np.random.default_rng(0))
     >>> a.shape, a.dtype, bool((a < 10).all())
     ((3, 4), dtype('float32'), True)
@@ -45,8 +32,6 @@ def uniform(m: int, n: int, rng: np.random.Generator, high: float = 10.0) -> Flo
 def normal(m: int, n: int, rng: np.random.Generator) -> Float32:
     """Draw every entry from the standard normal distribution.
 
-    Examples
-    --------
     >>> normal(3, 4, np.random.default_rng(0)).shape
     (3, 4)
     """
@@ -59,8 +44,6 @@ def integers(m: int, n: int, rng: np.random.Generator, limit: int = 9) -> Float3
     A product of two such matrices is exact in float32, whatever the order of the sums, while ``k * limit**2 <= 2**24``
     (k is the inner dimension).
 
-    Examples
-    --------
     >>> a = integers(3, 4, np.random.default_rng(0), limit=2)
     >>> sorted(set(a.ravel().tolist())) <= [-2.0, -1.0, 0.0, 1.0, 2.0]
     True
@@ -73,8 +56,6 @@ def embedded(block: Array, m: int, n: int) -> Float32:
 
     The identity of order min(m, n), and any other nonsingular block of that order, so gives full rank.
 
-    Examples
-    --------
     >>> embedded(np.array([[1, 2], [3, 4]]), 2, 3).tolist()
     [[1.0, 2.0, 0.0], [3.0, 4.0, 0.0]]
     """
@@ -87,8 +68,6 @@ def embedded(block: Array, m: int, n: int) -> Float32:
 def diagonal(m: int, n: int, rng: np.random.Generator) -> Float32:
     """Make a diagonal matrix with entries of either sign and magnitude in [1, 10).
 
-    Examples
-    --------
     >>> a = diagonal(2, 3, np.random.default_rng(0))
     >>> np.flatnonzero(a).tolist()
     [0, 4]
@@ -102,8 +81,6 @@ def lower(m: int, n: int, rng: np.random.Generator) -> Float32:
     The diagonal has magnitude in [1, 2) and the rest is normal, divided by min(m, n): a plain random triangle has a
     condition number that grows as 2**n.
 
-    Examples
-    --------
     >>> a = lower(4, 3, np.random.default_rng(0))
     >>> bool(np.all(a == np.tril(a)))
     True
@@ -116,8 +93,6 @@ def lower(m: int, n: int, rng: np.random.Generator) -> Float32:
 def upper(m: int, n: int, rng: np.random.Generator) -> Float32:
     """Make an upper trapezoidal matrix, well conditioned at any order: the transpose of `lower`.
 
-    Examples
-    --------
     >>> a = upper(3, 4, np.random.default_rng(0))
     >>> bool(np.all(a == np.triu(a)))
     True
@@ -131,8 +106,6 @@ def conditioned(m: int, n: int, rng: np.random.Generator, cond: float = 100.0) -
     The singular values run geometrically from 1 to 1 / cond. Rounding to float32 moves each by up to about u, so keep
     cond well below 1 / u = 1.7e7.
 
-    Examples
-    --------
     >>> a = conditioned(6, 4, np.random.default_rng(0), cond=1000)
     >>> round(float(np.linalg.cond(a.astype(np.float64))))
     1000
@@ -147,8 +120,6 @@ def spd(n: int, rng: np.random.Generator, cond: float = 100.0) -> Float32:
 
     Keep cond below about 1 / (n u), or rounding to float32 may cost it its definiteness.
 
-    Examples
-    --------
     >>> a = spd(5, np.random.default_rng(0), cond=50)
     >>> bool(np.all(a == a.T)), round(float(np.linalg.cond(a.astype(np.float64))))
     (True, 50)
@@ -164,13 +135,8 @@ def singular(m: int, n: int, rng: np.random.Generator, rank: int | None = None) 
     It is the product of two integer factors, each of which hides an identity among entries from -3 to 3, so its rank is
     known without computing it. The default rank is half of min(m, n), rounded down.
 
-    Raises
-    ------
-    ShapeError
-        If an m x n matrix cannot have that rank.
+    Raises ShapeError: if an m x n matrix cannot have that rank.
 
-    Examples
-    --------
     >>> from glla.testing.references import exact_rref
     >>> a = singular(7, 5, np.random.default_rng(0), rank=3)
     >>> len(exact_rref(a)[1])
@@ -189,8 +155,6 @@ def graded(m: int, n: int, rng: np.random.Generator, k: int = 10) -> Float32:
 
     The scaling is exact, so equilibration leads back to a matrix of condition number 10.
 
-    Examples
-    --------
     >>> a = graded(20, 20, np.random.default_rng(0))
     >>> bool(np.linalg.cond(a) > 1e3)
     True
@@ -203,8 +167,6 @@ def graded(m: int, n: int, rng: np.random.Generator, k: int = 10) -> Float32:
 def tiny(m: int, n: int, rng: np.random.Generator) -> Float32:
     """Make a matrix of entries of either sign near 1e-30: normal numbers, whose squares are not.
 
-    Examples
-    --------
     >>> a = tiny(3, 4, np.random.default_rng(0))
     >>> bool((np.abs(a) > 0.4e-30).all() and (np.abs(a) < 2.1e-30).all())
     True
@@ -215,8 +177,6 @@ def tiny(m: int, n: int, rng: np.random.Generator) -> Float32:
 def huge(m: int, n: int, rng: np.random.Generator) -> Float32:
     """Make a matrix of entries of either sign near 1e30: finite numbers, whose squares are not.
 
-    Examples
-    --------
     >>> a = huge(3, 4, np.random.default_rng(0))
     >>> bool((np.abs(a) > 0.4e30).all() and (np.abs(a) < 2.1e30).all())
     True
@@ -227,8 +187,6 @@ def huge(m: int, n: int, rng: np.random.Generator) -> Float32:
 def permutation(m: int, n: int, rng: np.random.Generator) -> Float32:
     """Make a random permutation matrix of order min(m, n), padded with zeros.
 
-    Examples
-    --------
     >>> permutation(3, 3, np.random.default_rng(0)).sum(axis=0).tolist()
     [1.0, 1.0, 1.0]
     """
@@ -241,8 +199,6 @@ def bad_pairs(m: int, n: int, rng: np.random.Generator | None = None) -> Float32
     The 2 x 2 blocks of each group of four rows all have rank one, so a pivot search that takes whole blocks, and never
     two rows out of different blocks, finds no pivot.
 
-    Examples
-    --------
     >>> bad_pairs(4, 4).argmax(axis=1).tolist()
     [0, 2, 1, 3]
     """
@@ -254,8 +210,6 @@ def swapped_pairs(m: int, n: int, rng: np.random.Generator | None = None) -> Flo
 
     Elimination that exchanges rows only between texels of 2 x 2 divides by zero here.
 
-    Examples
-    --------
     >>> swapped_pairs(2, 2).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
@@ -265,8 +219,6 @@ def swapped_pairs(m: int, n: int, rng: np.random.Generator | None = None) -> Flo
 def antidiagonal(m: int, n: int, rng: np.random.Generator | None = None) -> Float32:
     """Make the reversed identity of order min(m, n), padded with zeros.
 
-    Examples
-    --------
     >>> antidiagonal(2, 3).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
     """
@@ -276,8 +228,6 @@ def antidiagonal(m: int, n: int, rng: np.random.Generator | None = None) -> Floa
 def hilbert(m: int, n: int, rng: np.random.Generator | None = None) -> Float32:
     """Make the Hilbert matrix, 1 / (i + j + 1): of full rank on paper, singular to float32 from order 7 on.
 
-    Examples
-    --------
     >>> hilbert(1, 4).tolist() == [[1.0, 0.5, float(np.float32(1 / 3)), 0.25]]
     True
     """
@@ -289,11 +239,8 @@ def wilkinson_growth(m: int, n: int, rng: np.random.Generator | None = None, ord
 
     Its leading block has 1 on the diagonal and in the last column and -1 below the diagonal; beyond `order` the
     diagonal continues alone. Twelve costs 11 of float32's 24 bits, which the residual limits still allow; at an order
-    of
-    25 no correct digit is left, and past 128 the last pivot overflows.
+    of 25 no correct digit is left, and past 128 the last pivot overflows.
 
-    Examples
-    --------
     >>> wilkinson_growth(3, 3).tolist()
     [[1.0, 0.0, 1.0], [-1.0, 1.0, 1.0], [-1.0, -1.0, 1.0]]
     """
@@ -307,8 +254,6 @@ def wilkinson_growth(m: int, n: int, rng: np.random.Generator | None = None, ord
 def toeplitz(m: int, n: int, rng: np.random.Generator | None = None) -> Float32:
     """Make the second-difference matrix: 2 on the diagonal, -1 on either side. Its condition number is about 0.4 n**2.
 
-    Examples
-    --------
     >>> toeplitz(3, 3).tolist()
     [[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0]]
     """
@@ -318,8 +263,6 @@ def toeplitz(m: int, n: int, rng: np.random.Generator | None = None) -> Float32:
 def identity(m: int, n: int, rng: np.random.Generator | None = None) -> Float32:
     """Make the identity, padded with zeros where m and n differ.
 
-    Examples
-    --------
     >>> identity(2, 3).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
@@ -329,8 +272,6 @@ def identity(m: int, n: int, rng: np.random.Generator | None = None) -> Float32:
 def zeros(m: int, n: int, rng: np.random.Generator | None = None) -> Float32:
     """Make a matrix of zeros, of rank 0.
 
-    Examples
-    --------
     >>> zeros(1, 2).tolist()
     [[0.0, 0.0]]
     """
@@ -340,8 +281,6 @@ def zeros(m: int, n: int, rng: np.random.Generator | None = None) -> Float32:
 def ones(m: int, n: int, rng: np.random.Generator | None = None) -> Float32:
     """Make a matrix of ones, of rank 1: the smallest case in which a division that is not exact invents a pivot.
 
-    Examples
-    --------
     >>> ones(1, 2).tolist()
     [[1.0, 1.0]]
     """
@@ -395,13 +334,8 @@ NONSINGULAR = tuple(name for name in MATRICES if name not in {"integers", "singu
 def sizes(tile: int = 16) -> list[int]:
     """List critical orders for packing and tiling: 0 to 3, about the tile, a prime, past two tiles.
 
-    Parameters
-    ----------
-    tile : int
-        The block size whose edges are to be tested.
+    `tile`: the block size whose edges are to be tested.
 
-    Examples
-    --------
     >>> sizes(8)
     [0, 1, 2, 3, 7, 8, 9, 17, 37]
     """
@@ -411,8 +345,6 @@ def sizes(tile: int = 16) -> list[int]:
 def shapes(tile: int = 16) -> list[tuple[int, int]]:
     """List the awkward shapes (m, n): empty, odd, about the tile, prime, tall and wide.
 
-    Examples
-    --------
     >>> len(shapes()), (0, 3) in shapes(), (9, 8) in shapes(8)
     (25, True, True)
     """
@@ -428,8 +360,6 @@ def shapes(tile: int = 16) -> list[tuple[int, int]]:
 def product_shapes(tile: int = 16) -> list[tuple[int, int, int]]:
     """List awkward shapes (m, k, n) of a product of an m x k and a k x n matrix.
 
-    Examples
-    --------
     >>> len(product_shapes()), (2, 0, 3) in product_shapes()
     (27, True)
     """

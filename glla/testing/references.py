@@ -17,8 +17,6 @@ Float64 = NDArray[np.float64]
 def product(a: Array, b: Array) -> Float64:
     """Multiply in float64.
 
-    Examples
-    --------
     >>> product(np.array([[1, 2]], np.float32), np.array([[3], [4]], np.float32)).tolist()
     [[11.0]]
     """
@@ -30,20 +28,10 @@ def exact_rref(a: Array) -> tuple[Array, tuple[int, ...]]:
 
     Any finite matrix will do, since every float is a fraction; integers take well under a second at order 100.
 
-    Parameters
-    ----------
-    a : array_like, (m, n)
-        Finite integers, floats or Fractions.
+    Results: `r`, (dtype object): the reduced form; ``r.astype(np.float64)`` rounds it. `pivots`: the pivot columns;
+    their number is the rank.
+    `a`, (m, n): finite integers, floats or Fractions.
 
-    Returns
-    -------
-    r : ndarray of Fraction (dtype object), (m, n)
-        The reduced form; ``r.astype(np.float64)`` rounds it.
-    pivots : tuple of int
-        The pivot columns; their number is the rank.
-
-    Examples
-    --------
     >>> r, pivots = exact_rref(np.array([[0, 3, 1], [0, 6, 2]]))
     >>> r.astype(np.float64).round(3).tolist(), pivots
     ([[0.0, 1.0, 0.333], [0.0, 0.0, 0.0]], (1,))
@@ -118,19 +106,10 @@ def row_order(piv: Array, m: int | None = None) -> NDArray[np.intp]:
 def permutation_from_piv(piv: Array, m: int | None = None) -> Float32:
     """Turn LAPACK's row interchanges into the matrix P of A = P L U.
 
-    Parameters
-    ----------
-    piv : array_like of int, (k,)
-        Row i was exchanged with row piv[i], for i = 0, 1, ... in turn; counted from 0, as by `scipy.linalg.lu_factor`.
-    m : int, optional
-        Rows of A, where it has more than k.
+    Of shape (m, m).
+    `piv`, (k,): row i was exchanged with row piv[i], for i = 0, 1, ... in turn; counted from 0, as by
+    `scipy.linalg.lu_factor`. `m`: rows of A, where it has more than k.
 
-    Returns
-    -------
-    ndarray of float32, (m, m)
-
-    Examples
-    --------
     >>> permutation_from_piv(np.array([2, 2, 2])).tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
@@ -143,8 +122,6 @@ def permutation_from_piv(piv: Array, m: int | None = None) -> Float32:
 def unpack_lu(lu: Array) -> tuple[Array, Array]:
     """Split packed factors into L (m x k, unit lower trapezoidal) and U (k x n, upper), k = min(m, n).
 
-    Examples
-    --------
     >>> l, u = unpack_lu(np.array([[4.0, 3.0], [0.5, 2.0]]))
     >>> l.tolist(), u.tolist()
     ([[1.0, 0.0], [0.5, 1.0]], [[4.0, 3.0], [0.0, 2.0]])

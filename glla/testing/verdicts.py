@@ -25,19 +25,6 @@ class BoundWarning(UserWarning):
 class Verdict:
     """The result of a judge.
 
-    Attributes
-    ----------
-    name : str
-        Name of the result.
-    error, bound : float
-        The error and its bound. The error is infinite for a wrong shape, dtype or form, and for a NaN.
-    usual : float
-        Usual upper limit of the error of a sound result, where it is less than the bound.
-    detail : str
-        The worst entry, or the flaw in the form.
-
-    Examples
-    --------
     >>> verdict = Verdict("plu", 0.6, 30.0)
     >>> verdict.ok, verdict.ratio
     (True, 0.02)
@@ -45,11 +32,11 @@ class Verdict:
     plu: error 0.6, bound 30, ratio 0.02: ok
     """
 
-    name: str
-    error: float
+    name: str  # name of the result
+    error: float  # the error and its bound. The error is infinite for a wrong shape, dtype or form, and for a NaN
     bound: float
-    usual: float = math.inf
-    detail: str = ""
+    usual: float = math.inf  # usual upper limit of the error of a sound result, where it is less than the bound
+    detail: str = ""  # the worst entry, or the flaw in the form
 
     @property
     def ok(self) -> bool:

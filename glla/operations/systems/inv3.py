@@ -101,8 +101,7 @@ def device_plan(forms: Forms, limits: Limits, chosen: Chosen, diagnostics: bool 
     """Plan of the inverses, on the device, of the rows of a packed matrix, count x 9.
 
     Operand ``A``, result ``X``, both packed; ``diagnostics``, linear, a line for each matrix. Passes: ``adjugate`` 2,
-    the
-    others 1, beside those that bring the rows in and pack them again.
+    the others 1, beside those that bring the rows in and pack them again.
 
     `diagnostics`: what tells whether a matrix is singular is a result, too.
     """
