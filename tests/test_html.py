@@ -325,6 +325,13 @@ def test_a_picture_is_a_png_with_the_colours():
     ]  # fmt: skip
 
 
+def test_devices():
+    with glla.Device() as device:
+        cells = dict(read(device).cells)
+        assert cells["renderer"] == device.info.renderer and cells["in use"] == "0 textures, 0 bytes"
+    assert read(device).text == "glla.Device released"
+
+
 def test_sparse_matrices_and_kernels():
     A = glla.sparse.asarray(np.diag([1.0, -2.0, 3.0]))
     assert repr(A) == f"<SparseMatrix 3 x 3 of float32, 3 entries, format {A.format}>\n{np.diag([1.0, -2.0, 3.0])}"

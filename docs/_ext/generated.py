@@ -51,7 +51,7 @@ MEMBERS = {
     "sparse.linalg": ["cg", "minres", "bicgstab", "gmres", "jacobi", "block_jacobi", "chebyshev", "LinearOperator"],
     "applications": ["restore", "window_squares", "ShallowWater"],
     "hybrid": ["map"],
-    "lab": ["compare", "tune", "register", "export"],
+    "lab": ["compare", "Comparison", "Measurement", "tune", "register", "export"],
 }
 """Public names of modules, each with a page."""
 

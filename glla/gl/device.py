@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla import registry
+from glla.display import html
 from glla.errors import DeviceMismatchError, ReleasedError, ThreadError, UnsupportedError
 from glla.gl import forks
 from glla.gl.calls import Calls
@@ -136,6 +137,16 @@ class Device:
     def __repr__(self) -> str:
         state = "released" if self._closed else f"{self.info.renderer}, {self.info.backend}"
         return f"<glla.Device {state}>"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook, with its limits and the memory in use."""
+        if self._closed:
+            return html.line(repr(self).strip("<>"))
+        info, stats = self.info, self.stats()
+        facts = {"renderer": info.renderer, "OpenGL": info.version, "context": info.backend}
+        facts["largest texture"] = f"{self.limits.texture_size} texels a side"
+        facts["in use"] = f"{stats.textures} textures, {stats.bytes} bytes"
+        return html.line("glla.Device") + html.table((), list(facts.items()))
 
     def stats(self) -> Stats:
         """Return counts of the device's textures, programs and plans (see `Stats`). Does not synchronise."""
