@@ -1,9 +1,10 @@
 """glla: linear algebra on the GPU with OpenGL 3.3 fragment shaders only.
 
-The stages of ``glla.matmul(A, B)``, and their files (`glla.linalg` has those of a batch, `glla.operations` a glossary):
+The stages of ``glla.matmul(A, B)`` of large matrices, and their files; ``shaders`` is beside this folder. Those of a
+batch are in `glla.linalg`, a glossary is in `glla.operations`.
 
 1.  ``linalg/products.py``, imported when first used: the function checks its operands (``linalg/operands.py``).
-2.  ``linalg/batches.py``: batches of small matrices run in one plan, others one by one, too large ones in tiles.
+2.  ``linalg/batches.py``: small matrices run in one plan; others one by one, or in tiles (``linalg/tiling.py``).
 3.  ``operations/product/matmul.py``: `choose` picks the variant by shapes and limits, `plan` adds passes to a draft.
 4.  ``passes/draft.py``, ``passes/plan.py``: a plan is a list of steps over named slots; ``print(glla.plan(...))``.
 5.  ``passes/check.py``: errors that OpenGL would not report are found here, before the first run of the plan.
