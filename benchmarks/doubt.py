@@ -3,8 +3,8 @@
 For regular matrices (normal entries) and singular ones (products of rank n - 1 in float32, and the hidden ones of
 `glla.testing.adversaries`), equilibrated and factored on the device:
 
-error    norm(inverse) u sqrt(n) max abs(U), which `glla.operations.acceptance.DOUBTFUL` (1) limits: smallest, median
-         and largest of the matrices
+error    norm(inverse) u sqrt(n) max abs(U), which `acceptance.CHECK_PIVOTS_ABOVE` (1) limits: smallest, median and
+         largest of the matrices
 ratio    of the smallest pivot to its own rounding error (`rounding_errors`): up to 5 it counts as zero (`SINGULAR`)
 known    largest error of the coordinates of the known columns that ride along with the elimination of `rref`, which
          `glla.operations.elimination.known.RECOVERED` (1/256) limits

@@ -81,7 +81,7 @@ DRAWING = {
     if draws(path) and path.parent not in (WRAPPED, SPARSE)
 }
 TESTED_WITH = {
-    "panels": "plu", "columns": "plu", "plu_batches": "stack", "stack_doubts": "stack", "cholesky_blocks": "cholesky",
+    "panels": "plu", "columns": "plu", "plu_batches": "stack", "flags": "stack", "cholesky_blocks": "cholesky",
     "band_columns": "definite_band", "known": "rref",
     "stack_definite": "cholesky",
     "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr", "qr_stack": "qr", "qr_tall": "qr",
@@ -224,8 +224,8 @@ PARAMETERS_OF = {
     ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
     ("blocks", "gather"): {"source": [(5, 7)]},
     ("inv3", "formula"): {"count": [7], "texture_size": [16], "way": ["adjugate", "adjugate_fused"]},
-    ("stack_doubts", "plan"): {"judged": ["system", "definite", "factors", "determinant"], "lines": [(7, 4, 2)]},
-    ("stack_doubts", "of_triangles"): {"count": [7]},
+    ("flags", "plan"): {"judged": ["system", "definite", "factors", "determinant"], "lines": [(7, 4, 2)]},
+    ("flags", "of_triangles"): {"count": [7]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
 }
 
@@ -352,7 +352,7 @@ def forget_plans():
 @cache
 def reached_shaders():
     """The entry points that some plan draws or dispatches, as paths below shaders/ without their suffix."""
-    plans = [plan for kernel in (*KERNELS, "stack_doubts") for plan in plans_of_kernel(kernel)]
+    plans = [plan for kernel in (*KERNELS, "flags") for plan in plans_of_kernel(kernel)]
     plans += plans_of_wrapped() + plans_of_sparse()
     plans += [plan for name in OPERATIONS for plan in plans_of_record(name)]
     plans, seen, shaders = [*plans, *examples.plans()], set(), set()
@@ -546,7 +546,7 @@ def test_shader_is_reached_by_a_variant(path):
 # ---- plans -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, "stack_doubts"])
+@pytest.mark.parametrize("kernel", [*KERNELS, "flags"])
 def test_every_plan_of_a_kernel_keeps_the_rules(kernel):
     for plan in plans_of_kernel(kernel):
         plan.check(Limits(opengl=COMPUTE))

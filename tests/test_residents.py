@@ -158,7 +158,7 @@ def test_inverses_out_of_range_are_refused(variant, rng):
 
 
 def test_a_residual_that_may_be_too_large_is_looked_at(device, rng, traffic):
-    """Doubtful members alone are read back: the author's pivot of 1e-8 loses what is in the matrix."""
+    """Rejected matrices alone are read back: the author's pivot of 1e-8 loses what is in the matrix."""
     a = members(4, 20, rng)
     a[2, :2, :2], a[2, :2, 2:], a[2, 2:, :2] = [[1e-8, 1], [1, 1]], 0, 0
     A = glla.asarray(a, device)
@@ -188,7 +188,7 @@ def test_the_residual_of_the_authors_way_knows_the_half_that_is_given(device, rn
 
 
 def test_a_residual_beyond_what_float32_tells_is_read(monkeypatch, device, rng, traffic):
-    monkeypatch.setattr(residual, "STANDS", 0.0)  # whatever the device finds may be too large
+    monkeypatch.setattr(residual, "ACCEPTED", 0.0)  # whatever the device finds may be too large
     a = members(2, 10, rng)
     for options in ({"variant": "gauss_jordan"}, {"assume_a": "pos", "variant": "cholesky_gets_product"}):
         traffic["read"].clear()

@@ -1,4 +1,4 @@
-"""solve_banded, solveh_banded, solve by structure: SciPy's semantics, doubtful systems, stacks, resident arrays."""
+"""solve_banded, solveh_banded, solve by structure: SciPy's semantics, rejected systems, stacks, resident arrays."""
 
 from fractions import Fraction
 
@@ -313,7 +313,7 @@ def test_the_host_decides_by_the_figures():
         ([1e-7, -1, 1, 1], True), ([1e-7, 0.06, 1, 1e5], True), ([1e-7, 0.06, 1, 1e3], False),
         ([1e-7, 0.5, 1e-30, 1], True), ([1e-7, 0.5, 1e30, 1], True), ([0, 1, 0, 0], False),
     ):  # fmt: skip
-        assert kernel.doubts(np.float32(figures), 10) == doubtful
+        assert kernel.fails(np.float32(figures), 10) == doubtful
 
 
 @pytest.mark.parametrize("lower", [1, 2])
@@ -376,7 +376,7 @@ def test_the_device_decides_as_the_host(device, rng):
         texels[:count] = figures[:count]
         given = device.write_texels(texels.reshape(storage.height, storage.width, 4))
         found = device.read(device.run(plan, F=given)["made"])
-        assert found[0, 0, 0] == kernel.doubts(figures[:count], 10).sum()
+        assert found[0, 0, 0] == kernel.fails(figures[:count], 10).sum()
 
 
 def test_many_short_systems_and_odd_views_on_the_device(device, rng):

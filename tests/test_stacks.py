@@ -108,7 +108,7 @@ def test_doubtful_small_members_stand_or_are_refused(order, resident, device, rn
                 glla.inv(lend(np.insert(nearly, 7, singular, axis=0)))
 
 
-DOUBTED = {
+REJECTED = {
     "solve": lambda a: glla.solve(a, np.ones((len(a), a.shape[-1], 2), np.float32)),
     "inv": glla.inv,
     "slogdet": lambda a: np.stack([np.asarray(one) for one in glla.slogdet(a)], -1),
@@ -117,7 +117,7 @@ DOUBTED = {
 
 
 @pytest.mark.parametrize("resident", [False, True])
-@pytest.mark.parametrize("name", DOUBTED)
+@pytest.mark.parametrize("name", REJECTED)
 def test_ill_conditioned_members_go_together(name, resident, work, rng):
     """However many there are: the plans and passes are those of two of them."""
     a, costs = stack_of(testing.conditioned, (40,), 7, 7, rng), []
@@ -125,7 +125,7 @@ def test_ill_conditioned_members_go_together(name, resident, work, rng):
         q, p = (np.linalg.qr(rng.standard_normal((count, 7, 7)))[0] for _ in range(2))
         a[:count] = q * np.logspace(0, -5, 7) @ p
         given = glla.asarray(a) if resident else a
-        costs.append(work(lambda given=given: DOUBTED[name](given)))
+        costs.append(work(lambda given=given: REJECTED[name](given)))
     assert costs[0] == costs[1]
 
 
@@ -154,13 +154,13 @@ def test_members_near_the_limits_are_substituted_together_by_the_host(name, resi
         assert (error <= 30 * n * 2.0**-24 * (size + np.abs(b).sum(axis=1))).all()
 
 
-@pytest.mark.parametrize("name", DOUBTED)
+@pytest.mark.parametrize("name", REJECTED)
 def test_a_tiny_entry_is_no_doubt(name, work):
     """Of rotations by right angles the cosine is 6e-17: no row and no column needs scaling for that."""
     c, s = np.cos(np.pi / 2 * np.arange(1, 30)), np.sin(np.pi / 2 * np.arange(1, 30))
     turns = np.moveaxis(np.array([[c, -s, 0 * c], [s, c, 0 * c], [0 * c, 0 * c, 1 + 0 * c]]), -1, 0)
     calm = np.where(np.abs(turns) < 0.5, 0.25, turns)
-    assert work(lambda: DOUBTED[name](turns)) == work(lambda: DOUBTED[name](calm)) == (1, 1)
+    assert work(lambda: REJECTED[name](turns)) == work(lambda: REJECTED[name](calm)) == (1, 1)
 
 
 def test_large_singular_members_are_named(rng):

@@ -331,7 +331,7 @@ class BandCall(Call):
         refined = self.records(given, most, refine=True)
         x, left = given[1].copy(), np.arange(len(places))
         if refined is not None:
-            x, left = refined[0], np.flatnonzero(kernel.doubts(refined[1][:, 0], given[0].shape[-1]))
+            x, left = refined[0], np.flatnonzero(kernel.fails(refined[1][:, 0], given[0].shape[-1]))
         x[left] = self._solved_on_host(given[0][left], given[1][left], places[left], batch)
         return [(np.arange(len(places)), {"X": x})]
 
@@ -384,7 +384,7 @@ class BandCall(Call):
         again = np.zeros(0, dtype=np.intp)
         if made["verdict"][0, 0]:
             diagnostics = self.device.read(made["diagnostics"]).reshape(-1, 4)[: shape[0] * shape[2]]
-            again = np.flatnonzero(kernel.doubts(diagnostics, shape[1]).reshape(shape[0], shape[2]).any(axis=1))
+            again = np.flatnonzero(kernel.fails(diagnostics, shape[1]).reshape(shape[0], shape[2]).any(axis=1))
         made["diagnostics"].release()
         return Resident.wrapped(self.device, made["matrices"], shape, "float32"), again
 

@@ -173,8 +173,8 @@ class Batches:
             if self.check_finite:
                 finite_result(self.function, largest.numpy(), True)
         places = np.arange(count)
-        if "doubts" in results:
-            places = np.flatnonzero(results.pop("doubts").reshape(-1)[:count])
+        if "flags" in results:
+            places = np.flatnonzero(results.pop("flags").reshape(-1)[:count])
         lengths = {"diagnostics": batch.layout.lines * order, "line": order, "columns": forms[-1].matrix[1]}
         numbers, there = dict[str, Host](), dict[str, Resident]()
         for name, one in results.items():
@@ -267,7 +267,7 @@ class Batches:
         matrices, diagnostics, accepted = made["matrices"], made["diagnostics"], ~made["lost"]
         rejected = judge(tuple(made[f"scaled {name}"] for name in values), matrices, diagnostics, **options)
         if len(rejected) and plan.after:
-            rejected = rejected[~run(self.device, following(plan, again.LOOK), made)["stands"][rejected]]
+            rejected = rejected[~run(self.device, following(plan, again.LOOK), made)["accepted"][rejected]]
         accepted[rejected] = False
         if matrices.size:
             accepted &= ~acceptance.lost_columns(matrices, matrices.astype(np.float32)).any(axis=1)

@@ -213,7 +213,7 @@ def factorise(
     )
     results: dict[str, Any] = device.run(plan, A=a.texture)
     scale = float(results["largest_A"].flat[0]) if pivoting != "partial" else 1.0
-    if pivoting != "partial" and not acceptance.stands(results["health_read"], scale, min(shape)):
+    if pivoting != "partial" and not acceptance.health_accepted(results["health_read"], scale, min(shape)):
         return factorise(a, "partial", equilibrate_first, variant)
     return Factors.of(device, shape, results)
 

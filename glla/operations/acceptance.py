@@ -34,13 +34,13 @@ GROWTH = 16.0, 4.0
 SMALLEST_RATIO = 2.0**-7
 """Smallest ratio of a block norm to the largest entry of its two columns with which factors are accepted."""
 
-DOUBTFUL = 1.0
+CHECK_PIVOTS_ABOVE = 1.0
 """Estimate norm(inverse) u sqrt(n) max abs(U) above which pivots are checked. Singular matrices had a zero pivot, or
 1.4 or more; normal ones 0.004 at n = 512, the median of 40
 (llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-23T113238Z.json)."""
 
-DOUBTFUL_IN_STACKS = 2.0**-6
-"""As `DOUBTFUL`, for two probes in place of four: normal matrices of order 256 have at most 0.024
+CHECK_PIVOTS_ABOVE_IN_BATCHES = 2.0**-6
+"""As `CHECK_PIVOTS_ABOVE`, for two probes in place of four: normal matrices of order 256 have at most 0.024
 (llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-23T113238Z.json)."""
 
 MOST_SUSPECTS = 512
@@ -79,7 +79,8 @@ FEW_DIGITS = "and too few of its digits are left: float32 loses them below 1.175
 
 
 THRESHOLDS = {
-    "SINGULAR": SINGULAR, "SMALL": SMALL, "GROWTH": GROWTH, "SMALLEST_RATIO": SMALLEST_RATIO, "DOUBTFUL": DOUBTFUL,
+    "SINGULAR": SINGULAR, "SMALL": SMALL, "GROWTH": GROWTH, "SMALLEST_RATIO": SMALLEST_RATIO,
+    "CHECK_PIVOTS_ABOVE": CHECK_PIVOTS_ABOVE,
     "PROMISED": PROMISED, "GOOD": GOOD, "MOST_ROUNDS": MOST_ROUNDS, "TARGET": TARGET, "REFINED": REFINED,
     "LOST": LOST, "NEAR_ONE": NEAR_ONE, "TINY": TINY, "NORMAL": NORMAL,
 }  # fmt: skip
@@ -180,7 +181,7 @@ def accepted(ratio: float, largest: float, scale: float, order: int = 1) -> bool
     return ratio >= SMALLEST_RATIO and largest <= allowed_growth(order) * scale
 
 
-def stands(health: NDArray[np.float32], scale: float, order: int) -> bool:
+def health_accepted(health: NDArray[np.float32], scale: float, order: int) -> bool:
     """As `accepted`, from the health of all steps as texels."""
     ratio, largest = health.reshape(-1, 4)[:, 0], health.reshape(-1, 4)[:, 1]
     return accepted(float(ratio.min()), float(largest.max()), scale, order)
@@ -304,9 +305,9 @@ def norm_of_probes(solutions: Floats) -> float:
     return float(norm) if np.isfinite(norm) else inf
 
 
-def inverse_is_large(inverse_norm: Any, largest: Floats, doubtful: float = DOUBTFUL) -> Any:
+def inverse_is_large(inverse_norm: Any, largest: Floats, above: float = CHECK_PIVOTS_ABOVE) -> Any:
     """Whether the inverse is so large that any pivot may be a rounding error; of a stack, for each matrix."""
-    return ~(inverse_norm * UNIT_ROUNDOFF * np.sqrt(largest.shape[-1]) * np.max(largest, axis=-1) <= doubtful)
+    return ~(inverse_norm * UNIT_ROUNDOFF * np.sqrt(largest.shape[-1]) * np.max(largest, axis=-1) <= above)
 
 
 def suspects(u: Floats, largest: Floats) -> NDArray[np.intp]:

@@ -198,7 +198,7 @@ class Filter:
     # then with the operands of those rejected
     rejected: Callable[..., NDArray[np.intp]] | None = None
     # ("", "system", "definite", "factors", "determinant"): whether the device itself finds the matrices of which the
-    # host must see diagnostics, and by what: see `glla.operations.batches.stack_doubts`
+    # host must see diagnostics, and by what: see `glla.operations.batches.flags`
     judged: str = ""
     # read of a batch on the device beside diagnostics and the largest magnitudes of operands: their "least" magnitudes,
     # 1-"norms" of A and of the record's matrix, the largest entry of the "upper" half of packed factors

@@ -34,7 +34,7 @@ vec4 equation(sampler2D E, int i, int n) {
 }
 
 // What is left of a pivot beside the terms that it is the sum of. Near zero it may be nothing but rounding error, and the
-// system is doubtful; of a definite matrix it is negative where the pivot is.
+// system is rejected; of a definite matrix it is negative where the pivot is.
 float left_of(float sum, float magnitude) {
 #if DEFINITE == 0
     sum = abs(sum);

@@ -1,9 +1,9 @@
-// raw = for each matrix of a stack, one after the other: its elements in NumPy's C order, then lines of figures.
+// raw = for each matrix of a stack, one after the other: its elements in NumPy's C order, then lines of diagnostics.
 //
 // A fragment computes one element of a record:
 //
 //     M[0,0] M[0,1] ... M[rows-1, columns-1]     with MATRIX; with SCALED row i is multiplied by 2^-f_i
-//     u_00 u_11 ...                              with FIGURES: the diagonal of U
+//     u_00 u_11 ...                              with DIAGNOSTICS: the diagonal of U
 //     s_0 s_1 ...                                s_j = max |u_ij|: a pivot that is small beside it may be an error; of a
 //                                                symmetric M (MIRROR) its own diagonal
 //     p_0 p_1 ...                                with PIVOTS: as LAPACK's, row i was exchanged with row p_i
@@ -20,8 +20,8 @@
 #ifndef MATRIX
 #define MATRIX 1  // records hold the elements of M (0, 1)
 #endif
-#ifndef FIGURES
-#define FIGURES 0  // records hold figures of the factors (0, 1), or a line of them that lies in the first row of LU (2)
+#ifndef DIAGNOSTICS
+#define DIAGNOSTICS 0  // records hold diagnostics of the factors (0, 1), or a line of them that lies in the first row of LU (2)
 #endif
 #ifndef PIVOTS
 #define PIVOTS 0  // ... the pivots among them (0, 1)
@@ -89,14 +89,14 @@ uniform sampler2D column_exponents;
 #define COLUMN_EXPONENT(i) 0.0
 #endif
 
-#if FIGURES
+#if DIAGNOSTICS
 uniform sampler2D LU;
 uniform int order;     // figures in a line
 
 float figure(int place) {
     int line = place / order;
     int i = place % order;
-    if (FIGURES == 2) return entry(LU, 0, i);
+    if (DIAGNOSTICS == 2) return entry(LU, 0, i);
     if (line == 0) return entry(LU, i, i);
     if (line == 1 && MIRROR == 1) return OF_M(i, i);
     if (line == 1) {

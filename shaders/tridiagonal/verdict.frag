@@ -1,11 +1,11 @@
-// How many systems are doubtful: one whose solution does not stand by its figures (error, left, rhs, x).
+// How many systems are rejected: one whose solution does not stand by its diagnostics (error, left, rhs, x).
 //
 //     stands = error <= bounds.error, left >= bounds.left, rhs zero or within `normal`,
 //              and x <= ratio rhs unless the rows are dominant: left > dominant
 //
 // A fragment looks at `chunk` systems; with FOLD it adds up as many counts of the pass before.
 // F          a texel of figures for each system; FOLD: `across` x `down` counts
-// doubtful   a count for each chunk
+// rejected   a count for each chunk
 // Cost per fragment: chunk fetches.
 // Oettli and Prager 1964, for the error.
 
@@ -22,7 +22,7 @@ uniform vec2 normal;   // least and largest right side
 uniform vec2 regular;  // above the first one rows are dominant; largest ratio of x to the right side
 #endif
 
-layout(location = 0) out vec4 doubtful;
+layout(location = 0) out vec4 rejected;
 
 #if FOLD == 0
 float counted(vec4 figures) {
@@ -46,5 +46,5 @@ void main() {
         int y = place / width;
         sum += counted(texelFetch(F, ivec2(place - y * width, y), 0));
     }
-    doubtful = vec4(sum, 0.0, 0.0, 0.0);
+    rejected = vec4(sum, 0.0, 0.0, 0.0);
 }

@@ -58,7 +58,7 @@ def run(device, ab, b, lines=kernel.FULL, definite=False, check_finite=False):
     assert "tridiagonal/reduce_fours" in shaders and "tridiagonal/equations" not in shaders
     found = device.run(plan, A=wrapped(device, ab), B=wrapped(device, b))
     figures = device.read(found["diagnostics"]).reshape(-1, 4)[: len(ab)]
-    assert found["verdict"].ravel()[0] == kernel.doubts(figures, ab.shape[-1]).sum()
+    assert found["verdict"].ravel()[0] == kernel.fails(figures, ab.shape[-1]).sum()
     return device.read(found["matrices"]).ravel()[: b.size].reshape(b.shape), figures
 
 
@@ -74,7 +74,7 @@ def test_they_are_as_good_as_by_equations(device, n, name, rng):
     lines, rows = LINES[name]
     ab, b = bands(n, 3, rng)[:, rows].copy(), rng.standard_normal((3, n, 1)).astype(np.float32)
     x, figures = run(device, ab, b, lines)
-    assert not kernel.doubts(figures, n).any()
+    assert not kernel.fails(figures, n).any()
     assert backward(ab, b, x, lines) <= kernel.MOST_ERROR
     assert (figures[:, 3] == np.abs(x).max((1, 2))).all()
     options = {"lines": lines, "variant": "partition", "parameters": PARAMETERS}
@@ -101,7 +101,7 @@ def test_what_scaling_loses_is_refused(device, n, rng):
             ab[2 * member + 1, row, i] = flaw
             b[2 * member + 1, i] = 1e-3 if flaw == 2.0**120 else b[2 * member + 1, i]
     x, figures = run(device, ab, b)
-    assert kernel.doubts(figures, n).tolist() == len(flaws) * [False, True] + [False]
+    assert kernel.fails(figures, n).tolist() == len(flaws) * [False, True] + [False]
     assert np.isfinite(x[::2]).all()
 
 
@@ -117,7 +117,7 @@ def test_corners_count_where_they_are_watched(device, n, name, rng):
         ab[1, row, corner] = np.nan
         for watched in (False, True):
             figures = run(device, ab[:, rows].copy(), b, lines, check_finite=watched)[1]
-            assert kernel.doubts(figures, n).tolist() == [False, watched, False, False]
+            assert kernel.fails(figures, n).tolist() == [False, watched, False, False]
 
 
 def test_pivots_of_definite_systems_are_above_zero(device, rng):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from glla.errors import GllaError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.operations.acceptance import in_float32
 from glla.operations.bands.pentadiagonal import BlockSystems
-from glla.operations.bands.tridiagonal import FIGURES, FOUR, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
+from glla.operations.bands.tridiagonal import DIAGNOSTICS, FOUR, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
 from glla.operations.batches.stack import Stack, capacity, raw
 from glla.operations.host.bands import pivoted
 from glla.operations.host.scaling import Float64
@@ -195,9 +195,9 @@ def _after(
 ) -> tuple[Transition, ...]:
     """Stage after a plan with rejected systems: `again`, with refinement, or else the host."""
     if not refine:
-        return (Transition("a system is doubtful", REFINE, again),)
+        return (Transition("a system is rejected", REFINE, again),)
     at_home = partial(pivoting, tuple(form.member for form in forms), limits, **ways)
-    return (Transition("a system is still doubtful", PIVOTING, at_home),)
+    return (Transition("a system is still rejected", PIVOTING, at_home),)
 
 
 @cached_plan
@@ -279,7 +279,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
             return Done({"X": rounded(values["function"], values["X"], place, *names)})
         except GllaError as error:
             return error
-    if not doubts(values["diagnostics"], forms[0].shape[-1]).any():
+    if not fails(values["diagnostics"], forms[0].shape[-1]).any():
         return Done()
     return Continue(PIVOTING if stage == REFINE else REFINE)
 
@@ -296,13 +296,13 @@ def least_left(n: int) -> float:
     return min(LEAST_LEFT[1], max(LEAST_LEFT[0], 8 * n * n * 2.0**-24))
 
 
-def doubts(diagnostics: NDArray[np.float32], n: int) -> NDArray[np.bool_]:
+def fails(diagnostics: NDArray[np.float32], n: int) -> NDArray[np.bool_]:
     """Whether systems of n equations are rejected, by their diagnostics (..., error, left, rhs, x)."""
     error, left, rhs, x = np.moveaxis(diagnostics.astype(np.float64), -1, 0)
-    stands = (error <= MOST_ERROR) & (left >= least_left(n))
-    stands &= (rhs == 0) | ((rhs >= NORMAL[0]) & (rhs <= NORMAL[1]))
-    stands &= (left > DOMINANT) | (x <= LARGEST_RATIO * rhs)
-    return np.asarray(~stands)
+    accepted = (error <= MOST_ERROR) & (left >= least_left(n))
+    accepted &= (rhs == 0) | ((rhs >= NORMAL[0]) & (rhs <= NORMAL[1]))
+    accepted &= (left > DOMINANT) | (x <= LARGEST_RATIO * rhs)
+    return np.asarray(~accepted)
 
 
 def flaw_at(
@@ -335,7 +335,7 @@ def room(forms: Forms, limits: Limits) -> int:
     columns = forms[1].matrix[1]
     if n > limits.texture_size:
         return 0
-    return capacity((n, columns), max(rows * n + n * columns, n * columns + FIGURES), limits.texture_size)
+    return capacity((n, columns), max(rows * n + n * columns, n * columns + DIAGNOSTICS), limits.texture_size)
 
 
 @cached_plan
@@ -452,7 +452,7 @@ def _bounds(n: int) -> dict[str, Uniform]:
 
 def rejected(operands: Any, matrices: Array, diagnostics: NDArray[np.float32], **options: Any) -> NDArray[np.intp]:
     """Places of the matrices that are solved again."""
-    return np.flatnonzero(doubts(diagnostics[:, 0], matrices.shape[-2]))
+    return np.flatnonzero(fails(diagnostics[:, 0], matrices.shape[-2]))
 
 
 # -- the record -------------------------------------------------------------------------------------------------------
@@ -469,7 +469,7 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
 _BATCH = Batch(
     most,
     batched,
-    Layout(lambda forms: forms[1].matrix, 1, lambda forms: FIGURES),
+    Layout(lambda forms: forms[1].matrix, 1, lambda forms: DIAGNOSTICS),
     Filter(rejected),
     resident_stack,
 )

@@ -59,7 +59,7 @@ LAYOUTS = ("raw", "packed", "wrapped")
 COUNTED = 32
 """Systems, or counts of them, per fragment of the verdict: a guess."""
 
-FIGURES = 4
+DIAGNOSTICS = 4
 """Diagnostics of each system: backward error, smallest pivot ratio, largest right side, largest unknown."""
 
 Lines = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
@@ -296,7 +296,7 @@ class Systems:
     def records(self, x: str, diagnostics: str, columns: int, texture_size: int) -> str:
         """Add the pass that makes records of unknowns and diagnostics, one for each matrix; give their slot."""
         count = self.stack.count // columns
-        storage = raw(count * (self.n * columns + FIGURES), texture_size)
+        storage = raw(count * (self.n * columns + DIAGNOSTICS), texture_size)
         made = self.draft.slot("records", storage)
         uniforms: dict[str, Uniform] = {"shape": (self.n, columns), "records": (count, storage.width)}
         inputs = {"X": x, "F": diagnostics}
@@ -349,7 +349,7 @@ class Systems:
         count, found, fold = self.stack.count, diagnostics, 0
         while count > 1 or not fold:
             chunk = max(COUNTED, -(-count // texture_size))
-            made = self.draft.slot(f"doubtful {fold}", Storage(1, -(-count // chunk)))
+            made = self.draft.slot(f"rejected {fold}", Storage(1, -(-count // chunk)))
             uniforms: dict[str, Uniform] = {"count": count, "chunk": chunk, **({} if fold else bounds)}
             self.draft.draw("tridiagonal/verdict", {"F": found}, made, uniforms, {"FOLD": min(fold, 1)})
             count, found, fold = -(-count // chunk), made, fold + 1

@@ -74,7 +74,7 @@ def batched(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     made = batch.plan(forms, limits, **options)
     if batch.filter.scaled is None or forms[0].count == 1:
         return made
-    when = "members are doubtful: as many together as there are"
+    when = "matrices are rejected: all of them in one batch"
     return replace(made, after=(Transition(when, AGAIN, partial(plan, batch, forms, limits, **options)), *made.after))
 
 
@@ -112,17 +112,17 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
 
 @cached_plan
 def look(form: Form, limits: Limits) -> Plan:
-    """Plan of the pivot check of a batch of scaled matrices, ``scaled A``; result ``stands``: which are accepted."""
+    """Plan of the pivot check of a batch of scaled matrices, ``scaled A``; result ``accepted``: which are accepted."""
     inner = plu_batches.factor((form,), limits)
     storage, count = texture(inner.slots["raw"]), form.count
     draft = Draft(LOOK)
     a, raw = draft.operand("scaled A", HostArray(form.shape)), draft.slot("raw", texels_of(storage))
     draft.host("lay members out", partial(_laid_out, storage), (a,), (raw,))
     records = draft.call("factors", inner, raw=write_texels(draft, raw, storage))["records"]
-    stands = draft.slot("stands", HostArray((count,)))
+    accepted = draft.slot("accepted", HostArray((count,)))
     read = read_texels(draft, records, "records")
-    draft.host(ERRORS, partial(_stand, form), (read,), (stands,), flops=4 * count * form.shape[-1] ** 3)
-    return draft.plan({"stands": stands})
+    draft.host(ERRORS, partial(_accepted, form), (read,), (accepted,), flops=4 * count * form.shape[-1] ** 3)
+    return draft.plan({"accepted": accepted})
 
 
 def _laid_out(storage: Storage, *operands: Array) -> tuple[Array]:
@@ -134,7 +134,7 @@ def _laid_out(storage: Storage, *operands: Array) -> tuple[Array]:
 
 
 @np.errstate(all="ignore")
-def _stand(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
+def _accepted(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
     """Which factors are accepted: entries did not grow, and every pivot is well above its rounding error."""
     count, n = form.count, form.shape[-1]
     records = texels.reshape(-1)[: count * n * (n + 3)].reshape(count, -1)
@@ -143,10 +143,10 @@ def _stand(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
         records[:, n * n :][:, :n],
         records[:, n * (n + 1) :][:, :n],
     )
-    stands = np.isfinite(u).all(axis=1) & (np.max(largest, axis=1) <= acceptance.allowed_growth(n)) & u.all(axis=1)
-    errors = rounding_errors(lu[stands], np.arange(n))
-    stands[stands] = (np.abs(u[stands]) > SURELY * acceptance.SINGULAR * errors).all(axis=1)
-    return (stands,)
+    accepted = np.isfinite(u).all(axis=1) & (np.max(largest, axis=1) <= acceptance.allowed_growth(n)) & u.all(axis=1)
+    errors = rounding_errors(lu[accepted], np.arange(n))
+    accepted[accepted] = (np.abs(u[accepted]) > SURELY * acceptance.SINGULAR * errors).all(axis=1)
+    return (accepted,)
 
 
 def most(batch: Batch, forms: Forms, limits: Limits) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glla.operations.batches import again, stack, stack_doubts
+from glla.operations.batches import again, flags, stack
 from glla.operations.linear import elementwise, fold, move
 from glla.operations.linear.create import draw_full
 from glla.operations.linear.view import View
@@ -36,7 +36,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     kept, and ``least_A``, ``most_A`` and so on, read back, if it has diagnostics, the least where it asks for them;
     ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
     operation asks for them. Where the device judges, diagnostics, extremes and norms stay there, but for the norms of a
-    ``system`` and lines that are kept, and ``doubts`` are read, see `glla.operations.batches.stack_doubts`.
+    ``system`` and lines that are kept, and ``flags`` are read, see `glla.operations.batches.flags`.
 
     `batch`: of the operation. `forms`: of the stacks, of one shape but for rows and columns, with their views
     (`Form.view`); in C order without. `options`: of the operation.
@@ -84,13 +84,13 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     read = [name for name in results if name not in ("matrices", "largest")]
     if judged:
         norms = "norms" in watched and judged != "system"  # of systems they are results
-        judge = stack_doubts.plan(judged, norms, lines, "B" in slots, bool(options.get("equilibrate", True)), size)
+        judge = flags.plan(judged, norms, lines, "B" in slots, bool(options.get("equilibrate", True)), size)
         given = {sampler: results[name] for sampler, name in SAMPLERS.items() if sampler in judge.operands}
-        made_there = draft.call("doubts", judge, **given)
+        made_there = draft.call("flags", judge, **given)
         wanted = ("line", "norms") if judged == "system" else ("line",)
         results |= made_there
         read = [*made_there, *(name for name in read if name.startswith(wanted))]
-    results |= {name: read_figures(draft, results[name], name) for name in read}
+    results |= {name: read_diagnostics(draft, results[name], name) for name in read}
     return draft.plan(results, after=made.after)
 
 
@@ -100,7 +100,7 @@ SAMPLERS = {
     "N_A": "norms_A",
     "N_X": "norms_matrices",
 }
-"""Results of `plan` that ``stack/doubt.frag`` reads, by its samplers."""
+"""Results of `plan` that ``stack/flag.frag`` reads, by its samplers."""
 
 
 def taken(
@@ -116,7 +116,7 @@ def taken(
     return draft.call(name, move.copy(part, texture_size), A=records)["result"]
 
 
-def read_figures(draft: Draft, slot: str, name: str) -> str:
+def read_diagnostics(draft: Draft, slot: str, name: str) -> str:
     """Add the read-back of a linear array; give the slot of the array of the host, with the spare elements."""
     storage = texture(draft.slots[slot])
     target = draft.slot(f"{name} of the host", HostArray((storage.height * storage.width * storage.channels,)))

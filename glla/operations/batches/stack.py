@@ -262,7 +262,7 @@ class Passes:
             {**uniforms, "width": storage.width},
             {
                 "MATRIX": int(bool(matrix)),
-                "FIGURES": 2 if line else int(bool(factors)),
+                "DIAGNOSTICS": 2 if line else int(bool(factors)),
                 "PIVOTS": int(bool(pivots)),
                 "EXPONENTS": int(exponents),
                 "PROBES": int(probes),

@@ -212,7 +212,7 @@ def _factored(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     plan = cholesky.plan(resident((n, n)), limits, **way)
     factor = draft.call("factor", plan, A=upload(draft, scaled, (n, n), limits))["L"]
     results = {"C": factor, "diagonal": cholesky.read_diagonal(draft, factor, n, limits), "exponents": exponents}
-    after = Transition("the factor stands", REFINE, partial(correction, n, columns, limits))
+    after = Transition("the factor is accepted", REFINE, partial(correction, n, columns, limits))
     return draft.plan(results, after=(cholesky.NOT_DEFINITE, after))
 
 

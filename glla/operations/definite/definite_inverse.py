@@ -206,7 +206,7 @@ def _is_far(forms: Forms, values: Values) -> bool:
 
 def _inverted_well(forms: Forms, stage: str, values: Values) -> Verdict:
     """Once the factor is there: the residual decides where there is one. `Done` has ``X`` where A was scaled."""
-    if not stage and "norm_R" in values and not residuals.ratio(values, forms[0].shape[-1]) <= residuals.STANDS:
+    if not stage and "norm_R" in values and not residuals.ratio(values, forms[0].shape[-1]) <= residuals.ACCEPTED:
         return Continue(RESIDUAL)
     ratio = float(values["residual"].flat[0]) if "residual" in values else 0.0
     if not ratio <= PROMISED:

@@ -79,7 +79,7 @@ class System:
     def solved(self) -> tuple[Transition, ...]:
         """Transition after accepted factors."""
         made = partial(refine if self.refine else substituted, self)
-        return (Transition("the factors stand", REFINE if self.refine else SUBSTITUTE, made),)
+        return (Transition("the factors are accepted", REFINE if self.refine else SUBSTITUTE, made),)
 
 
 def of_systems(forms: Forms, limits: Limits, equilibrate: bool) -> tuple[Transition, ...]:

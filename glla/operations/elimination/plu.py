@@ -488,7 +488,7 @@ def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) 
 
 def _accepted(forms: Forms, values: Values) -> bool:
     """Whether factors with a block norm are accepted."""
-    return acceptance.stands(values["health_read"], float(values["largest_A"].flat[0]), min(forms[0].matrix))
+    return acceptance.health_accepted(values["health_read"], float(values["largest_A"].flat[0]), min(forms[0].matrix))
 
 
 def _no_pivot(function: str, found: Packed) -> SingularMatrixError:
@@ -587,7 +587,7 @@ def _results(known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
-def _doubtful(operands: tuple[Array, ...], lu: Array, diagnostics: Array) -> NDArray[np.intp]:
+def _rejected(operands: tuple[Array, ...], lu: Array, diagnostics: Array) -> NDArray[np.intp]:
     """Places of the matrices of a batch whose factors are rejected."""
     (a,), k = operands, diagnostics.shape[-1]
     scales = np.max(np.abs(a), axis=(1, 2)).astype(np.float64)
@@ -608,7 +608,7 @@ LU_FACTOR = replace(
         plu_batches.most_factors,
         _batched,
         Layout(lambda forms: forms[0].matrix, 3, kept=(2,), results=_results),
-        Filter(_doubtful, watched=("upper",)),
+        Filter(_rejected, watched=("upper",)),
     ),
     host="glla.hybrid.host:lu_factor",
     parts=2,

@@ -404,7 +404,7 @@ def _in_range(values: Values) -> bool:
 
 def _blocks_sound(shape: Shape, values: Values, scale: float) -> bool:
     """Whether blocked factors with a block norm are accepted; partial pivoting is judged by its growth alone, later."""
-    return values["pivoting"] == "partial" or acceptance.stands(values["health"], scale, min(shape))
+    return values["pivoting"] == "partial" or acceptance.health_accepted(values["health"], scale, min(shape))
 
 
 def _pairs_sound(shape: Shape, values: Values, scale: float) -> bool:

@@ -5,7 +5,7 @@ R is a product in float32, whose own error may be n u norm(A) norm(X). So the ra
     norm(R) / (n norm(A) norm(X) u), in the 1-norm
 
 is off by about 1: a ratio well below the limit is accepted, for any other the residual is computed again in float64 on
-the host. `STANDS` leaves room for that, and for sums of columns.
+the host. `ACCEPTED` leaves room for that, and for sums of columns.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from glla.operations.record import Values
 from glla.passes import Draft, Limits, resident
 from glla.passes.layout import Shape
 
-STANDS = PROMISED - 2
+ACCEPTED = PROMISED - 2
 """Ratio up to which the residual in float32 settles it."""
 
 

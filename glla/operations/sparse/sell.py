@@ -44,16 +44,16 @@ class Sell:
     def of(rows: Compressed, limits: Limits) -> Sell:
         """Choose whether rows are cut, whether they are sorted, and their layout."""
         pieces = _cut(rows, limits)
-        stands = np.arange(pieces.shape[0])
-        widths = texel_widths(pieces.lengths, stands, limits)
+        places = np.arange(pieces.shape[0])
+        widths = texel_widths(pieces.lengths, places, limits)
         gains = False
         if widths.sum() > pieces.entries / 4 + SORTING * widths.size:
             by_length = _sorted(pieces.lengths)
             saved = widths.sum() - texel_widths(pieces.lengths, by_length, limits).sum()
             gains = bool(saved > SORTING * widths.size)
-            stands = by_length if gains else stands
-        sums = Sell.of(_sums(rows, pieces, stands), limits) if gains or pieces is not rows else None
-        return Sell(rows.shape, rows.entries, Tiles.of(pieces, stands, limits), gains, sums)
+            places = by_length if gains else places
+        sums = Sell.of(_sums(rows, pieces, places), limits) if gains or pieces is not rows else None
+        return Sell(rows.shape, rows.entries, Tiles.of(pieces, places, limits), gains, sums)
 
     @property
     def tallest(self) -> int:
@@ -70,10 +70,10 @@ class Sell:
     def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
         """Contents of the `slots`, by name."""
         pieces = _cut(rows, limits)
-        stands = _sorted(pieces.lengths) if self.sorted else np.arange(pieces.shape[0])
-        texels = self.tiles.texels(pieces, stands, limits)
+        places = _sorted(pieces.lengths) if self.sorted else np.arange(pieces.shape[0])
+        texels = self.tiles.texels(pieces, places, limits)
         if self.sums is not None:
-            of_sums = self.sums.texels(_sums(rows, pieces, stands), limits)
+            of_sums = self.sums.texels(_sums(rows, pieces, places), limits)
             texels |= {f"{name}_of_sums": values for name, values in of_sums.items()}
         return texels
 
@@ -117,16 +117,16 @@ def _cut(rows: Compressed, limits: Limits) -> Compressed:
     return Compressed((len(row), rows.shape[1]), np.concatenate((starts, rows.starts[-1:])), rows.columns, rows.values)
 
 
-def _sums(rows: Compressed, pieces: Compressed, stands: Integers) -> Compressed:
-    """Matrix of ones that sums up the pieces of each row; `stands`: their places."""
+def _sums(rows: Compressed, pieces: Compressed, places: Integers) -> Compressed:
+    """Matrix of ones that sums up the pieces of each row; `places`: those of the pieces."""
     starts = np.arange(rows.shape[0] + 1)
     if pieces is not rows:
         starts = np.searchsorted(pieces.starts, rows.starts)
-    return Compressed((rows.shape[0], pieces.shape[0]), starts, stands, np.ones(len(stands), dtype=np.float32))
+    return Compressed((rows.shape[0], pieces.shape[0]), starts, places, np.ones(len(places), dtype=np.float32))
 
 
 def _sorted(lengths: Integers) -> Integers:
     """Place of each row after a stable sort by falling length."""
-    stands = np.empty(len(lengths), dtype=np.int64)
-    stands[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))
-    return stands
+    places = np.empty(len(lengths), dtype=np.int64)
+    places[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))
+    return places

@@ -41,15 +41,15 @@ class Tiles:
     short: bool  # columns are counted from the own row, in 16 bits; otherwise they are places in x, of 32
 
     @staticmethod
-    def of(rows: Compressed, stands: Integers, limits: Limits) -> Tiles:
-        """Choose the tile, and how columns are counted; `stands`: places of the rows."""
-        widths = texel_widths(rows.lengths, stands, limits)
+    def of(rows: Compressed, of_rows: Integers, limits: Limits) -> Tiles:
+        """Choose the tile, and how columns are counted; `of_rows`: places of the rows."""
+        widths = texel_widths(rows.lengths, of_rows, limits)
         high, wide = TILE_IN_SOFTWARE if limits.software else TILE
         tile = min(high, widths.shape[0]), min(wide, widths.shape[1])
         blocks = int(_tile_widths(widths, tile).sum())
         if 4 * math.prod(tile) * blocks > WASTE * rows.entries:
             tile, blocks = (1, 1), int(widths.sum())
-        away = rows.columns - np.repeat(stands, rows.lengths)
+        away = rows.columns - np.repeat(of_rows, rows.lengths)
         short = bool(away.min(initial=0) >= -SHORT and away.max(initial=0) < SHORT)
         return Tiles(rows.shape, tile, blocks, int(rows.lengths.max(initial=0)), short)
 
@@ -63,16 +63,16 @@ class Tiles:
             "spans": Storage(own.height, own.width, 2, dtype="int32"),
         }
 
-    def texels(self, rows: Compressed, stands: Integers, limits: Limits) -> dict[str, NDArray[Any]]:
+    def texels(self, rows: Compressed, of_rows: Integers, limits: Limits) -> dict[str, NDArray[Any]]:
         """Contents of the `slots`, by name."""
-        slots, widths = self.slots(limits), texel_widths(rows.lengths, stands, limits)
+        slots, widths = self.slots(limits), texel_widths(rows.lengths, of_rows, limits)
         first = self._first_blocks(widths)
-        at = self._elements(rows, stands, first, slots["A"].width)
+        at = self._elements(rows, of_rows, first, slots["A"].width)
         values = np.zeros(4 * slots["A"].height * slots["A"].width, dtype=np.float32)
         values[at] = rows.values
         columns = np.zeros(len(values), dtype=np.int16 if self.short else np.int32)
         if self.short:
-            columns[at] = rows.columns - np.repeat(stands, rows.lengths)
+            columns[at] = rows.columns - np.repeat(of_rows, rows.lengths)
         else:
             columns[at] = places(rows.columns, vector(self.shape[1], limits).width)
         return {
@@ -121,22 +121,22 @@ class Tiles:
         whole: Integers = first.repeat(high, axis=0).repeat(wide, axis=1)[: widths.shape[0], : widths.shape[1]]
         return whole
 
-    def _elements(self, rows: Compressed, stands: Integers, first: Integers, width: int) -> Integers:
+    def _elements(self, rows: Compressed, of_rows: Integers, first: Integers, width: int) -> Integers:
         """Place of each entry among the elements of A, in a texture of this width."""
-        (high, wide), texel = self.tile, stands >> 2
+        (high, wide), texel = self.tile, of_rows >> 2
         across, (line, beside) = width // wide, np.divmod(texel, first.shape[1])
-        within = 4 * (line % high * width + beside % wide) + (stands & 3)
+        within = 4 * (line % high * width + beside % wide) + (of_rows & 3)
         block = np.arange(rows.entries) + np.repeat(first.reshape(-1)[texel] - rows.starts[:-1], rows.lengths)
         corner = 4 * (block // across * (high * width) + block % across * wide)
         elements: Integers = corner + np.repeat(within, rows.lengths)
         return elements
 
 
-def texel_widths(lengths: Integers, stands: Integers, limits: Limits) -> Integers:
+def texel_widths(lengths: Integers, of_rows: Integers, limits: Limits) -> Integers:
     """Entries of the longest of the four rows of each texel of y."""
     own = vector(len(lengths), limits)
     padded = np.zeros((own.height, own.width, 4), dtype=np.int64)
-    padded.reshape(-1)[stands] = lengths
+    padded.reshape(-1)[of_rows] = lengths
     found: Integers = padded.max(axis=2)
     return found
 

@@ -137,7 +137,7 @@ def _parity(order: NDArray[np.intp]) -> int:
     return sign
 
 
-def of_figures(diagnostics: Array, scaled_by: Any = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def of_diagnostics(diagnostics: Array, scaled_by: Any = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Signs and logarithms of the determinants of a batch, from the diagnostics of its plan.
 
     `scaled_by` are the exponents by which each matrix was scaled before.
@@ -147,7 +147,7 @@ def of_figures(diagnostics: Array, scaled_by: Any = 0) -> tuple[NDArray[np.float
 
 
 def of_line_and_turns(u: Array, turns: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """As `of_figures`, from U's diagonals alone, and from one number of each matrix, see ``stack/doubt.frag``.
+    """As `of_diagnostics`, from U's diagonals alone, and from one number of each matrix, see ``stack/flag.frag``.
 
     >>> sign, logarithm = of_line_and_turns(np.float32([[2, 1]]), np.float32([7]))
     >>> float(sign[0]), round(float(np.exp(logarithm[0])), 3)
@@ -163,7 +163,7 @@ def results(known: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     if "turns" in known:
         parts = of_line_and_turns(known["line_0"][:, 0], known["turns"][:, 0, 0])
     else:
-        parts = of_figures(known["diagnostics"], known.get("exponents", 0))
+        parts = of_diagnostics(known["diagnostics"], known.get("exponents", 0))
     return dict(zip(("sign", "logarithm"), parts, strict=True))
 
 

@@ -183,8 +183,8 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Decide from the residual: done, a look at it in float64, or an error that names a column."""
     if not stage and forms[0].resident:
         n = forms[0].shape[-1]
-        stands = residual.ratio(values, n) <= residual.STANDS and residual.size(values, n) <= 1
-        return Done() if stands else Continue(LOOK)
+        accepted = residual.ratio(values, n) <= residual.ACCEPTED and residual.size(values, n) <= 1
+        return Done() if accepted else Continue(LOOK)
     ratio, column, share, gone = (float(one) for one in values["look"].reshape(-1))
     if ratio <= PROMISED:
         return Done()

@@ -113,8 +113,8 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -
     """Plan of a batch of systems, or of inverses, with transitions for single matrices."""
     way = plu_batches.solve_small if stack.is_small(forms) else plu_batches.solve
     made = way(forms, limits, equilibrate=equilibrate)
-    careful = fallback.of_systems(tuple(form.member for form in forms), limits, equilibrate)[0]
-    return replace(made, after=(replace(careful, when=f"{fallback.GREW}; or {fallback.SMALL}"),))
+    then = fallback.of_systems(tuple(form.member for form in forms), limits, equilibrate)[0]
+    return replace(made, after=(replace(then, when=f"{fallback.GREW}; or {fallback.SMALL}"),))
 
 
 def are_regular(operands: Sequence[Array], diagnostics: Array, equilibrate: bool = True) -> NDArray[np.bool_]:
@@ -152,14 +152,14 @@ def rejected(operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibr
     growth = _growth(a, largest, equilibrate)
     norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.PROBES)
     sound = np.isfinite(u).all(axis=1) & (growth <= acceptance.allowed_growth(n))
-    care_of = ~sound | acceptance.inverse_is_large(norms, largest, acceptance.DOUBTFUL_IN_STACKS)
-    care_of |= (np.abs(u) <= acceptance.SMALL * largest).any(axis=1)
+    bad = ~sound | acceptance.inverse_is_large(norms, largest, acceptance.CHECK_PIVOTS_ABOVE_IN_BATCHES)
+    bad |= (np.abs(u) <= acceptance.SMALL * largest).any(axis=1)
     for one in map(acceptance.largest_of_columns, operands[1:]):
         if not acceptance.near_one(one):
-            care_of |= ~acceptance.each_near_one(one)
+            bad |= ~acceptance.each_near_one(one)
     if not acceptance.near_one(a):
-        care_of |= ~(scaling.scales_near_one(a) if equilibrate else acceptance.each_near_one(a))
-    places = np.flatnonzero(care_of)
+        bad |= ~(scaling.scales_near_one(a) if equilibrate else acceptance.each_near_one(a))
+    places = np.flatnonzero(bad)
     if not len(places):
         return places
     return places[~are_regular([one[places] for one in operands], diagnostics[places], equilibrate)]

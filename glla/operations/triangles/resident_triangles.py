@@ -5,13 +5,13 @@
 
 The substitutions are those of a batch from the host, see `glla.operations.elimination.plu_batches.substitute`. From the
 diagnostics the host finds the matrices that failed at float32's limits. Diagnostics of large batches stay on the
-device, which finds the matrices that may have failed: see `glla.operations.batches.stack_doubts`.
+device, which finds the matrices that may have failed: see `glla.operations.batches.flags`.
 """
 
 from __future__ import annotations
 
-from glla.operations.batches import residents, stack_doubts
-from glla.operations.batches.residents import extremes_of, read_figures, taken
+from glla.operations.batches import flags, residents
+from glla.operations.batches.residents import extremes_of, read_diagnostics, taken
 from glla.operations.elimination import plu_batches
 from glla.operations.linear import create, elementwise, fold, move
 from glla.operations.linear.view import View
@@ -28,7 +28,7 @@ def with_triangles(
     Operands ``A``, which is T, and ``B``. Results ``matrices``: X. Figures of each member: ``most_A``, T's largest
     magnitude; of the triangle alone ``least``, that is not zero, ``most``, and ``row``, the least of the rows' largest;
     ``diagonal``, the least on it, without `unit_diagonal`; ``columns_B`` and ``columns_X``, the largest in each column.
-    They are read back; of a large stack ``doubts`` are, in their place.
+    They are read back; of a large stack ``flags`` are, in their place.
 
     `forms`: of T and B, with their views; in C order without. `lower`, `unit_diagonal`, `transposed`: as in
     `glla.operations.triangles.solve_triangular`.
@@ -60,7 +60,7 @@ def with_triangles(
         figure("diagonal", t, _diagonal(a), "min_magnitude", (-1,))
     figure("columns_B", right, b, "max_magnitude", (-2,))
     figure("columns_X", x, View.of((count, n, columns)), "max_magnitude", (-2,))
-    judge = stack_doubts.of_triangles(count, columns, False, unit_diagonal, size)
+    judge = flags.of_triangles(count, columns, False, unit_diagonal, size)
     return _looked_at(draft, x, diagnostics, count * (len(diagnostics) + 2 * columns - 2), judge)
 
 
@@ -99,7 +99,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
         diagnostics |= {f"{end}_{name}": ends[end] for end in ("least", "most")}
     figure("diagonal", lu, _diagonal(a), "min_magnitude", (-1,))
     figure("most_X", x, solutions, "max_magnitude", (-2, -1))
-    judge = stack_doubts.of_triangles(count, columns, True, False, size)
+    judge = flags.of_triangles(count, columns, True, False, size)
     solved = ordered(x, solutions) if transposed else x
     return _looked_at(draft, solved, diagnostics, count * len(diagnostics), judge)
 
@@ -108,16 +108,16 @@ def _looked_at(draft: Draft, x: str, diagnostics: dict[str, str], numbers: int, 
     """Return the plan, with diagnostics to read: all, or if they are many, flags of rejected matrices."""
     results = {"matrices": x}
     if 4 * numbers <= residents.READ_WHOLE:
-        results |= {name: read_figures(draft, slot, name) for name, slot in diagnostics.items()}
+        results |= {name: read_diagnostics(draft, slot, name) for name, slot in diagnostics.items()}
     else:
         given = {SAMPLERS.get(name, name): slot for name, slot in diagnostics.items()}
-        doubts = draft.call("doubts", judge, **{name: given[name] for name in judge.operands})["doubts"]
-        results |= {**diagnostics, "doubts": read_figures(draft, doubts, "doubts")}
+        flags = draft.call("flags", judge, **{name: given[name] for name in judge.operands})["flags"]
+        results |= {**diagnostics, "flags": read_diagnostics(draft, flags, "flags")}
     return draft.plan(results)
 
 
 SAMPLERS = {"least_U": "least", "most_U": "most", "most_A": "whole"}
-"""Diagnostics whose samplers in ``stack/doubt_triangles.frag`` have other names."""
+"""Diagnostics whose samplers in ``stack/flag_triangles.frag`` have other names."""
 
 
 def _views(forms: Forms) -> tuple[View, View]:

@@ -32,7 +32,7 @@ function normOfProbes({ n, at }) {
   return Number.isFinite(found) ? found : Infinity;
 }
 
-const inverseIsLarge = (size, most) => !(size * ROUNDOFF * Math.sqrt(most.length) * largest(most) <= THRESHOLDS.DOUBTFUL);
+const inverseIsLarge = (size, most) => !(size * ROUNDOFF * Math.sqrt(most.length) * largest(most) <= THRESHOLDS.CHECK_PIVOTS_ABOVE);
 
 // Places of pivots that are compared with their rounding errors; none where one of them is zero.
 const suspects = (u) => (u.every((one) => one !== 0) ? Array.from(u.keys()).filter((i) => Number.isFinite(u[i])) : []);

@@ -41,8 +41,8 @@ HOSTS["partial pivoting in float64"] = ([ab, b]) => {
   return [rounded(x), column([flaw])];
 };
 
-// Why a system is doubtful, by its numbers; "" if none is.
-function doubtfulBands(diag, n) {
+// Why a system is rejected, by its numbers; "" if none is.
+function rejectedBands(diag, n) {
   const { MOST_ERROR, LEAST_LEFT, DOMINANT, LARGEST_RATIO, NORMAL } = THRESHOLDS.BANDS;
   const least = Math.min(LEAST_LEFT[1], Math.max(LEAST_LEFT[0], 8 * n * n * ROUNDOFF));
   for (let k = 0; k < diag.length; k += 4) {
@@ -60,9 +60,9 @@ SETTLE.tridiagonal = SETTLE.pentadiagonal = (stage, v) => {
     const flaw = v.number("flaw");
     return flaw < 0 ? { done: {} } : { error: `SingularMatrixError: pivot ${flaw} is zero, or nothing but rounding error` };
   }
-  const because = doubtfulBands(v.at("diagnostics"), v.matrix("A").n);
+  const because = rejectedBands(v.at("diagnostics"), v.matrix("A").n);
   if (because) return { go: stage === "refine" ? "partial pivoting in float64" : "refine", because };
   const diag = v.at("diagnostics");
   const error = largest(diag.filter((_, k) => k % 4 === 0));
-  return { done: {}, words: [`The backward error is ${short(error)}, up to ${short(THRESHOLDS.BANDS.MOST_ERROR)} is good, and no pivot is doubtful.`] };
+  return { done: {}, words: [`The backward error is ${short(error)}, up to ${short(THRESHOLDS.BANDS.MOST_ERROR)} is good, and no pivot is rejected.`] };
 };

@@ -49,7 +49,7 @@ function soundness(player, operand, health) {
 }
 
 // Why float64 must decide; "" if it need not: columns without a pivot, or pivots that may be noise.
-function doubtfulEchelon(player, a) {
+function rejectedEchelon(player, a) {
   const results = resultsOf(player);
   const order = Math.min(a.m, a.n);
   const { ratio, growth } = soundness(player, a, results.health);
@@ -69,7 +69,7 @@ function doubtfulEchelon(player, a) {
 
 SETTLE.rref = (stage, v) => {
   const a = v.matrix("A");
-  const because = stage === "" ? doubtfulEchelon(v.player, a) : "";
+  const because = stage === "" ? rejectedEchelon(v.player, a) : "";
   if (because) return { go: "float64", because };
   const far = a.at.some((one) => one !== 0 && !sizeNearOne(Math.abs(one)));
   const words = [

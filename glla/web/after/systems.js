@@ -65,7 +65,7 @@ function factored(v, stage, diag) {
 
 function probed(v, { most }, known) {
   const size = normOfProbes(v.matrix("probe_solutions"));
-  if (!inverseIsLarge(size, most)) return substitute("the inverse is not large, so the factors stand");
+  if (!inverseIsLarge(size, most)) return substitute("the inverse is not large, so the factors are accepted");
   const because = `the inverse is large, about ${short(size)}`;
   return known.grew && !known.last ? { go: "complete pivoting", because: `${because}, and entries grew` } : { go: "look at the pivots", because };
 }

@@ -21,7 +21,7 @@ NARROWER = 0.98
 def plan(
     judged: str, norms: bool, lines: tuple[int, int, int], right_sides: bool, equilibrated: bool, texture_size: int
 ) -> Plan:
-    """Plan that flags candidates for rejection in a batch: 1 for each of them, ``doubts``. See ``stack/doubt.frag``.
+    """Plan that flags candidates for rejection in a batch: 1 for each of them, ``flags``. See ``stack/flag.frag``.
 
     Of determinants it gives ``turns``, too: the share of scaling and exchanges in each, in one number.
 
@@ -33,7 +33,7 @@ def plan(
     (count, number, order), turns = lines, judged == "determinant"
     names = ["F", "M_A", *(["L_A"] if judged != "definite" else []), *(["L_B", "M_B"] if right_sides else [])]
     names += ["N_A", "N_X"] if norms else []
-    draft = Draft("doubts")
+    draft = Draft("flags")
     one = View.of((count,))
     operands = {
         name: draft.operand(name, (View.of(lines) if name == "F" else one).storage(texture_size)) for name in names
@@ -47,14 +47,14 @@ def plan(
         "RIGHT_SIDES": int(right_sides),
         "NORMS": int("N_A" in names),
     }
-    most = NARROWER * acceptance.DOUBTFUL_IN_STACKS * (stack.PROBES / order) ** 0.5 / UNIT_ROUNDOFF
+    most = NARROWER * acceptance.CHECK_PIVOTS_ABOVE_IN_BATCHES * (stack.PROBES / order) ** 0.5 / UNIT_ROUNDOFF
     limits = (NARROWER * acceptance.allowed_growth(order), acceptance.SMALL / NARROWER, most, 2.0**-acceptance.NEAR_ONE)
     over = Over((count,), texture_size)
     results = {
-        name: draft.slot(name, laid((count,), "float32", texture_size)) for name in ("doubts", *["turns"] * turns)
+        name: draft.slot(name, laid((count,), "float32", texture_size)) for name in ("flags", *["turns"] * turns)
     }
     draft.draw(
-        "stack/doubt",
+        "stack/flag",
         operands,
         tuple(results.values()),
         {**over.uniforms, "order": order, "limits": limits},
@@ -65,12 +65,12 @@ def plan(
 
 @cached_plan
 def of_triangles(count: int, columns: int, factors: bool, unit_diagonal: bool, texture_size: int) -> Plan:
-    """The same plan for batches of triangular systems. See ``stack/doubt_triangles.frag``.
+    """The same plan for batches of triangular systems. See ``stack/flag_triangles.frag``.
 
     `count`, `columns`: matrices, and columns of B. `factors`: whether they are solved with packed factors, or with one
     triangle. `unit_diagonal`: whether that has a diagonal of ones.
     """
-    draft, one, each = Draft("doubts"), View.of((count,)), View.of((count, columns))
+    draft, one, each = Draft("flags"), View.of((count,)), View.of((count, columns))
     names = ["whole", "least", *(["diagonal"] if not unit_diagonal else [])]
     if factors:
         names += ["most", "least_B", "most_B", "most_X"]
@@ -81,7 +81,7 @@ def of_triangles(count: int, columns: int, factors: bool, unit_diagonal: bool, t
     operands = {
         name: draft.operand(name, (each if name.startswith("columns") else one).storage(texture_size)) for name in names
     }
-    over, result = Over((count,), texture_size), draft.slot("doubts", laid((count,), "float32", texture_size))
+    over, result = Over((count,), texture_size), draft.slot("flags", laid((count,), "float32", texture_size))
     defines = {"FACTORS": int(factors), "UNIT": int(unit_diagonal), **over.defines}
-    draft.draw("stack/doubt_triangles", operands, result, {**over.uniforms, **uniforms}, defines)
-    return draft.plan({"doubts": result}, flops=8 * count * (columns + 4))
+    draft.draw("stack/flag_triangles", operands, result, {**over.uniforms, **uniforms}, defines)
+    return draft.plan({"flags": result}, flops=8 * count * (columns + 4))

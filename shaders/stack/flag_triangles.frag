@@ -57,13 +57,13 @@ int of(sampler2D figures, int place) { return bits(element_of(figures, place)); 
 #if FACTORS
 bool near_one(int a) { return a == 0 || !finite(a) || (a >= bits(limits.x) && a <= bits(limits.y)); }
 
-bool stands(int member) {
+bool accepted(int member) {
     if (!finite(of(whole, member)) || !finite(of(most_B, member)) || !finite(of(most_X, member))) return false;
     return of(diagonal, member) != 0 && near_one(of(diagonal, member)) && near_one(of(least, member))
         && near_one(of(most, member)) && near_one(of(least_B, member)) && near_one(of(most_B, member));
 }
 #else
-bool stands(int member) {
+bool accepted(int member) {
     int tiny = bits(limits.x);
     int normal = bits(limits.y);
     if (!finite(of(whole, member))) return false;
@@ -85,5 +85,5 @@ void main() {
     result = vec4(0.0);
     if (is_spare()) return;
     ivec4 own = own_elements();
-    for (int c = 0; c < own_count(); ++c) result[c] = stands(own[c]) ? 0.0 : 1.0;
+    for (int c = 0; c < own_count(); ++c) result[c] = accepted(own[c]) ? 0.0 : 1.0;
 }

@@ -12,7 +12,7 @@ from glla.linalg import resident
 from glla.linalg.call import Call
 from glla.operations import OPERATIONS, acceptance
 from glla.operations.acceptance import allowed_growth
-from glla.operations.batches import residents, stack, stack_doubts
+from glla.operations.batches import flags, residents, stack
 from glla.operations.triangles import resident_triangles as stack_triangles
 from glla.operations.triangles import solve_triangular
 
@@ -123,9 +123,9 @@ def test_each_limit_by_itself(order, equilibrate, device, rng):
     ends = {name: one.astype(np.float32) for name, one in ends.items()}
     stand_ins = tuple(np.stack([ends[f"L_{x}"], ends[f"M_{x}"]], axis=1)[:, np.newaxis] for x in "AB")
     expected = np.isin(np.arange(count), batch.filter.rejected(stand_ins, np.zeros(0), figures, equilibrate))
-    plan = stack_doubts.plan("system", False, figures.shape, True, equilibrate, device.limits.texture_size)
+    plan = flags.plan("system", False, figures.shape, True, equilibrate, device.limits.texture_size)
     given = {name: glla.asarray(one, device, check_finite=False) for name, one in {"F": figures, **ends}.items()}
-    made = device.run(plan, **{name: one.value.texture for name, one in given.items()})["doubts"]
+    made = device.run(plan, **{name: one.value.texture for name, one in given.items()})["flags"]
     found = device.read(made).reshape(-1)[:count] != 0
     assert found[expected].all() and expected[kinds > 0].any() and not expected[kinds == 0].any()
     assert (found & ~expected).sum() < count / 20  # a little within a limit
@@ -151,7 +151,7 @@ def test_each_limit_of_triangles_by_itself(unit_diagonal, device, rng):
     sizes = (row, figures["whole"][:, 0], figures["least"][:, 0], diagonal)
     expected = solve_triangular.lost_by(*sizes, figures["columns_B"], figures["columns_X"]) | (diagonal == 0)
     expected |= ~np.isfinite(np.hstack([figures["whole"], figures["columns_B"], figures["columns_X"]])).all(axis=1)
-    plan = stack_doubts.of_triangles(count, columns, False, unit_diagonal, device.limits.texture_size)
+    plan = flags.of_triangles(count, columns, False, unit_diagonal, device.limits.texture_size)
     np.testing.assert_array_equal(judged_by(plan, figures, device), expected)
     assert 0.1 < expected.mean() < 0.9
 
@@ -164,7 +164,7 @@ def test_each_limit_of_given_factors_by_itself(device, rng):
     far = ~acceptance.each_near_one(np.hstack([figures[name] for name in names if name not in ("whole", "most_X")]))
     far |= figures["diagonal"][:, 0] == 0
     far |= ~np.isfinite(np.hstack([figures[name] for name in ("whole", "most_B", "most_X")])).all(axis=1)
-    plan = stack_doubts.of_triangles(count, 2, True, False, device.limits.texture_size)
+    plan = flags.of_triangles(count, 2, True, False, device.limits.texture_size)
     np.testing.assert_array_equal(judged_by(plan, figures, device), far)
     assert 0.1 < far.mean() < 0.9
 
@@ -177,7 +177,7 @@ def spoil(figures, rng):
 
 def judged_by(plan, figures, device):
     given = {name: glla.asarray(figures[name].reshape(-1), device, check_finite=False) for name in plan.operands}
-    made = device.run(plan, **{name: one.value.texture for name, one in given.items()})["doubts"]
+    made = device.run(plan, **{name: one.value.texture for name, one in given.items()})["flags"]
     return device.read(made).reshape(-1)[: len(figures["whole"])] != 0
 
 
@@ -245,7 +245,7 @@ def result_or_error(call, *operands, **options):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", BY_TRIANGLES)
 def test_triangles_that_the_host_doubts_the_device_doubts_too(name, device, rng, monkeypatch):
-    """What is solved, done again and refused is the same, whoever finds the doubtful members."""
+    """What is solved, done again and refused is the same, whoever finds the rejected matrices."""
     t, b = triangles_of_every_kind(3, rng)
     kinds, made = np.arange(COUNT) % 13, []
     for bytes_ in (2**30, 0):

@@ -105,7 +105,7 @@ bool cholesky_stands(int member) {
     return true;
 }
 
-bool stands(int member) {
+bool accepted(int member) {
     return a_is_near_one(member) && is_finite(element_of(M_A, member)) && b_is_near_one(member) && norms_are_finite(member)
         && (SYSTEM == 1 ? plu_stands(member) : cholesky_stands(member));
 }
@@ -128,7 +128,7 @@ void main() {
     if (is_spare()) return;
     ivec4 own = own_elements();
     for (int c = 0; c < own_count(); ++c) {
-        result[c] = stands(own[c]) ? 0.0 : 1.0;
+        result[c] = accepted(own[c]) ? 0.0 : 1.0;
 #if TURNS
         turns[c] = turns_of(own[c]);
 #endif
