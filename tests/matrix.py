@@ -2,8 +2,8 @@
 
 `CALLS` has a call of the public functions for each record, with the family that its operands are of; `FAMILIES` makes
 operands of every type that a family knows; `SPELLINGS` are other forms of a call, `settings` values of parameters. The
-records say the rest. test_exact, test_bounded, test_character and test_refused go over these tables; a file of an
-operation has what is peculiar to it.
+records say the rest. test_exact, test_bounded, test_character, test_shapes and test_refused go over these tables; a
+file of an operation has what is peculiar to it.
 """
 
 from __future__ import annotations

@@ -219,12 +219,6 @@ def test_overflow_is_infinity(run, variant):
 # ---- the plan ----------------------------------------------------------------------------------------------------
 
 
-@every_variant
-def test_the_defaults_come_first(variant):
-    defaults = next(parameter_space(VARIANTS[variant]))
-    assert str(plan(20, 20, 20, variant, parameters=defaults)) == str(plan(20, 20, 20, variant))
-
-
 def test_a_compute_shader_is_refused_where_there_is_none(device, rng):
     message = (
         r"^matmul\[compute_tiled\]: pass 0 \(matmul/compute_tiled\): a compute shader needs OpenGL 4\.3, "

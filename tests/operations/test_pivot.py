@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glla.operations.acceptance import SMALLEST_RATIO, accepted, allowed_growth
+from glla.operations.acceptance import SMALLEST_RATIO, accepted
 from glla.operations.elimination import plu
 from glla.operations.elimination.pivot import NORMS, EchelonSearch, FactorSearch
 from glla.passes import Draft, Storage, matrix, resident
@@ -252,12 +252,6 @@ def test_accepted(ratio, largest, scale, expected):
     assert accepted(ratio, largest, scale, 4) is expected
 
 
-@pytest.mark.parametrize(("order", "growth"), [(0, 16), (1, 20), (4, 24), (256, 80)])
-def test_allowed_growth(order, growth):
-    assert allowed_growth(order) == growth
-    assert accepted(1.0, growth, 1.0, order) and not accepted(1.0, growth + 0.1, 1.0, order)
-
-
 @pytest.mark.parametrize("pivoting", BLOCK_NORMS)
 def test_health_remembers_the_worst_step(factorise, pivoting):
     blocks = [8.0, 2.0, 0.5, 4.0]  # norms of diagonal blocks: half of it for harmonic, itself for geometric
@@ -277,20 +271,3 @@ def test_pivots_far_apart_are_not_healthy_whatever_their_mean(factorise):
 def test_geometric_norm_takes_the_order_that_multiplies_less(factorise):
     a = np.array([[1e-4, 1], [1, 1]], dtype=np.float32)
     assert factorise(search(a.shape, "geometric", True), a)["records"][0, :2].tolist() == [1, 1]
-
-
-# ---- the passes --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("steps", "even", "odd"), [(1, 1, 0), (2, 1, 1), (3, 2, 1), (4, 2, 2), (7, 4, 3)])
-def test_even_steps_of_an_echelon_form_get_the_larger_half_of_the_records(steps, even, odd):
-    draft = Draft("search")
-    draft.operand("A", matrix((8, 2 * steps)))
-    passes = EchelonSearch(draft, (8, 2 * steps), steps, "harmonic")
-    where = [passes.step(k, "A") for k in range(steps)]
-    assert where == [(("pivots_even", "pivots_odd")[k % 2], k // 2) for k in range(steps)]
-    plan = draft.plan(passes.slots.results(steps))
-    plan.check()
-    assert plan.slots["pivots_even"].width == even and set(plan.results) >= {"pivots_even", "health"}
-    assert (odd > 0) == ("pivots_odd" in plan.results)
-    assert plan.results["health"] == ("health_even", "health_odd")[(steps - 1) % 2]
