@@ -94,57 +94,56 @@ def spoilt(file, **changes):
     file.write_text(json.dumps(report), encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("changes", "report"),
-    [
-        ({"format": 0}, "its format is 0, not 1"),
-        ({"renderer": "another"}, f"it is of another, this is {RENDERER}"),
-        ({"shaders": "0123"}, "it was measured with other shaders, those of glla 1.2"),
-        ({"tuned": [ENTRY | {"variant": "fast"}]}, "variant of matmul must be one of inner_product, virtual_cube"),
-        ({"tuned": [ENTRY | {"variant": "compute_tiled", "parameters": {}}]}, "got 'compute_tiled'"),
-        (
-            {"tuned": [ENTRY | {"operation": "svd"}]},
-            f"operation must be one of {among(tuning.operations(), 'svd')}",
-        ),
-        ({"tuned": [ENTRY | {"operation": "plu", "variant": "row_vectors"}]}, "must be one of rank2, blocked, got"),
-        ({"tuned": [ENTRY | {"size": 0}]}, "size must be a whole number from 1, got 0"),
-        ({"tuned": [ENTRY | {"parameters": {"UNROLL": 3}}]}, "UNROLL must be one of 1, 2, 4, 8, got 3"),
-        ({"tuned": [ENTRY | {"parameters": {"UNROLL": 2.0}}]}, "must be whole numbers, got {'UNROLL': 2.0}"),
-        ({"tuned": [ENTRY | {"parameters": None}]}, "'NoneType' object has no attribute 'items'"),
-        ({"tuned": [{"operation": "matmul"}]}, "no 'size'"),
-        ({"tuned": 3}, "'int' object is not iterable"),
-    ],
-    ids=str,
-)
-def test_a_worthless_file_is_ignored_with_a_warning_that_names_it(folder, changes, report):
-    file = tuning.path(RENDERER)
-    tuning.write(file, RENDERER, "1.2", [ENTRY])
-    spoilt(file, **changes)
-    with pytest.warns(TuningWarning) as caught:
-        assert tuning.load(RENDERER) == ()
-    message = str(caught[0].message)
-    assert message.startswith(f"ignored: tuning: {file}: ")
-    assert report in message
-    assert message.endswith("; run `glla tune` again, or `glla tune --forget`")
-    with pytest.raises(OptionError):
-        tuning.read(file, RENDERER)
-
-
 CORRUPT = [
     "", "{", "[]", "3", '{"format": 1}', "[" * 100_000, '{"a":' * 100_000, "9" * 10_000, "NaN", '"\\ud800"', "\0",
     '{"format": 1, "renderer": ' + "[" * 900 + "]" * 900 + "}",
 ]  # fmt: skip
+BYTES = [*(text.encode() for text in CORRUPT), b"\xff\xfe", b"\x80", b'{"format": 1, "x": "\xe9"}']
+
+
+def tuned(**changes):
+    """Spoil the one entry of a file."""
+    return lambda file: spoilt(file, tuned=[ENTRY | changes])
+
+
+def replaced(make):
+    return lambda file: (file.unlink(), make(file))
 
 
 @pytest.mark.parametrize(
-    "content", [*(text.encode() for text in CORRUPT), b"\xff\xfe", b"\x80", b'{"format": 1, "x": "\xe9"}'],
-    ids=lambda content: str(content[:20]),
-)  # fmt: skip
-def test_a_corrupt_file(folder, content):
-    tuning.path(RENDERER).write_bytes(content)
-    with pytest.warns(TuningWarning, match="ignored: tuning: ") as caught:
+    ("spoil", "report"),
+    [
+        (lambda file: spoilt(file, format=0), "its format is 0, not 1"),
+        (lambda file: spoilt(file, renderer="another"), f"it is of another, this is {RENDERER}"),
+        (lambda file: spoilt(file, shaders="0123"), "it was measured with other shaders, those of glla 1.2"),
+        (lambda file: spoilt(file, tuned=[{"operation": "matmul"}]), "no 'size'"),
+        (lambda file: spoilt(file, tuned=3), "'int' object is not iterable"),
+        (tuned(variant="fast"), "variant of matmul must be one of inner_product, virtual_cube"),
+        (tuned(variant="compute_tiled", parameters={}), "got 'compute_tiled'"),
+        (tuned(operation="svd"), f"operation must be one of {among(tuning.operations(), 'svd')}"),
+        (tuned(operation="plu", variant="row_vectors"), "must be one of rank2, blocked, got"),
+        (tuned(size=0), "size must be a whole number from 1, got 0"),
+        (tuned(size=2.5), "size must be a whole number from 1, got 2.5"),
+        (tuned(parameters={"UNROLL": 3}), "UNROLL must be one of 1, 2, 4, 8, got 3"),
+        (tuned(parameters={"UNROLL": 2.0}), "must be whole numbers, got {'UNROLL': 2.0}"),
+        (tuned(parameters=None), "'NoneType' object has no attribute 'items'"),
+        *((lambda file, content=content: file.write_bytes(content), "") for content in BYTES),
+        (replaced(os.mkfifo), "it is no regular file"),  # nor is what is larger than any file of ours read
+        (replaced(os.mkdir), "it is no regular file"),
+        (lambda file: file.write_text("[" + " " * tuning.LARGEST + "]"), "it has more than"),
+    ],
+)
+def test_a_worthless_file_is_ignored_with_a_warning_that_names_it(folder, spoil, report):
+    file = tuning.path(RENDERER)
+    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    spoil(file)
+    with pytest.warns(TuningWarning) as caught:
         assert tuning.load(RENDERER) == ()
-    assert len(caught) == 1 and len(str(caught[0].message)) < 1000
+    (message,) = (str(one.message) for one in caught)
+    assert message.startswith(f"ignored: tuning: {file}: ") and report in message and len(message) < 1000
+    assert message.endswith("; run `glla tune` again, or `glla tune --forget`")
+    with pytest.raises(OptionError):
+        tuning.read(file, RENDERER)
 
 
 JSON = st.recursive(
@@ -168,19 +167,6 @@ def test_solve_goes_on_without_a_file_that_cannot_be_read(folder, device):
     tuning.path(device.info.renderer).write_text("[" * 100_000, encoding="utf-8")
     with pytest.warns(TuningWarning, match="it is nested too deep"), glla.Device() as fresh:
         assert glla.solve([[2.0]], [4.0], device=fresh).tolist() == [2.0]
-
-
-def test_a_file_without_an_end(folder):
-    """A device file or a pipe is not read, nor is what is larger than any file of ours."""
-    file = tuning.path(RENDERER)
-    for make, remove in ((os.mkfifo, os.unlink), (os.mkdir, os.rmdir)):
-        make(file)
-        with pytest.warns(TuningWarning, match="it is no regular file"):
-            assert tuning.load(RENDERER) == ()
-        remove(file)
-    file.write_text("[" + " " * tuning.LARGEST + "]")
-    with pytest.warns(TuningWarning, match="it has more than"):
-        assert tuning.load(RENDERER) == ()
 
 
 # ---- writing ---------------------------------------------------------------------------------
