@@ -46,11 +46,22 @@ def core(plan: Plan) -> Scope | None:
 
     The other steps are what a call needs besides: transfers, scaling, checks.
     """
-    name = re.split(r"[\[ ]", plan.operation)[0]
-    calls = [one.name for one in plan.steps if isinstance(one, Call) and one.plan.operation.startswith(f"{name}[")]
-    if len(calls) != 1:
+    call = _called(plan)
+    if call is None:
         return None
-    return next(scope for scope in plan.flat.scopes if scope.name == calls[0] and scope.number is None)
+    return next(scope for scope in plan.flat.scopes if scope.name == call.name and scope.number is None)
+
+
+def given(plan: Plan, own: Scope | None) -> dict[str, str]:
+    """Results of a plan and their slots; with the scope of the operation itself, those that this has, too."""
+    call = _called(plan) if own else None
+    return {name: slot for name, slot in plan.results.items() if call is None or name in call.plan.results}
+
+
+def _called(plan: Plan) -> Call | None:
+    name = re.split(r"[\[ ]", plan.operation)[0]
+    calls = [one for one in plan.steps if isinstance(one, Call) and one.plan.operation.startswith(f"{name}[")]
+    return calls[0] if len(calls) == 1 else None
 
 
 def shortened(steps: Sequence[Step], scopes: Sequence[Scope], slots: Collection[str]) -> tuple[Step, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from glla import registry
-from glla.display.scopes import Node, core, shortened, tree
+from glla.display.scopes import Node, core, given, shortened, tree
 from glla.passes.loop import Loop
 from glla.passes.plan import Call, Plan, Scope, stages
 from glla.passes.steps import Dispatch, Host, Pass, Step, Transfer
@@ -30,12 +30,13 @@ def _lines(plan: Plan, short: bool) -> Iterator[str]:
         if stage:
             yield f"\n{stage}:"
         yield title(one)
-        roles = [role for role in one.roles() if not (short and role[0] == "temporary")]
+        own = core(one) if short else None
+        shown = {*one.operands, *given(one, own)}
+        roles = [role for role in one.roles() if not short or role[1] in shown]
         yield from (f"  {role:9} {name}: {one.flat.slots[slot]}" for role, name, slot in roles)
         if isinstance(one, Loop):
             yield from (f"  carried   {operand} <- {name}" for name, operand in one.carry.items())
             yield from (f"  until     {name} is not 0" for name in (one.until,) if name is not None)
-        own = core(one) if short else None
         yield from _rows(one.flat, own)
         yield from around(one, own) if own else ()
         yield from map(str, one.after)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 
 from glla.display.outline import Item, outline
-from glla.display.scopes import core, shortened
+from glla.display.scopes import core, given, shortened
 from glla.display.table import around
 from glla.passes import (
     Buffer,
@@ -112,11 +112,8 @@ class _Lines:
         yield f"{often}{plan.operation}: {passes}{waits}"
         takes = f"  takes {', '.join(map(self._described, plan.operands)) or 'nothing'}"
         yield from textwrap.wrap(takes, WIDTH, subsequent_indent="    ")
-        given = [
-            f"{self._described(slot)}{'' if name == slot else f' as {name}'}" for name, slot in plan.results.items()
-        ]
-        for line in given if self.own is None else [", ".join(given)]:
-            yield from textwrap.wrap(f"  gives {line}", WIDTH, subsequent_indent="    ")
+        for name, slot in given(plan, self.own).items():
+            yield f"  gives {self._described(slot)}" + ("" if name == slot else f" as {name}")
         if isinstance(plan, Loop):
             yield from (f"  then {name} takes the place of {operand}" for name, operand in plan.carry.items())
             if plan.until is not None:
