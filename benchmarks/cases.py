@@ -192,7 +192,7 @@ def subjects() -> dict[str, Subject]:
     """List all: those that were asked about, and every operation whose plans none of them runs."""
     known = {subject.about.device_plan for subject in ASKED.values()}
     others = {
-        name: Subject(name) for name, one in RECORDS.items() if one.values is None or one.device_plan not in known
+        name: Subject(name) for name, one in RECORDS.items() if one.trial.values is None or one.device_plan not in known
     }
     return ASKED | others
 

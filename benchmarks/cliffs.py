@@ -197,7 +197,7 @@ def of_example(name: str) -> Subject:
         return record.example(shape[0], rng)
 
     return Subject(
-        lambda *arrays: getattr(glla, name)(*record.arguments(*arrays)),
+        lambda *arrays: getattr(glla, name)(*record.function.arguments(*arrays)),
         name,
         square=lambda n: (n,),
         operands=lambda shape: [array.shape for array in example(shape, np.random.default_rng(0))],
@@ -252,7 +252,7 @@ OWN: Mapping[str, Subject] = {
 SUBJECTS: Mapping[str, Subject] = OWN | {
     name: of_example(name)
     for name, record in OPERATIONS.items()
-    if record.public and name not in {subject.operation for subject in OWN.values()} | OWN.keys()
+    if record.function.public and name not in {subject.operation for subject in OWN.values()} | OWN.keys()
 }
 """Shapes that are searched, by operation: every public one."""
 

@@ -287,7 +287,7 @@ every_system = pytest.mark.parametrize("name", SYSTEMS)
 def choices(names: Any = CALLS) -> Iterator[tuple[str, str | None]]:
     """Record and variant, of what has a core that says all; None is the variant that is chosen."""
     for name in names:
-        if OPERATIONS[name].values is not None:
+        if OPERATIONS[name].trial.values is not None:
             yield from ((name, variant) for variant in (None, *OPERATIONS[name].variants))
 
 
@@ -473,7 +473,7 @@ def member(result: Any, i: int) -> Any:
 
 def judged(record: Any, operands: Operands) -> tuple[Any, ...]:
     """Inputs, as the judge takes them: a pair of factors is two."""
-    arguments = record.arguments(*operands)
+    arguments = record.function.arguments(*operands)
     return tuple(part for one in arguments for part in (one if isinstance(one, tuple) else (one,)))
 
 
@@ -491,11 +491,13 @@ def run_core(device: glla.Device, name: str, variant: str | None, operands: Oper
     forms = resident(*(array.shape for array in operands))
     plan = record.device_plan(forms, SOFTWARE, variant=variant, **options)
     given = {operand.lower(): device.upload(array) for operand, array in zip(record.operands, operands, strict=True)}
-    laid = record.aside(forms) if record.textures is None else record.textures(plan, SOFTWARE, operands)
+    laid = (
+        record.trial.aside(forms) if record.trial.textures is None else record.trial.textures(plan, SOFTWARE, operands)
+    )
     given |= {one.lower(): device.write_texels(texels) for one, texels in laid.items()}
     results = device.run(plan, **{operand: given[operand.lower()] for operand in plan.operands})
     found = {one: unpacked(device.read(texture), plan.slots[plan.results[one]]) for one, texture in results.items()}
-    return record.values(forms, found)
+    return record.trial.values(forms, found)
 
 
 # -- operands with a result that float32 holds ------------------------------------------------------------------------

@@ -515,7 +515,7 @@ def difference(name: str, case: Case, device: glla.Device) -> str:
 
 
 @pytest.mark.parametrize("software", [True, False], ids=["software", "GPU"])
-@pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.public])
+@pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.function.public])
 def test_what_is_shown_is_what_runs(name, software, devices):
     wrong = [found for case in accepted(name) if (found := difference(name, case, devices[software, case.device]))]
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
@@ -548,7 +548,7 @@ def test_figures_decide_what_comes_next(name, step):
     assert step in taken
 
 
-@pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.public])
+@pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.function.public])
 def test_conversions_are_shown(name, devices):
     """Of integers, of bools, and of those that do not lie in order: matrices, vectors, stacks of up to two members."""
     arrays = [np.round(3 * one).astype(np.int32) for one in OPERATIONS[name].example(5, np.random.default_rng(5))]
@@ -559,7 +559,7 @@ def test_conversions_are_shown(name, devices):
         (On(first != 0), *(On(b, False, True) for b in others)),
     ]
     forms += [(On(np.stack([first] * count)), *(On(np.stack([b] * count)) for b in others)) for count in (1, 2)]
-    if OPERATIONS[name].vectors:
+    if OPERATIONS[name].function.vectors:
         forms += [(On(np.float32(first)), *(On(b[:, 0], False, sliced) for b in others)) for sliced in (False, True)]
         forms += [(np.float32(first), *(On(b != 0) for b in others))]
     if name in ("rref", "plu", "lstsq"):

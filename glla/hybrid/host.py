@@ -64,7 +64,7 @@ def counterpart(operation: str) -> Callable[..., Any] | None:
     It is the one that the operation's record names, imported now; without SciPy its substitute in `WITHOUT_SCIPY`. None
     if there is none.
     """
-    module, _, name = OPERATIONS[operation].host.partition(":")
+    module, _, name = OPERATIONS[operation].function.host.partition(":")
     if not module:
         return None
     function: Callable[..., Any] = getattr(import_module(module), name)

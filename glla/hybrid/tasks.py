@@ -24,7 +24,7 @@ from glla.queue import Coprocessor, Pending
 
 Clock = Callable[[], float]
 
-SHARED = tuple(name for name, operation in OPERATIONS.items() if operation.host and operation.public)
+SHARED = tuple(name for name, operation in OPERATIONS.items() if operation.function.host and operation.function.public)
 """Names of the operations that the CPU side implements, too."""
 
 WARM = 0.3

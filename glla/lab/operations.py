@@ -190,7 +190,7 @@ def _built(
     operation: Operation, options: Mapping[str, Any], forms: Forms, limits: Limits, parameters: Parameters
 ) -> Plan:
     given = {"parameters": parameters} if parameters else {}
-    if operation.values is None:
+    if operation.trial.values is None:
         return fresh(operation.call_plan, tuple(replace(form, resident=False) for form in forms), limits, **given)
     return fresh(operation.device_plan, forms, limits, **options, **given)
 
@@ -283,7 +283,7 @@ def prepare(
     Raises GllaError: the plan cannot be built for this size, or the device has no room for the operands.
     """
     building, plan = clock(lambda: contender.build(forms(arrays), device.limits, parameters))
-    if operation.values is None:
+    if operation.trial.values is None:
         job = called(device, public(operation), arrays)
         assert job.run is not None
         return PlanJob(job.end_to_end, fetch=job.fetch, building=building, run=job.run, plan=plan, operands={})
@@ -323,7 +323,7 @@ def _on_the_host(result: Any) -> Any:
 def public(operation: Operation) -> Callable[..., Any]:
     """Find the public function of an operation, as one of the arrays of its example."""
     function = getattr(linalg, operation.name)
-    return lambda *arrays, **options: function(*operation.arguments(*arrays), **options)
+    return lambda *arrays, **options: function(*operation.function.arguments(*arrays), **options)
 
 
 def forms(arrays: Arrays) -> Forms:
@@ -333,10 +333,10 @@ def forms(arrays: Arrays) -> Forms:
 
 def uploaded(device: Device, operation: Operation, plan: Plan, arrays: Arrays) -> dict[str, Texture]:
     """Upload the operands of a plan of an operation: those of its example, and others that the plan reads."""
-    if operation.textures is not None:
-        laid = operation.textures(plan, device.limits, arrays)
+    if operation.trial.textures is not None:
+        laid = operation.trial.textures(plan, device.limits, arrays)
         return {name: device.write_texels(texels) for name, texels in laid.items()}
-    aside = {name: texels for name, texels in operation.aside(forms(arrays)).items() if name in plan.operands}
+    aside = {name: texels for name, texels in operation.trial.aside(forms(arrays)).items() if name in plan.operands}
     names = [name for name in plan.operands if name not in aside]
     operands = {name: device.upload(array) for name, array in zip(names, arrays, strict=True)}
     return operands | {name: device.write_texels(texels) for name, texels in aside.items()}
@@ -344,8 +344,8 @@ def uploaded(device: Device, operation: Operation, plan: Plan, arrays: Arrays) -
 
 def fetched(device: Device, operation: Operation, forms: Forms, plan: Plan, results: Textures) -> Any:
     """Read the results of a plan, as the value that the judge of its operation takes. Synchronises."""
-    assert operation.values is not None
-    return operation.values(forms, _Read(device, plan, results))
+    assert operation.trial.values is not None
+    return operation.trial.values(forms, _Read(device, plan, results))
 
 
 class _Read(Mapping[str, Float32]):

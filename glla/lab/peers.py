@@ -517,9 +517,9 @@ def peer_of(operation: Operation) -> tuple[Peer, Callable[..., Arrays]] | None:
     """
     if operation.name in BEST:
         return BEST[operation.name], _without_last if operation.name == "rref" else _same
-    if not operation.host:
+    if not operation.function.host:
         return None
-    module, _, function = operation.host.partition(":")
+    module, _, function = operation.function.host.partition(":")
     usual = Way(f"{module}.{function}", "numpy", _as_given, lambda: getattr(import_module(module), function))
     return Peer(f"{operation.name} on the CPU", usual, ()), _same
 

@@ -155,7 +155,7 @@ def _work(
     """Make the operands; return a function that runs the operation on them: a call, or a variant's plan."""
     found = OPERATIONS[operation]
     arrays = _arrays("trace", found, size, seed, data)
-    if variant is None and found.public:
+    if variant is None and found.function.public:
         return partial(operations.public(found), *arrays, device=device)
     steps = plan(operation, size, variant, device.limits, seed, data)
     if variant is None:

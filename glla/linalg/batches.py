@@ -44,9 +44,6 @@ Places = NDArray[np.intp]
 Results = dict[str, Any]
 """Results by name: of one matrix; or of a batch, its matrices along the first dimension."""
 
-Rejected = tuple[Places, tuple[Host, ...]]
-"""Places of matrices of a batch, and their operands on the host."""
-
 Part = TypeVar("Part")
 
 
@@ -185,7 +182,7 @@ class Batches:
                 there[name] = seen(one, width)
         return Solved(batch, plan, count, order, matrices, places, numbers | resident.gathered(there, places))
 
-    def _rejected(self, operands: tuple[Resident, ...], found: Solved) -> Iterator[Rejected]:
+    def _rejected(self, operands: tuple[Resident, ...], found: Solved) -> Iterator[tuple[Places, tuple[Host, ...]]]:
         """Places and operands, read back, of the matrices that are not accepted.
 
         By its extremes alone a matrix may be rejected that is accepted by all its entries.
@@ -203,7 +200,12 @@ class Batches:
     # -- rejected matrices of a batch ---------------------------------------------------------------------------------
 
     def _repair(
-        self, found: Results, rejected: Iterable[Rejected], count: int, batch: Index, plan: Plan | None
+        self,
+        found: Results,
+        rejected: Iterable[tuple[Places, tuple[Host, ...]]],
+        count: int,
+        batch: Index,
+        plan: Plan | None,
     ) -> None:
         """Replace the results of rejected matrices of a batch of `count`.
 

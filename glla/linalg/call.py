@@ -88,10 +88,7 @@ class Call(Batches):
         return solution
 
     def named(self, a: Array | Host, as_batch: bool = False) -> Results:
-        """Give all results for A, which is not empty, by name: matrices where A is, numbers on the host.
-
-        With `as_batch` a single matrix on the device is a batch of one, as one of the host is.
-        """
+        """Give all results for A, not empty, by name: matrices where A is, numbers on the host. `as_batch`: if one."""
         batch = a.shape[:-2]
         if not isinstance(a, Array):
             found = self._host_batch((a.reshape(-1, *a.shape[-2:]),), batch)
@@ -148,7 +145,7 @@ class Call(Batches):
 
     def _host_batch(self, matrices: tuple[Host, ...], batch: Index) -> Results:
         """Run for all matrices of the host, by one plan or in a loop."""
-        if self.record.fits:
+        if self.record.taken.fits:
             must_fit_a_texture(self.function, matrices[0].shape[-2:], self.device.limits)
         forms = forms_of(matrices if batch else [one[0] for one in matrices])
         way = self._route(forms)
@@ -156,7 +153,7 @@ class Call(Batches):
         if found is not None:
             return found
         whole = partial(self._in_blocks, plan=None if batch else way.plan)
-        run = whole if way.kind != "streamed" else self._streamed
+        run = whole if way.kind != "streamed" else partial(getattr(streaming, self.operation), self)
         every = list(zip(np.ndindex(batch), *matrices, strict=True))
         each = [run(*every[index]) for index in one_by_one(self.device, len(every))]
         return {name: stacked(np.asarray(one[name]) for one in each) for name in each[0]}
@@ -171,10 +168,6 @@ class Call(Batches):
         blocks = [self._one(index, a, np.ascontiguousarray(b[:, left : left + most])) for left in starts]
         x, *others = self.results
         return {x: np.hstack([one[x] for one in blocks]), **{name: max(one[name] for one in blocks) for name in others}}
-
-    def _streamed(self, index: Index, *operands: Host) -> Results:
-        """Run for one matrix, with right-hand sides that stream through the device."""
-        return {self.results[0]: getattr(streaming, self.operation)(self, index, *operands)}
 
     # -- operands on the device ---------------------------------------------------------------------------------------
 

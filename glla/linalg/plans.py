@@ -145,7 +145,7 @@ def shown(
     forms = forms_of(_as_called(operation, values))
     operation.check(forms)
     operation.known(options.get("variant"))
-    if operation.fits and not forms[0].resident:
+    if operation.taken.fits and not forms[0].resident:
         must_fit_a_texture(operation.name, forms[0].matrix, limits)
     options = _with_a_variant(operation, forms, limits, options)
     if options.get("stop") is not None:
@@ -155,7 +155,7 @@ def shown(
     elif any(form.resident for form in forms):
         found = _on_device(operation, values, forms, limits, room, **options)
     else:
-        options = {**operation.noticed(*values), **options}
+        options = {**operation.taken.noticed(*values), **options}
         found = _on_host(operation, _aligned(operation, forms), limits, room, **options)
     return replace(found, target=target)
 
@@ -240,7 +240,7 @@ def _with_a_variant(operation: Operation, forms: Forms, limits: Limits, options:
 def _as_called(operation: Operation, values: tuple[Any, ...]) -> Iterator[Any]:
     """See vectors as the call does: as rows or columns."""
     for name, value in zip(operation.operands, values, strict=True):
-        axis = operation.vectors.get(name)
+        axis = operation.function.vectors.get(name)
         shape = value if isinstance(value, tuple | list) else getattr(value, "shape", ())
         if axis is None or len(shape) != 1:
             yield value
@@ -259,13 +259,13 @@ def form_of(value: Any) -> Form:
 
 
 def _aligned(operation: Operation, forms: Forms) -> Forms:
-    """Make stacks alike, see `Operation.aligned`."""
+    """Make stacks alike, see `Taken.aligned`."""
     try:
         np.broadcast_shapes(*(form.stack for form in forms))
     except ValueError:
         shapes = " and ".join(f"{name} {form.shape}" for name, form in zip(operation.operands, forms, strict=True))
         raise ShapeError(f"plan: {operation.name}: leading dimensions must broadcast, got {shapes}") from None
-    return operation.aligned(forms)
+    return operation.taken.aligned(forms)
 
 
 def _target(device: DeviceLike | None, limits: Limits | None) -> tuple[str, Limits, int | None]:

@@ -130,7 +130,9 @@ def _wrapped(a: Float32) -> Float32:
 
 def _run(device: Device, a: Float32 | Array, b: Float32 | Array, variant: str | None, **options: Any) -> Any:
     """Multiply two matrices that fit the device, wherever they are."""
-    plan = MATMUL.call_plan(forms_of((a, b)), device.limits, variant=variant, **{**MATMUL.noticed(a, b), **options})
+    plan = MATMUL.call_plan(
+        forms_of((a, b)), device.limits, variant=variant, **{**MATMUL.taken.noticed(a, b), **options}
+    )
     return run(device, plan, dict(zip(plan.operands, (a, b), strict=False)))["C"]  # one operand: both are it
 
 

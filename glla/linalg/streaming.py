@@ -1,7 +1,7 @@
 """Systems with more right-hand sides than fit at once: a matrix stays on the device, blocks of columns are streamed.
 
 Each function has the name of its operation. It takes the call, the place of a matrix in its batch, and its operands,
-arrays of the host; it gives X. `glla.linalg.tiling` moves the blocks.
+arrays of the host; it gives X, by its name. `glla.linalg.tiling` moves the blocks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from glla.array.convert import Float32
 from glla.gl import Device, Texture
 from glla.gl.observers import host_step
 from glla.linalg import tiling
-from glla.linalg.batches import Index
+from glla.linalg.batches import Index, Results
 from glla.linalg.call import Call
 from glla.linalg.execution import on_device, run_stages
 from glla.linalg.factors import factorise, from_pivots
@@ -35,7 +35,7 @@ CAREFUL = 256
 """Columns of a block of right-hand sides that are solved by the fallback."""
 
 
-def solve(call: Call, index: Index, a: Float32, b: Float32 | None = None) -> Float32:
+def solve(call: Call, index: Index, a: Float32, b: Float32 | None = None) -> Results:
     """Solve for all columns of `b`, or of the identity."""
     equilibrate = bool(call.options.get("equilibrate", True))
     with explained(call.function, a):
@@ -47,7 +47,7 @@ def solve(call: Call, index: Index, a: Float32, b: Float32 | None = None) -> Flo
     if factors.in_bounds(a) and (b is None or acceptance.largest_near_one(b)):
         factors.check_regular(call.function, member_of_stack(index))
         tiling.solve(factors, blocks, x)
-        return x
+        return {"X": x}
     for left in range(0, columns, CAREFUL):
         place = slice(left, min(left + CAREFUL, columns))
         values = {"A": a, "B": blocks(place), "function": call.function, "member": member_of_stack(index)}
@@ -55,27 +55,27 @@ def solve(call: Call, index: Index, a: Float32, b: Float32 | None = None) -> Flo
         plan = fallback.fallback(fallback.System(*forms[1].matrix, call.device.limits), forms, equilibrate)
         perform = on_device(call.device, plan)
         x[:, place] = run_stages(OPERATIONS[call.operation], forms, perform, values, fallback.FALLBACK)["X"]
-    return x
+    return {"X": x}
 
 
 inv = solve
 
 
-def lu_solve(call: Substitution, index: Index, lu: Float32, b: Float32) -> Float32:
+def lu_solve(call: Substitution, index: Index, lu: Float32, b: Float32) -> Results:
     """Solve for all columns of `b` with factors of the host."""
     piv, transposed = call.exchanges_of(index), bool(call.options["transposed"])
     left, right, exponents = host_step(scaling.SCALE)(scaling.scaled)(lu, b)
     if not scaling.safe_factors(left):
-        return scaling.in_float64(lu, b, permutation_of(piv, len(lu)), transposed)
+        return {"X": scaling.in_float64(lu, b, permutation_of(piv, len(lu)), transposed)}
     with explained("lu_solve", lu):
         factors = from_pivots(upload(left, call.device), piv)
     x = np.empty(b.shape, dtype=np.float32)
     tiling.solve(factors, tiling.columns_of(right), x, transposed=transposed)
     (x,) = host_step(scaling.BACK)(scaling.scaled_back)(x, exponents)
-    return x
+    return {"X": x}
 
 
-def solve_triangular(call: Call, index: Index, a: Float32, b: Float32) -> Float32:
+def solve_triangular(call: Call, index: Index, a: Float32, b: Float32) -> Results:
     """Solve for all columns of `b` with a triangle."""
     variant = call.variant if call.operation == "solve_triangular" else None
     operation, forms = OPERATIONS["solve_triangular"], forms_of((a, b))
@@ -89,10 +89,10 @@ def solve_triangular(call: Call, index: Index, a: Float32, b: Float32) -> Float3
     if isinstance(verdict, Continue):
         careful = triangles.fallback(forms, call.device.limits, **options)
         x = run_stages(operation, forms, on_device(call.device, careful), values, verdict.stage)["X"]
-    return x
+    return {"X": x}
 
 
-def triangular_inverse(call: Call, index: Index, a: Float32) -> Float32:
+def triangular_inverse(call: Call, index: Index, a: Float32) -> Results:
     """Invert a triangle."""
     return solve_triangular(call, index, a, np.eye(len(a), dtype=np.float32))
 

@@ -200,8 +200,11 @@ def inv(
         return inverse_by_variant(a, variant, device, check_finite)
     value = operand("inv", "A", a, check_finite)
     square("inv", "A", value)
-    if variant is not None:
-        must_be_small(value)
+    if variant is not None and value.shape[-1] > IN_REGISTERS:
+        raise OptionError(
+            f"inv: variant 'pivoted_small' is for matrices of order {IN_REGISTERS} at most, got shape "
+            f"{value.shape}; leave it out"
+        )
     return Call("inv", "inv", device_of("inv", device, value), check_finite, ("A",))(value)
 
 
@@ -398,28 +401,13 @@ def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_fi
     raise OptionError(f"inv: variant must be one of {known}; other ones are for assume_a='pos' and triangles")
 
 
-def must_be_small(value: Float32 | Array) -> None:
-    """Raise OptionError for matrices that one fragment cannot eliminate."""
-    if value.shape[-1] > IN_REGISTERS:
-        raise OptionError(
-            f"inv: variant 'pivoted_small' is for matrices of order {IN_REGISTERS} at most, got shape {value.shape}; "
-            "leave it out"
-        )
-
-
 def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
     """Invert every 3 x 3 matrix of a stack by the adjugate formula.
 
-    Of the shape of `a`. Synchronises; of matrices on a device six diagnostics each are read, and they stay there.
-    `a`, (..., 3, 3): real numbers. `variant` ("adjugate", "adjugate_fused"): in two passes, as the source has it, or in
-    one. `device`, `check_finite`: as in `matmul`.
     Raises SingularMatrixError: a determinant is no larger than its rounding error; names the matrix. Raises
-    OptionError: the matrices are of another order. Raises NonFiniteError: an inverse is too large for float32, or too
-    small.
+    OptionError: the matrices are of another order. Raises NonFiniteError: an inverse does not fit float32.
 
-    Error: abs(A X - I) <= 12 u abs(A) P / abs(det A), P the cofactors with all terms positive. So norm(A X - I) / (n
-    norm(A) norm(X) u) may pass 30, the bound of `inv`, where two singular values are small: see
-    `glla.operations.systems.inv3`.
+    Its error bound is not that of `inv`: see `glla.operations.systems.inv3`.
 
     >>> inverse_by_formula([[[2, 0, 0], [0, 4, 0], [0, 0, 1]]], "adjugate", None, True)
     array([[[0.5 , 0.  , 0.  ],
@@ -450,8 +438,7 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
 def inverse_by_gauss_jordan(a: Any, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
     """Invert as the author of `glla.operations.systems.gauss_jordan` does, three passes a column; matrices one by one.
 
-    Raises ConvergenceError: norm(A X - I) / (n norm(A) norm(X) u) is beyond 30; names the column whose pivot was to
-    blame. Raises SingularMatrixError: likewise, and a column depends on those before it.
+    Raises ConvergenceError: norm(A X - I) / (n norm(A) norm(X) u) is beyond 30, by the pivot of a column that it names.
 
     >>> inverse_by_gauss_jordan([[0, 2], [4, 0]], None, True)
     array([[0.  , 0.25],

@@ -170,9 +170,8 @@ class Layout:
     kept: tuple[int, ...] = ()
     # the plan reads the lower half of A: with ``lower=False`` matrices are handed in transposed
     lower_half: bool = False
-    # (mapping of what a batch has given: ``operands``, ``matrices``, ``diagnostics``, ``exponents``, ``shape`` of A,
-    # and what the plan on the device reads) -> results by name, an element for each matrix; None where the matrices are
-    # the result
+    # (``operands``, ``matrices``, ``diagnostics``, ``exponents``, ``shape`` of A, what the plan on the device reads) ->
+    # results by name, an element for each matrix; None where the matrices are the result
     results: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 
     def length(self, forms: Forms) -> int:
@@ -193,9 +192,8 @@ class Layout:
 class Filter:
     """Which matrices of a batch are rejected, and their second run; the operation's `settle` judges those left."""
 
-    # (operands, matrices of the records, diagnostics of the records, **options) -> places of the matrices that are
-    # rejected. For a batch on the device it is asked twice: with pairs of extremes in place of operands and factors,
-    # then with the operands of those rejected
+    # (operands, matrices and diagnostics of the records, **options) -> places of the matrices that are rejected. For a
+    # batch on the device: with pairs of extremes in place of operands, then with the operands of those rejected
     rejected: Callable[..., NDArray[np.intp]] | None = None
     # ("", "system", "definite", "factors", "determinant"): whether the device itself finds the matrices of which the
     # host must see diagnostics, and by what: see `glla.operations.batches.flags`
@@ -205,8 +203,7 @@ class Filter:
     watched: tuple[str, ...] = ("least",)
     # (numbers that the plan `Batch.there` reads, by name, **options) -> which matrices are rejected
     lost: Callable[..., NDArray[np.bool_]] | None = None
-    # (A of a batch, **options) -> it scaled by powers of two, and exponents, by which rejected matrices are batched
-    # once more, see `glla.operations.batches.again`
+    # (A, **options) -> it scaled by powers of two, and exponents, for the second run, see `batches.again`
     scaled: Callable[..., Any] | None = None
     # name and function, (operands, **options) -> (X,), that solve rejected matrices batched on the host
     host_work: tuple[str, Callable[..., tuple[Array]]] | None = None
@@ -240,6 +237,45 @@ def first_result(forms: Forms, results: Mapping[str, Array]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
+class Taken:
+    """How a call takes its operands."""
+
+    # (operands) -> options that a call takes from places of its operands: two of them may be one
+    noticed: Callable[..., dict[str, Any]] = lambda *operands: {}
+    # (types of the operands on the device) -> type to which a call converts them
+    dtype: Callable[[Sequence[str]], str] = lambda dtypes: "float32"
+    # (forms) -> forms of as many operands, in which batches of another shape are made alike: those of the route
+    aligned: Callable[[Forms], Forms] = lambda forms: forms
+    fits: bool = False  # whether A must fit a texture: only right-hand sides are cut into blocks
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """The public function of an operation."""
+
+    public: bool = True  # whether there is one of its name
+    arguments: Callable[..., tuple[Any, ...]] = lambda *arrays: arrays  # (arrays of `example`) -> its arguments
+    # operands that may be vectors, and the dimension that a vector lacks: 0 for a row, 1 for a column
+    vectors: Mapping[str, int] = field(default_factory=dict)
+    parts: int = 1  # results that can be taken apart: ``P, L, U = plu(A)``
+    host: str = ""  # counterpart on the CPU, imported when it is used: ``"module:function"``; "" if there is none
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """How the plan on the device is tried for tests and comparisons."""
+
+    # (forms, results of `device_plan` as arrays) -> the value of the public function, or its judge's input instead.
+    # A result that is a packed matrix comes as a matrix, any other as texels; by default its first result. None where
+    # `device_plan` is not all of it: then the public function is compared
+    values: Callable[[Forms, Mapping[str, Array]], Any] | None = first_result
+    # (forms) -> operands of `device_plan` that `example` does not make, by name, as texels
+    aside: Callable[[Forms], Mapping[str, Array]] = lambda forms: {}
+    # (device plan, limits, arrays of `example`) -> texels of its operands by name, where they are no packed matrices
+    textures: Callable[[Plan, Limits, tuple[Array, ...]], Mapping[str, Any]] | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Operation:
     """Record of an operation."""
 
@@ -257,44 +293,24 @@ class Operation:
     call_plan: Callable[..., Plan]
     # (n, random numbers) -> operands of order n, arrays of float32
     example: Callable[[int, np.random.Generator], tuple[Array, ...]]
-    # (forms, results of `device_plan` as arrays) -> the value of the public function, or what its judge takes instead.
-    # A result that is a packed matrix comes as a matrix, any other as texels; by default its first result. None where
-    # `device_plan` is not all of it: then the public function is what can be compared
-    values: Callable[[Forms, Mapping[str, Array]], Any] | None = first_result
     # (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next, see
     # `glla.operations.record`. None where nothing comes after `call_plan`
     settle: Settle | None = None
     variants: Mapping[str, Variant] = field(default_factory=dict)  # ways to do it; empty if there is one
     # (forms, limits) -> the variant, and values for its parameters
     choose: Callable[[Forms, Limits], Choice] = lambda forms, limits: ("", ())
-    # (operands) -> options that a call takes from where its operands are: two of them may be one
-    noticed: Callable[..., dict[str, Any]] = lambda *operands: {}
-    # (types of the operands on the device) -> type to which a call converts them
-    dtype: Callable[[Sequence[str]], str] = lambda dtypes: "float32"
-    # (forms) -> forms of as many operands, in which stacks of another shape are made alike: what is routed
-    aligned: Callable[[Forms], Forms] = lambda forms: forms
+    taken: Taken = Taken()
+    function: Function = Function()
+    trial: Trial = Trial()
+    about: Variant = field(default_factory=partial(Variant, "", ""))  # its summary and source, if variants lack them
     batch: Batch | None = None  # how small matrices go together
     # (forms, limits, room, **options) -> plan that streams the operands through the device, tile by tile, or None if
     # they fit as a whole; `room` is the bytes left, or None without a cap. None for an operation that does not stream
     tiles: Callable[..., Plan | None] | None = None
-    # operands that may be vectors, and the dimension that a vector lacks: 0 for a row, 1 for a column
-    vectors: Mapping[str, int] = field(default_factory=dict)
-    fits: bool = False  # whether A must fit a texture: only right-hand sides are cut into blocks
-    host: str = ""  # counterpart on the CPU, imported when it is used: ``"module:function"``; "" if there is none
-    parts: int = 1  # results that can be taken apart: ``P, L, U = plu(A)``
     thesis: str = ""  # variant that is the thesis's own
     # (variant) -> pivoting strategies that it knows, its default first
     pivotings: Callable[[str], tuple[str, ...]] | None = None
     interface: Interface | None = None  # which shader a user's own may stand in for
-    # (forms) -> operands of `device_plan` that `example` does not make, by name, as texels
-    aside: Callable[[Forms], Mapping[str, Array]] = lambda forms: {}
-    # (device plan, limits, arrays of `example`) -> texels of its operands by name, where they are no packed matrices
-    textures: Callable[[Plan, Limits, tuple[Array, ...]], Mapping[str, Any]] | None = None
-    # (arrays of `example`) -> arguments of the public function
-    arguments: Callable[..., tuple[Any, ...]] = lambda *arrays: arrays
-    public: bool = True  # whether there is a public function of this name
-    summary: str = ""  # what is particular to it, and where it comes from, in a line each; "" where variants say it
-    source: str = ""
 
     def batch_of(self, options: Mapping[str, Any]) -> Batch | None:
         """Batch record for these options, see `Batch.modes`."""
@@ -313,10 +329,11 @@ class Operation:
 
     def known(self, variant: str | None) -> None:
         """Raise OptionError unless there is such a variant."""
-        if variant is not None and not self.variants:
+        if variant is None:
+            return
+        if not self.variants:
             raise OptionError(f"{self.name}: has no variants, got {variant!r}; leave it out")
-        if variant is not None:
-            one_of(f"{self.name}: variant", variant, self.variants)
+        one_of(f"{self.name}: variant", variant, self.variants)
 
 
 # -- what `settle` decides ---------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def route(
 ) -> Route:
     """Choose the way of some operands.
 
-    `operation`: which. `forms`: aligned, see `Operation.aligned`: all of them stacks of as many matrices, or none of
+    `operation`: which. `forms`: aligned, see `Taken.aligned`: all of them stacks of as many matrices, or none of
     them. `room`: bytes that are left on the device; None without a cap on them. `variant`: that was asked for; the
     matrices of a batch are looped then. `options`: of the operation, ``parameters`` among them.
     """

@@ -12,7 +12,7 @@ import numpy as np
 
 from glla.errors import LimitError, ShapeError
 from glla.operations.layouts.crossing import bring_in, read_back
-from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
+from glla.operations.record import Array, Choice, Chosen, Function, Operation, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -159,7 +159,6 @@ WINDOW_SQUARES = Operation(
     example=example,
     variants=VARIANTS,
     choose=choose,
-    host="glla.operations.window_squares:on_host",
+    function=Function(host="glla.operations.window_squares:on_host", public=False),
     thesis="frames",
-    public=False,
 )

@@ -290,11 +290,11 @@ class Pending(Future[Result]):
 
     def __iter__(self) -> Iterator[Pending]:
         operation = OPERATIONS.get(self._name)
-        if operation is None or operation.parts == 1:
+        if operation is None or operation.function.parts == 1:
             raise TypeError(
                 f"Pending: {self.label} cannot be taken apart before it is there; iterate over its result()"
             )
-        return (self[place] for place in range(operation.parts))
+        return (self[place] for place in range(operation.function.parts))
 
     def __bool__(self) -> bool:
         """Truth of the value. Waits, because a comparison is queued like any call."""

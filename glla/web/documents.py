@@ -164,7 +164,7 @@ def document(
         "known": {
             name: _data(array)
             for name, array in zip(found.operands, arrays, strict=True)
-            if found.textures is not None and name not in given
+            if found.trial.textures is not None and name not in given
         },
         "picture": _picture(found, arrays),
         "judge": operation,
@@ -271,8 +271,10 @@ def _given(
     found: Operation, plan: Plan, arrays: tuple[Array, ...]
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
     """Operands that are matrices, or wrapped vectors, which a page lets edit; and those that it takes as texels."""
-    if found.textures is None:
-        texels = {name: one for name, one in found.aside(operations.forms(arrays)).items() if name in plan.operands}
+    if found.trial.textures is None:
+        texels = {
+            name: one for name, one in found.trial.aside(operations.forms(arrays)).items() if name in plan.operands
+        }
         names = [name for name in plan.operands if name not in texels]
         if len(names) < len(arrays):
             raise OptionError(
@@ -281,7 +283,7 @@ def _given(
             )
         given = {name: _data(array) for name, array in zip(names, arrays, strict=True)}
     else:
-        texels = dict(found.textures(plan, LIMITS, arrays))
+        texels = dict(found.trial.textures(plan, LIMITS, arrays))
         layouts = {name: texture(plan.slots[name]).layout for name in texels}
         given = {
             name: _data(np.ravel(texels.pop(name))[: layout.shape[0]].reshape(-1, 1))
@@ -330,7 +332,7 @@ def _idea(
     """The idea of a variant, or of an operation without any, and where it comes from."""
     if shader is not None:
         return {"idea": "", "source": ""}
-    known = found.variants.get(variant or _chosen(found, plan, arrays), found)
+    known = found.variants.get(variant or _chosen(found, plan, arrays), found.about)
     return {"idea": known.summary, "source": known.source}
 
 

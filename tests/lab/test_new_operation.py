@@ -28,7 +28,13 @@ def toy(monkeypatch):
         return (tuned.variant, tuned.parameters) if tuned else ("rank2", ())
 
     variants = {name: replace(TRIANGULAR.variants[name], summary=f"toy {name}") for name in ("rank2", "blocked")}
-    record = replace(TRIANGULAR, name="toy", variants=variants, choose=choose, host="numpy.linalg:solve")
+    record = replace(
+        TRIANGULAR,
+        name="toy",
+        variants=variants,
+        choose=choose,
+        function=replace(TRIANGULAR.function, host="numpy.linalg:solve"),
+    )
     monkeypatch.setitem(OPERATIONS, "toy", record)
     monkeypatch.setitem(JUDGES, "toy", JUDGES["triangular"])
 

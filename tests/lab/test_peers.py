@@ -91,7 +91,7 @@ def test_there_are_several_ways_and_the_usual_call_comes_first():
     assert peers.FACTORS.usual.label == "scipy.linalg.lu_factor(a)"
     assert peers.IN_PLACE in [way.label for way in peers.FACTORS.others]
     # Not the record's counterpart as it is called: that of the factor was, until this test.
-    few = {name for name, one in OPERATIONS.items() if one.host and name not in peers.BEST}
+    few = {name for name, one in OPERATIONS.items() if one.function.host and name not in peers.BEST}
     assert not few & {"cholesky", "cho_factor"}
     labels = [way.label for way in peers.peer_of(OPERATIONS["cholesky"])[0].ways]
     assert any("spotrf" in label and "in place" in label for label in labels)

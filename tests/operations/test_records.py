@@ -42,13 +42,13 @@ with_variants = pytest.mark.parametrize(  # of its own: a solver borrows those o
 
 def called(record, operands):
     """What the public function gives."""
-    return getattr(glla, record.name)(*record.arguments(*operands))
+    return getattr(glla, record.name)(*record.function.arguments(*operands))
 
 
 @every_record
 def test_it_is_said_what_it_is(record):
     assert record.formula, "give the record a formula"
-    assert record.parts in (1, len(record.results)), "parts of the record: 1, or as many as there are results"
+    assert record.function.parts in (1, len(record.results)), "parts of the record: 1, or as many as there are results"
     for name, variant in record.variants.items():
         assert variant.summary and variant.source, f"VARIANTS: give {name!r} a summary and a source"
     assert OPERATIONS[record.name] is record, f"two records have the name {record.name!r}"
@@ -61,13 +61,13 @@ def test_there_is_a_judge_of_it(record):
 
 @every_record
 def test_the_public_function_takes_its_operands(record):
-    assert record.public == hasattr(glla, record.name), (
+    assert record.function.public == hasattr(glla, record.name), (
         f"glla has no function {record.name}: decorate it with @public() in a module of glla/linalg, "
         "run `python -m glla.generate`, or give the record public=False"
-        if record.public
+        if record.function.public
         else f"glla.{record.name} is a function: leave public=False out of the record"
     )
-    if record.public:
+    if record.function.public:
         parameters = inspect.signature(getattr(glla, record.name)).parameters.values()
         taken = [one for one in parameters if one.kind is not one.KEYWORD_ONLY and one.default is one.empty]
         assert len(taken) == len(record.operands)
@@ -80,7 +80,7 @@ def test_the_example_comes_out_right(record, n, rng):
     assert len(operands) == len(record.operands)
     assert all(array.dtype == np.float32 and array.ndim == 2 for array in operands)
     record.check(forms_of(operands))
-    if record.public:
+    if record.function.public:
         found = verdict(record.name, operands, called(record, operands))
         assert found.ok, found
 
@@ -97,7 +97,7 @@ REFUSED = {
 @every_order
 def test_every_variant_of_the_core_comes_out_right(device, name, variant, n, rng):
     """What variants are compared by, judged as the public function is."""
-    if OPERATIONS[name].values is None:
+    if OPERATIONS[name].trial.values is None:
         pytest.skip("its value takes more than its core")
     operands = OPERATIONS[name].example(n, rng)
     found = verdict(name, operands, run_core(device, name, variant, operands))
@@ -217,8 +217,8 @@ def test_the_table_has_no_other_operations():
 
 @every_record
 def test_the_cpus_counterpart_can_be_imported(record):
-    if record.host:
-        module, _, function = record.host.partition(":")
+    if record.function.host:
+        module, _, function = record.function.host.partition(":")
         assert callable(getattr(import_module(module), function))
 
 

@@ -53,7 +53,7 @@ CALLS |= {  # whose operation has another name
     "solveh_banded": [(BANDS[0, :2], np.arange(6)), (BANDS[:, :2], np.ones((2, 6, 1)))],
 }
 EXAMPLES = {
-    name: [OPERATIONS[name].arguments(*OPERATIONS[name].example(n, np.random.default_rng(n))) for n in (2, 7)]
+    name: [OPERATIONS[name].function.arguments(*OPERATIONS[name].example(n, np.random.default_rng(n))) for n in (2, 7)]
     for name in generate.public()
     if name in OPERATIONS
 }
@@ -162,7 +162,7 @@ def test_results_are_operands_everywhere(gpu):
     del a, product, solved
 
 
-@pytest.mark.parametrize("name", [name for name in EXAMPLES if OPERATIONS[name].parts > 1])
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if OPERATIONS[name].function.parts > 1])
 def test_tuples_can_be_taken_apart(gpu, name):
     operands = (CALLS.get(name) or EXAMPLES[name])[0]
     parts = list(getattr(gpu, name)(*operands))

@@ -89,10 +89,10 @@ def test_operators_do_what_they_say(owner):
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_parts_are_those_of_the_record(owner, name):
     p = Pending(owner, Call(name, np.zeros))
-    if OPERATIONS[name].parts > 1:
+    if OPERATIONS[name].function.parts > 1:
         parts = list(p)
         assert owner.calls == [("getitem", (p, place)) for place in range(len(parts))]
-        assert len(parts) == OPERATIONS[name].parts
+        assert len(parts) == OPERATIONS[name].function.parts
     else:
         with pytest.raises(TypeError, match="cannot be taken apart before it is there"):
             iter(p)

@@ -67,7 +67,7 @@ def by_glla(name, variant, arrays):
 
 def found_aside(name, arrays):
     """Operands that are no matrices."""
-    aside = OPERATIONS[name].aside(operations.forms(arrays)) if name == "lu_solve" else {}
+    aside = OPERATIONS[name].trial.aside(operations.forms(arrays)) if name == "lu_solve" else {}
     return {one: texels.reshape(-1, texels.shape[-1]) for one, texels in aside.items()}
 
 

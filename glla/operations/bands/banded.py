@@ -33,8 +33,10 @@ from glla.operations.record import (
     Continue,
     Done,
     Filter,
+    Function,
     Layout,
     Operation,
+    Taken,
     Values,
     Verdict,
     Way,
@@ -487,11 +489,10 @@ TRIDIAGONAL = Operation(
     settle=settle,
     variants=VARIANTS,
     choose=choose,
-    aligned=aligned,
+    taken=Taken(aligned=aligned),
     batch=_BATCH,
-    vectors={"B": 1},
+    function=Function(vectors={"B": 1}, public=False),
     thesis="cyclic_reduction",
-    public=False,
 )
 """One diagonal on either side, in `solve_banded` and `solveh_banded`."""
 
@@ -520,8 +521,11 @@ PENTADIAGONAL = replace(
     TRIDIAGONAL,
     name="pentadiagonal",
     formula="A X = B, A in five bands",
-    summary="two equations make a block row; cyclic reduction with 2 x 2 blocks",
-    source="Hockney 1965; Heller 1976",
+    about=replace(
+        TRIDIAGONAL.about,
+        summary="two equations make a block row; cyclic reduction with 2 x 2 blocks",
+        source="Hockney 1965; Heller 1976",
+    ),
     check=partial(check, function="pentadiagonal", most_rows=5),
     flops=partial(flops, each=19),
     device_plan=five,

@@ -27,7 +27,7 @@ from glla.operations.definite.definite import ZERO, careful_solution, settle, se
 from glla.operations.host.scaling import Float64, Integers, Scaled, factor_system, symmetric
 from glla.operations.layouts.crossing import read_back
 from glla.operations.layouts.shapes import aligned
-from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
+from glla.operations.record import Array, Choice, Chosen, Function, Operation, Taken, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Uniform, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -155,7 +155,7 @@ CHOLESKY_BANDED = Operation(
     example=example,
     settle=cholesky.of_factors(shifted),
     batch=stack_banded.batch(stack_banded.factor, partial(cholesky.careful, FACTOR), cholesky.NOT_DEFINITE),
-    fits=True,
+    taken=Taken(fits=True),
     variants=VARIANTS,
     choose=choose,
     thesis=BLOCK16,
@@ -241,11 +241,9 @@ SOLVE_POS_BANDED = Operation(
     batch=stack_banded.batch(stack_banded.solve, partial(cholesky.careful, SYSTEM), cholesky.NOT_DEFINITE, of_band),
     variants=VARIANTS_OF_SOLUTION,
     choose=choose_solution,
-    aligned=aligned,
-    vectors={"B": 1},
-    fits=True,
+    taken=Taken(aligned=aligned, fits=True),
+    function=Function(vectors={"B": 1}, public=False),
     thesis=BLOCK16,
-    public=False,
 )
 """Systems with a band, by `glla.linalg.definite.solve_definite_band`."""
 
@@ -303,8 +301,7 @@ BY_FACTORS = Kind("cho_solve_banded", _by_factors, scaled_factor)
 CHO_SOLVE_BANDED = Operation(
     name="cho_solve_banded",
     formula="L L^T X = B, L banded",
-    summary="two substitutions with the band of Cholesky's factor, 16 rows at a time",
-    source="LAPACK pbtrs",
+    about=Variant("two substitutions with the band of Cholesky's factor, 16 rows at a time", "LAPACK pbtrs"),
     operands=("C", "B"),
     results=("X",),
     check=partial(check, function="cho_solve_banded"),
@@ -314,9 +311,7 @@ CHO_SOLVE_BANDED = Operation(
     example=example_of_factor,
     settle=settle_solve,
     batch=stack_banded.batch(stack_banded.substitute, partial(careful_solution, BY_FACTORS), ZERO),
-    arguments=lambda c, b: ((c, False), b),
-    aligned=aligned,
-    vectors={"B": 1},
-    fits=True,
+    function=Function(arguments=lambda c, b: ((c, False), b), vectors={"B": 1}),
+    taken=Taken(aligned=aligned, fits=True),
 )
 """The public solution with the Cholesky factor of a band."""

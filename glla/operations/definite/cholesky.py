@@ -24,8 +24,10 @@ from glla.operations.record import (
     Chosen,
     Continue,
     Done,
+    Function,
     Operation,
     Settle,
+    Taken,
     Values,
     Verdict,
     Way,
@@ -296,10 +298,10 @@ CHOLESKY = Operation(
     example=example,
     settle=of_factors(),
     batch=STACKS,
-    fits=True,
+    taken=Taken(fits=True),
     variants=VARIANTS,
     choose=choose,
-    host="glla.operations.definite.cholesky:on_host",
+    function=Function(host="glla.operations.definite.cholesky:on_host"),
     thesis="rank2",
 )
 
@@ -327,8 +329,7 @@ CHO_FACTOR = replace(
     check=partial(square, "cho_factor"),
     call_plan=whole_factor,
     results=("c", "lower"),
-    values=lambda forms, results: (results["L"], True),
-    host="glla.operations.definite.cholesky:factor_on_host",
-    parts=2,
+    trial=replace(CHOLESKY.trial, values=lambda forms, results: (results["L"], True)),
+    function=replace(CHOLESKY.function, host="glla.operations.definite.cholesky:factor_on_host", parts=2),
 )
 """The public factorisation that returns a factor for `cho_solve`."""

@@ -23,9 +23,9 @@ from glla.operations.host.scaling import Float64, Integers, scaled_back
 from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.layouts.shapes import aligned, by_factors, system
-from glla.operations.record import Array, Continue, Done, Operation, Values, Verdict, Way
+from glla.operations.record import Array, Continue, Done, Function, Operation, Taken, Values, Verdict, Way
 from glla.operations.triangles import triangular
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -273,8 +273,9 @@ BY_FACTORS = Kind("cho_solve", _by_factors, scaled_factor, as_it_lies=True)
 CHO_SOLVE = Operation(
     name="cho_solve",
     formula="L L^T X = B",
-    summary="two substitutions with Cholesky's factor: L Y = B, then L^T X = Y",
-    source="LAPACK potrs; Higham 2002, section 10.1",
+    about=Variant(
+        "two substitutions with Cholesky's factor: L Y = B, then L^T X = Y", "LAPACK potrs; Higham 2002, section 10.1"
+    ),
     operands=("C", "B"),
     results=("X",),
     check=partial(by_factors, "cho_solve", name="c"),
@@ -284,10 +285,8 @@ CHO_SOLVE = Operation(
     example=example_of_factor,
     settle=settle_solve,
     batch=stack_definite.batch(stack_definite.substitute, partial(careful_solution, BY_FACTORS, lower=True), ZERO),
-    arguments=lambda c, b: ((c, True), b),
-    aligned=aligned,
-    vectors={"B": 1},
-    fits=True,
+    function=Function(arguments=lambda c, b: ((c, True), b), vectors={"B": 1}),
+    taken=Taken(aligned=aligned, fits=True),
 )
 """The public solution with a Cholesky factor."""
 
@@ -304,10 +303,8 @@ SOLVE_POS = Operation(
     settle=settle,
     batch=stack_definite.batch(stack_definite.solve, partial(cholesky.careful, SYSTEM), cholesky.NOT_DEFINITE),
     variants={name: cholesky.VARIANTS[name] for name in ("rank2", "blocked")},
-    aligned=aligned,
-    vectors={"B": 1},
-    fits=True,
+    taken=Taken(aligned=aligned, fits=True),
+    function=Function(vectors={"B": 1}, public=False),
     thesis="rank2",
-    public=False,
 )
 """`solve` with ``assume_a="pos"``."""

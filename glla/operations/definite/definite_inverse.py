@@ -36,7 +36,9 @@ from glla.operations.record import (
     Chosen,
     Continue,
     Done,
+    Function,
     Operation,
+    Taken,
     Values,
     Verdict,
     Way,
@@ -240,8 +242,8 @@ INV_POS = Operation(
     batch=stack_definite.batch(stack_definite.invert, careful, cholesky.NOT_DEFINITE),
     variants=VARIANTS,
     choose=choose,
-    fits=True,
+    taken=Taken(fits=True),
     thesis=AUTHORS,
-    public=False,
+    function=Function(public=False),
 )
 """`inv` with ``assume_a="pos"``."""

@@ -34,9 +34,9 @@ from glla.operations.linear.view import View, laid
 from glla.operations.orthogonal import qr, qr_rows
 from glla.operations.orthogonal.qr_blocks import beside, window
 from glla.operations.product import matmul
-from glla.operations.record import Array, Operation, Way
+from glla.operations.record import Array, Function, Operation, Taken, Trial, Way
 from glla.operations.routes import must_fit_a_texture
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, matrix, resident
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -294,8 +294,10 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
 LSTSQ = Operation(
     name="lstsq",
     formula="min norm(b - A x)",
-    summary="reflections leave R and c = Q^T b of [A b]; the host solves R x = c by the singular values of R",
-    source="Golub and Van Loan 2013, sections 5.3 and 5.5; LAPACK gelsd",
+    about=Variant(
+        "reflections leave R and c = Q^T b of [A b]; the host solves R x = c by the singular values of R",
+        "Golub and Van Loan 2013, sections 5.3 and 5.5; LAPACK gelsd",
+    ),
     operands=("A", "B"),
     results=("X", "residuals", "rank", "s"),
     check=check,
@@ -303,9 +305,7 @@ LSTSQ = Operation(
     device_plan=device_plan,
     call_plan=call_plan,
     example=example,
-    values=None,
-    aligned=aligned,
-    vectors={"B": 1},
-    host="glla.operations.orthogonal.lstsq:on_host",
-    parts=4,
+    trial=Trial(values=None),
+    taken=Taken(aligned=aligned),
+    function=Function(vectors={"B": 1}, host="glla.operations.orthogonal.lstsq:on_host", parts=4),
 )

@@ -24,7 +24,7 @@ from glla.operations.orthogonal.qr_blocks import Panels
 from glla.operations.orthogonal.qr_pairs import applied, pairs, reflectors, upper
 from glla.operations.orthogonal.qr_stack import MOST_COLUMNS, batch
 from glla.operations.orthogonal.qr_tall import Tree
-from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder, resolved
+from glla.operations.record import Array, Choice, Chosen, Function, Operation, Trial, Way, builder, resolved
 from glla.operations.routes import must_fit_a_texture
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -247,11 +247,10 @@ QR = Operation(
     device_plan=plan,
     call_plan=call_plan,
     example=example,
-    values=lambda forms, results: (results["Q"], results["R"]),
+    trial=Trial(values=lambda forms, results: (results["Q"], results["R"])),
     batch=batch("reduced", modes={mode: batch(mode) for mode in MODES}),
     variants=VARIANTS,
     choose=choose,
-    host="glla.operations.orthogonal.qr:on_host",
-    parts=2,
+    function=Function(host="glla.operations.orthogonal.qr:on_host", parts=2),
     thesis="householder",
 )

@@ -46,7 +46,7 @@ from glla.operations.product.blocked_product import (
     single_component,
     write_out,
 )
-from glla.operations.record import Array, Choice, Chosen, Operation, Way, builder
+from glla.operations.record import Array, Choice, Chosen, Function, Operation, Taken, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Uniform, Variant
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
@@ -225,7 +225,7 @@ SYRK = Operation(
     example=example,
     variants=VARIANTS,
     choose=choose,
-    fits=True,
+    taken=Taken(fits=True),
     thesis="single_component",
-    public=False,
+    function=Function(public=False),
 )

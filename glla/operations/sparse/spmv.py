@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glla.errors import OptionError, ShapeError
 from glla.operations.layouts.crossing import read_texels, texels_of, write_texels
-from glla.operations.record import Array, Choice, Operation, Way, resolved
+from glla.operations.record import Array, Choice, Function, Operation, Trial, Way, resolved
 from glla.operations.sparse import model
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS
@@ -270,11 +270,9 @@ SPMV = Operation(
     device_plan=plan,
     call_plan=call_plan,
     example=model.example,
-    values=values,
+    trial=Trial(values=values, textures=textures),
     variants=VARIANTS,
     choose=choose,
-    textures=textures,
-    vectors={"x": 1},
+    function=Function(vectors={"x": 1}, public=False),
     thesis="circular",
-    public=False,
 )

@@ -24,8 +24,11 @@ from glla.operations.record import (
     Continue,
     Done,
     Filter,
+    Function,
     Layout,
     Operation,
+    Taken,
+    Trial,
     Values,
     Verdict,
     Way,
@@ -240,9 +243,9 @@ SLOGDET = Operation(
     device_plan=device_plan,
     call_plan=call_plan,
     example=example,
-    values=_sign_and_log,
+    trial=Trial(values=_sign_and_log),
     settle=settle,
-    fits=True,
+    taken=Taken(fits=True),
     variants=plu.SOLVERS,
     thesis="rank2",
     batch=Batch(
@@ -251,7 +254,7 @@ SLOGDET = Operation(
         Layout(lambda forms: (0, 0), 4, kept=(0,), results=results),
         Filter(rejected, "determinant", scaled=scaling.of_system),
     ),
-    parts=2,
+    function=Function(parts=2),
 )
 
 DET = replace(
@@ -261,7 +264,6 @@ DET = replace(
     results=("det",),
     check=partial(square, "det"),
     example=_tame,
-    values=_value,
-    host="glla.hybrid.host:det",
-    parts=1,
+    trial=replace(SLOGDET.trial, values=_value),
+    function=replace(SLOGDET.function, host="glla.hybrid.host:det", parts=1),
 )

@@ -25,7 +25,20 @@ from glla.operations.host.scaling import of_system
 from glla.operations.layouts.crossing import at_home, bring_in_watched, read_back, upload
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
-from glla.operations.record import Array, Choice, Chosen, Continue, Done, Operation, Values, Verdict, Way, builder
+from glla.operations.record import (
+    Array,
+    Choice,
+    Chosen,
+    Continue,
+    Done,
+    Function,
+    Operation,
+    Taken,
+    Values,
+    Verdict,
+    Way,
+    builder,
+)
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, PingPong, Plan, Transition, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -213,8 +226,8 @@ GAUSS_JORDAN = Operation(
     settle=settle,
     variants=VARIANTS,
     choose=choose,
-    fits=True,
+    taken=Taken(fits=True),
     thesis="gauss_jordan",
-    public=False,
+    function=Function(public=False),
 )
 """`inv` with ``variant="gauss_jordan"``."""

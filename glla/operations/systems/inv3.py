@@ -38,6 +38,7 @@ from glla.operations.record import (
     Chosen,
     Done,
     Filter,
+    Function,
     Layout,
     Operation,
     Values,
@@ -275,6 +276,6 @@ INV3 = Operation(
     choose=choose,
     batch=replace(_batch("adjugate"), modes={"adjugate_fused": _batch("adjugate_fused")}),
     thesis="adjugate",
-    public=False,
+    function=Function(public=False),
 )
 """`inv` with a batch of matrices of order 3 and a variant of the author's."""

@@ -12,7 +12,7 @@ from glla.operations.elimination.factors import factor, substitute
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.layouts import packing
 from glla.operations.layouts.shapes import square
-from glla.operations.record import Array, Operation
+from glla.operations.record import Array, Function, Operation, Taken
 from glla.operations.systems import solve
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, matrix
 from glla.passes.cache import cached_plan
@@ -56,6 +56,6 @@ INV = Operation(
     settle=fallback.settle,
     batch=replace(solve.SYSTEMS, layout=replace(solve.SYSTEMS.layout, matrix=lambda forms: forms[0].matrix)),
     tiles=solve.streamed,
-    fits=True,
-    host="glla.hybrid.host:inv",
+    taken=Taken(fits=True),
+    function=Function(host="glla.hybrid.host:inv"),
 )

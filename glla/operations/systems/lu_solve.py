@@ -26,11 +26,24 @@ from glla.operations.layouts.crossing import (
     write_texels,
 )
 from glla.operations.layouts.shapes import aligned, by_factors
-from glla.operations.record import Array, Batch, Filter, Layout, Operation, Values
+from glla.operations.record import Array, Batch, Filter, Function, Layout, Operation, Taken, Trial, Values
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.triangles import resident_triangles
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Storage, Transition, texture
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Form,
+    Forms,
+    HostArray,
+    Limits,
+    Parameters,
+    Plan,
+    Storage,
+    Transition,
+    Variant,
+    texture,
+)
 from glla.passes.cache import cached_plan
 
 SINGULAR = "SingularMatrixError: names the place"
@@ -196,8 +209,9 @@ def _no_exchanges(forms: Forms) -> dict[str, Array]:
 LU_SOLVE = Operation(
     name="lu_solve",
     formula="L U X = B",
-    summary="exchange the rows of B, then two substitutions: L Y = B and U X = Y",
-    source="LAPACK getrs; Higham 2002, chapter 8",
+    about=Variant(
+        "exchange the rows of B, then two substitutions: L Y = B and U X = Y", "LAPACK getrs; Higham 2002, chapter 8"
+    ),
     operands=("lu", "B"),
     results=("X",),
     check=partial(by_factors, "lu_solve", name="lu"),
@@ -206,13 +220,11 @@ LU_SOLVE = Operation(
     call_plan=call_plan,
     example=example,
     settle=of_given_factors(_singular, _lost),
-    aside=_no_exchanges,
-    arguments=lambda lu, b: ((lu, np.arange(len(lu))), b),
-    aligned=aligned,
+    trial=Trial(aside=_no_exchanges),
+    function=Function(arguments=lambda lu, b: ((lu, np.arange(len(lu))), b), vectors={"B": 1}),
+    taken=Taken(aligned=aligned, fits=True),
     batch=Batch(
         plu_batches.most_systems, batched, Layout(lambda forms: forms[1].matrix), Filter(lost=not_accepted), on_device
     ),
     tiles=streams.substitution,
-    vectors={"B": 1},
-    fits=True,
 )

@@ -27,10 +27,10 @@ from glla.operations.host.scaling import Float64
 from glla.operations.layouts.crossing import at_home, bring_in_watched
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
-from glla.operations.record import BATCHED, Continue, Done, Layout, Operation, Values, Verdict
+from glla.operations.record import BATCHED, Continue, Done, Layout, Operation, Taken, Trial, Values, Verdict
 from glla.operations.systems import solve
 from glla.operations.systems.inverse import device_plan, example
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant
 from glla.passes.cache import cached_plan
 
 STEP, TRANSPOSED, LAST = "step of Hager's method", "with the transpose", "alternating signs"
@@ -214,8 +214,10 @@ def _vector(x: Float64) -> NDArray[np.float32]:
 RCOND = Operation(
     name="rcond",
     formula="1 / (norm(A) norm(A^-1))",
-    summary="Hager's method climbs from unit vector to unit vector, solving with A and with its transpose",
-    source="Hager 1984; Higham 1988, LAPACK lacn2",
+    about=Variant(
+        "Hager's method climbs from unit vector to unit vector, solving with A and with its transpose",
+        "Hager 1984; Higham 1988, LAPACK lacn2",
+    ),
     operands=("A",),
     results=("rcond",),
     check=partial(square, "rcond"),
@@ -223,7 +225,7 @@ RCOND = Operation(
     device_plan=device_plan,
     call_plan=call_plan,
     example=example,
-    values=None,
+    trial=Trial(values=None),
     settle=settle,
     batch=replace(
         solve.SYSTEMS,
@@ -232,5 +234,5 @@ RCOND = Operation(
         layout=Layout(lambda forms: forms[0].matrix, 3, results=results),
         filter=replace(solve.SYSTEMS.filter, watched=("least", "norms")),
     ),
-    fits=True,
+    taken=Taken(fits=True),
 )

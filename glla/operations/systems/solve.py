@@ -18,7 +18,7 @@ from glla.operations.host import scaling
 from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import bring_in, bring_in_watched, read_back, watch
 from glla.operations.layouts.shapes import aligned, system
-from glla.operations.record import Array, Batch, Filter, Layout, Operation, Way
+from glla.operations.record import Array, Batch, Filter, Function, Layout, Operation, Taken, Way
 from glla.operations.systems import streams
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan
 from glla.passes.cache import cached_plan
@@ -191,11 +191,9 @@ SOLVE = Operation(
     example=example,
     variants=SOLVERS,
     thesis="rank2",
-    aligned=aligned,
+    taken=Taken(aligned=aligned, fits=True),
     settle=fallback.settle,
     batch=SYSTEMS,
     tiles=streamed,
-    vectors={"B": 1},
-    fits=True,
-    host="glla.hybrid.host:solve",
+    function=Function(vectors={"B": 1}, host="glla.hybrid.host:solve"),
 )

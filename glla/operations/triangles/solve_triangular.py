@@ -33,16 +33,7 @@ from glla.operations.layouts.crossing import (
 )
 from glla.operations.layouts.shapes import aligned, system
 from glla.operations.product.tiles import columns_at_once, in_blocks
-from glla.operations.record import (
-    Array,
-    Batch,
-    Filter,
-    Layout,
-    Operation,
-    Values,
-    Way,
-    kept,
-)
+from glla.operations.record import Array, Batch, Filter, Function, Layout, Operation, Taken, Values, Way, kept
 from glla.operations.systems.streams import needed
 from glla.operations.triangles import resident_triangles, triangular
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, matrix, resident, texture
@@ -388,7 +379,7 @@ SOLVE_TRIANGULAR = Operation(
     settle=settle,
     variants=triangular.VARIANTS,
     choose=triangular.choose,
-    aligned=aligned,
+    taken=Taken(aligned=aligned, fits=True),
     batch=Batch(
         most,
         batched,
@@ -397,7 +388,6 @@ SOLVE_TRIANGULAR = Operation(
         on_device,
     ),
     tiles=tiles,
-    vectors={"B": 1},
-    fits=True,
+    function=Function(vectors={"B": 1}),
     thesis="rank2",
 )

@@ -17,7 +17,7 @@ import numpy as np
 
 from glla.errors import ShapeError
 from glla.operations.layouts.crossing import called
-from glla.operations.record import Array, Choice, Chosen, Interface, Operation, builder, kept, resolved
+from glla.operations.record import Array, Choice, Chosen, Function, Interface, Operation, builder, kept, resolved
 from glla.passes import PLAIN, Buffer, Draft, Forms, Limits, PingPong, Plan, Storage, matrix, resident
 from glla.passes.layout import Shape, packed, texels
 from glla.passes.steps import Block, Region, Uniform
@@ -340,5 +340,5 @@ TRIANGULAR = Operation(
     choose=choose,
     thesis="rank2",
     interface=INTERFACE,
-    public=False,
+    function=Function(public=False),
 )

@@ -17,7 +17,7 @@ from glla.operations.host.substitution import in_rounded_rows, of_given_factors
 from glla.operations.layouts.blocks import gather
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels
 from glla.operations.layouts.shapes import square
-from glla.operations.record import Array, Choice, Chosen, Operation, Values, Way, builder
+from glla.operations.record import Array, Choice, Chosen, Function, Operation, Taken, Values, Way, builder
 from glla.operations.reduce import max_magnitude
 from glla.operations.triangles import solve_triangular, triangular
 from glla.operations.triangles.solve_triangular import FALLBACK, lost
@@ -216,7 +216,7 @@ TRIANGULAR_INVERSE = Operation(
     variants=VARIANTS,
     choose=choose,
     tiles=tiles,
-    fits=True,
+    taken=Taken(fits=True),
     thesis="gets",
-    public=False,
+    function=Function(public=False),
 )
