@@ -10,9 +10,6 @@ from glla.errors import ShaderError
 from glla.passes.glsl import find as shader
 from glla.passes.glsl.find import resolve
 
-ENTRY_POINTS = sorted(
-    path.relative_to(shader.root()) for path in shader.root().rglob("*.*") if path.suffix in (".frag", ".comp")
-)
 MAIN = "layout(location = 0) out vec4 result;\nvoid main() { result = vec4(0.0); }\n"
 
 
@@ -175,19 +172,6 @@ def test_a_condition_of_another_kind_is_refused(shader_files, condition):
     shader_files({"a.frag": f"#if {condition}\n#endif\n{MAIN}"})
     with pytest.raises(ShaderError, match=r"^a\.frag:1: cannot evaluate the condition: .*; use integers, names, and"):
         resolve("a")
-
-
-# ---- the shaders of glla -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("path", ENTRY_POINTS, ids=str)
-def test_every_entry_point_resolves_with_its_defaults(path):
-    found = resolve(path.with_suffix("").as_posix())
-    *_, last = found.stages.values()
-    assert found.outputs
-    assert not any("#include" in stage.text for stage in found.stages.values())
-    assert last.lines[-1][0] == path.as_posix()
-    assert len(last.lines) == len(last.text.splitlines())
 
 
 def test_a_compute_shader_is_glsl_430(shader_files):

@@ -46,7 +46,11 @@ def error_of(programs, name):
 
 @pytest.mark.parametrize("name", ENTRY_POINTS)
 def test_every_entry_point_compiles_with_its_defaults(kept, name):
+    """Its includes are put in, and its lines lead back to it."""
     found = shader.resolve(name)
+    *_, last = found.stages.values()
+    assert found.outputs and not any("#include" in stage.text for stage in found.stages.values())
+    assert last.lines[-1][0].rpartition(".")[0] == name and len(last.lines) == len(last.text.splitlines())
     if "compute" in found.stages and kept.limits.opengl < COMPUTE:
         pytest.skip(f"a compute shader needs OpenGL 4.3, this device has {kept.info.version}")
     with kept.current():
