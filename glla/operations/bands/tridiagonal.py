@@ -109,8 +109,11 @@ class Systems:
 
     def slot(self, name: str, n: int, channels: int = 4) -> str:
         """Add a slot with n texels for each system."""
+        return self.draft.slot(name, self._storage(n, channels))
+
+    def _storage(self, n: int, channels: int) -> Storage:
         full = self.stack.storage(1, n) if self.rows else self.stack.storage(n, 1)
-        return self.draft.slot(name, Storage(full.height, full.width, channels))
+        return Storage(full.height, full.width, channels)
 
     def line(self, first: int, count: int) -> Region:
         """Some rows of every system."""
@@ -192,8 +195,8 @@ class Systems:
         return x, outputs[-1] if self.guard else "", rows
 
     def _parallel(self, equations: str, name: str) -> tuple[str, str, int]:
-        rows = PingPong(self.draft, f"{name}E", self._like(4), equations)
-        left = PingPong(self.draft, f"{name}left", self._like(1), "")
+        rows = PingPong(self.draft, f"{name}E", self._storage(self.n, 4), equations)
+        left = PingPong(self.draft, f"{name}left", self._storage(self.n, 1), "")
         reach, first = 1, True
         while first or reach < self.n:
             with self.draft.scope("reduction", reach.bit_length() - 1):
@@ -209,13 +212,13 @@ class Systems:
         return x, left.front if self.guard else "", self.n
 
     def _thomas(self, equations: str, name: str) -> tuple[str, str, int]:
-        solved = PingPong(self.draft, f"{name}T", self._like(4), equations)
+        solved = PingPong(self.draft, f"{name}T", self._storage(self.n, 4), equations)
         for i in range(self.n):
             with self.draft.scope("row", i):
                 inputs = {"E": equations, "T": solved.front}
                 self._row("forward", inputs, solved.back, i, max(i - 1, 0), i)
                 solved.swap()
-        x = PingPong(self.draft, f"{name}x", self._like(1), solved.front)
+        x = PingPong(self.draft, f"{name}x", self._storage(self.n, 1), solved.front)
         for number, i in enumerate(range(self.n - 1, -1, -1)):
             with self.draft.scope("row on the way back", number):
                 inputs = {"T": solved.front, "X": x.front}
@@ -225,10 +228,6 @@ class Systems:
 
     def _row(self, shader: str, inputs: dict[str, str], output: str, i: int, first: int, last: int) -> None:
         self.draw(shader, inputs, output, {"n": self.n, "row": i}, region=self.line(first, last - first + 1))
-
-    def _like(self, channels: int) -> Storage:
-        full = self.stack.storage(1, self.n) if self.rows else self.stack.storage(self.n, 1)
-        return Storage(full.height, full.width, channels)
 
     # -- straight from bands ------------------------------------------------------------------------------------------
 

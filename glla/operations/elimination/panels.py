@@ -130,7 +130,7 @@ class BlockedFactors:
         uniforms: dict[str, Uniform] = {"top": top, "steps": count, "shape": search.shape}
         self.factored = self.panel_settled
         self.draft.draw("plu/blocked/settle_panel", turns, self.factored, uniforms, {}, beside)
-        search.panel_records(count, self.factored, self.records, top)
+        search.records(count, self.records, top // 2, top, self.factored)
 
     def _update(self, panel: int) -> None:
         """Make the block row of U, and subtract the panel times it from the trailing matrix."""

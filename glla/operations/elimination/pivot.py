@@ -138,32 +138,15 @@ class FactorSearch:
     def _at_once(self) -> dict[str, int]:
         return {"AT_ONCE": WIDE_AT_ONCE} if self.wide else {}
 
-    def records(self, steps: int, targets: tuple[str, str], first: int = 0, top: int = 0) -> None:
-        """Gather the records of all steps into the slots (pivots, health), from texel `first` on."""
-        self._records(steps, targets, first, self.inputs, self.uniforms(top), self.defines)
-
-    def panel_records(self, steps: int, panel: str, targets: tuple[str, str], top: int) -> None:
-        """Gather the records that a panel keeps beside it, from texel top / 2 of the slots on."""
-        column = texels(self.shape[1]) + 1
-        self._records(steps, targets, top // 2, {"panel": panel}, {"column": column, "top": top}, {"KEPT": 1})
-
-    def _records(
-        self,
-        steps: int,
-        targets: tuple[str, str],
-        first: int,
-        inputs: dict[str, str],
-        uniforms: dict[str, Uniform],
-        defines: dict[str, int],
-    ) -> None:
-        self.draft.draw(
-            "pivot/factor_records",
-            inputs,
-            targets,
-            {**uniforms, "first_step": first},
-            {**defines, "GEOMETRIC": int(self.pivoting == "geometric")},
-            Region(first, 0, steps, 1),
-        )
+    def records(self, steps: int, targets: tuple[str, str], first: int = 0, top: int = 0, panel: str = "") -> None:
+        """Gather the records of all steps, or those kept in a panel, into (pivots, health) from texel `first` on."""
+        inputs, uniforms, defines = self.inputs, self.uniforms(top), self.defines
+        geometric = {"GEOMETRIC": int(self.pivoting == "geometric")}
+        if panel:
+            column = texels(self.shape[1]) + 1
+            inputs, uniforms, defines = {"panel": panel}, {"column": column, "top": top}, {"KEPT": 1}
+        uniforms, defines = {**uniforms, "first_step": first}, {**defines, **geometric}
+        self.draft.draw("pivot/factor_records", inputs, targets, uniforms, defines, Region(first, 0, steps, 1))
 
 
 class BatchSearch:
