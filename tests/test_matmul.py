@@ -104,13 +104,14 @@ def test_the_way_of_a_call_is_as_the_package_describes_it(rng):
     named = set(re.findall(r"``([a-z_/]+\.(?:py|frag))``", glla.__doc__))
     package, seen = Path(glla.__file__).parent, set()
     a, b = rng.standard_normal((2, 40, 40)).astype(np.float32)
-    with glla.Device() as fresh:
+    with glla.Device() as fresh, glla.Device(max_texture_size=16) as small:  # the latter takes tiles
         for made in PLANS.builders:
             PLANS.forget(made)
         sys.setprofile(lambda frame, event, argument: seen.add(frame.f_code.co_filename))
         try:
             for variant in (None, "inner_product"):
                 glla.matmul(a, b, variant=variant, device=fresh)
+            glla.matmul(a, b, device=small)
         finally:
             sys.setprofile(None)
     files = {Path(file).relative_to(package).as_posix() for file in seen if Path(file).is_relative_to(package)}
