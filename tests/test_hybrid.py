@@ -149,28 +149,37 @@ def test_both_end_together(gpu_seconds, cpu_seconds, length_is_known):
         assert world.now <= count * min(gpu_seconds, cpu_seconds) + 1e-9, "slower than one side alone"
 
 
-def test_a_slow_gpu_does_not_get_the_last_system():
-    world = World(3, 1)
-    assert list(shared(world, iter(numbers(9)), known(3, 1))) == list(range(9))
-    assert world.did[-1][0] == "cpu" and world.now == 7  # 2 and 7
+def incapable(world):
+    world.capable = False
+    return world
 
 
-@pytest.mark.parametrize("gpu_seconds, cpu_seconds, worker", [(50, 1, "cpu"), (1, 50, "gpu")])
-def test_a_hopeless_side_stays_idle(gpu_seconds, cpu_seconds, worker):
-    world = World(gpu_seconds, cpu_seconds)
-    memory = known(gpu_seconds, cpu_seconds)
-    stream = shared(world, numbers(30), memory)
-    assert list(stream) == list(range(30))
-    assert {side for side, _, _ in world.did} == {worker} and world.now == 30
-    assert stream.report.ratio == (INFINITE if worker == "cpu" else 0)
-
-
-def test_sides_that_hinder_each_other_do_not_work_together():
-    """Both together would be at 1/1.9 + 1/2.2 a second, the CPU alone at 1."""
-    memory = Known(Pace(1.2, 1, 1.9, 2.2))
-    world = World(1.2, 1)
-    list(shared(world, numbers(10), memory))
-    assert world.count("gpu") == 0
+@pytest.mark.parametrize(
+    ("world", "count", "memory", "options", "by_gpu", "seconds", "ratio", "source"),
+    [
+        (World(3, 1), 9, known(3, 1), {}, {2}, 7, 3, "remembered"),  # a slow GPU does not get the last system: 2 and 7
+        (World(50, 1), 30, known(50, 1), {}, {0}, 30, INFINITE, "remembered"),  # a hopeless side stays idle
+        (World(1, 50), 30, known(1, 50), {}, {30}, 30, 0, "remembered"),
+        # Both at once would be at 1/1.9 + 1/2.2 a second, the CPU alone at 1.
+        (World(1.2, 1), 10, Known(Pace(1.2, 1, 1.9, 2.2)), {}, {0}, 10, INFINITE, "remembered"),
+        # The first one on the GPU compiles and counts for nothing.
+        (World(lambda place: 1 + 7 * (place == 0), 1), 40, known(1, 1), {}, {*range(10, 21)}, None, 1, "remembered"),
+        (World(10, 1), 24, Known(None), {"ratio": 1}, {*range(3, 25)}, None, 1, "given"),  # is not corrected
+        (World(1, 1), 5, Known(None), {"software": True}, {0}, 5, INFINITE, "software"),
+        (incapable(World(5, 1)), 5, Known(None), {}, {5}, 25, 0, "one side"),
+    ],
+)  # fmt: skip
+def test_who_does_what(world, count, memory, options, by_gpu, seconds, ratio, source):
+    before = dict(memory)
+    systems = iter(numbers(count)) if count == 9 else numbers(count)
+    stream = shared(world, systems, memory, **options)
+    assert list(stream) == list(range(count))
+    assert world.count("gpu") in by_gpu and seconds in (None, world.now)
+    assert (stream.report.ratio, stream.report.source) == (ratio, source)
+    if source == "given":
+        assert stream.report.measuring_seconds == 0 and memory == before
+    if seconds == 7:
+        assert world.did[-1][0] == "cpu"
 
 
 def test_wrong_memory_is_corrected():
@@ -193,13 +202,6 @@ def test_one_hiccup_decides_nothing():
             assert 0.5 < stream.report.ratio < 2
 
 
-def test_the_first_one_on_the_gpu_compiles_and_counts_for_nothing():
-    world = World(lambda place: 8 if place == 0 else 1, 1)
-    stream = shared(world, numbers(40), known(1, 1))
-    list(stream)
-    assert stream.report.ratio == 1
-
-
 def test_the_ratio_is_measured_where_nothing_is_known():
     world = World(lambda place: 100 if place == 0 else 4, 2, hindrance=1.5)
     memory = Known(None)
@@ -217,30 +219,6 @@ def test_measuring_a_hopeless_gpu_is_short():
     pace = measure_pace(Task(0, "det", (np.ones((1, 1), np.float32),)), world, world, world.clock)
     assert pace.workers == "cpu" and world.count("gpu") == 2
     assert GAIN == 1.1  # what the other figures here rest on
-
-
-def test_a_given_ratio_is_neither_measured_nor_corrected():
-    world = World(10, 1)
-    memory = Known(None)
-    stream = shared(world, numbers(24), memory, ratio=1)
-    assert list(stream) == list(range(24))
-    assert (stream.report.ratio, stream.report.source, stream.report.measuring_seconds) == (1, "given", 0)
-    assert world.count("gpu") > 2 and not memory
-
-
-def test_a_software_rasteriser_leaves_it_to_the_cpu():
-    world = World(1, 1)
-    stream = shared(world, numbers(5), Known(None), software=True)
-    assert list(stream) == list(range(5))
-    assert world.count("gpu") == 0 and stream.report.source == "software" and world.now == 5
-
-
-def test_what_the_cpu_cannot_do_is_the_gpus():
-    world = World(5, 1)
-    world.capable = False
-    stream = shared(world, numbers(5), Known(None))
-    assert list(stream) == list(range(5))
-    assert world.count("cpu") == 0 and (stream.report.source, stream.report.ratio) == ("one side", 0)
 
 
 def test_what_the_gpu_has_no_room_for_is_the_cpus():
