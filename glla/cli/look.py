@@ -143,7 +143,7 @@ def _export(options: argparse.Namespace) -> int:
             seed=options.seed,
         )  # fmt: skip
         first = made["plans"][0]
-        print(f"{path}: {len(first['steps'])} passes of {first['name']}, order {made['size']}; a browser opens it")
+        print(f"{path}: {len(first['steps'])} passes of {first['name']}, order {made['size']}")
     return 0
 
 
