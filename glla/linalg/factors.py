@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -33,15 +32,6 @@ class Factors:
     records: Texture  # the pivot records of all steps, see ``pivot/factor_records.frag``
     row_exponents: Texture | None = None  # what the matrix was scaled by before it was factored, if it was
     column_exponents: Texture | None = None
-    diagnostics: Mapping[str, Float32] = field(default_factory=dict)  # what was read back when they were made
-
-    @staticmethod
-    def of(device: Device, shape: Shape, results: Mapping[str, Any]) -> Factors:
-        """Take the results of a plan that made factors: those by name, and the diagnostics beside them."""
-        diagnostics = {name: value for name, value in results.items() if isinstance(value, np.ndarray)}
-        lu = Array(device, results["LU"], shape)
-        scales = results.get("row_exponents"), results.get("column_exponents")
-        return Factors(lu, results["pivots"], *scales, diagnostics)
 
     @property
     def device(self) -> Device:
@@ -66,29 +56,25 @@ class Factors:
     @cached_property
     def pivots(self) -> NDArray[np.int32]:
         """LAPACK's ``piv``: at step i, row i was exchanged with row piv[i]. Synchronises once."""
-        records = self._figure("exchanges", lambda: self.device.read(self.records))
-        return plu.exchanges(records, min(self.shape))
+        return plu.exchanges(self.device.read(self.records), min(self.shape))
 
     @cached_property
     def diagonal(self) -> tuple[Float32, Float32]:
         """U's diagonal, and the largest magnitude in U's columns. Square matrices; synchronises once."""
         n = self.shape[0]
-        return acceptance.of_diagonal(self._figure("diagonal", lambda: self.run(_diagonal_plan(n))["diagonal"]), n)
+        return acceptance.of_diagonal(self.run(_diagonal_plan(n))["diagonal"], n)
 
     @cached_property
     def exponents(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Powers of two that rows and columns were scaled by, zeros where they were not. Synchronises once."""
 
-        def read(name: str, texture: Texture | None, count: int) -> NDArray[np.int32]:
+        def read(texture: Texture | None, count: int) -> NDArray[np.int32]:
             if texture is None:
                 return np.zeros(count, dtype=np.int32)
-            return acceptance.pairs(self._figure(name, lambda: self.device.read(texture)), count).astype(np.int32)
+            return acceptance.pairs(self.device.read(texture), count).astype(np.int32)
 
         rows, columns = self.shape
-        return (
-            read("row_exponents_read", self.row_exponents, rows),
-            read("column_exponents_read", self.column_exponents, columns),
-        )
+        return read(self.row_exponents, rows), read(self.column_exponents, columns)
 
     @cached_property
     def inverse_norm(self) -> float:
@@ -102,11 +88,8 @@ class Factors:
     def probe_solutions(self) -> Float32:
         """Solutions for `glla.operations.elimination.factors.probes`, of the factored matrix. Synchronises."""
         plan = fallback.probe(fallback.System(self.shape[0], PROBES, self.device.limits))
-        return self._figure("probe_solutions", lambda: self.run(plan)["probe_solutions"])
-
-    def _figure(self, name: str, otherwise: Callable[[], Float32]) -> Float32:
-        """Diagnostics read back by the plan that made the factors, or else by another plan."""
-        return self.diagnostics[name] if name in self.diagnostics else otherwise()
+        found: Float32 = self.run(plan)["probe_solutions"]
+        return found
 
     def run(self, plan: Plan, **operands: Any) -> dict[str, Any]:
         """Run a plan of which these factors are operands."""
@@ -118,11 +101,6 @@ class Factors:
         }
         given: dict[str, Any] = {name: own[name] for name in plan.operands if name in own}
         return self.device.run(plan, **given, **operands)
-
-    @property
-    def as_scaled(self) -> Factors:
-        """Factors of the matrix as it was scaled."""
-        return replace(self, row_exponents=None, column_exponents=None)
 
     def check_regular(self, function: str, member: str = "") -> None:
         """Raise if a pivot is zero, or nothing but rounding error. Synchronises.
@@ -167,13 +145,6 @@ class Factors:
         """
         return Array(self.device, self.run(self.solution(b.shape[1], transposed), B=b.texture)["X"], b.shape)
 
-    def solve_array(self, b: Float32, transposed: bool = False) -> Float32:
-        """Solve A X = B, or with the transpose of A, from the host to the host. Synchronises."""
-        n, limits = self.shape[0], self.device.limits
-        plan = fallback.solution(n, b.shape[1], limits, transposed, self.row_exponents is not None)
-        x: Float32 = self.run(plan, B=np.ascontiguousarray(b, dtype=np.float32))["X"]
-        return x
-
     def solution(self, columns: int, transposed: bool = False) -> Plan:
         """Plan that `solve` runs for this number of right-hand sides."""
         n = self.shape[0]
@@ -197,25 +168,12 @@ def largest_magnitude(a: Array) -> float:
     return float(a.device.read(result)[0, 0, 0])
 
 
-def factorise(
-    a: Array, pivoting: str = "partial", equilibrate_first: bool = False, variant: str | None = None
-) -> Factors:
-    """Factor a matrix on its device, with nothing read back.
-
-    `a`: m x n, not empty. `pivoting` ("partial", "harmonic", "geometric"): the block norms are checked at the end,
-    which synchronises, and give way to ``partial`` where they fail. `equilibrate_first`: scale rows and columns by
-    powers of two first. `variant`: a key of `glla.operations.elimination.plu.VARIANTS` that exchanges rows only; by
-    default its `choose` decides.
-    """
+def factorise(a: Array, equilibrate_first: bool = False) -> Factors:
+    """Factor a matrix, m x n, not empty, on its device, with nothing read back. `equilibrate_first`: scaled."""
     device, shape = a.device, a.value.matrix
-    plan = plans.made(
-        resident(shape), device.limits, equilibrated=equilibrate_first, pivoting=pivoting, variant=variant
-    )
-    results: dict[str, Any] = device.run(plan, A=a.texture)
-    scale = float(results["largest_A"].flat[0]) if pivoting != "partial" else 1.0
-    if pivoting != "partial" and not acceptance.health_accepted(results["health_read"], scale, min(shape)):
-        return factorise(a, "partial", equilibrate_first, variant)
-    return Factors.of(device, shape, results)
+    made = device.run(plans.made(resident(shape), device.limits, equilibrated=equilibrate_first), A=a.texture)
+    scales = made.get("row_exponents"), made.get("column_exponents")
+    return Factors(Array(device, made["LU"], shape), made["pivots"], *scales)
 
 
 def from_pivots(lu: Array, pivots: NDArray[np.integer]) -> Factors:

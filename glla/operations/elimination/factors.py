@@ -18,9 +18,8 @@ from glla.operations.elimination import counts, equilibrate, plu
 from glla.operations.layouts import permutation
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels, texels_of, upload, write_texels
 from glla.operations.record import Way
-from glla.operations.reduce import max_magnitude
 from glla.operations.triangles import triangular
-from glla.passes import PLAIN, Call, Draft, Forms, HostArray, Limits, Plan, Storage, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Plan, Storage, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
@@ -174,18 +173,9 @@ def upload_records(draft: Draft, name: str, steps: int) -> str:
 
 
 @cached_plan
-def made(
-    forms: Forms, limits: Limits = PLAIN, *, equilibrated: bool = False, pivoting: str = "partial", **way: Unpack[Way]
-) -> Plan:
-    """Plan of the factors of a matrix, and nothing else; with a block norm also of their diagnostics."""
+def made(forms: Forms, limits: Limits = PLAIN, *, equilibrated: bool = False) -> Plan:
+    """Plan of the factors of a matrix, and nothing else."""
     (form,) = forms
     draft = Draft("factors")
     a = bring_in(draft, "A", form, limits)
-    slots = factor(draft, a, form.matrix, limits, equilibrated=equilibrated, pivoting=pivoting, **way)
-    results = slots.results
-    if pivoting != "partial":
-        scaled = next(call.results["scaled"] for call in draft.steps if isinstance(call, Call)) if equilibrated else a
-        results["health_read"] = read_texels(draft, slots.health, "health_read")
-        largest = draft.call("largest A", max_magnitude(form.matrix), A=scaled)["max"]
-        results["largest_A"] = read_texels(draft, largest, "largest_A")
-    return draft.plan(results)
+    return draft.plan(factor(draft, a, form.matrix, limits, equilibrated=equilibrated).results)
