@@ -23,8 +23,6 @@ from tests.matrix import (
     stacked,
 )
 
-pytestmark = pytest.mark.newer_gl
-
 STACKS = [name for name, call in CALLS.items() if call.stacks]
 HALVES = [name for name, call in CALLS.items() if call.one_half]
 

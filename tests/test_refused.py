@@ -38,8 +38,6 @@ from tests.matrix import (
 )
 from tests.matrix import DEFINITE as INDEFINITE
 
-pytestmark = pytest.mark.newer_gl
-
 SINGULAR = [name for name, call in CALLS.items() if FAMILIES[call.family].bad == "singular"]
 BANDS = ("tridiagonal", "pentadiagonal", "solve_pos_banded", "cholesky_banded", "cho_solve_banded")
 

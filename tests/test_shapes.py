@@ -9,8 +9,6 @@ import pytest
 from glla.errors import ShapeError
 from tests.matrix import CALLS, arrays, every_place, every_system, host, on_device, operands_of, parts, spelled, verdict
 
-pytestmark = pytest.mark.newer_gl
-
 FUNCTIONS = ("inv", "inv_pos", "triangular_inverse", "cholesky", "det", "slogdet", "lu_factor", "qr")
 N = 3
 BATCHES = [
