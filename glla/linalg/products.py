@@ -80,7 +80,7 @@ def matmul(
     """
     known_variant("matmul", MATMUL, variant)
     left = taken("matmul", "A", a, check_finite)
-    right = left.T if is_symmetric(a, b) and not on_a_device(b) else taken("matmul", "B", b, check_finite)
+    right = left.T if not on_a_device(b) and is_symmetric(a, b) else taken("matmul", "B", b, check_finite)
     for name, one in (("A", left), ("B", right)):
         if one.ndim == 0:
             raise ShapeError(f"matmul: {name} must have at least one dimension, got a scalar; use * to scale")
@@ -93,7 +93,7 @@ def matmul(
 
 def _of_one_type(*operands: Float32 | Array) -> tuple[Any, ...]:
     """Convert Arrays of integers to float32, unless both are integers."""
-    types = [one.dtype.name for one in operands]
+    types = [getattr(one, "value", one).dtype for one in operands]
     if "float32" not in types:
         return operands
     return tuple(
