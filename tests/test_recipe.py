@@ -137,6 +137,7 @@ def test_its_own_test_passes(tree):
 
 
 def test_its_files_are_in_the_style_of_the_others(tree):
+    pytest.importorskip("ruff")
     for arguments in (("check",), ("format", "--check")):
         done = tree.run("-m", "ruff", *arguments, RECORD, FUNCTION, JUDGES, TEST, CALLS)
         assert done.returncode == 0, done.stdout
@@ -220,7 +221,9 @@ GAPS = {
 
 
 @pytest.mark.parametrize("gaps", GAPS.values(), ids=GAPS)
-def test_a_check_says_which_line_is_missing(tree, gaps):
+def test_a_check_says_which_line_is_missing(tree, gaps, device):
+    if not device.limits.software:  # whose table of variants is that of a software rasteriser
+        gaps = [gap for gap in gaps if "test_collection" not in gap.test]
     whole = {gap.file: tree.read(gap.file) for gap in gaps}
     try:
         for gap in gaps:
