@@ -210,6 +210,7 @@ REFUSED = [
     (lambda A: np.mean(A, dtype=np.float64), UnsupportedError,
      "numpy.mean: takes (a: 'Array', axis: 'Any' = None, *, keepdims: 'bool' = False) -> 'Array' on an Array, "
      "got an unexpected keyword argument 'dtype'; use A.numpy()"),
+    (lambda A: np.einsum(A, "ij"), GllaError, "einsum: indices are letters in a string, got Array; use A.numpy()"),
     *((lambda A, text=text: np.einsum(text, A[:, :1]), GllaError, f"einsum: {words}") for text, words in (
         ("...i", "indices are letters in a string, got '...i'; use A.numpy()"),
         ("ij->ii", "the result has letters of the operands, each once"), ("ij->k", "the result has letters of the op"),

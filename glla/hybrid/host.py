@@ -122,11 +122,6 @@ class HostFactors(Factors):
         """U's diagonal, and the largest magnitude in U's columns."""
         return np.diagonal(self.packed), _largest_of_upper(self.packed)
 
-    @property
-    def as_scaled(self) -> HostFactors:
-        """Factors of the matrix as passed, which was scaled before."""
-        return self
-
     def probe_solutions(self) -> Float32:
         """Solutions for `glla.operations.elimination.factors.probes`."""
         return self.solve_array(probes(len(self.packed)))

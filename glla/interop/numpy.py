@@ -452,7 +452,8 @@ def einsum(subscripts: str, *operands: Any) -> Any:
     One operand is transposed, summed, or reduced to a diagonal: ``ij->ji``, ``ij->i``, ``ii->i``, ``ii``.
     """
     if not isinstance(subscripts, str) or "." in subscripts:
-        raise UnsupportedError(f"einsum: indices are letters in a string, got {subscripts!r}; use A.numpy()")
+        given = repr(subscripts) if isinstance(subscripts, str) else type(subscripts).__name__
+        raise UnsupportedError(f"einsum: indices are letters in a string, got {given}; use A.numpy()")
     inputs, arrow, kept = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
     if not arrow:

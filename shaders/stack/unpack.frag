@@ -21,7 +21,7 @@
 #define MATRIX 1  // records hold the elements of M (0, 1)
 #endif
 #ifndef DIAGNOSTICS
-#define DIAGNOSTICS 0  // records hold diagnostics of the factors (0, 1), or a line of them that lies in the first row of LU (2)
+#define DIAGNOSTICS 0  // records hold diagnostics of the factors (0, 1), or the line of them in the first row of LU (2)
 #endif
 #ifndef PIVOTS
 #define PIVOTS 0  // ... the pivots among them (0, 1)
