@@ -146,12 +146,13 @@ def test_operands_themselves_say_their_form(device):
 def test_variants(variant):
     plan = glla.plan("matmul", *resident((4, 10), (10, 3)), limits=Limits(opengl=COMPUTE), variant=variant)
     assert f"matmul[{variant}]" in str(plan)
-    # panel_broadcast: repack A, transfer it, repack B, one panel, put C together.
+    # The two with panels: repack A, transfer it, repack B, one panel, put C together.
     other = {
         "virtual_cube": 5,
         "virtual_cube_ping_pong": 5,
         "virtual_cube_interpolated": 5,
         "panel_broadcast": 5,
+        "panel_groups": 5,
         "register_blocked": 2,
         "rank_one": 13,
     }

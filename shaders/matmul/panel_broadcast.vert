@@ -1,13 +1,3 @@
 // The strip of C that a pass draws: that of 16 rows, the step of the pass.
 
-#ifndef STRIP
-#define STRIP 8  // height of a strip (8, 16)
-#endif
-#include "lib/fullscreen.glsl"
-
-flat out ivec2 corner;  // first texel of the strip
-
-void main() {
-    gl_Position = triangle_corner();
-    corner = ivec2(0, STRIP * step_of_pass());
-}
+#include "matmul/strip_corner.glsl"

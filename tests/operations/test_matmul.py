@@ -143,6 +143,29 @@ def test_panels_beyond_the_height_of_a_texture_stand_beside_each_other(run, rng,
     assert made.slots["panels"].width == across * 64
 
 
+@pytest.mark.parametrize("block", [64, 256, 1024, 4096])
+@pytest.mark.parametrize("shape", [(8, 32, 32), (70, 40, 129), (64, 65, 33), (130, 300, 21)], ids=str)
+def test_groups_fill_the_uniform_block(run, rng, block, shape):
+    limits = replace(Limits(), uniform_block=block)
+    a, b = operands(shape, rng)
+    assert_exact(product(run, a, b, "panel_groups", limits), a @ b)
+    (m, k, _), made = shape, plan(*shape, "panel_groups", limits)
+    made.check(limits)
+    draws = [step for step in made.steps if getattr(step, "shader", "") == "matmul/panel_groups"]
+    assert max(step.blocks["Panel"].count for step in draws) <= block
+    depth, groups = draws[0].defines["DEPTH"], draws[0].defines["GROUPS"]
+    assert len(draws) == -(-k // depth) * -(-m // (8 * groups))
+
+
+def test_groups_beyond_the_height_of_a_texture_stand_beside_each_other(run, rng):
+    limits = replace(Limits(), texture_size=1024, uniform_block=128)
+    a, b = operands((1000, 500, 21), rng)
+    assert_exact(product(run, a, b, "panel_groups", limits), a @ b)
+    made = plan(1000, 500, 21, "panel_groups", limits)
+    made.check(limits)
+    assert made.slots["panels"].width == 2 * (2 * 32)
+
+
 def test_a_gpu_takes_panels_for_the_largest_products():
     forms = resident((16384, 16384), (16384, 16384))
     limits = Limits(texture_size=32768)

@@ -37,6 +37,19 @@ DEPTH = 96
 """Inner indices of one pass of `panel_broadcast`: its 16 x 96 multiply-adds fit the instruction cache of an NVIDIA H200
 (nvidia-h200-pcie-sse2/experiments/2026-11-20.json)."""
 
+CONSTANT = 16
+"""Inner indices of which a panel of `panel_broadcast` has a multiple: its shader is written out in parts of 16."""
+
+GROUPS_ROWS, GROUPS_COLUMNS = 8, 4
+"""Rows and columns of C that one fragment of `panel_groups` computes."""
+
+GROUPS = (4, 2, 8, 16, 32)
+"""Groups of rows that one uniform block of `panel_groups` may hold, if their panels fill it: the fewer groups, the
+deeper a panel is, and the fewer times C is written."""
+
+BODY = 32
+"""Inner indices of one trip of its loop: 16 to 64 are within 8 % of each other on an NVIDIA H100."""
+
 STRIPS = (16, 8)
 """Heights of a strip in texels; the first one that fits is taken. A rasteriser shades 2 x 2 or 4 x 4 texels together,
 so no pass may be one texel high (nvidia-h200-pcie-sse2/experiments/2026-11-21.json)."""
@@ -72,15 +85,15 @@ def panels_across(m: int, k: int, depth: int, limits: Limits) -> int:
     return -(-(-(-m // GROUP) * -(-k // depth)) // limits.texture_size)
 
 
-def strip_height(m: int, k: int, limits: Limits) -> int | None:
-    """Height of a strip with which B and C fit into textures; None if there is none."""
-    strips = max(-(-m // GROUP), padded(k) // 4)
+def strip_height(m: int, k: int, limits: Limits, rows: int = GROUP, deep: int = CONSTANT) -> int | None:
+    """Height of a strip with which B and C fit into textures, `rows` of C in one; None if there is none."""
+    strips = max(-(-m // rows), padded(k, deep) // 4)
     return next((height for height in STRIPS if height * strips <= limits.texture_size), None)
 
 
-def padded(k: int) -> int:
-    """Inner indices of the panels altogether, the last ones of which may not be as deep."""
-    return -(-k // 16) * 16
+def padded(k: int, deep: int = CONSTANT) -> int:
+    """Inner indices of the panels altogether, the last ones of which may not be as deep: a multiple of `deep`."""
+    return -(-k // deep) * deep
 
 
 @dataclass(frozen=True)
@@ -235,7 +248,7 @@ def panel_broadcast(task: Task) -> str:
     draft, m, k, n, depth = task.draft, task.m, task.k, task.n, task.values["DEPTH"]
     strip = strip_height(m, k, task.limits) or min(STRIPS)
     groups, chunks, width = -(-m // GROUP), -(-k // depth), -(-n // strip)
-    layout = {"STRIP": strip}
+    layout: dict[str, Define] = {"STRIP": strip}
     across = panels_across(m, k, depth, task.limits)
     storage = Storage(-(-groups * chunks // across), across * 4 * depth)
     panels = draft.slot("panels", storage)
@@ -278,12 +291,69 @@ def panel_broadcast(task: Task) -> str:
                     blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * depth, 4 * deep)},
                     step=group,
                 )
-    last = pair[(chunks - 1) % 2]
-    result = draft.slot("C", matrix((m, n)))
-    inputs = {f"C{t}": slot for t, slot in enumerate(last)} | ({"start": task.start} if task.start else {})
-    draft.draw(
-        "matmul/assemble", inputs, result, {"shape": (m, n)}, {"ONTO": int(bool(task.start)), **layout, **task.mirror}
-    )
+    return assembled(task, pair[(chunks - 1) % 2], layout)
+
+
+def panel_groups(task: Task) -> str:
+    """Repack A and B; a pass for each uniform block of A's panels, chunk by chunk; repack C."""
+    draft, m, k, n, limits = task.draft, task.m, task.k, task.n, task.limits
+    depth = groups_depth(k, task.values["GROUPS"], limits)
+    chunks, strip = -(-k // depth), strip_height(m, k, limits, GROUPS_ROWS, BODY) or min(STRIPS)
+    groups = -(-m // GROUPS_ROWS)
+    # More than GROUPS if the inner dimension is short; powers of two: matrices of many sizes share a program.
+    in_block = min(limits.uniform_block // (2 * depth), 1 << (groups - 1).bit_length())
+    held = -(-groups // in_block) * in_block  # a block is bound as a whole, so the last one is filled with zeros
+    width = -(-n // (GROUPS_COLUMNS * strip))
+    trips = padded(k, BODY) // BODY
+    across = -(-held * chunks // limits.texture_size)
+    storage = Storage(-(-held * chunks // across), across * 2 * depth)
+    panels = draft.slot("panels", storage)
+    buffer = draft.slot("panel_buffer", Buffer.of(storage))
+    strips = draft.slot("strips", Storage(strip * padded(k, BODY) // 4, GROUPS_COLUMNS * width))
+    beside = {"ACROSS": across} if across > 1 else {}
+    defines: dict[str, Define] = {"DEPTH": depth, "GROUP": GROUPS_ROWS, **beside}
+    numbers: dict[str, Uniform] = {"groups": held, "first_group": 0, "size": packed((m, k))}
+    draft.draw("matmul/panels", {"A": task.left}, panels, numbers, defines)
+    layout: dict[str, Define] = {"STRIP": strip}
+    draft.draw("matmul/strips", {"B": task.right}, strips, {"size": packed((k, n))}, layout)
+    draft.transfer(panels, buffer)
+    storage = Storage(strip * groups, width)
+    pair = [tuple(draft.slot(f"C{t}_{side}", storage) for t in range(8)) for side in ("ping", "pong")]
+    for chunk in range(chunks):
+        before, target = pair[1 - chunk % 2], pair[chunk % 2]
+        inputs = {"B": strips} | ({f"C{t}": slot for t, slot in enumerate(before)} if chunk else {})
+        uniforms: dict[str, Uniform] = {
+            "first": chunk * depth // 4,
+            "trips": min(depth // BODY, trips - chunk * (depth // BODY)),
+            "width": width,
+        }
+        with draft.scope("chunk", chunk):
+            for group in range(0, groups, in_block):
+                draft.draw(
+                    "matmul/panel_groups",
+                    inputs,
+                    target,
+                    uniforms,
+                    {"GROUPS": in_block, "DEPTH": depth, "CONTINUE": int(chunk > 0), **layout},
+                    Region(0, strip * group, width, strip * min(in_block, groups - group)),
+                    blocks={"Panel": Block(buffer, (chunk * held + group) * 2 * depth, in_block * 2 * depth)},
+                    step=group,
+                )
+    return assembled(task, pair[(chunks - 1) % 2], {**layout, "COLUMNS": GROUPS_COLUMNS})
+
+
+def groups_depth(k: int, groups: int, limits: Limits) -> int:
+    """Depth of the panels of `panel_groups`: the uniform block's share of each group, no more than there is."""
+    most = max(1, limits.uniform_block // (2 * groups * BODY))
+    return min(BODY * most, padded(k, BODY))
+
+
+def assembled(task: Task, strips: tuple[str, ...], layout: Mapping[str, Define]) -> str:
+    """C out of the strips of its panels, packed."""
+    result = task.draft.slot("C", matrix((task.m, task.n)))
+    inputs = {f"C{t}": slot for t, slot in enumerate(strips)} | ({"start": task.start} if task.start else {})
+    defines = {"ONTO": int(bool(task.start)), **layout, **task.mirror}
+    task.draft.draw("matmul/assemble", inputs, result, {"shape": (task.m, task.n)}, defines)
     return result
 
 

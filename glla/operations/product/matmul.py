@@ -20,6 +20,7 @@ from glla.operations.product.blocked_product import (
     BLOCK_COLUMNS,
     BLOCK_ROWS,
     DEPTH,
+    GROUPS,
     PASSES,
     UNROLL,
     Task,
@@ -28,6 +29,7 @@ from glla.operations.product.blocked_product import (
     in_slices,
     operand,
     panel_broadcast,
+    panel_groups,
     register_blocked,
     repacked,
     single_component,
@@ -96,6 +98,11 @@ VARIANTS = Variants() | {
         "16 rows of A in a uniform block at constant offsets, four inner indices of B in a texel",
         "glla",
         parameters={"DEPTH": (DEPTH, 16, 32, 64, 128)},
+    ),
+    "panel_groups": Variant(
+        "8 rows of 4 columns a fragment, as many groups of rows in a uniform block as it holds: few, large passes",
+        "glla",
+        parameters={"GROUPS": GROUPS},
     ),
     "rank_one": Variant(
         "one element to a texel; one pass for one inner index, summed by blending", "Larsen and McAllister 2001"
@@ -216,6 +223,7 @@ def _general(forms: Forms, limits: Limits, chosen: Chosen, onto: bool = False) -
         "virtual_cube_interpolated": partial(_blended, shader="matmul/virtual_cube_interpolated", reads_sum="CONTINUE"),
         "register_blocked": register_blocked,
         "panel_broadcast": panel_broadcast,
+        "panel_groups": panel_groups,
         "rank_one": _rank_one,
         "single_component": single_component,
         "packed_4x1": partial(_quads, across=0),

@@ -25,7 +25,7 @@ SMALLEST = 16
 ALIGNED = 16
 """Sizes of larger tiles are multiples of this number, the height of a panel of `panel_broadcast`."""
 
-FASTEST_FIRST = ("panel_broadcast", "register_blocked", "inner_product")
+FASTEST_FIRST = ("panel_broadcast", "panel_groups", "register_blocked", "inner_product")
 """Variants that `operations.product.matmul.choose` chooses for tiles, the fastest first. A tile is transferred once or
 twice but computed for far longer, so the faster variant matters more than less traffic."""
 
