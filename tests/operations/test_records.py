@@ -85,6 +85,28 @@ def test_the_example_comes_out_right(record, n, rng):
         assert found.ok, found
 
 
+@every_record
+@pytest.mark.parametrize("resident", [False, True], ids=["host", "device"])
+def test_the_third_of_equal_calls_makes_no_texture(record, resident, monkeypatch, rng):
+    """Also where the pool keeps no more than what recent work took, as after large matrices."""
+    if not record.function.public:
+        pytest.skip("has no public function")
+    operands = record.example(256, rng)
+    kept = [glla.asarray(one) if resident else one for one in operands]
+    pool = glla.default_device()._pool
+    pool.free()
+    monkeypatch.setattr("glla.gl.pool.MOST_IDLE_BYTES", 0)
+    for name in ("_recent", "_recent_before"):
+        monkeypatch.setattr(pool, name, 0)
+    made = []
+    for _ in range(3):
+        called(record, kept)
+        made.append((pool._numbers, sorted(pool._framebuffers)))
+    assert made[2] == made[1]
+    if resident and record.name == "qr":
+        assert pool.idle_bytes <= 6 * operands[0].nbytes
+
+
 # lu_factor and qr take any stack; what takes one matrix of any shape refuses a stack.
 REFUSED = {
     name: [(3, 4), (5, 6)] for name in OPERATIONS if name not in ("lu_factor", "qr", "cholesky_banded")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from glla.operations.batches.stack import SINGLE, Cells
+from glla.operations.product.blocked_product import Blocks
 from glla.passes import Block, Buffer, Draft, PingPong, Region, Storage, Uniform, matrix
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
@@ -21,9 +22,6 @@ SIDE = 8
 
 PAIR = 2
 """Texels across that a draw of 16 columns computes, where they take several."""
-
-ROWS, COLUMNS = 4, 2
-"""Texels of a trailing update of whole panels that a fragment computes."""
 
 GROUP = 16
 """Rows of the matrix that one fragment of a trailing update in panels computes."""
@@ -240,33 +238,18 @@ class InWholePanels(InPanels):
     """
 
     def _begin(self, source: str) -> None:
-        side = texels(self.n)
         self.open = PingPong(self.draft, "what remains", matrix((self.n, self.n)), source)
-        storage = Storage(-(-side // ROWS), -(-side // COLUMNS))
-        self.targets = tuple(self.draft.slot(f"product_{i}", storage) for i in range(ROWS * COLUMNS))
+        self.blocks = Blocks.for_matrix(self.draft, (self.n, self.n))
 
     def _take(self, top: int, shape: Shape, inside: Region) -> None:
         self.draft.draw("plu/blocked/copy_panel", {"P": self.open.front}, self.taken, {"left": -(top // 2)}, {}, inside)
 
     def _subtract_product(self, top: int) -> None:
-        draft, side, first = self.draft, texels(self.n), (top + self.panel) // 2
-        block = {"ROWS": ROWS, "COLUMNS": COLUMNS}
-        x, y = first // COLUMNS, first // ROWS  # a panel has whole blocks
-        draft.draw(
-            "matmul/register_blocked",
-            {"A": self.factor, "B": self.factor},
-            self.targets,
-            {"first": 0, "count": self.panel // 2},
-            {**block, "TRANSPOSE_B": 1, "LOWER": 1},
-            Region(x, y, -(-side // COLUMNS) - x, -(-side // ROWS) - y),
-        )
-        inputs = {f"C{i}": slot for i, slot in enumerate(self.targets)}
-        draft.draw(
-            "matmul/interleave",
-            {**inputs, "start": self.open.front},
-            self.open.back,
-            {"shape": (self.n, self.n)},
-            {**block, "ONTO": 1, "SUBTRACT": 1},
-            Region(first, first, side - first, side - first),
-        )
+        first = (top + self.panel) // 2  # a panel has whole blocks
+        side = texels(self.n) - first
+        operands: dict[str, str] = {"A": self.factor, "B": self.factor}
+        slice_: dict[str, Uniform] = {"first": 0, "count": self.panel // 2}
+        half: dict[str, Define] = {"TRANSPOSE_B": 1, "LOWER": 1}
+        place, shape = Region(first, first, side, side), (self.n, self.n)
+        self.blocks.draw(operands, self.open.back, slice_, shape, self.open.front, place, half, {"SUBTRACT": 1})
         self.open.swap()

@@ -19,8 +19,7 @@ from glla.errors import OptionError, one_of
 from glla.operations.elimination import equilibrate
 from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels, watch
-from glla.operations.orthogonal import qr_rows
-from glla.operations.orthogonal.qr_blocks import Panels
+from glla.operations.orthogonal import qr_blocks, qr_rows
 from glla.operations.orthogonal.qr_pairs import applied, pairs, reflectors, upper
 from glla.operations.orthogonal.qr_stack import MOST_COLUMNS, batch
 from glla.operations.orthogonal.qr_tall import Tree
@@ -121,7 +120,7 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, mode: str = "reduced") ->
     tall, wide = sides(shape, mode)
     if mode == "raw":
         h = draft.call("R", upper(shape, shape, keep=True), H=found.packed, **exponents)["R"]
-        return draft.plan({"H": h, "T": draft.call("pairs", pairs(shape), H=found.packed)["T"]}, flops(forms))
+        return draft.plan({"H": h, "T": found.pairs(draft)}, flops(forms))
     results = {"R": draft.call("R", upper(lying, wide), H=found.packed, **exponents)["R"]}
     if mode != "r":
         results["Q"] = orthogonal(draft, found, tall, limits)
@@ -135,13 +134,18 @@ class Factored:
     shape: Shape  # of A
     packed: str  # R of the scaled matrix, with the reflectors below its diagonal
     exponents: str  # of the columns, by which R is scaled back
-    panels: Panels | None  # what they were made in
+    panels: dict[str, str]  # of a factorisation by panels: the results of `qr_blocks.factors`
+    width: int = 0  # ... and columns of a panel
     tree: Tree | None = None
 
     @property
     def lying(self) -> Shape:
         """Shape of the matrix in `packed`: of a tree the last level."""
         return self.shape if self.tree is None else self.tree.last
+
+    def pairs(self, draft: Draft) -> str:
+        """Slot of T of each pair of reflectors, added to a draft if need be."""
+        return self.panels.get("T") or draft.call("pairs", pairs(self.shape), H=self.packed)["T"]
 
 
 def factored(
@@ -150,26 +154,26 @@ def factored(
     """Add a factorisation to a draft that is made of plans."""
     variant, values = resolved("qr", VARIANTS, choose, resident(shape), limits, variant, parameters)
     given = draft.call("scaled", equilibrate.columns(shape), A=source)
+    scaled, exponents = given["scaled"], given["column_exponents"]
     if variant == "tsqr":
         tree = Tree(draft, shape, values["ROWS"], limits)
-        return Factored(shape, tree.factor(given["scaled"]), given["column_exponents"], None, tree)
-    panels = Panels(draft, given["scaled"], shape, values["PANEL"], limits) if variant == "blocked" else None
-    if panels is None:
-        packed = draft.call("reflectors", reflectors(shape, limits), A=given["scaled"])["H"]
-    else:
-        packed = panels.factor()
-    return Factored(shape, packed, given["column_exponents"], panels)
+        return Factored(shape, tree.factor(scaled), exponents, {}, tree=tree)
+    if variant == "householder":
+        return Factored(shape, draft.call("reflectors", reflectors(shape, limits), A=scaled)["H"], exponents, {})
+    width = values["PANEL"]
+    panels = draft.call("panels", qr_blocks.factors(shape, width, limits), A=scaled)
+    return Factored(shape, panels["H"], exponents, panels, width)
 
 
 def orthogonal(draft: Draft, found: Factored, shape: Shape, limits: Limits) -> str:
     """Add the first columns of Q to the draft; give their slot."""
     if found.tree is not None:
         return found.tree.q()
-    if found.panels is not None:
-        return found.panels.q(shape[1])
-    t = draft.call("pairs", pairs(found.shape), H=found.packed)["T"]
+    if found.panels:
+        return draft.call("Q", qr_blocks.orthogonal(found.shape, shape[1], found.width, limits), **found.panels)["Q"]
     start = draft.call("identity", packing.identity(shape))["I"]
-    return draft.call("Q", applied(found.shape, shape[1], limits), H=found.packed, T=t, B=start)["B"]
+    made = applied(found.shape, shape[1], limits)
+    return draft.call("Q", made, H=found.packed, T=found.pairs(draft), B=start)["B"]
 
 
 @cached_plan

@@ -4,99 +4,141 @@
 
 N is minus the upper half of V^T V, with half of its diagonal (the UT transform, see ``qr/kernel.frag``): a triangle to
 substitute with, in place of the T of the compact WY form, which would have to be built column by column.
+
+All panels share slots of one size, those of A and of Q, and draw their part of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from glla.operations.orthogonal.qr_pairs import pairs, reflectors
-from glla.operations.product import matmul
+from glla.operations.batches.stack import SINGLE
+from glla.operations.orthogonal.qr_pairs import Steps
+from glla.operations.product.blocked_product import Blocks
+from glla.operations.product.matmul import choose
+from glla.operations.record import resolved
 from glla.operations.triangles import triangular
-from glla.passes import Draft, Form, Limits, Plan, Region, Storage, matrix, resident
+from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Uniform, matrix, resident
 from glla.passes.cache import cached_plan
-from glla.passes.layout import Shape, texels
+from glla.passes.layout import Shape, packed, texels
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Slots of a panel that is factored: reflectors from row and column `start` on."""
-
-    start: int
-    shape: Shape
-    v: str
-    n: str
-
-
-@dataclass
 class Panels:
-    """Adds the passes of a factorisation by panels to a draft that is made of plans."""
+    """Applies the reflectors of panels to the columns of B.
 
-    draft: Draft
-    source: str  # slot of A, its columns scaled
-    shape: Shape  # of A
-    width: int  # columns of a panel, even
-    limits: Limits
-    done: list[Panel] = field(default_factory=list)  # those that are factored
+    `shape`: of the matrix that was factored. `columns`: of B. `width`: columns of a panel, even.
+    """
 
-    def factor(self) -> str:
-        """Factor; give the slot of R with the reflectors below its diagonal."""
-        m, n = self.shape
-        rest, pieces = self.source, dict[str, str]()
-        for number, start in enumerate(range(0, min(m, n), self.width)):
-            with self.draft.scope("panel", number):
-                size = (m - start, n - start)
-                panel = (size[0], min(self.width, size[1]))
-                block = self.draft.call("panel", window(size, panel, (0, 0)), A=rest)["block"]
-                made = self.draft.call("reflectors", reflectors(panel, self.limits), A=block)["H"]
-                pieces[f"panel_{number}"] = made
-                one = self._explicit(start, panel, made)
-                self.done.append(one)
-                if size[1] > panel[1]:
-                    right = (size[0], size[1] - panel[1])
-                    beside = self.draft.call("rest", window(size, right, (0, panel[1])), A=rest)["block"]
-                    rest = self.applied(one, beside, right[1], transposed=True)
-                    top = (min(panel[1], right[0]), right[1])
-                    pieces[f"rows_{number}"] = self.draft.call("rows of R", window(right, top, (0, 0)), A=rest)["block"]
-                    if right[0] > self.width:
-                        below = (right[0] - self.width, right[1])
-                        rest = self.draft.call("rest", window(right, below, (self.width, 0)), A=rest)["block"]
-        return self.draft.call("together", together(self.shape, self.width), **pieces)["H"]
+    def __init__(self, draft: Draft, shape: Shape, columns: int, width: int, limits: Limits) -> None:
+        self.draft, self.shape, self.width, self.limits = draft, shape, width, limits
+        self.b, self.w = (shape[0], columns), (width, columns)
+        self.v, self.square = draft.slot("V", matrix((shape[0], width))), draft.slot("V^T V", matrix((width, width)))
+        self.projection, self.x = draft.slot("V^T B", matrix(self.w)), draft.slot("N^-1 V^T B", matrix(self.w))
+        self.rest = PingPong(draft, "V^T B, rest", matrix(self.w), self.projection)
+        self.blocks = Blocks.for_matrix(draft, (shape[0], max(columns, width)))
+        forms = resident((width, width), self.w)
+        _, self.values = resolved("triangular", triangular.VARIANTS, triangular.choose, forms, limits, "blocked")
 
-    def _explicit(self, start: int, shape: Shape, packed: str) -> Panel:
-        size = (shape[0], min(shape))
-        t = self.draft.call("pairs", pairs(shape), H=packed)["T"]
-        v = self.draft.call("V", explicit(shape), H=packed, T=t)["V"]
-        across = Form(size[::-1], resident=True, transposed=True)
-        square = matmul.plan((across, *resident(size)), self.limits)
-        s = self.draft.call("V^T V", square, **dict.fromkeys(square.operands, v))["C"]
-        n = self.draft.call("N", kernel(size[1]), S=s)["N"]
-        return Panel(start, size, v, n)
+    def reflectors(self, start: int) -> int:
+        """How many reflectors the panel has that begins in column `start`."""
+        return min(self.width, min(self.shape) - start)
 
-    def applied(self, panel: Panel, to: str, columns: int, transposed: bool = False) -> str:
-        """Apply the reflectors of a panel, the last one first, or `transposed` the first one first."""
-        height, width = panel.shape
-        across = Form((width, height), resident=True, transposed=True)
-        project = matmul.plan((across, *resident((height, columns))), self.limits)
-        given = dict(zip(project.operands, (panel.v, to), strict=True))
-        w = self.draft.call("V^T B", project, **given)["C"]
-        solve = triangular.plan(
-            resident((width, width), (width, columns)), self.limits, upper=not transposed, transposed=transposed
-        )
-        x = self.draft.call("N^-1", solve, T=panel.n, B=w)["X"]
-        update = matmul.plan(resident((height, width), (width, columns)), self.limits, onto=True)
-        return self.draft.call("B + V X", update, A=panel.v, B=x, C0=to)["C"]
+    def explicit(self, start: int, h: str, t: str) -> None:
+        """Write out V of the panel that begins in column `start`."""
+        count, first = self.reflectors(start), start // 2
+        inside = Region(0, first, texels(count), texels(self.shape[0]) - first)
+        uniforms: dict[str, Uniform] = {"first": first, "shape": (self.shape[0], count)}
+        self.draft.draw("qr/explicit", {"H": h, "T": t}, self.v, uniforms, {}, inside)
 
-    def q(self, columns: int) -> str:
-        """Make the first columns of Q, from the last panel to the first; each is larger than the one before."""
-        found = ""
-        for panel in reversed(self.done):
-            with self.draft.scope("panel of Q", len(self.done) - 1 - self.done.index(panel)):
-                size = (self.shape[0] - panel.start, columns - panel.start)
-                inner = {"Q": found} if found else {}
-                start = self.draft.call("bordered", bordered(size, self.width if found else 0), **inner)["Q"]
-                found = self.applied(panel, start, size[1])
-        return found
+    def kernel(self, start: int) -> str:
+        """Make N of a panel from V; give its slot."""
+        count = self.reflectors(start)
+        n = self.draft.slot(f"N_{start // self.width}", matrix((count, count)))
+        self._multiply(self.v, self.square, start, 0, (count, count))
+        self.draft.draw("qr/kernel", {"S": self.square}, n, {"shape": (count, count)})
+        return n
+
+    def apply(self, start: int, n: str, b: str, target: str, left: int, transposed: bool = False) -> None:
+        """Apply the reflectors of a panel to the columns of B from texel `left` on.
+
+        The last one first, or `transposed` the first one first.
+        """
+        count, first, (height, width) = self.reflectors(start), start // 2, packed(self.b)
+        shape, triangle = (count, self.w[1]), triangular.Triangle(upper=not transposed, transposed=transposed)
+        self._multiply(b, self.projection, start, left, shape)
+        self.rest.front = self.projection
+        triangular.solve_blocks(self.draft, n, self.x, self.rest, shape, triangle, self.values, left)
+        place = Region(left, first, width - left, height - first)
+        operands, slice_ = {"A": self.v, "B": self.x}, {"first": 0, "count": texels(count)}
+        if self._is_small(2 * place.height, count, 2 * place.width):
+            uniforms: dict[str, Uniform] = {**slice_, "shape": self.b}
+            self.draft.draw("matmul/inner_product", {**operands, "C": b}, target, uniforms, {"CONTINUE": 1}, place)
+        else:
+            self.blocks.draw(operands, target, slice_, self.b, b, place)
+
+    def _multiply(self, b: str, target: str, start: int, left: int, shape: Shape) -> None:
+        """Add V^T B, whose shape is given, from texel column `left` on."""
+        first, (height, width) = start // 2, packed(shape)
+        operands, place = {"A": self.v, "B": b}, Region(left, 0, width - left, height)
+        slice_: dict[str, Uniform] = {"first": first, "count": texels(self.shape[0]) - first}
+        turned = {"TRANSPOSE_A": 1}
+        if self._is_small(shape[0], self.shape[0] - start, shape[1] - 2 * left):
+            self.draft.draw("matmul/inner_product", operands, target, {**slice_, "shape": shape}, turned, place)
+        else:
+            self.blocks.draw(operands, target, slice_, shape, "", place, turned)
+
+    def _is_small(self, m: int, k: int, n: int) -> bool:
+        return choose(resident((m, k), (k, n)), self.limits)[0] == "inner_product"
+
+
+@cached_plan
+def factors(shape: Shape, width: int, limits: Limits) -> Plan:
+    """Plan of a factorisation by panels: operand ``A``.
+
+    Results: ``H``, R with the reflectors below its diagonal; ``T`` of `qr_pairs.pairs`; and ``N_i`` of each panel.
+    """
+    draft = Draft("qr/panels")
+    steps = Steps(draft, draft.operand("A", matrix(shape)), shape, limits, SINGLE)
+    panels, rest = Panels(draft, shape, shape[1], width, limits), steps.rest
+    h, t = draft.slot("R", matrix(shape)), draft.slot("T", Storage(1, texels(min(shape))))
+    results, nothing = {"H": h, "T": t}, {"corner": (0, 0)}
+    height, across = packed(shape)
+    for number, start in enumerate(range(0, min(shape), width)):
+        with draft.scope("panel", number):
+            first, end, before = start // 2, texels(min(start + width, shape[1])), rest.front
+            steps.add(first, end)
+            made, count = rest.front, texels(panels.reflectors(start))
+            place = Region(first, first, end - first, height - first)
+            draft.draw("qr/window", {"A": made}, h, nothing, {}, place)
+            draft.draw("qr/pairs", {"H": made}, t, {"height": height}, {}, Region(first, 0, count, 1))
+            panels.explicit(start, made, t)
+            results[f"N_{number}"] = kernel = panels.kernel(start)
+            if end < across:
+                if made == before:  # which holds the columns that are left
+                    rest.swap()
+                panels.apply(start, kernel, before, rest.front, end, transposed=True)
+                draft.draw("qr/window", {"A": rest.front}, h, nothing, {}, Region(end, first, across - end, count))
+    return draft.plan(results)
+
+
+@cached_plan
+def orthogonal(shape: Shape, columns: int, width: int, limits: Limits) -> Plan:
+    """Plan of the first columns of Q: operands ``H``, ``T`` and ``N_i`` of `factors`. Result ``Q``."""
+    draft = Draft("qr/panels of Q")
+    h, t = draft.operand("H", matrix(shape)), draft.operand("T", Storage(1, texels(min(shape))))
+    panels = Panels(draft, shape, columns, width, limits)
+    starts = range(0, min(shape), width)
+    kernels = [
+        draft.operand(f"N_{number}", matrix(2 * (panels.reflectors(start),))) for number, start in enumerate(starts)
+    ]
+    q = PingPong(draft, "Q", matrix(panels.b), "")
+    for _ in range(2):  # rows and columns that no panel has reached yet are those of I in both textures
+        draft.draw("packing/identity", {}, q.back, {"shape": panels.b})
+        q.swap()
+    for number, (start, kernel) in enumerate(reversed(list(zip(starts, kernels, strict=True)))):
+        with draft.scope("panel of Q", number):
+            panels.explicit(start, h, t)
+            panels.apply(start, kernel, q.front, q.back, start // 2)
+            q.swap()
+    return draft.plan({"Q": q.front})
 
 
 @cached_plan
@@ -107,60 +149,6 @@ def window(source: Shape, shape: Shape, corner: Shape) -> Plan:
     block = draft.slot("block", matrix(shape))
     draft.draw("qr/window", {"A": "A"}, block, {"corner": (corner[1] // 2, corner[0] // 2)})
     return draft.plan({"block": block})
-
-
-@cached_plan
-def together(shape: Shape, width: int) -> Plan:
-    """Plan that puts panels ``panel_i`` and the rows of R beside them, ``rows_i``, into their places: result ``H``."""
-    m, n = shape
-    draft = Draft("qr/together")
-    result = draft.slot("H", matrix(shape))
-    for number, start in enumerate(range(0, min(m, n), width)):
-        end = min(start + width, n)
-        parts = {f"panel_{number}": (start, (m - start, end - start))}
-        if end < n:
-            parts[f"rows_{number}"] = (end, (min(end - start, m - start), n - end))
-        for name, (left, size) in parts.items():
-            draft.operand(name, matrix(size))
-            place = Region(left // 2, start // 2, texels(size[1]), texels(size[0]))
-            draft.draw("qr/window", {"A": name}, result, {"corner": (-left // 2, -start // 2)}, {}, place)
-    return draft.plan({"H": result})
-
-
-@cached_plan
-def explicit(shape: Shape) -> Plan:
-    """Plan of V from the factors of a panel: operands ``H`` and ``T``, result ``V``. One pass."""
-    size = (shape[0], min(shape))
-    draft = Draft("qr/explicit")
-    inputs = {"H": draft.operand("H", matrix(shape)), "T": draft.operand("T", Storage(1, texels(size[1])))}
-    v = draft.slot("V", matrix(size))
-    draft.draw("qr/explicit", inputs, v, {"shape": size})
-    return draft.plan({"V": v})
-
-
-@cached_plan
-def kernel(order: int) -> Plan:
-    """Plan of N from V^T V: operand ``S``, result ``N``. One pass."""
-    draft = Draft("qr/kernel")
-    n = draft.slot("N", matrix((order, order)))
-    draft.draw("qr/kernel", {"S": draft.operand("S", matrix((order, order)))}, n, {"shape": (order, order)})
-    return draft.plan({"N": n})
-
-
-@cached_plan
-def bordered(shape: Shape, side: int) -> Plan:
-    """Plan of Q with `side` rows and columns of an identity before it: operand and result ``Q``. One pass.
-
-    Without `side` it is the identity, and there is no operand.
-    """
-    draft = Draft("qr/bordered")
-    result = draft.slot("larger Q", matrix(shape))
-    if side:
-        draft.operand("Q", matrix((shape[0] - side, shape[1] - side)))
-        draft.draw("qr/bordered", {"Q": "Q"}, result, {"side": side // 2, "shape": shape})
-    else:
-        draft.draw("packing/identity", {}, result, {"shape": shape})
-    return draft.plan({"Q": result})
 
 
 @cached_plan

@@ -28,24 +28,38 @@ def slices(height: int, limits: Limits) -> tuple[int, int]:
 
 def add_reflectors(draft: Draft, source: str, shape: Shape, limits: Limits, cells: Cells) -> str:
     """Add the steps of a factorisation; give the slot of R with the reflectors below its diagonal."""
-    height, width = (texels(side) for side in shape)
-    rest = PingPong(draft, "H", cells.matrix(shape), source)
-    for k in range(texels(min(shape))):
-        count, chunk = slices(height - k, limits)
-        size: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
-        sums = [draft.slot(f"sums_{name}_{k}", cells.storage(count, width)) for name in ("first", "both")]
-        beside, last = cells.region(k, 0, width - k, count), max(k - 1, 0)
-        left = cells.region(last, last, width - last, height - last)  # final texels are in both textures by then
-        with draft.scope("step", k):
-            draft.draw("qr/dots", {"A": rest.front}, sums[0], size, {"SECOND": 0, **cells.defines}, beside)
-            cut = {**size, "slices": count}
-            inputs = {"A": rest.front, "D": sums[0]}
-            draft.draw("qr/dots", inputs, sums[1], cut, {"SECOND": 1, **cells.defines}, beside)
-            inputs = {"A": rest.front, "D": sums[1]}
-            uniforms: dict[str, Uniform] = {"k": k, "slices": count, "shape": shape, **cells.grid}
-            draft.draw("qr/reflect", inputs, rest.back, uniforms, cells.defines, left)
-            rest.swap()
-    return rest.front
+    steps = Steps(draft, source, shape, limits, cells)
+    steps.add(0, texels(shape[1]))
+    return steps.rest.front
+
+
+class Steps:
+    """Adds steps of a factorisation to a draft; `rest` holds the columns that are left."""
+
+    def __init__(self, draft: Draft, source: str, shape: Shape, limits: Limits, cells: Cells) -> None:
+        self.draft, self.shape, self.limits, self.cells = draft, shape, limits, cells
+        self.height = texels(shape[0])
+        self.rest = PingPong(draft, "H", cells.matrix(shape), source)
+        storage = cells.storage(slices(self.height, limits)[0], texels(shape[1]))
+        self.sums = [draft.slot(f"sums_{name}", storage) for name in ("first", "both")]
+
+    def add(self, start: int, end: int) -> None:
+        """Add the steps of texel columns `start` to `end`, within them; columns on their right stay as they are."""
+        draft, rest, cells, height = self.draft, self.rest, self.cells, self.height
+        for k in range(start, min(end, height)):
+            count, chunk = slices(height - k, self.limits)
+            size: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
+            beside, last = cells.region(k, 0, end - k, count), max(k - 1, start)
+            left = cells.region(last, last, end - last, height - last)  # final texels are in both textures by then
+            with draft.scope("step", k - start):
+                draft.draw("qr/dots", {"A": rest.front}, self.sums[0], size, {"SECOND": 0, **cells.defines}, beside)
+                cut = {**size, "slices": count}
+                inputs = {"A": rest.front, "D": self.sums[0]}
+                draft.draw("qr/dots", inputs, self.sums[1], cut, {"SECOND": 1, **cells.defines}, beside)
+                inputs = {"A": rest.front, "D": self.sums[1]}
+                uniforms: dict[str, Uniform] = {"k": k, "slices": count, "shape": self.shape, **cells.grid}
+                draft.draw("qr/reflect", inputs, rest.back, uniforms, cells.defines, left)
+                rest.swap()
 
 
 def add_pairs(draft: Draft, packed_: str, shape: Shape, cells: Cells) -> str:
@@ -62,13 +76,13 @@ def add_applied(
     """Add the passes of H_1 H_2 ... H_k B, from the last pair on; give its slot."""
     height, size = texels(shape[0]), (shape[0], columns)
     found = PingPong(draft, "B", cells.matrix(size), start)
+    sums = draft.slot("W", cells.storage(slices(height, limits)[0], texels(columns)))
     for k in reversed(range(texels(min(shape)))):
         count, chunk = slices(height - k, limits)
-        sums = draft.slot(f"W_{k}", cells.storage(count, texels(columns)))
         with draft.scope("pair", k):
             inputs = {"H": packed_, "Q": found.front}
             uniforms: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
-            draft.draw("qr/project", inputs, sums, uniforms, cells.defines)
+            draft.draw("qr/project", inputs, sums, uniforms, cells.defines, cells.region(0, 0, texels(columns), count))
             inputs = {"H": packed_, "T": t, "Q": found.front, "W": sums}
             uniforms = {"k": k, "slices": count, "shape": size, **cells.grid}
             draft.draw("qr/apply", inputs, found.back, uniforms, cells.defines)

@@ -212,24 +212,71 @@ def repacked(task: Task, elements: str) -> str:
 # -- blocks of C in registers ----------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Blocks:
+    """Render targets of products whose fragments compute ROWS x COLUMNS texels; products take them in turn."""
+
+    draft: Draft
+    size: dict[str, int]  # ROWS and COLUMNS
+    targets: tuple[str, ...]
+
+    @staticmethod
+    def of(draft: Draft, storage: Storage, rows: int = BLOCK_ROWS, columns: int = BLOCK_COLUMNS) -> Blocks:
+        """Add targets with a texel for each block."""
+        targets = tuple(draft.slot(f"C_{i}", storage) for i in range(rows * columns))
+        return Blocks(draft, {"ROWS": rows, "COLUMNS": columns}, targets)
+
+    @staticmethod
+    def for_matrix(draft: Draft, shape: Shape) -> Blocks:
+        """Add targets for all of a matrix."""
+        return Blocks.of(draft, Storage(-(-texels(shape[0]) // BLOCK_ROWS), -(-texels(shape[1]) // BLOCK_COLUMNS)))
+
+    def draw(
+        self,
+        operands: Mapping[str, str],
+        target: str,
+        slice_: Mapping[str, Uniform],
+        shape: Shape,
+        start: str = "",
+        region: Region | None = None,
+        cut: Mapping[str, Define] | None = None,
+        put: Mapping[str, Define] | None = None,
+        fold: Mapping[str, Uniform] | None = None,
+    ) -> None:
+        """Add a pass that multiplies, and one that puts the blocks together.
+
+        `start`: what the product is added to. `region`: texels of C, from the first one of a block on. `cut`, `put`:
+        defines of the first and of the second pass. `fold`: uniforms of both.
+        """
+        inputs = {f"C{i}": slot for i, slot in enumerate(self.targets)} | ({"start": start} if start else {})
+        uniforms: dict[str, Uniform] = {"shape": shape, **(fold or {})}
+        onto = {**self.size, "ONTO": int(bool(start)), **(put or {})}
+        blocks = region and self._blocks(region)
+        slice_, cut = {**slice_, **(fold or {})}, {**self.size, **(cut or {})}
+        self.draft.draw("matmul/register_blocked", operands, self.targets, slice_, cut, blocks)
+        self.draft.draw("matmul/interleave", inputs, target, uniforms, onto, region)
+
+    def _blocks(self, region: Region) -> Region:
+        """Blocks that hold a region, which begins with one."""
+        x, y = region.x // self.size["COLUMNS"], region.y // self.size["ROWS"]
+        width, height = -(-region.width // self.size["COLUMNS"]), -(-region.height // self.size["ROWS"])
+        return Region(x, y, width, height)
+
+
 def register_blocked(task: Task) -> str:
     """One pass to ROWS x COLUMNS targets, and one that puts them together; again for each slice."""
     draft, shape = task.draft, (task.m, task.n)
     rows, columns = task.values["ROWS"], task.values["COLUMNS"]
     blocks = (-(-texels(task.n) // columns), -(-texels(task.m) // rows))
-    defines = {"ROWS": rows, "COLUMNS": columns} | ({"FOLDED": 1} if task.half else {})
+    folded: dict[str, Define] = {"FOLDED": 1} if task.half else {}
     fold: dict[str, Uniform] = {"blocks": blocks} if task.half else {}
     across, down = folded_size(blocks, rows, columns) if task.half else blocks
-    storage = Storage(down, across)
+    made = Blocks.of(draft, Storage(down, across), rows, columns)
     inner = texels(task.k)
-    targets = tuple(draft.slot(f"C_{i}", storage) for i in range(rows * columns))
     sums = PingPong(draft, "C", matrix(shape), task.start)
-    for before, slice_, _ in task.slices(sums, inner, task.slice(inner)):
-        inputs = {f"C{i}": slot for i, slot in enumerate(targets)} | ({"start": sums.front} if before else {})
-        onto = {"ONTO": int(bool(before)), **task.mirror}
-        cut = {**defines, **task.unrolled, **task.turned, **task.cut}
-        draft.draw("matmul/register_blocked", {"A": task.left, "B": task.right}, targets, {**slice_, **fold}, cut)
-        draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape, **fold}, {**defines, **onto})
+    operands, cut = {"A": task.left, "B": task.right}, {**folded, **task.unrolled, **task.turned, **task.cut}
+    for _, slice_, _ in task.slices(sums, inner, task.slice(inner)):
+        made.draw(operands, sums.back, slice_, shape, sums.front, None, cut, {**folded, **task.mirror}, fold)
     return sums.front
 
 

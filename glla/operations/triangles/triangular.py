@@ -92,10 +92,10 @@ class Triangle:
         """For shaders that include ``triangular/triangle.glsl``."""
         return {"UPPER": int(self.upper), "UNIT": int(self.unit), "TRANSPOSED": int(self.transposed)}
 
-    def open_columns(self, solved: int, width: int) -> tuple[int, int]:
+    def open_columns(self, solved: int, width: int, left: int = 0) -> tuple[int, int]:
         """Where the columns begin, and how many they are, that are updated once `solved` rows are solved."""
         if not self.inverse or solved >= width:
-            return 0, width
+            return left, width - left
         return (width - solved if self.upper else 0), solved
 
     def open_strips(self, solved: int, columns: int) -> tuple[int, int]:
@@ -179,15 +179,36 @@ def _from_row(y: int, width: int, height: int) -> Region:
 def _blocked(
     draft: Draft, operand: str, start: str, shape: Shape, triangle: Triangle, values: Mapping[str, int]
 ) -> str:
-    """Two passes a block: solve its rows, which are final then, and make the open rows' right-hand sides."""
-    size = min(values["ROWS"], next((rows for rows in BLOCKS if rows >= shape[0]), BLOCKS[-1]))
+    """Two passes a block, see `solve_blocks`."""
     storage = matrix(shape)
-    height, width = storage.height, storage.width
-    result = draft.slot("X", storage)
-    rest = PingPong(draft, "rest", storage, start)
-    if triangle.inverse and height > size // 2:  # where columns wait, both textures hold I
+    result, rest = draft.slot("X", storage), PingPong(draft, "rest", storage, start)
+    if triangle.inverse and storage.height > block_rows(shape[0], values) // 2:  # where columns wait, both hold I
         for side in ("ping", "pong"):
             draft.draw("packing/identity", {}, f"rest_{side}", {"shape": shape})
+    solve_blocks(draft, operand, result, rest, shape, triangle, values)
+    return result
+
+
+def block_rows(order: int, values: Mapping[str, int]) -> int:
+    """Rows of a block of a triangle of some order."""
+    return min(values["ROWS"], next((rows for rows in BLOCKS if rows >= order), BLOCKS[-1]))
+
+
+def solve_blocks(
+    draft: Draft,
+    operand: str,
+    result: str,
+    rest: PingPong,
+    shape: Shape,
+    triangle: Triangle,
+    values: Mapping[str, int],
+    first: int = 0,
+) -> None:
+    """Two passes a block: solve its rows, which are final then, and make the open rows' right-hand sides.
+
+    `first`: texel column from which on right-hand sides are solved for.
+    """
+    size, (height, width) = block_rows(shape[0], values), packed(shape)
     for number, solved in enumerate(range(0, height, size // 2)):
         with draft.scope("block", number):
             count = min(size // 2, height - solved)
@@ -199,10 +220,10 @@ def _blocked(
                 result,
                 {"start": top + count - 1 if triangle.upper else top, "shape": shape},
                 {**triangle.defines, "ROWS": size, "UNROLL": values["UNROLL"]},
-                Region(0, top, width, count),
+                Region(first, top, width - first, count),
             )
             if remaining:
-                left, taken = triangle.open_columns(solved + count, width)
+                left, taken = triangle.open_columns(solved + count, width, first)
                 draft.draw(
                     "triangular/update",
                     {"T": operand, "X": result, "B": rest.front},
@@ -213,7 +234,6 @@ def _blocked(
                     step=top,
                 )
                 rest.swap()
-    return result
 
 
 def _panel_broadcast(
