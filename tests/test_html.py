@@ -332,6 +332,16 @@ def test_devices():
     assert read(device).text == "glla.Device released"
 
 
+def test_queues_and_their_calls():
+    with glla.coprocessor() as gpu:
+        good, bad = gpu.det([[2, 0], [0, 3]]), gpu.det([["<b>", 1]])
+        assert good.result() == 6 and bad.exception() is not None
+        assert read(gpu).cells == [["device", gpu.info.renderer]] and "0 calls wait" in read(gpu).text
+        assert "(det, test_html.py:" in read(good).text and read(good).text.endswith("): done")
+        assert read(bad).cells == [["error", str(bad.exception())]] and "failed" in read(bad).text
+    assert read(gpu).text.startswith("glla.coprocessor: closed")
+
+
 def test_sparse_matrices_and_kernels():
     A = glla.sparse.asarray(np.diag([1.0, -2.0, 3.0]))
     assert repr(A) == f"<SparseMatrix 3 x 3 of float32, 3 entries, format {A.format}>\n{np.diag([1.0, -2.0, 3.0])}"

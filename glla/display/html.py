@@ -7,7 +7,7 @@ sheet of ours. How long the markup gets is bounded, whatever is shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from glla import registry
@@ -77,6 +77,11 @@ def line(text: str) -> str:
     '<div>1 &lt; 2</div>'
     """
     return f"<div>{escape(text)}</div>"
+
+
+def facts(title: str, named: Mapping[str, object]) -> str:
+    """Show facts about something: its title, and a line for each."""
+    return line(title) + table((), [(name, str(fact)) for name, fact in named.items()])
 
 
 def source(title: str, text: str) -> str:

@@ -143,10 +143,10 @@ class Device:
         if self._closed:
             return html.line(repr(self).strip("<>"))
         info, stats = self.info, self.stats()
-        facts = {"renderer": info.renderer, "OpenGL": info.version, "context": info.backend}
-        facts["largest texture"] = f"{self.limits.texture_size} texels a side"
-        facts["in use"] = f"{stats.textures} textures, {stats.bytes} bytes"
-        return html.line("glla.Device") + html.table((), list(facts.items()))
+        known = {"renderer": info.renderer, "OpenGL": info.version, "context": info.backend}
+        known["largest texture"] = f"{self.limits.texture_size} texels a side"
+        known["in use"] = f"{stats.textures} textures, {stats.bytes} bytes"
+        return html.facts("glla.Device", known)
 
     def stats(self) -> Stats:
         """Return counts of the device's textures, programs and plans (see `Stats`). Does not synchronise."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from glla.display import html
 from glla.operations import OPERATIONS
 
 if TYPE_CHECKING:
@@ -169,6 +170,11 @@ class Pending(Future[Result]):
         if self.done() and not self.cancelled():
             state = "done" if Future.exception(self, 0) is None else "failed"
         return f"<glla.Pending {self.label}: {state}>"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook; with its error, if it failed. Reads nothing back."""
+        error = Future.exception(self, 0) if self.done() and not self.cancelled() else None
+        return html.facts(repr(self)[1:-1], {"error": error} if error else {})
 
     # -- waiting
 

@@ -216,13 +216,11 @@ def coprocessors(devices: str | Sequence[str | int] = "all", **options: Any) -> 
     if not chosen:
         raise OptionError("coprocessors: devices must name one device at least, got none")
     members: list[Coprocessor] = []
-    try:
+    with ExitStack() as opened:  # closes the others where one cannot be opened
         for device in chosen:
             members.append(coprocessor(device=device, **options))
-    except BaseException:
-        for member in members:
-            member.close(cancel=True)
-        raise
+            opened.callback(members[-1].close, cancel=True)
+        opened.pop_all()
     return Coprocessors(members)
 
 

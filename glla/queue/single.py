@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 
 from glla.array.array import Array, asarray
 from glla.array.convert import Float32
+from glla.display import html
 from glla.errors import CoprocessorError, OptionError
 from glla.gl import Device, DeviceInfo, Stats, default_device
 from glla.gl.select import requested
@@ -58,6 +59,10 @@ class Coprocessor(Methods):
         worker = self._worker
         state = "dead" if worker.cause is not None else "closed" if worker.closed else f"{worker.length} calls wait"
         return f"<glla.coprocessor: {state}>"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook, with its device."""
+        return html.facts(repr(self)[1:-1], {"device": self.info.renderer})
 
     # -- calls
 
