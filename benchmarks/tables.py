@@ -268,7 +268,9 @@ def restored(results: Path) -> str:
     return "\n\n".join(
         [
             _images(
-                results, "restoration", "A photograph degraded in six ways and restored; the border by three methods"
+                results,
+                "restoration",
+                "A blurred photograph, restored by the system matrix and by the FFT",
             ),
             ERRORS.format(size=measured["size"]),
             markdown(head[:-1], [row[:-1] for row in errors]),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from glla.array.array import Array
 from glla.array.convert import Float32, as_float32
+from glla.display.colours import NEGATIVE, POSITIVE, rgb
 from glla.errors import DampingWarning, DryCellError, LimitError, OptionError, ShapeError, integer, one_of
 from glla.gl import DeviceLike, Download, Texture
 from glla.linalg.operands import device_of
@@ -270,7 +271,7 @@ class ShallowWater:
         """Speed of the fastest gravity wave over still water, in m/s."""
         return sqrt(max(self._water.gravity * float(self._h.max()), 0.0))
 
-    def paint(self, zoom: int = 1, slope: float = 0.06, crest: float = 1.5) -> Texture:
+    def paint(self, zoom: int = 1, slope: float = 0.06, crest: float = 1.0) -> Texture:
         """Draw the surface as a picture, lit from one side; the first row is that of y = 0.
 
         Parameters
@@ -280,18 +281,18 @@ class ShallowWater:
         slope : float
             Difference of neighbouring cells, in m, that halves the light.
         crest : float
-            Elevation, in m, that is white.
+            Elevation, in m, above and below zero, that has its full colour, blue or orange.
 
         Returns
         -------
         Texture
             Red, green, blue and 1, each from 0 to 1. Does not synchronise.
         """
-        deep = float(self._h.max())
-        plan = kernel.paint(self._water, zoom, float(slope), float(crest), deep)
+        look = float(slope), float(crest), float(self._h.max())
+        plan = kernel.paint(self._water, zoom, look, rgb(POSITIVE), rgb(NEGATIVE))
         return self._device.run(plan, state=self._state)["colour"]
 
-    def picture(self, zoom: int = 1, slope: float = 0.06, crest: float = 1.5) -> NDArray[np.uint8]:
+    def picture(self, zoom: int = 1, slope: float = 0.06, crest: float = 1.0) -> NDArray[np.uint8]:
         """Return `paint` as an array, (ny zoom, nx zoom, 3), x across and y upwards. Synchronises."""
         colours = self._device.read(self.paint(zoom, slope, crest))[::-1, :, :3]
         return np.asarray(np.round(255 * colours).astype(np.uint8))

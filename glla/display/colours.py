@@ -53,17 +53,18 @@ def picture(values: NDArray[Any], largest: float | None = None) -> str:
     """Draw a matrix as an ``img`` that needs nothing else: a PNG with transparent colours."""
     values = values[tuple(slice(None, None, -(-side // MOST_PIXELS)) for side in values.shape)]
     strength = strengths(values, largest)[..., None]
-    colours = np.where(strength < 0, _rgb(NEGATIVE), _rgb(POSITIVE))
+    colours = np.where(strength < 0, rgb(NEGATIVE), rgb(POSITIVE))
     missing = np.isnan(values)[..., None]
     pixels = np.concatenate(
-        [np.where(missing, _rgb(UNDRAWN), colours), np.where(missing, 128, 255 * np.abs(strength))], axis=-1
+        [np.where(missing, rgb(UNDRAWN), colours), np.where(missing, 128 / 255, np.abs(strength))], axis=-1
     )
     look = "image-rendering:pixelated;width:9em;border:1px solid"
-    return f'<img alt="" style="{look}" src="data:image/png;base64,{b64encode(_png(pixels)).decode()}">'
+    return f'<img alt="" style="{look}" src="data:image/png;base64,{b64encode(_png(255 * pixels)).decode()}">'
 
 
-def _rgb(colour: str) -> list[int]:
-    return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+def rgb(colour: str) -> tuple[float, float, float]:
+    """Red, green and blue of a colour, 0 to 1."""
+    return int(colour[1:3], 16) / 255, int(colour[3:5], 16) / 255, int(colour[5:], 16) / 255
 
 
 def _png(pixels: NDArray[Any]) -> bytes:

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Array, asarray
+from glla.display.colours import CHANGED
 from glla.gl import Device
 from glla.lab.extra import require
+from glla.lab.plots import signed
 from glla.operations.elimination import counts, plu
 from glla.passes import resident
 
@@ -19,7 +21,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 QUARTERS = 4
-FRONTIER = "cyan"
+LEAST = 5
+"""Per cent of the entries that are as white as 0; the others differ by the logarithm of their magnitude."""
+
+
+TICKS = (-100, -10, -1, 0, 1, 10, 100)
 
 
 def factorisation(device: Device, a: NDArray[np.float32]) -> list[tuple[int, NDArray[np.float32]]]:
@@ -69,16 +75,19 @@ def draw(
 
 
 def _draw_stages(figure: Any, stages: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
-    logs = [np.log10(np.maximum(np.abs(values), np.float32(1e-30))) for _, values in stages]
-    low, high = np.percentile(np.concatenate([log.ravel() for log in logs]), (0.5, 99.9))
+    from matplotlib.colors import SymLogNorm
+
+    magnitudes = np.abs(np.concatenate([values.ravel() for _, values in stages]))
+    low, high = np.percentile(magnitudes[magnitudes > 0], (LEAST, 99.9))
+    scale = SymLogNorm(low, 0.1, vmin=-high, vmax=high)
     axes = figure.subplots(1, len(stages))
-    for ax, (done, values), log in zip(axes, stages, logs, strict=True):
-        image = ax.imshow(log, cmap="magma", vmin=low, vmax=high, interpolation="nearest")
+    for ax, (done, values) in zip(axes, stages, strict=True):
+        image = ax.imshow(values, cmap=signed(), norm=scale, interpolation="nearest")
         _draw_frontier(ax, done, len(values))
         ax.set_title(f"{done} of {len(values)} columns eliminated" if done else "A")
         ax.set_xticks([])
         ax.set_yticks([])
-    figure.colorbar(image, ax=axes, label="log10 of the magnitude of an entry", extend="both", pad=0.01)
+    figure.colorbar(image, ax=axes, label="an entry", extend="both", pad=0.01, ticks=TICKS, format="%g")
 
 
 def _draw_frontier(ax: Axes, done: int, n: int) -> None:
@@ -86,12 +95,12 @@ def _draw_frontier(ax: Axes, done: int, n: int) -> None:
     if done == 0:
         return
     edge, last = done - 0.5, n - 0.5
-    ax.plot([-0.5, edge], [-0.5, edge], color=FRONTIER, linewidth=1.2, linestyle=":")
+    ax.plot([-0.5, edge], [-0.5, edge], color=CHANGED, linewidth=1.2, linestyle=":")
     _label(ax, "L", done * 0.3, done * 0.7)
     _label(ax, "U", done * 0.7, done * 0.3)
     if done < n:
-        ax.plot([edge, last], [edge, edge], color=FRONTIER, linewidth=2.5)
-        ax.plot([edge, edge], [edge, last], color=FRONTIER, linewidth=2.5)
+        ax.plot([edge, last], [edge, edge], color=CHANGED, linewidth=2.5)
+        ax.plot([edge, edge], [edge, last], color=CHANGED, linewidth=2.5)
         _label(ax, "to do", (done + n) / 2, (done + n) / 2)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glla.display.colours import SIGNED
 from glla.errors import OptionError
@@ -41,6 +42,20 @@ def signed() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("signed", SIGNED)
+
+
+def values(array: NDArray[Any], most: float | None = None) -> dict[str, Any]:
+    """Colours of an array's values, for ``imshow``: of values that are all positive the half of `signed` from 0 on.
+
+    >>> values(np.array([1.0, 3.0]))["vmin"], values(np.array([1.0, -3.0]))["vmin"]
+    (0, -3.0)
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    most = float(np.abs(array).max()) if most is None else most
+    if array.min() < 0:
+        return {"cmap": signed(), "vmin": -most, "vmax": most}
+    return {"cmap": LinearSegmentedColormap.from_list("positive", SIGNED[2:]), "vmin": 0, "vmax": most}
 
 
 def style(number: int) -> dict[str, Any]:

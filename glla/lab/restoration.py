@@ -441,7 +441,7 @@ def _run(run: Run) -> Report:
     }
     text = [titled(title, *columns(data)) for title, columns in TITLES.items()]
     text.append(method_table(inverted, order, renderer))
-    draws = partial(draw, renderer=renderer, picture=picture, table=table, border=compared["zero"], dpi=run.dpi)
+    draws = partial(draw, renderer=renderer, border=compared["zero"], dpi=run.dpi)
     return Report("\n".join(text), data, right, draws)
 
 
@@ -500,37 +500,18 @@ def method_table(found: dict[str, dict[str, float]], order: int, renderer: str) 
     return titled(title, ("method", "theirs", "known", "ours, author's variant", "ours, fast variant"), rows)
 
 
-def draw(
-    path: Path, renderer: str, picture: Float64, table: Sequence[Outcome], border: Sequence[Border], dpi: int = 80
-) -> None:
-    """Draw the degraded and restored pictures, and the border."""
+def draw(path: Path, renderer: str, border: Sequence[Border], dpi: int = 80) -> None:
+    """Draw the blurred picture and the restored ones; the FFT assumes that the picture wraps around."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(14, 7.6), layout="constrained")
-    parts: Any = figure.subfigures(2, 1, height_ratios=(2, 1.15))
-    upper, lower = parts
-    upper.suptitle(f"Degraded, and restored by the system matrix, on {renderer}")
-    axes = upper.subplots(2, len(table))
-    for column, one in enumerate(table):
-        for ax, shown, title in zip(
-            axes[:, column], (one.seen, one.restored),
-            (f"{one.row.name}\nerror {one.errors[0]:.2g}", f"restored: {one.errors[1]:.2g}"), strict=True,
-        ):  # fmt: skip
-            _show(ax, shown, title)
-    lower.suptitle("The border: the FFT assumes that the picture wraps around")
-    for ax, (title, shown) in zip(
-        lower.subplots(1, 1 + len(border)),
-        [("original", picture), *((f"{one.method}\nerror {one.whole:.2g}", one.result) for one in border)],
-        strict=True,
-    ):
-        _show(ax, shown, title)
+    figure = Figure(figsize=(5 * len(border), 5.6), layout="constrained")
+    figure.suptitle(f"A blurred photograph, and restored, on {renderer}", fontsize=16)
+    for ax, one in zip(figure.subplots(1, len(border)), border, strict=True):
+        ax.imshow(one.result, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        method = "blurred" if one.method == "nothing" else one.method
+        ax.set_title(f"{method}: mean square error {one.whole:.2g}", fontsize=14)
+        ax.set_axis_off()
     figure.savefig(path, format="png", dpi=dpi, metadata={"Software": None})
-
-
-def _show(ax: Any, picture: Float64, title: str) -> None:
-    ax.imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-    ax.set_title(title, fontsize=9)
-    ax.set_axis_off()
 
 
 STUDY = Study(

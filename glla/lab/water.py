@@ -36,7 +36,7 @@ SPACING, DEPTH, CHEZY, GRAVITY = 10.0, 10.0, 50.0, 9.81
 THEIRS = {"z": (1.47e-7, 4.48e-8), "u": (3.82e-10, 1.10e-6), "v": (2.85e-10, 1.13e-6)}
 """Table 5.1: mean and largest difference of CPU and hybrid after ten steps. The mean of z exceeds its maximum there."""
 
-FRAMES, ZOOM, COLOURS, MILLISECONDS = 72, 2, 96, 60
+FRAMES, ZOOM, COLOURS, MILLISECONDS = 72, 4, 96, 60
 """Of the film: pictures, pixels for a cell, colours, and milliseconds of a picture."""
 
 

@@ -14,7 +14,7 @@ from glla.applications import window_squares
 from glla.array.array import asarray
 from glla.gl import Device
 from glla.gl.recorder import Recorder
-from glla.lab import restoration
+from glla.lab import plots, restoration
 from glla.lab.peers import WINDOWS
 from glla.lab.study import Report, Run, Study, clock, option
 from glla.lab.table import digits, titled
@@ -150,12 +150,12 @@ def draw(
     axes = left.subplots(2, 3).ravel()
     most = float(sums[-1].max())
     for ax, frame in zip(axes, SHOWN, strict=False):
-        shown = ax.imshow(sums[frame], cmap="viridis", vmin=0, vmax=most, interpolation="nearest")
+        shown = ax.imshow(sums[frame], **plots.values(sums[frame], most), interpolation="nearest")
         ax.set_title(f"after frame {frame}", fontsize=9)
     left.colorbar(shown, ax=list(axes), label="sum of squares of windows", pad=0.01)
     axes[4].imshow(sums[-1] > LIMIT, cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
     axes[4].set_title(f"above {LIMIT:.0f}: black", fontsize=9)
-    axes[5].imshow(np.minimum(sums[-1], LIMIT), cmap="viridis", vmin=0, vmax=most, interpolation="nearest")
+    axes[5].imshow(np.minimum(sums[-1], LIMIT), **plots.values(sums[-1], most), interpolation="nearest")
     axes[5].set_title("cut to 16 bits", fontsize=9)
     right.suptitle(f"A photograph, and the root of its C, on {renderer.split('(')[0].strip()}")
     for ax, shown in zip(right.subplots(2, 1), (large, np.sqrt(result)), strict=True):

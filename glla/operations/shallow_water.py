@@ -22,6 +22,9 @@ from glla.passes import Draft, Plan, Storage, Uniform, iterate, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
+Triple = tuple[float, float, float]
+ONES: Triple = (1.0, 1.0, 1.0)
+
 CHUNK = 16
 """Texels across and down that a fragment of a reduction reads."""
 
@@ -102,16 +105,17 @@ def unpack(water: Water, field: str) -> Plan:
 
 
 @cached_plan
-def paint(water: Water, zoom: int = 1, slope: float = 1.0, crest: float = 1.0, deep: float = 1.0) -> Plan:
+def paint(water: Water, zoom: int = 1, look: Triple = ONES, above: Triple = ONES, below: Triple = ONES) -> Plan:
     """Plan of a picture of the surface: operand ``state``, result ``colour``, `zoom` texels for a cell.
 
-    `slope`: difference of two cells, in m, that turns the light by half; `crest`: elevation in m that is white;
-    `deep`: depth in m that is dark.
+    `look`: difference of two cells that turns the light by half, elevation of full colour, depth of white ground, in m.
+    `above`, `below`: colours of elevations, red, green and blue from 0 to 1.
     """
     draft = Draft("picture of shallow water")
     state = draft.operand("state", water.storage)
     colour = draft.slot("colour", Storage(zoom * water.cells[1], zoom * water.cells[0]))
-    uniforms: dict[str, Uniform] = {"zoom": zoom, "look": (slope, crest, deep), "cells": water.cells}
+    uniforms: dict[str, Uniform] = {"zoom": zoom, "look": look, "above": above, "below": below}
+    uniforms["cells"] = water.cells
     draft.draw("shallow_water/paint", {"state": state}, colour, uniforms, water.defines)
     return draft.plan({"colour": colour}, 0)
 

@@ -147,13 +147,15 @@ def _drawn(drawing: Drawing) -> str:
 
 def _picture(figure: Any, ax: Any, drawing: Drawing) -> Any:
     """Draw a matrix, and give the axes of its bar."""
-    picture = ax.imshow(drawing.image, cmap="viridis", interpolation="nearest", extent=(0, 1, 1, 0))
+    picture = ax.imshow(
+        drawing.image, **plots.values(np.asarray(drawing.image)), interpolation="nearest", extent=(0, 1, 1, 0)
+    )
     if drawing.arrows:
         right, down = map(np.asarray, drawing.arrows)
         y, x = ((np.arange(side) + 0.5) / side for side in right.shape)
         longest = float(np.hypot(right, down).max()) or 1.0
         scale = longest * len(x) / LENGTH
-        ax.quiver(x, y, right, down, color="white", angles="xy", scale_units="xy", scale=scale, width=0.004)
+        ax.quiver(x, y, right, down, color="#555555", angles="xy", scale_units="xy", scale=scale, width=0.004)
     bar = figure.colorbar(picture, ax=ax)
     bar.set_label(drawing.y, color=plots.INK)
     bar.formatter.set_powerlimits((-2, 3))
