@@ -461,7 +461,7 @@ def parts(result: Any) -> list[np.ndarray]:
     return [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
 
 
-def member(result: Any, i: int) -> Any:
+def matrix_of(result: Any, i: int) -> Any:
     """One matrix's part of what a call of a stack gives; which half a factor is holds for all."""
     if isinstance(result, tuple):
         return tuple(one if isinstance(one, bool) else one[i] for one in result)

@@ -139,7 +139,7 @@ SHAPES = {
     **{name: [((5, 5), (5, 300))] for name in ("solve", "lu_solve", "triangular")},
 }
 ORDERS = (1, 5, 70)  # of examples: the last is more than one block, and more than a panel
-COUNTS = (1, 3)  # members of a stack
+COUNTS = (1, 3)  # matrices of a stack
 
 
 def layouts(shapes):
@@ -191,12 +191,12 @@ def plans_of_record(name):
         for forms, options in [*calls, *((hosted, options) for options in given)]:
             plans += [plan for _, plan in stages(record.call_plan(forms, limits, **options))]
         if record.batch is not None:
-            for count, options in product(COUNTS, given_to(record.batch.plan, record)):
+            for count, options in product(COUNTS, given_to(record.batch.records_plan, record)):
                 forms = tuple(replace(form, shape=(count, *form.shape)) for form in hosted)
-                plans += [plan for _, plan in stages(record.batch.plan(forms, limits, **options))]
-            if record.batch.there is not None:
+                plans += [plan for _, plan in stages(record.batch.records_plan(forms, limits, **options))]
+            if record.batch.device_plan is not None:
                 forms = tuple(Form((3, *form.shape), resident=True) for form in hosted)
-                plans += [plan for _, plan in stages(record.batch.there(forms, limits))]
+                plans += [plan for _, plan in stages(record.batch.device_plan(forms, limits))]
     return plans
 
 

@@ -405,8 +405,8 @@ def test_integers_are_compared_exactly(other):
         for side in ("left", "right"):
             same(np.searchsorted(A, b, side=side), np.int32(EDGES.searchsorted(exact, side=side)))
             line = np.sort(np.ravel(b.numpy() if isinstance(b, glla.Array) else exact))
-            for lies in (line, *turned(line)) if not isinstance(b, glla.Array) else ():
-                same(np.searchsorted(lies, A, side=side), np.int32(line.searchsorted(EDGES, side=side)))
+            for lined in (line, *turned(line)) if not isinstance(b, glla.Array) else ():
+                same(np.searchsorted(lined, A, side=side), np.int32(line.searchsorted(EDGES, side=side)))
 
 
 def test_arrays_keep_their_types_where_they_are_only_seen_otherwise():

@@ -1,4 +1,4 @@
-"""Every operation within its bound: every variant's own plan, and every call, wherever operands lie, in stacks too."""
+"""Every operation within its bound: every variant's own plan, and every call, wherever operands are, in stacks too."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from tests.matrix import (
     every_call,
     every_choice,
     every_place,
-    member,
+    matrix_of,
     operands_of,
     run_core,
     scaled,
@@ -56,15 +56,15 @@ def test_every_form_of_a_call_keeps_the_bound(name, place, rng):
 
 @pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.stacks])
 @every_place
-def test_every_member_of_a_stack_keeps_the_bound(name, place, rng):
-    """A stack of all types of matrices, which go together where they may."""
+def test_every_matrix_of_a_stack_keeps_the_bound(name, place, rng):
+    """A stack of all types of matrices, batched where possible."""
     call, family, wrong = CALLS[name], FAMILIES[CALLS[name].family], []
     kinds = (family.kinds + family.hard) * 2
     for n in ORDERS:
         made = [family.make(kind, n, rng) for kind in kinds]
         result = call.call(*map(place, stacked(made)))
         for i, operands in enumerate(made):
-            found = verdict(name, operands, arrays(member(arrays(result), i)))
+            found = verdict(name, operands, arrays(matrix_of(arrays(result), i)))
             wrong += [(kinds[i], n, found)] * (not found.ok)
     assert not wrong
 
@@ -93,10 +93,10 @@ def test_scaling_takes_nothing_from_the_bound(name, place, spread, rng):
         flat = np.zeros(n, int)
         pairs = [(flat, flat), (exponents, -exponents), (exponents[::-1], flat), (flat + spread, flat), (flat, flat)]
         given, backs = zip(*(scaled(name, one, *pair) for one, pair in zip(made, pairs, strict=True)), strict=True)
-        together = arrays(CALLS[name].call(*map(place, stacked(list(given)))))
+        batched = arrays(CALLS[name].call(*map(place, stacked(list(given)))))
         for i, (operands, back) in enumerate(zip(made, backs, strict=True)):
             alone = arrays(CALLS[name].call(*map(place, given[i])))
-            for result in (alone, member(together, i)):
+            for result in (alone, matrix_of(batched, i)):
                 found = verdict(name, operands, back(result))
                 assert found.ok, (n, i, found)
 

@@ -14,7 +14,7 @@ from tests.matrix import (
     every_place,
     every_system,
     host,
-    member,
+    matrix_of,
     on_device,
     operands_of,
     parts,
@@ -48,7 +48,7 @@ def test_operands_stay_as_they_are_and_results_are_where_they_belong(name, place
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if len(operands_of(name, 2, np.random.default_rng(0))) > 1])
-def test_one_operand_may_lie_on_the_device(name, rng):
+def test_one_operand_may_be_on_the_device(name, rng):
     """So does the result; a vector gives a vector."""
     operands = operands_of(name, 7, rng)
     for count in (1, 3) if CALLS[name].stacks else (1,):
@@ -85,8 +85,8 @@ def test_arrays_of_any_type_and_strides_are_taken(name, rng):
     "name", [name for name in STACKS if name != "solve_pos_banded"]
 )  # it gives the one or the other
 @every_place
-def test_nan_stays_in_its_member(name, place, rng):
-    """A pivot that is NaN is none above zero: of what must be positive definite the member is named."""
+def test_nan_stays_in_its_matrix(name, place, rng):
+    """A pivot that is NaN is none above zero: of what must be positive definite the matrix is named."""
     for n in (2, 5, 17):
         operands = stacked([operands_of(name, n, rng) for _ in range(5)])
         clean = arrays(CALLS[name].call(*map(place, operands), check_finite=False))
@@ -96,9 +96,9 @@ def test_nan_stays_in_its_member(name, place, rng):
                 CALLS[name].call(*map(place, operands), check_finite=False)
             continue
         found = arrays(CALLS[name].call(*map(place, operands), check_finite=False))
-        assert any(np.isnan(one).any() for one in parts(member(found, 3)))
+        assert any(np.isnan(one).any() for one in parts(matrix_of(found, 3)))
         for i in (0, 1, 2, 4):
-            assert_same(member(found, i), member(clean, i))
+            assert_same(matrix_of(found, i), matrix_of(clean, i))
 
 
 @every_system

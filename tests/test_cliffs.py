@@ -207,7 +207,11 @@ def plans(operation, shape, limits):
     if operation != "solve":
         record, stacked = OPERATIONS[SUBJECTS[operation].operation], len(forms[0].shape) > 2
         name, _ = record.choose(forms, limits)
-        made = record.batch.plan(forms, limits) if stacked else record.device_plan(forms, limits, variant=name or None)
+        made = (
+            record.batch.records_plan(forms, limits)
+            if stacked
+            else record.device_plan(forms, limits, variant=name or None)
+        )
         parts = [step.plan.operation for step in made.steps if isinstance(step, Call)]
         return tuple(parts or [made.operation]), [made]
     (name, _), (substitution, _) = plu.choose(forms[:1], limits), triangular.choose(forms, limits)

@@ -61,7 +61,7 @@ def test_stacks_on_both_sides(n, rng):
             assert 0.99 * exact <= away[place] <= 3 * exact
 
 
-def test_on_the_device_nothing_is_read_back_but_figures(device, rng, monkeypatch):
+def test_on_the_device_only_diagnostics_are_read_back(device, rng, monkeypatch):
     read = []
     stay = glla.asarray(testing.MATRICES["normal"](60, 60, rng), device)
     stack = glla.asarray(rng.standard_normal((50, 8, 8)).astype(np.float32), device)

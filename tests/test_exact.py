@@ -18,7 +18,7 @@ from tests.matrix import (
     every_place,
     every_spelling,
     exact,
-    member,
+    matrix_of,
     operands_of,
     run_core,
     settings,
@@ -88,7 +88,7 @@ def test_every_other_form_of_a_call_is_exact(name, spelling, place, rng):
             if i == 0:
                 assert_is(name, arrays(call(place, *operands)), expected)
                 found = arrays(call(place, *stacked([operands for operands, _ in made])))
-            assert_is(name, member(found, i), expected)
+            assert_is(name, matrix_of(found, i), expected)
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in INEXACT])
@@ -101,4 +101,4 @@ def test_every_call_is_exact(name, place, rng):
         if CALLS[name].stacks:
             found = arrays(CALLS[name].call(*map(place, stacked([operands for operands, _ in made]))))
             for i, (_, expected) in enumerate(made):
-                assert_is(name, member(found, i), expected)
+                assert_is(name, matrix_of(found, i), expected)

@@ -86,7 +86,7 @@ def test_stencil_keeps_its_bound(shape, rng):
     assert (np.abs(result - summed(a, weights)) <= 9 * 2.0**-24 * summed(np.abs(a), np.abs(weights))).all()
 
 
-def test_operands_lie_anywhere(device, rng):
+def test_operands_may_be_anywhere(device, rng):
     """In NumPy's memory in any order and dtype, on the device, transposed there; nothing is changed."""
     a = rng.integers(-9, 9, (5, 8))
     scale, resident = glla.kernel(SCALE, name="scale.frag"), glla.asarray(a.T)
@@ -265,7 +265,7 @@ def test_arrays_of_every_shape(both, shape, dtype, rng):
             assert (texels_of(result).ravel()[result.size :] == 0).all()
 
 
-def test_arrays_lie_anywhere(both, rng):
+def test_arrays_may_be_anywhere(both, rng):
     a = rng.integers(-9, 9, (4, 5, 6))
     A, flags = glla.asarray(a, dtype="int32"), rng.random((4, 5, 6)) < 0.5
     found = both[np.int32](A=A.T[::-1, :, 1:3], B=flags.T[:, :, ::2]).sum

@@ -365,7 +365,7 @@ def test_wrong_parameters(parameters, message):
     assert str(caught.value) == message
 
 
-def test_the_parameter_space_is_all_that_goes_together():
+def test_the_parameter_space_holds_all_compatible_values():
     assert list(parameter_space(TILED)) == [
         (("M", 2), ("N", 4)),
         (("M", 1), ("N", 4)),

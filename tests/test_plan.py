@@ -123,7 +123,7 @@ def test_what_exceeds_the_memory_of_a_device_is_shown_in_tiles():
 
 
 @pytest.mark.parametrize(("first", "second"), [(False, True), (True, False), (True, True)])
-def test_operands_on_the_device_are_read_as_they_lie(first, second):
+def test_operands_on_the_device_are_read_in_their_layout(first, second):
     forms = [Form((6, 6), resident=True, transposed=turned) for turned in (first, second)]
     plan = glla.plan("matmul", *forms, limits=GPU, variant="inner_product")
     (step,) = plan.passes

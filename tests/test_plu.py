@@ -105,7 +105,7 @@ def test_empty(m, n):
     assert (piv.shape, piv.dtype) == ((0,), np.int32)
 
 
-def test_exchanges_are_those_of_the_factors_that_stand():
+def test_exchanges_are_those_of_the_accepted_factors():
     """On the device a third of these pivots is flushed to zero; the factors of the fallback exchange other rows."""
     a = np.ldexp(testing.hilbert(4, 4), -120)
     P, L, U = (part.numpy() for part in glla.plu(glla.asarray(a)))
@@ -170,8 +170,8 @@ def test_lu_solve_near_the_limits_of_float32(name, trans, device):
     for way in (np.asarray, lambda one: glla.asarray(one, device)):
         alone = np.asarray(glla.lu_solve((way(lu), piv), way(b), trans, device=device))
         stack = np.stack([lu, np.eye(n, dtype=np.float32)]), np.stack([piv, np.arange(n)])
-        member = np.asarray(glla.lu_solve((way(stack[0]), stack[1]), way(np.stack([b, b])[..., None]), trans))
-        for x in (alone, member[0, :, 0]):
+        stacked = np.asarray(glla.lu_solve((way(stack[0]), stack[1]), way(np.stack([b, b])[..., None]), trans))
+        for x in (alone, stacked[0, :, 0]):
             backward = np.abs(given @ x - b) / (np.abs(given) @ np.abs(x) + np.abs(b))
             assert backward.max() < 30 * n * testing.ROUNDOFF, x
 

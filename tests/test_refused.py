@@ -87,7 +87,7 @@ def test_what_is_singular_is_refused(name, place, rng):
 @pytest.mark.parametrize("name", [name for name in [*INDEFINITE, *SINGULAR] if CALLS[name].stacks])
 @every_place
 @pytest.mark.parametrize("scale", [0, 60])
-def test_the_member_to_blame_is_named(name, place, scale, rng):
+def test_the_rejected_matrix_is_named(name, place, scale, rng):
     """The first of two; also where it must be scaled first."""
     for n in (2, 3, 6, 17):
         made = [operands_of(name, n, rng) for _ in range(12)]

@@ -49,7 +49,7 @@ def test_block_pivoting_makes_no_pivot_of_rounding_errors(variant, n, seed):
 
 @pytest.mark.parametrize("pivoting", ["harmonic", "geometric"])
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (2, 2), (5, 5), (6, 9), (9, 6), (31, 31), (30, 33), (64, 65), (100, 7)])
-def test_the_elimination_by_two_columns_stands_by_itself(pivoting, m, n, device, monkeypatch, rng):
+def test_the_elimination_by_two_columns_is_accepted_by_itself(pivoting, m, n, device, monkeypatch, rng):
     """An ordinary matrix needs neither factors nor float64: known columns tell that no pivot is a rounding error."""
     ran = []
     monkeypatch.setattr(

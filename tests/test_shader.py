@@ -30,7 +30,7 @@ def test_defines_reach_both_stages(shader_files):
     assert "#define X 1" in found.vertex.text and "#define X 1" in found.fragment.text
 
 
-def test_includes_stand_in_their_places(shader_files):
+def test_includes_are_inserted_in_place(shader_files):
     shader_files({"a.frag": 'one\n#include "lib/b.glsl"\nfour\n', "lib/b.glsl": "two\nthree\n"})
     assert resolve("a").fragment.text.splitlines()[1:] == ["one", "two", "three", "four"]
 
@@ -242,7 +242,7 @@ def own(shader_files, tmp_path):
     shader._ADOPTED.pop("mine.frag", None)
 
 
-def test_a_user_s_file_includes_what_lies_beside_it(own, tmp_path):
+def test_a_user_s_file_includes_files_beside_it(own, tmp_path):
     assert "of glla" in own("lib/shared.glsl")
     for name in ("parts/part.glsl", "./parts/part.glsl", "parts/../parts/part.glsl"):
         assert "of the user" in own(name)

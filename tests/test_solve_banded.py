@@ -13,7 +13,7 @@ from glla.errors import (
     OptionError,
     SingularMatrixError,
 )
-from glla.linalg import resident as there
+from glla.linalg import device_stacks as there
 from glla.operations.bands import banded as kernel
 from glla.operations.bands import tridiagonal
 from glla.operations.batches.stack import Stack
@@ -238,7 +238,7 @@ def test_rows_that_differ_by_more_than_the_range(device):
 
 @pytest.mark.parametrize(("lower", "upper"), [(1, 1), (2, 1), (1, 2)])
 @pytest.mark.parametrize("place", PLACES)
-def test_what_lies_outside_of_the_matrix_is_not_read_by_the_host_either(lower, upper, place, device, rng):
+def test_entries_outside_of_the_matrix_are_not_read_by_the_host_either(lower, upper, place, device, rng):
     """Of a stack whose second matrix needs pivots, whose third has a NaN, and whose last right side has one."""
     n = 6
     ab, b = case(n, rng, lower, upper, stack=(4,))
@@ -306,14 +306,14 @@ def test_elimination_on_the_host(lower, upper, rng):
     assert flaws == [0]
 
 
-def test_the_host_decides_by_the_figures():
+def test_the_host_decides_by_the_diagnostics():
     good = np.float32([1e-7, 0.5, 1, 1])
-    for figures, doubtful in (
+    for diagnostics, rejected in (
         (good, False), ([2e-6, 0.5, 1, 1], True), ([np.nan, 0.5, 1, 1], True), ([1e-7, 1e-5, 1, 1], True),
         ([1e-7, -1, 1, 1], True), ([1e-7, 0.06, 1, 1e5], True), ([1e-7, 0.06, 1, 1e3], False),
         ([1e-7, 0.5, 1e-30, 1], True), ([1e-7, 0.5, 1e30, 1], True), ([0, 1, 0, 0], False),
     ):  # fmt: skip
-        assert kernel.fails(np.float32(figures), 10) == doubtful
+        assert kernel.fails(np.float32(diagnostics), 10) == rejected
 
 
 @pytest.mark.parametrize("lower", [1, 2])
@@ -361,11 +361,11 @@ def test_nan_and_infinity_in_a_stack_on_the_device(device, rng, check_finite):
 
 
 def test_the_device_decides_as_the_host(device, rng):
-    figures = np.exp2(rng.uniform(-30, 2, (1100, 4))).astype(np.float32)
-    figures[:, 0] = np.exp2(rng.uniform(-26, -18, 1100))
-    figures[::7, 1] = rng.choice([kernel.least_left(10), 0.0, -1.0, 1.0], 158)
-    figures[::5, 2] = rng.choice([0, 1e-30, 1e30, *kernel.NORMAL], 220)
-    figures[::3, 3] = 4096 * figures[::3, 2]
+    diagnostics = np.exp2(rng.uniform(-30, 2, (1100, 4))).astype(np.float32)
+    diagnostics[:, 0] = np.exp2(rng.uniform(-26, -18, 1100))
+    diagnostics[::7, 1] = rng.choice([kernel.least_left(10), 0.0, -1.0, 1.0], 158)
+    diagnostics[::5, 2] = rng.choice([0, 1e-30, 1e30, *kernel.NORMAL], 220)
+    diagnostics[::3, 3] = 4096 * diagnostics[::3, 2]
     for count in (1, 31, 32, 33, 1024, 1100):
         draft, stack = Draft("verdict"), Stack.of(count, (1, 1), device.limits.texture_size)
         slot = draft.operand("F", stack.storage(1, 1))
@@ -373,14 +373,14 @@ def test_the_device_decides_as_the_host(device, rng):
         plan = draft.plan({"made": systems.verdict(slot, kernel._bounds(10), device.limits.texture_size)}, 0)
         storage = plan.slots["F"]
         texels = np.zeros((storage.height * storage.width, 4), dtype=np.float32)
-        texels[:count] = figures[:count]
+        texels[:count] = diagnostics[:count]
         given = device.write_texels(texels.reshape(storage.height, storage.width, 4))
         found = device.read(device.run(plan, F=given)["made"])
-        assert found[0, 0, 0] == kernel.fails(figures[:count], 10).sum()
+        assert found[0, 0, 0] == kernel.fails(diagnostics[:count], 10).sum()
 
 
 def test_many_short_systems_and_odd_views_on_the_device(device, rng):
-    """More systems than a texture has rows; operands that do not lie in C order."""
+    """More systems than a texture has rows; operands that are not in C order."""
     ab, b = case(3, rng, stack=(20_000,))
     x = glla.solve_banded((1, 1), glla.asarray(ab, device), glla.asarray(b, device)).numpy()
     expected = glla.solve_banded((1, 1), ab, b, device=device)
@@ -392,13 +392,13 @@ def test_many_short_systems_and_odd_views_on_the_device(device, rng):
     assert np.abs(x - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
-def test_doubtful_members_of_a_stack_are_refined_where_they_lie(device, rng, monkeypatch):
+def test_rejected_matrices_of_a_stack_are_refined_on_the_device(device, rng, monkeypatch):
     """Of systems that nothing dominates every other one takes another step, and few the host, which reads these."""
     ab = rng.standard_normal((64, 3, 60)).astype(np.float32)
     b = rng.standard_normal((64, 60, 1)).astype(np.float32)
     given, read = (glla.asarray(ab, device), glla.asarray(b, device)), []
-    plain = there.read_together
-    monkeypatch.setattr(there, "read_together", lambda *given: read.append(len(given[1])) or plain(*given))
+    plain = there.read_matrices
+    monkeypatch.setattr(there, "read_matrices", lambda *given: read.append(len(given[1])) or plain(*given))
     with glla.trace(device=device) as trace:
         x = glla.solve_banded((1, 1), *given)
     assert sum(read) <= 12

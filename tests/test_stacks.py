@@ -90,8 +90,8 @@ def test_factors_mix_with_scipys(rng):
 
 @pytest.mark.parametrize("resident", [False, True])
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
-def test_doubtful_small_members_stand_or_are_refused(order, resident, device, rng):
-    """Singular values in float64 let small members stand; zeros, and integers of lower rank, are refused still."""
+def test_rejected_small_matrices_are_solved_or_refused(order, resident, device, rng):
+    """Singular values in float64 accept small matrices; zeros, and integers of lower rank, are refused still."""
     lend = glla.asarray if resident else np.asarray
     nearly = np.linalg.qr(rng.standard_normal((40, order, order)))[0].astype(np.float32)
     nearly[:, :, -1] = nearly[:, :, 0] * (order > 1) + nearly[:, :, -1] * np.float32(2.0**-12)
@@ -118,7 +118,7 @@ REJECTED = {
 
 @pytest.mark.parametrize("resident", [False, True])
 @pytest.mark.parametrize("name", REJECTED)
-def test_ill_conditioned_members_go_together(name, resident, work, rng):
+def test_ill_conditioned_matrices_are_batched(name, resident, work, rng):
     """However many there are: the plans and passes are those of two of them."""
     a, costs = stack_of(testing.conditioned, (40,), 7, 7, rng), []
     for count in (2, 31):
@@ -131,7 +131,7 @@ def test_ill_conditioned_members_go_together(name, resident, work, rng):
 
 @pytest.mark.parametrize("resident", [False, True])
 @pytest.mark.parametrize("name", ["lu_solve", "solve_triangular"])
-def test_members_near_the_limits_are_substituted_together_by_the_host(name, resident, rng, monkeypatch):
+def test_matrices_near_the_limits_are_batched_on_the_host(name, resident, rng, monkeypatch):
     calls, lend, n = [], glla.asarray if resident else np.asarray, 70  # more than a block of the host's
     substituted = substitution.substituted
     for module in (substitution, lu_scaling):
@@ -155,7 +155,7 @@ def test_members_near_the_limits_are_substituted_together_by_the_host(name, resi
 
 
 @pytest.mark.parametrize("name", REJECTED)
-def test_a_tiny_entry_is_no_doubt(name, work):
+def test_a_tiny_entry_is_accepted(name, work):
     """Of rotations by right angles the cosine is 6e-17: no row and no column needs scaling for that."""
     c, s = np.cos(np.pi / 2 * np.arange(1, 30)), np.sin(np.pi / 2 * np.arange(1, 30))
     turns = np.moveaxis(np.array([[c, -s, 0 * c], [s, c, 0 * c], [0 * c, 0 * c, 1 + 0 * c]]), -1, 0)
@@ -163,7 +163,7 @@ def test_a_tiny_entry_is_no_doubt(name, work):
     assert work(lambda: REJECTED[name](turns)) == work(lambda: REJECTED[name](calm)) == (1, 1)
 
 
-def test_large_singular_members_are_named(rng):
+def test_large_singular_matrices_of_a_stack_are_named(rng):
     a = np.stack([np.eye(3), np.ones((3, 3))])
     with glla.Device(max_texture_size=2) as small:
         with pytest.raises(
@@ -181,7 +181,7 @@ def test_small_pivots_that_are_none_of_rounding_pass(rng):
         testing.assert_solve(a[i], x, b)
 
 
-def test_determinants_of_singular_members(rng):
+def test_determinants_of_singular_matrices_of_a_stack(rng):
     a = stack_of(testing.conditioned, (4,), 3, 3, rng)
     a[1], a[2] = 0, np.ones((3, 3))
     sign, logarithm = glla.slogdet(a)

@@ -19,7 +19,7 @@ from glla.errors import (
 )
 from glla.gl import Device, Download
 from glla.linalg import tiling
-from glla.linalg.call import Call
+from glla.linalg.caller import Caller
 from glla.operations import OPERATIONS
 from glla.operations.layouts import packing
 from glla.operations.product import blocked_product, matmul, tiles
@@ -425,7 +425,7 @@ def test_a_matrix_that_must_fit_and_does_not(rng):
 
 def batched(device, operation, operands):
     most = operation.batch.most(forms_of(operands), device.limits)
-    return Call(operation.name, operation.name, device, True, operation.operands).records(operands, most)
+    return Caller(operation.name, operation.name, device, True, operation.operands).records(operands, most)
 
 
 def test_small_systems_and_products_that_do_not_fit_at_once(device, rng):

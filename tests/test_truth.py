@@ -22,7 +22,7 @@ from glla.errors import GllaError, PlanError
 from glla.gl.recorder import TracedPass
 from glla.linalg import batches, execution
 from glla.operations import OPERATIONS
-from glla.operations.batches.again import AGAIN, LOOK
+from glla.operations.batches.retry import PIVOT_CHECK, RETRY
 from glla.operations.host.refinement import Refinement
 from glla.operations.record import BATCHED, Continue
 from glla.passes import Call, Dispatch, Host, Pass, Plan, Transfer, Tuned, forms_of, stages
@@ -80,7 +80,7 @@ def recorded(passes: Sequence[TracedPass]) -> list[Signature]:
 
 @dataclass(frozen=True)
 class On:
-    """An operand that lies on the device; `transposed`: as the transpose of what lies there; `sliced`: as a part."""
+    """An operand on the device; `transposed`: as the transpose of the stored one; `sliced`: as a part."""
 
     array: Any
     transposed: bool = False
@@ -353,7 +353,7 @@ def system(diagonal: Any, **more: Any) -> dict[str, Any]:
     a = {"A": np.eye(2), "B": one, "scaled A": np.eye(2, dtype=np.float32), "scaled B": one}
     e = {"row exponents": row.T, "column exponents": row, "sizes": np.zeros(1, np.int32)}
     texels = {"diagonal": np.float32([[*diagonal, 1, 1]])}
-    return {**a, **e, **texels, "function": "solve", "member": "", "grew": True, "last": False, "least": 99.0, **more}
+    return {**a, **e, **texels, "function": "solve", "which": "", "grew": True, "last": False, "least": 99.0, **more}
 
 
 def refining(turns: int, x: float, **more: Any) -> dict[str, Any]:
@@ -367,9 +367,14 @@ def refining(turns: int, x: float, **more: Any) -> dict[str, Any]:
 def factored(*turns: str, u: float = 2.0) -> dict[str, Any]:
     """What `settle` is given for factors of the identity, with these on U's diagonal; and the pivotings to try."""
     lu, one = np.diag(np.float32([u, u])), np.ones((1, 4), np.float32)
-    figures = {"exchanges": np.float32([[0, 1, 0, 0]]), "health_read": one, "largest_A": one, "exponent": np.int32([0])}
+    diagnostics = {
+        "exchanges": np.float32([[0, 1, 0, 0]]),
+        "health_read": one,
+        "largest_A": one,
+        "exponent": np.int32([0]),
+    }
     given = {"scaled A": np.eye(2, dtype=np.float32), "packed LU": lu, "turns": turns, "check_finite": True}
-    return {**figures, **given, "function": "plu", "pivoting": turns[0]}
+    return {**diagnostics, **given, "function": "plu", "pivoting": turns[0]}
 
 
 NOISE, TINY = {"errors": np.float32([1, 1])}, {"sizes": np.int32([-170])}
@@ -378,8 +383,8 @@ LADDER: dict[Step, dict[str, Any]] = {
     ("complete pivoting", "ConvergenceError"): system((np.inf, 1)),
     ("complete pivoting", "NonFiniteError"): system((np.inf, 1), least=np.inf),
     ("complete pivoting", "SingularMatrixError"): system((1, 0)),
-    ("complete pivoting", "look at the pivots"): system((1, 1e-6)),
-    ("look at the pivots", "substitute"): system((1, 1e-6), errors=np.zeros(2)),
+    ("complete pivoting", "pivot check"): system((1, 1e-6)),
+    ("pivot check", "substitute"): system((1, 1e-6), errors=np.zeros(2)),
     ("refine", "ConvergenceError"): refining(5, np.nan, last=True),
     ("refine", "complete pivoting"): refining(5, np.nan),
     ("refine", "NonFiniteError"): refining(1, 1, **TINY),
@@ -398,10 +403,10 @@ PIVOTINGS: dict[Step, dict[str, Any]] = {
     (f"{INSTEAD} harmonic", "NonFiniteError"): factored("harmonic", u=np.inf),
 }
 SETTLED: dict[str, dict[Step, dict[str, Any]]] = {
-    "solve": {**LADDER, ("look at the pivots", "refine"): system((1, 1e-6), errors=np.zeros(2), refine=True)},
+    "solve": {**LADDER, ("pivot check", "refine"): system((1, 1e-6), errors=np.zeros(2), refine=True)},
     "inv": LADDER,
     "rref": {
-        ("look at the pivots", "partial pivoting"): {
+        ("pivot check", "partial pivoting"): {
             "A": np.full((2, 2), np.nan), "tol": None, **NOISE, "diagonal": np.float32([[1, 1, 1, 1]]),
         },
     },
@@ -411,7 +416,7 @@ SETTLED: dict[str, dict[Step, dict[str, Any]]] = {
     "plu": PIVOTINGS,
     "lu_factor": PIVOTINGS,
 }  # fmt: skip
-"""What comes after a stage for no input above, and figures for which it does."""
+"""What comes after a stage for no input above, and diagnostics for which it does."""
 
 
 TUNED = (Tuned("triangular", 300, "panel_broadcast", (("UNROLL", 0),)),)
@@ -451,7 +456,7 @@ def settling(name: str) -> Iterator[set[Step]]:
         return verdict
 
     def followed(plan: Plan, stage: str) -> Plan:
-        taken.update({(plan.operation if plan.operation == AGAIN else "", stage)} & {("", AGAIN), (AGAIN, LOOK)})
+        taken.update({(plan.operation if plan.operation == RETRY else "", stage)} & {("", RETRY), (RETRY, PIVOT_CHECK)})
         return following(plan, stage)
 
     object.__setattr__(record, "settle", noted if settle is not None else None)
@@ -523,7 +528,7 @@ def test_what_is_shown_is_what_runs(name, software, devices):
 
 @pytest.mark.parametrize("name", DECIDED)
 def test_what_may_come_is_what_comes(name, devices):
-    """Each stage, error and warning that is shown comes for some operands, or by the figures in `SETTLED`."""
+    """Each stage, error and warning that is shown comes for some operands, or by the diagnostics in `SETTLED`."""
     wrong, known, reached = [], set(), set()
     for case in decided(name):
         with settling(name) as settled:
@@ -541,7 +546,7 @@ def test_what_may_come_is_what_comes(name, devices):
 
 
 @pytest.mark.parametrize(("name", "step"), [(name, step) for name, steps in SETTLED.items() for step in steps])
-def test_figures_decide_what_comes_next(name, step):
+def test_diagnostics_decide_the_next_stage(name, step):
     record = OPERATIONS[name]
     with np.errstate(all="ignore"), settling(name) as taken:
         record.settle(forms_of([(2, 2)] * len(record.operands)), step[0], SETTLED[name][step])
@@ -550,7 +555,7 @@ def test_figures_decide_what_comes_next(name, step):
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.function.public])
 def test_conversions_are_shown(name, devices):
-    """Of integers, of bools, and of those that do not lie in order: matrices, vectors, stacks of up to two members."""
+    """Of integers, of bools, and of those that are not in order: matrices, vectors, stacks of up to two matrices."""
     arrays = [np.round(3 * one).astype(np.int32) for one in OPERATIONS[name].example(5, np.random.default_rng(5))]
     first, *others = arrays
     forms = [

@@ -37,12 +37,12 @@ def as_slot(
         matrix = found if found.ndim >= 2 else layouts.reshaped(found, (found.size, 1))
         if matrix.shape != layout.shape:
             raise ShapeError(f"{function}: {name} must have shape {layout.shape} for this plan, got {found.shape}")
-        lies = layouts.packed(function, matrix).settled()
+        settled = layouts.packed(function, matrix).settled()
     elif found.size != prod(layout.shape):
         raise ShapeError(f"{function}: {name} must have {prod(layout.shape)} elements for this plan, got {found.shape}")
     else:
-        lies = layouts.whole(found)
-    return empty(slot, device) if lies.stored is None else lies.stored
+        settled = layouts.whole(found)
+    return empty(slot, device) if settled.stored is None else settled.stored
 
 
 def empty(slot: Storage, device: Device) -> Texture:

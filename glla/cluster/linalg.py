@@ -445,7 +445,7 @@ def _check_noise(system: _System, u: Double, largest: Double) -> None:
     places = acceptance.suspects(u, largest)
     lu = system.lu.gathered(root=0)
     errors = system.grid.total(np.zeros(len(places)) if lu is None else rounding_errors(lu, places))
-    noise = acceptance.first_noise(u, largest, errors)
+    noise = acceptance.first_rounded_off(u, largest, errors)
     if noise is not None:
         raise acceptance.singular("solve", len(u), noise)
 

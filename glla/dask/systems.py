@@ -17,7 +17,7 @@ from glla.operations.acceptance import UNIT_ROUNDOFF, keeps_promise
 
 Double = NDArray[np.float64]
 
-PROBES = 2
+SIGN_COLUMNS = 2
 """Additional right-hand sides of random signs, for an estimate of the inverse's norm."""
 
 
@@ -140,7 +140,7 @@ def _with_probes(b: Any) -> Double:
     right = np.asarray(b, dtype=np.float64)
     if not np.isfinite(right).all():
         raise NonFiniteError("glla.dask.solve: b must be finite")
-    signs = np.random.default_rng(2007).choice([-1.0, 1.0], size=(len(right), PROBES))
+    signs = np.random.default_rng(2007).choice([-1.0, 1.0], size=(len(right), SIGN_COLUMNS))
     return np.concatenate([right, signs], axis=1)
 
 
@@ -171,13 +171,13 @@ def _largest(sums: list[Double]) -> float:
 
 def _checked(x: Double, residual: Double, right: Double, norm: float) -> Float32:
     """Give the solution in float32, or say what is wrong with it."""
-    largest = float(np.abs(x[:, -PROBES:]).max())
+    largest = float(np.abs(x[:, -SIGN_COLUMNS:]).max())
     if not largest * norm < 1 / UNIT_ROUNDOFF:
         raise SingularMatrixError(
             f"glla.dask.solve: A is singular to float32, its condition number is at least {largest * norm:.3g}; "
             "if rows or columns differ much in size, scale them first"
         )
-    x, residual, right = (one[:, :-PROBES] for one in (x, residual, right))
+    x, residual, right = (one[:, :-SIGN_COLUMNS] for one in (x, residual, right))
     if not keeps_promise(norm, x, right, residual):
         raise ConvergenceError("glla.dask.solve: the residual misses its bound, as entries grow too much")
     with np.errstate(over="ignore"):

@@ -20,7 +20,7 @@ from glla.operations.record import Array
 from glla.passes import Plan
 from glla.passes.layout import Shape
 
-Figure = bool | int | float
+Number = bool | int | float
 
 SIZE: Shape = (19, 37)
 """Texels of the small probes: odd, not square, and no multiple of a rasteriser's tile."""
@@ -49,7 +49,7 @@ class Finding:
     ok: bool  # necessary tests: it works. Others: as IEEE 754 and the text of the shader say
     detail: str  # the result as a sentence
     necessary: bool = False  # results are wrong if it fails
-    figures: Mapping[str, Figure] = field(default_factory=dict)  # measured numbers, by name
+    figures: Mapping[str, Number] = field(default_factory=dict)  # measured numbers, by name
 
     @property
     def verdict(self) -> str:

@@ -27,7 +27,7 @@ from glla.operations import OPERATIONS, Operation
 from glla.passes import Limits, Tuned, Variant, forms_of
 from glla.passes.glsl import find as shaders
 
-PROBE = 8
+EXAMPLE_ORDER = 8
 """Order of the matrices with which `choose` is asked whether it consults tuning results."""
 
 FORMAT = 1
@@ -60,9 +60,9 @@ def _consults_tuning(operation: Operation) -> bool:
     """True if `choose` consults tuning results under this operation's name (`plu`'s does, `lu_factor`'s does not)."""
     if len(operation.tunable()) < 2:
         return False
-    forms = forms_of(operation.example(PROBE, np.random.default_rng(PROBE)))
+    forms = forms_of(operation.example(EXAMPLE_ORDER, np.random.default_rng(EXAMPLE_ORDER)))
     return all(
-        operation.choose(forms, Limits(tuned=(Tuned(operation.name, PROBE, name),)))[0] == name
+        operation.choose(forms, Limits(tuned=(Tuned(operation.name, EXAMPLE_ORDER, name),)))[0] == name
         for name in operation.tunable()
     )
 

@@ -36,7 +36,7 @@ from glla.operations.elimination.fallback import complete_order
 from glla.operations.elimination.plu import permutation_of, pivot_records
 from glla.operations.host.refinement import rescaled_residual, turned
 from glla.operations.host.scaling import exponent_of, of_system
-from glla.operations.record import Values
+from glla.operations.record import FALLBACK, Values
 from glla.operations.systems.det import sign_and_log
 from glla.passes import forms_of
 from glla.passes.layout import Shape
@@ -182,10 +182,10 @@ def _solve(function: str, a: Float32, b: Float32) -> Float32:
     columns = b.reshape(len(b), -1)
     usual = rows is None and acceptance.largest_near_one(columns)
     if not usual or not factors.growth(_largest(scaled)) <= acceptance.allowed_growth(len(a)):
-        values = {"A": a, "B": columns, "function": function, "member": ""}
-        x: Float32 = run_stages(
-            OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, fallback.FALLBACK
-        )["X"]
+        values = {"A": a, "B": columns, "function": function, "which": ""}
+        x: Float32 = run_stages(OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, FALLBACK)[
+            "X"
+        ]
         return x.reshape(b.shape)
     factors.check_regular(function)
     return fortran(factors.solve_array(b).T).T  # in C order
@@ -212,7 +212,7 @@ def lu_factor(a: Float32) -> tuple[Float32, NDArray[np.int32]]:
     factors, scale = HostFactors(a), _largest(a)
     if scale > 0 and not (acceptance.size_near_one(scale) and _grew_little(factors.packed, scale)):
         known = {"function": "lu_factor", "check_finite": True, "turns": ("partial",)}
-        values = run_stages(OPERATIONS["lu_factor"], forms_of((a,)), _again, {"A": a, **known}, factorisations.FALLBACK)
+        values = run_stages(OPERATIONS["lu_factor"], forms_of((a,)), _again, {"A": a, **known}, FALLBACK)
         return values["lu"], values["piv"]
     return finite_result("lu_factor", factors.packed, True), factors.exchanges
 
@@ -235,7 +235,7 @@ def _in_place_of_plans() -> Perform:
         return {"diagonal": factors.diagonal_texels, "exchanges": pivot_records(factors.exchanges)}
 
     def perform(stage: str, values: Values) -> Values:
-        if stage == fallback.FALLBACK:
+        if stage == FALLBACK:
             names = ("scaled A", "row exponents", "column exponents", "scaled B", "sizes")
             made = dict(zip(names, fallback.scaled_system(values["A"], values.get("B")), strict=True))
             return {**made, **factored(made["scaled A"])}
@@ -244,7 +244,7 @@ def _in_place_of_plans() -> Perform:
             return {"order": order, **factored(values["scaled A"][:, order])}
         if stage == fallback.PROBE:
             return {"probe_solutions": factors.probe_solutions()}
-        if stage == fallback.LOOK:
+        if stage == fallback.PIVOT_CHECK:
             return {"errors": acceptance.errors_of_suspects(factors.packed, values["diagonal"])[0]}
         if stage == fallback.SUBSTITUTE:
             return {"X": factors.solve_array(values["scaled B"].astype(np.float32))}
@@ -283,7 +283,7 @@ def det(a: Float32) -> Any:
         exponents = sum(int(part.sum()) for part in (rows, columns) if part is not None)
         sign, logarithm = map(np.float64, sign_and_log(factors.diagonal[0], factors.exchanges, exponents))
     else:
-        values = run_stages(OPERATIONS["det"], forms_of((a,)), _in_place_of_plans(), {"A": a}, fallback.FALLBACK)
+        values = run_stages(OPERATIONS["det"], forms_of((a,)), _in_place_of_plans(), {"A": a}, FALLBACK)
         sign, logarithm = np.float64(values["sign"]), np.float64(values["logarithm"])
     with np.errstate(over="ignore", under="ignore"):
         result = np.float32(sign * np.exp(logarithm))

@@ -352,7 +352,7 @@ def kernel(
     name : str, optional
         What it is called in messages and plans; by default its path, or ``kernel.frag`` for a text.
     defines : mapping of str to int, float or str, optional
-        Values of its macros: ``#define NAME VALUE`` stands above the text.
+        Values of its macros: ``#define NAME VALUE`` is above the text.
     feedback : mapping of str to str, optional
         Output -> sampler, for calls with ``repeat``. Where there is one of each, it need not be given.
 

@@ -16,13 +16,13 @@ from glla.array.convert import Float32, finite_result
 from glla.array.value import Resident
 from glla.errors import LimitError, OptionError, ShapeError, UnsupportedError
 from glla.gl import DeviceLike
-from glla.linalg import resident
+from glla.linalg import device_stacks
 from glla.linalg.batches import Index, Places, in_pieces, place
-from glla.linalg.call import Call
+from glla.linalg.caller import Caller
 from glla.linalg.definite import solve_definite_band
 from glla.linalg.operands import device_of, known_variant, operand, square
 from glla.operations import OPERATIONS, Operation
-from glla.operations.acceptance import member_of_stack
+from glla.operations.acceptance import matrix_of_stack
 from glla.operations.bands import banded as kernel
 from glla.operations.bands.banded import Given
 from glla.passes import Form, forms_of
@@ -304,17 +304,17 @@ def _solve(
         )
     options, definite = lines.options, {"definite": lines.definite}
     name, names = lines.operation.name, ("ab", "b")
-    return BandCall(name, function, target, check_finite, names, variant, options=options, further=lambda *_: definite)(
-        ab, rhs
-    )
+    return BandCaller(
+        name, function, target, check_finite, names, variant, options=options, further=lambda *_: definite
+    )(ab, rhs)
 
 
-class BandCall(Call):
+class BandCaller(Caller):
     """A call whose rejected systems are refined together, and the rest of them solved on the host in float64."""
 
     def _host_batch(self, matrices: tuple[Float32, ...], batch: Index) -> dict[str, Any]:
         ab, b = matrices
-        parts = [super(BandCall, self)._host_batch((ab, part), batch)["X"] for part in self._blocks(ab, b)]
+        parts = [super(BandCaller, self)._host_batch((ab, part), batch)["X"] for part in self._blocks(ab, b)]
         return {"X": parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)}
 
     def _blocks(self, ab: Float32, b: Float32) -> Iterator[Float32]:
@@ -336,15 +336,15 @@ class BandCall(Call):
         return [(np.arange(len(places)), {"X": x})]
 
     def _solved_on_host(self, ab: Float32, b: Float32, places: Places, batch: Index) -> Float32:
-        """Solve some matrices of a batch in float64; `places` are where they stand in it."""
+        """Solve some matrices of a batch in float64; `places`: their indices in it."""
         if not len(ab):
             return b
         definite = self.options.get("definite", False)
         wide, flaws = kernel.on_host_in_stacks(ab, b, self.options["lines"], definite)
         x = np.empty(b.shape, dtype=np.float32)
         for i, index in enumerate(places):
-            member = member_of_stack(place(int(index), batch))
-            x[i] = kernel.rounded(self.function, wide[i], int(flaws[i]), definite, member)
+            which = matrix_of_stack(place(int(index), batch))
+            x[i] = kernel.rounded(self.function, wide[i], int(flaws[i]), definite, which)
         return x
 
     # -- on the device ------------------------------------------------------------------------------------------------
@@ -362,7 +362,7 @@ class BandCall(Call):
         count, again = prod(operands[0].shape[:-2]), list[Places]()
 
         def run(first: int, end: int) -> Resident:
-            part = operands if end - first == count else resident.members(operands, first, end)
+            part = operands if end - first == count else device_stacks.sliced(operands, first, end)
             x, rejected = self._piece_judged(part, refine)
             again.append(rejected + first)
             return x
@@ -390,16 +390,16 @@ class BandCall(Call):
 
     def _mended(self, operands: tuple[Resident, ...], x: Resident, again: Places, batch: Index) -> Resident:
         """Solve rejected systems with refinement, where they are; read back those rejected again, for the host."""
-        some = tuple(shaping.take(resident.flat(one), again, 0) for one in operands)
+        some = tuple(shaping.take(device_stacks.flat(one), again, 0) for one in operands)
         refined = self._judged(some, refine=True)
         if refined is not None:
             x = blocks.put(x, (again.astype(np.int32),), refined[0])
             again = again[refined[1]]
-        for places, (ab, b) in resident.read_together(operands, again):
+        for places, (ab, b) in device_stacks.read_matrices(operands, again):
             if self.check_finite:
                 for name, part in (("A", ab), ("b", b)):
-                    resident.refuse_nonfinite(self.operation, name, np.abs(part).max(axis=(1, 2)), places)
+                    device_stacks.refuse_nonfinite(self.operation, name, np.abs(part).max(axis=(1, 2)), places)
             solved = self._solved_on_host(ab, b, places, batch)
             finite_result(self.function, solved, self.check_finite)
-            x = resident.mended(x, dict(zip(places.tolist(), solved, strict=True)))
+            x = device_stacks.replaced(x, dict(zip(places.tolist(), solved, strict=True)))
         return x

@@ -25,14 +25,14 @@ from glla.array.value import Resident
 from glla.errors import GllaError, OutOfMemoryError
 from glla.gl import Device
 from glla.gl.observers import host_step
-from glla.linalg import resident
+from glla.linalg import device_stacks
 from glla.linalg.execution import following, merged, on_device, run, run_stages, stored
 from glla.linalg.recording import Recorder
 from glla.operations import OPERATIONS, Operation, acceptance
-from glla.operations.acceptance import member_of_stack
-from glla.operations.batches import again, residents
+from glla.operations.acceptance import matrix_of_stack
+from glla.operations.batches import linear_batches, retry
 from glla.operations.record import BATCHED, Batch
-from glla.operations.routes import SINGLE_ONLY, batch_plan, pieces, plan_there
+from glla.operations.routes import SINGLE_ONLY, device_batch_plan, host_batch_plan, pieces
 from glla.passes import Form, HostArray, Plan, forms_of, texture
 
 Index = tuple[int, ...]
@@ -114,7 +114,7 @@ class Batches:
 
         def run(first: int, end: int) -> None:
             options = {**self._batch_options, **more}
-            plan = batch_plan(self.record, forms, self.device.limits, end - first, **options)
+            plan = host_batch_plan(self.record, forms, self.device.limits, end - first, **options)
             records[first:end] = _records(self.device, plan, length, [part[first:end] for part in operands])
 
         done = in_pieces(len(operands[0]), most, run)
@@ -124,7 +124,7 @@ class Batches:
 
     def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> Results | None:
         """Run one plan for `most` matrices at a time; rejected matrices alone are read back. None as `_host_pieces`."""
-        operands = self._halves(matrices, resident.flipped)
+        operands = self._halves(matrices, device_stacks.flipped)
         solved = self.solved(operands, most, self.check_finite and (len(self.names) > 1 or not self.diagnostic))
         if solved is None:
             return None
@@ -140,22 +140,22 @@ class Batches:
         Raises NonFiniteError: an operand holds NaN or infinity, and `refuse` is true.
         """
         count = prod(operands[0].shape[:-2])
-        stacks = operands if count <= most else tuple(map(resident.flat, operands))
+        stacks = operands if count <= most else tuple(map(device_stacks.flat, operands))
 
         def run(first: int, end: int) -> Solved:
-            return self._piece(stacks if end - first == count else resident.members(stacks, first, end))
+            return self._piece(stacks if end - first == count else device_stacks.sliced(stacks, first, end))
 
         parts = in_pieces(count, most, run)
         if parts is None:
             return None
         found = parts[0] if len(parts) == 1 else Solved.joined(parts)
         for name, extreme in zip(self.names if refuse else (), found.extremes, strict=False):
-            resident.refuse_nonfinite(self.function, name, extreme[:, 0, 1], found.places)
+            device_stacks.refuse_nonfinite(self.function, name, extreme[:, 0, 1], found.places)
         return found
 
     def _piece(self, operands: tuple[Resident, ...]) -> Solved:
         batch, forms = self._batch, tuple(one.form for one in operands[: len(self.record.operands)])
-        plan = plan_there(batch, forms, self.device.limits, **self._batch_options)
+        plan = device_batch_plan(batch, forms, self.device.limits, **self._batch_options)
         textures = {name: one.texture for name, one in zip(plan.operands, operands, strict=True)}
         results: Results = self.device.run(merged(self.device, plan), **textures)
         count, order, matrices = forms[0].count, batch.layout.order(forms), None
@@ -180,7 +180,7 @@ class Batches:
                 numbers[name] = one.reshape(-1)[: count * width].reshape(count, -1)
             else:
                 there[name] = seen(one, width)
-        return Solved(batch, plan, count, order, matrices, places, numbers | resident.gathered(there, places))
+        return Solved(batch, plan, count, order, matrices, places, numbers | device_stacks.gathered(there, places))
 
     def _rejected(self, operands: tuple[Resident, ...], found: Solved) -> Iterator[tuple[Places, tuple[Host, ...]]]:
         """Places and operands, read back, of the matrices that are not accepted.
@@ -188,7 +188,7 @@ class Batches:
         By its extremes alone a matrix may be rejected that is accepted by all its entries.
         """
         judge, options = found.batch.filter, self._batch_options
-        for places, given in resident.read_together(operands, found.rejected(**options)):
+        for places, given in device_stacks.read_matrices(operands, found.rejected(**options)):
             if judge.scaled is None or judge.rejected is None:
                 yield places, given
                 continue
@@ -229,7 +229,7 @@ class Batches:
                 where = np.concatenate([at for at, _ in new])
                 x = np.concatenate([np.reshape(fix, (len(at), *values.shape[1:])) for at, fix in new])
                 finite_result(self.function, x, self.check_finite)
-                found[name] = resident.mended(values, dict(zip(where.tolist(), x, strict=True)))
+                found[name] = device_stacks.replaced(values, dict(zip(where.tolist(), x, strict=True)))
 
     @np.errstate(all="ignore")  # matrices out of range go on alone
     def _once_more(
@@ -247,7 +247,7 @@ class Batches:
         if self._batch.filter.scaled is None or count == 1:
             return found
         ready = np.flatnonzero(np.logical_and.reduce([np.isfinite(one).all(axis=(1, 2)) for one in given]))
-        most = again.most(self._batch, tuple(Form(one.shape) for one in given), self.device.limits)
+        most = retry.most(self._batch, tuple(Form(one.shape) for one in given), self.device.limits)
 
         def run(first: int, end: int) -> None:
             found.append(self._piece_once_more(given, ready[first:end], most))
@@ -264,12 +264,12 @@ class Batches:
         filled = np.resize(numbers, max(2, min(most, -(-count // unit) * unit)))
         values = {name: one[filled] for name, one in zip("AB", given, strict=False)}
         forms = tuple(Form(one.shape) for one in values.values())
-        plan = following(again.batched(batch, forms, self.device.limits, **options), again.AGAIN)
+        plan = following(retry.with_retry(batch, forms, self.device.limits, **options), retry.RETRY)
         made = run(self.device, plan, values)
         matrices, diagnostics, accepted = made["matrices"], made["diagnostics"], ~made["lost"]
         rejected = judge(tuple(made[f"scaled {name}"] for name in values), matrices, diagnostics, **options)
         if len(rejected) and plan.after:
-            rejected = rejected[~run(self.device, following(plan, again.LOOK), made)["accepted"][rejected]]
+            rejected = rejected[~run(self.device, following(plan, retry.PIVOT_CHECK), made)["accepted"][rejected]]
         accepted[rejected] = False
         if matrices.size:
             accepted &= ~acceptance.lost_columns(matrices, matrices.astype(np.float32)).any(axis=1)
@@ -298,14 +298,14 @@ class Batches:
     def _values(self, operands: Sequence[Any], index: Index) -> Results:
         """Values that every stage may ask for."""
         given = dict(zip(self.record.operands, map(stored, operands), strict=True))
-        words = {"function": self.function, "member": member_of_stack(index), "check_finite": self.check_finite}
+        words = {"function": self.function, "which": matrix_of_stack(index), "check_finite": self.check_finite}
         return {**given, **words, **self.options, **(self.further(*operands) if self.further is not None else {})}
 
     def _fallback_of_one(self, operands: Sequence[Host], index: Index, plan: Plan | None) -> Results:
         """Let `settle` decide on one matrix of a batch: without a result that of the batch is accepted."""
         if plan is None:
             one = tuple(replace(form, shape=(1, *form.shape)) for form in forms_of(operands))
-            plan = batch_plan(self.record, one, self.device.limits, 1, **self._batch_options)
+            plan = host_batch_plan(self.record, one, self.device.limits, 1, **self._batch_options)
         perform = on_device(self.device, plan, has_run=True)
         return run_stages(self.record, forms_of(operands), perform, self._values(operands, index), BATCHED)
 
@@ -347,7 +347,7 @@ class Solved:
             given["most_B"] = given["columns_B"].max(axis=1, initial=0)
         for most, least in (("most_A", "least_A"), ("most_B", "least_B")):
             if most in given:
-                found.append(residents.extremes(given.get(least, given[most]), given[most], len(self.places)))
+                found.append(linear_batches.extremes(given.get(least, given[most]), given[most], len(self.places)))
         return tuple(found)
 
     @property

@@ -11,7 +11,7 @@ from glla.array.array import Array
 from glla.array.convert import Float32
 from glla.errors import OptionError, ShapeError, among
 from glla.gl import DeviceLike
-from glla.linalg.call import Call
+from glla.linalg.caller import Caller
 from glla.linalg.operands import as_float64, beside_factors, device_of, known_variant, operand, pair, square, turned
 from glla.linalg.results import RefinedSolution
 from glla.operations import OPERATIONS
@@ -129,7 +129,7 @@ def cho_solve(
     beside_factors("cho_solve", "c", factor, rhs)
     target = device_of("cho_solve", device, factor, rhs)
     options = {"lower": bool(lower)}
-    call = Call("cho_solve", "cho_solve", target, check_finite, ("c", "b"), diagnostic="diagonal", options=options)
+    call = Caller("cho_solve", "cho_solve", target, check_finite, ("c", "b"), diagnostic="diagonal", options=options)
     return call(factor, rhs)
 
 
@@ -139,13 +139,13 @@ def solve_pos(
     """Solve A x = b by Cholesky, of which the upper half of A is read, or the lower one, as SciPy's `solve` does."""
     if refine:
         target, options = device_of("solve", device, a, b), {"refine": True}
-        call = Call("solve_pos", "solve", target, check_finite, ("A", "b"), options=options)
+        call = Caller("solve_pos", "solve", target, check_finite, ("A", "b"), options=options)
         return call.refined(by_half("solve", a, lower, check_finite, wide=True), b)
     matrix = operand("solve", "A", a, check_finite)
     rhs = operand("solve", "b", b, check_finite)
     square("solve", "A", matrix)
     target = device_of("solve", device, matrix, rhs)
-    return Call("solve_pos", "solve", target, check_finite, ("A", "b"))(matrix if lower else turned(matrix), rhs)
+    return Caller("solve_pos", "solve", target, check_finite, ("A", "b"))(matrix if lower else turned(matrix), rhs)
 
 
 def inverse_of_definite(
@@ -156,7 +156,7 @@ def inverse_of_definite(
     square("inv", "A", value)
     known_variant("inv", OPERATIONS["inv_pos"], variant)
     target, options = device_of("inv", device, value), {"lower": True}
-    call = Call("inv_pos", "inv", target, check_finite, ("A",), variant, options=options)
+    call = Caller("inv_pos", "inv", target, check_finite, ("A",), variant, options=options)
     return call(value if lower else turned(value))
 
 
@@ -224,7 +224,7 @@ def cholesky_banded(
     if bands.size == 0:  # without diagonals too, as SciPy has it
         return bands.copy()
     target, options = device_of(function, device, bands), {"lower": bool(lower)}
-    call = Call(function, function, target, check_finite, ("ab",), variant, ("L",), "diagonal", options)
+    call = Caller(function, function, target, check_finite, ("ab",), variant, ("L",), "diagonal", options)
     return call(bands)
 
 
@@ -285,7 +285,7 @@ def cho_solve_banded(
     target = device_of(function, device, factor, rhs)
 
     options = {"lower": bool(lower)}
-    call = Call(function, function, target, check_finite, ("cb", "b"), diagnostic="diagonal", options=options)
+    call = Caller(function, function, target, check_finite, ("cb", "b"), diagnostic="diagonal", options=options)
     return call(factor, rhs)
 
 
@@ -320,7 +320,7 @@ def solve_definite_band(
     bands, rhs = banded(function, "ab", ab, check_finite), operand(function, "b", b, check_finite)
     known_variant(function, OPERATIONS["solve_pos_banded"], variant)
     target, options = device_of(function, device, bands, rhs), {"lower": bool(lower)}
-    call = Call("solve_pos_banded", function, target, check_finite, ("ab", "b"), variant, options=options)
+    call = Caller("solve_pos_banded", function, target, check_finite, ("ab", "b"), variant, options=options)
     return call(bands, rhs)
 
 

@@ -11,8 +11,8 @@ from glla.array.array import Array
 from glla.array.convert import Float32
 from glla.errors import NonFiniteError
 from glla.gl import DeviceLike
-from glla.linalg import resident
-from glla.linalg.call import Call
+from glla.linalg import device_stacks
+from glla.linalg.caller import Caller
 from glla.linalg.operands import device_of, operand, square
 from glla.linalg.results import SlogdetResult
 from glla.registry import public
@@ -56,7 +56,7 @@ def slogdet(
     value, (sign, logarithm) = _sign_and_log("slogdet", a, device, check_finite)
     if check_finite and not (logarithm < np.inf).all():
         raise NonFiniteError("slogdet: the factors do not fit float32, their entries grow; use numpy.linalg.slogdet")
-    parts: list[Any] = [resident.diagnostics(part.astype(np.float32), value) for part in (sign, logarithm)]
+    parts: list[Any] = [device_stacks.diagnostics(part.astype(np.float32), value) for part in (sign, logarithm)]
     return SlogdetResult(*parts)
 
 
@@ -101,7 +101,7 @@ def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) 
         raise NonFiniteError(
             f"det: the determinant does not fit float32, log(abs(det)) is {logarithm[misfits].flat[0]:.6g}; use slogdet"
         )
-    return resident.diagnostics(result, value)
+    return device_stacks.diagnostics(result, value)
 
 
 def det_or_infinity(a: Any) -> np.float32 | Float32 | Array:
@@ -109,7 +109,7 @@ def det_or_infinity(a: Any) -> np.float32 | Float32 | Array:
     value, _, logarithm, result = _rounded(a, None, True)
     if not (logarithm < np.inf).all():
         raise NonFiniteError("det: the factors do not fit float32, their entries grow; use numpy.linalg.det")
-    return resident.diagnostics(result, value)
+    return device_stacks.diagnostics(result, value)
 
 
 def _rounded(
@@ -130,7 +130,7 @@ def _sign_and_log(
     batch = value.shape[:-2]
     if value.size == 0:
         return value, (np.ones(batch), np.zeros(batch))
-    call = Call(function, function, device_of(function, device, value), check_finite, ("A",), results=PARTS)
+    call = Caller(function, function, device_of(function, device, value), check_finite, ("A",), results=PARTS)
     found = call.named(value)
     sign, logarithm = (np.asarray(found[name], dtype=np.float64).reshape(batch) for name in PARTS)
     return value, (sign, logarithm)

@@ -10,7 +10,7 @@ from glla.array.array import Array
 from glla.array.convert import LARGEST, Float32
 from glla.errors import OptionError, one_of, real
 from glla.gl import Device, DeviceLike
-from glla.linalg.call import Call
+from glla.linalg.caller import Caller
 from glla.linalg.execution import run
 from glla.linalg.operands import device_of, known_variant, operand, placed, two_dimensional
 from glla.linalg.results import RREF
@@ -89,7 +89,7 @@ def rref(
     limit = None if tol is None else np.array([min(float(tol), LARGEST)])
     target, results = device_of("rref", device, value), ("R", "leading")
     further = lambda _: {"tol": limit}  # noqa: E731
-    found = Call("rref", "rref", target, check_finite, ("A",), variant, results, "", options, further).one(value)
+    found = Caller("rref", "rref", target, check_finite, ("A",), variant, results, "", options, further).one(value)
     return RREF(placed("rref", found["R"], check_finite, value), found["leading"])
 
 

@@ -12,8 +12,8 @@ from glla.array.array import Array
 from glla.array.convert import Float32
 from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError, one_of
 from glla.gl import DeviceLike
-from glla.linalg import resident
-from glla.linalg.call import Call
+from glla.linalg import device_stacks
+from glla.linalg.caller import Caller
 from glla.linalg.operands import (
     device_of,
     known_variant,
@@ -95,7 +95,7 @@ def plu(
         found: dict[str, Any] = {"P": eye(m), "L": eye(m, 0), "U": eye(0, n)}
     else:
         target, results = device_of("plu", device, value), ("L", "U", "P", "piv", "lu")
-        call = Call("plu", "plu", target, check_finite, ("A",), variant, results, options={"pivoting": pivoting})
+        call = Caller("plu", "plu", target, check_finite, ("A",), variant, results, options={"pivoting": pivoting})
         found = call.one(value)
     if "lu" in found:  # what the device may flush to zero stays on the host; P there belongs to factors given up
         lu = found["lu"]
@@ -175,7 +175,7 @@ def lu_factor(
     if value.size:
         target, options = device_of("lu_factor", device, value), {"pivoting": pivoting}
         names, results = ("A",), ("lu", "piv")
-        call = Call("lu_factor", "lu_factor", target, check_finite, names, variant, results, options=options)
+        call = Caller("lu_factor", "lu_factor", target, check_finite, names, variant, results, options=options)
         found = call.named(value)
         return placed("lu_factor", found["lu"], check_finite, value), found["piv"]
     nothing: Any = value.copy()
@@ -306,11 +306,11 @@ def _factored(
     square(function, "A", value)
     known_variant(function, OPERATIONS[function], variant)
     target = device_of(function, device, value)
-    call = Call("cholesky", function, target, check_finite, ("A",), variant, ("L",), "diagonal")
+    call = Caller("cholesky", function, target, check_finite, ("A",), variant, ("L",), "diagonal")
     try:
         factor = call(turned(value) if upper else value)
     except NotPositiveDefiniteError as error:
         if check_finite and error.pivot is not None and not np.isfinite(error.pivot):
-            resident.refuse_nonfinite_there(function, "A", value)  # it may be one of A's
+            device_stacks.refuse_nonfinite_there(function, "A", value)  # it may be one of A's
         raise
     return turned(factor, True) if upper else factor

@@ -102,12 +102,12 @@ class Factors:
         given: dict[str, Any] = {name: own[name] for name in plan.operands if name in own}
         return self.device.run(plan, **given, **operands)
 
-    def check_regular(self, function: str, member: str = "") -> None:
+    def check_regular(self, function: str, which: str = "") -> None:
         """Raise if a pivot is zero, or nothing but rounding error. Synchronises.
 
         A pivot that is small beside its column is compared with its own rounding error. Both change alike when rows
         or columns of A are scaled: a graded matrix passes, the last pivot of [[1, 1], [1, 1]] does not, whatever the
-        driver's division made of it. `member` says, for the message, which matrix of a stack this is.
+        driver's division made of it. `which` says, for the message, which matrix of a stack this is.
 
         Raises SingularMatrixError: names the first such pivot.
         """
@@ -116,9 +116,11 @@ class Factors:
             return
         found = acceptance.zero_pivot(u)
         if found is None:
-            found = acceptance.first_noise(u, largest, _rounding_errors(self.packed, acceptance.suspects(u, largest)))
+            found = acceptance.first_rounded_off(
+                u, largest, _rounding_errors(self.packed, acceptance.suspects(u, largest))
+            )
         if found is not None:
-            raise acceptance.singular(function, len(u), found, member)
+            raise acceptance.singular(function, len(u), found, which)
 
     def in_bounds(self, a: Float32) -> bool:
         """Whether the entries stayed in bounds, and so did the exponents of the scaling. Synchronises.

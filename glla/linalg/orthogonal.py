@@ -10,8 +10,8 @@ from glla.array.array import Array
 from glla.array.convert import Float32, finite_result
 from glla.errors import NonFiniteError, ShapeError, one_of
 from glla.gl import DeviceLike
-from glla.linalg import resident
-from glla.linalg.call import Call
+from glla.linalg import device_stacks
+from glla.linalg.caller import Caller
 from glla.linalg.operands import (
     column,
     device_of,
@@ -99,9 +99,9 @@ def qr(
     else:
         target, options = device_of("qr", device, value), {"mode": mode, "watched": check_finite}
         try:
-            found = Call("qr", "qr", target, check_finite, ("A",), variant, results, options=options).named(value)
+            found = Caller("qr", "qr", target, check_finite, ("A",), variant, results, options=options).named(value)
         except NonFiniteError:
-            resident.refuse_nonfinite_there("qr", "A", value, named=False)  # it may be one of A's
+            device_stacks.refuse_nonfinite_there("qr", "A", value, named=False)  # it may be one of A's
             raise
     if "H" in found:
         found = {"h": turned(found["H"]), "tau": kernel.taus(found["T"], min(shape))}
@@ -203,7 +203,7 @@ def _least(
 ) -> tuple[Float32, Float32, int, Float32]:
     target, options = device_of("lstsq", device, a, b), {"rcond": rcond if rcond is None else float(rcond)}
     results = OPERATIONS["lstsq"].results
-    call = Call("lstsq", "lstsq", target, check_finite, ("A", "b"), variant, results, options=options)
+    call = Caller("lstsq", "lstsq", target, check_finite, ("A", "b"), variant, results, options=options)
     x, residuals, ranks, s = call.one(a, column(b)).values()
     finite_result("lstsq", x, check_finite)
     rank = int(ranks[0])

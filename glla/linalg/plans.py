@@ -12,8 +12,8 @@ import numpy as np
 
 from glla.errors import ContextError, OptionError, ShapeError, one_of
 from glla.gl import DeviceLike, named_device
-from glla.linalg.banded import BandCall
-from glla.linalg.call import Call
+from glla.linalg.banded import BandCaller
+from glla.linalg.caller import Caller
 from glla.linalg.execution import stored
 from glla.linalg.operands import column, operand, turned
 from glla.linalg.products import beside_an_array
@@ -21,7 +21,7 @@ from glla.linalg.recording import Recorder, Shown
 from glla.linalg.systems import Substitution
 from glla.operations import OPERATIONS, Operation
 from glla.operations.linear.view import View
-from glla.operations.routes import batch_plan, must_fit_a_texture, pieces, route
+from glla.operations.routes import host_batch_plan, must_fit_a_texture, pieces, route
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.limits import version
 
@@ -183,12 +183,14 @@ def _on_device(
             beside_an_array(a, b, variant, None, **options)
         else:
             solved = partial(Substitution, exchanges=np.arange(forms[0].shape[-1]))
-            calls: dict[str, Any] = {"lu_solve": solved, "tridiagonal": BandCall, "pentadiagonal": BandCall}
+            callers: dict[str, Any] = {"lu_solve": solved, "tridiagonal": BandCaller, "pentadiagonal": BandCaller}
             names, operands = operation.operands, [operand(name, "", one, False) for one in given]
             if name == "cho_factor":
                 name, lower = "cholesky", options.pop("lower", False)
                 operands = operands if lower else [turned(operands[0])]
-            call = calls.get(name, Call)(name, name, recorder, True, names, variant, operation.results, options=options)
+            call = callers.get(name, Caller)(
+                name, name, recorder, True, names, variant, operation.results, options=options
+            )
             if options.get("refine"):
                 call.refined(*given)
             elif name == "lstsq":
@@ -216,7 +218,7 @@ def _on_host(operation: Operation, forms: Forms, limits: Limits, room: int | Non
         return replace(way.plan, times=way.times)
     draft = Draft(way.plan.operation)
     for number, (first, end) in enumerate(pieces(forms[0].count, way.piece)):
-        part = batch_plan(operation, forms, limits, end - first, **options)
+        part = host_batch_plan(operation, forms, limits, end - first, **options)
         with draft.scope("piece of the stack", number):
             raw = draft.operand(f"raw_{number}", part.slots["raw"])
             draft.call(f"piece {number}", part, raw=raw)
@@ -230,7 +232,7 @@ def _with_a_variant(operation: Operation, forms: Forms, limits: Limits, options:
         return options
     if not operation.variants:
         raise OptionError(f"{operation.name}: has no parameters, got {parameters!r}; leave them out")
-    chosen = operation.choose(tuple(form.member for form in forms), limits)[0]
+    chosen = operation.choose(tuple(form.single for form in forms), limits)[0]
     names = [chosen, *operation.variants] if chosen else list(operation.variants)
     wanted = {name for name, _ in parameters}
     having = (name for name in names if wanted <= set(operation.variants[name].parameters))

@@ -14,7 +14,7 @@ from glla.array.value import from_array, packs
 from glla.errors import DTypeError, OptionError, OptionTypeError, ShapeError
 from glla.gl import Device, DeviceLike
 from glla.linalg import tiling
-from glla.linalg.call import Call
+from glla.linalg.caller import Caller
 from glla.linalg.execution import run
 from glla.linalg.operands import column, device_of, known_variant, on_a_device, operand, row, taken
 from glla.operations.product import tiles
@@ -124,7 +124,7 @@ def beside_an_array(
 
 
 def _wrapped(a: Float32) -> Float32:
-    """See a matrix that stands beside a stack as a stack of one, which is not packed."""
+    """See a matrix that is beside a stack as a stack of one, which is not packed."""
     return a[np.newaxis] if a.ndim == 2 else a
 
 
@@ -188,7 +188,7 @@ def _target(
 def _products(a: Float32, b: Float32, variant: str | None, device: Device, out: Float32) -> None:
     """Multiply two stacks of as many matrices."""
     m, k, n = out.shape[1], a.shape[2], out.shape[2]
-    call = Call("matmul", "matmul", device, False, ("A", "B"))
+    call = Caller("matmul", "matmul", device, False, ("A", "B"))
     forms = forms_of((a, b))
     records = None if variant is not None else call.records((a, b), most_batched(forms, device.limits))
     if records is not None:

@@ -16,16 +16,16 @@ from glla.gl import Device, Texture
 from glla.gl.observers import host_step
 from glla.linalg import tiling
 from glla.linalg.batches import Index, Results
-from glla.linalg.call import Call
+from glla.linalg.caller import Caller
 from glla.linalg.execution import on_device, run_stages
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.operands import explained
 from glla.linalg.systems import Substitution
 from glla.operations import OPERATIONS, acceptance
-from glla.operations.acceptance import member_of_stack
+from glla.operations.acceptance import matrix_of_stack
 from glla.operations.elimination import fallback
 from glla.operations.elimination.plu import permutation_of
-from glla.operations.record import Continue
+from glla.operations.record import FALLBACK, Continue
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.triangles import solve_triangular as triangles
 from glla.passes import Plan, forms_of
@@ -35,7 +35,7 @@ CAREFUL = 256
 """Columns of a block of right-hand sides that are solved by the fallback."""
 
 
-def solve(call: Call, index: Index, a: Float32, b: Float32 | None = None) -> Results:
+def solve(call: Caller, index: Index, a: Float32, b: Float32 | None = None) -> Results:
     """Solve for all columns of `b`, or of the identity."""
     equilibrate = bool(call.options.get("equilibrate", True))
     with explained(call.function, a):
@@ -45,16 +45,16 @@ def solve(call: Call, index: Index, a: Float32, b: Float32 | None = None) -> Res
     x = np.empty((order, columns), dtype=np.float32)
     blocks = tiling.columns_of_identity(order) if b is None else tiling.columns_of(b)
     if factors.in_bounds(a) and (b is None or acceptance.largest_near_one(b)):
-        factors.check_regular(call.function, member_of_stack(index))
+        factors.check_regular(call.function, matrix_of_stack(index))
         tiling.solve(factors, blocks, x)
         return {"X": x}
     for left in range(0, columns, CAREFUL):
         place = slice(left, min(left + CAREFUL, columns))
-        values = {"A": a, "B": blocks(place), "function": call.function, "member": member_of_stack(index)}
+        values = {"A": a, "B": blocks(place), "function": call.function, "which": matrix_of_stack(index)}
         forms = forms_of((a, values["B"]))
         plan = fallback.fallback(fallback.System(*forms[1].matrix, call.device.limits), forms, equilibrate)
         perform = on_device(call.device, plan)
-        x[:, place] = run_stages(OPERATIONS[call.operation], forms, perform, values, fallback.FALLBACK)["X"]
+        x[:, place] = run_stages(OPERATIONS[call.operation], forms, perform, values, FALLBACK)["X"]
     return {"X": x}
 
 
@@ -75,7 +75,7 @@ def lu_solve(call: Substitution, index: Index, lu: Float32, b: Float32) -> Resul
     return {"X": x}
 
 
-def solve_triangular(call: Call, index: Index, a: Float32, b: Float32) -> Results:
+def solve_triangular(call: Caller, index: Index, a: Float32, b: Float32) -> Results:
     """Solve for all columns of `b` with a triangle."""
     variant = call.variant if call.operation == "solve_triangular" else None
     operation, forms = OPERATIONS["solve_triangular"], forms_of((a, b))
@@ -84,7 +84,7 @@ def solve_triangular(call: Call, index: Index, a: Float32, b: Float32) -> Result
         triangle = Triangle(call.device, upload(a, call.device), variant, options)
     x = np.empty(b.shape, dtype=np.float32)
     tiling.solve(triangle, tiling.columns_of(b), x)
-    values = {"T": a, "B": b, "function": call.function, "member": member_of_stack(index), **options}
+    values = {"T": a, "B": b, "function": call.function, "which": matrix_of_stack(index), **options}
     verdict = triangles.settle(forms, "", {**values, "X": x})
     if isinstance(verdict, Continue):
         careful = triangles.fallback(forms, call.device.limits, **options)
@@ -92,7 +92,7 @@ def solve_triangular(call: Call, index: Index, a: Float32, b: Float32) -> Result
     return {"X": x}
 
 
-def triangular_inverse(call: Call, index: Index, a: Float32) -> Results:
+def triangular_inverse(call: Caller, index: Index, a: Float32) -> Results:
     """Invert a triangle."""
     return solve_triangular(call, index, a, np.eye(len(a), dtype=np.float32))
 

@@ -15,10 +15,10 @@ from glla.array.convert import Float32, as_float32, finite_result
 from glla.array.value import Resident, from_array
 from glla.errors import NonFiniteError, OptionError, among
 from glla.gl import DeviceLike
-from glla.linalg import resident
+from glla.linalg import device_stacks
 from glla.linalg.banded import solve_structured
 from glla.linalg.batches import Index, Places, Results
-from glla.linalg.call import Call
+from glla.linalg.caller import Caller
 from glla.linalg.definite import (
     OF_INVERSES,
     STRUCTURES,
@@ -115,7 +115,7 @@ def solve(
     rhs = operand("solve", "b", b, check_finite)
     square("solve", "A", matrix)
     target, options = device_of("solve", device, matrix, rhs), {"equilibrate": equilibrate}
-    return Call("solve", "solve", target, check_finite, ("A", "b"), options=options)(matrix, rhs)
+    return Caller("solve", "solve", target, check_finite, ("A", "b"), options=options)(matrix, rhs)
 
 
 def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check_finite: bool) -> RefinedSolution:
@@ -128,7 +128,7 @@ def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check
         return {"scaled A": scaled, "row exponents": zeros, "column exponents": zeros.T}
 
     further = None if equilibrate else as_it_is
-    call = Call("solve", "solve", target, check_finite, ("A", "b"), options=options, further=further)
+    call = Caller("solve", "solve", target, check_finite, ("A", "b"), options=options, further=further)
     return call.refined(a, b)
 
 
@@ -205,7 +205,7 @@ def inv(
             f"inv: variant 'pivoted_small' is for matrices of order {IN_REGISTERS} at most, got shape "
             f"{value.shape}; leave it out"
         )
-    return Call("inv", "inv", device_of("inv", device, value), check_finite, ("A",))(value)
+    return Caller("inv", "inv", device_of("inv", device, value), check_finite, ("A",))(value)
 
 
 @public()
@@ -255,10 +255,10 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     square("rcond", "A", value)
     stack = value.shape[:-2]
     if value.size == 0:
-        return resident.diagnostics(np.full(stack, np.inf, dtype=np.float32), value)
-    call = Call("rcond", "rcond", device_of("rcond", device, value), check_finite, ("A",), results=("rcond",))
+        return device_stacks.diagnostics(np.full(stack, np.inf, dtype=np.float32), value)
+    call = Caller("rcond", "rcond", device_of("rcond", device, value), check_finite, ("A",), results=("rcond",))
     found = np.asarray(call.named(value)["rcond"])
-    return resident.diagnostics(found.astype(np.float32).reshape(stack), value)
+    return device_stacks.diagnostics(found.astype(np.float32).reshape(stack), value)
 
 
 @public()
@@ -327,7 +327,7 @@ def lu_solve(
 
 
 @dataclass(frozen=True)
-class Substitution(Call):
+class Substitution(Caller):
     """A call with row exchanges beside the factors: LAPACK's, of each matrix."""
 
     exchanges: NDArray[np.integer] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
@@ -423,7 +423,7 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
     target = device_of("inv", device, value)
     if value.size == 0:
         return value.copy()
-    call = Call("inv3", "inv", target, check_finite, ("A",), options={"mode": variant})
+    call = Caller("inv3", "inv", target, check_finite, ("A",), options={"mode": variant})
     x: Array | Float32 = call.named(value, as_batch=True)["X"]
     largest = x.vector_norm(np.inf, (-2, -1)).numpy() if isinstance(x, Array) else np.abs(x).max(axis=(-2, -1))
     finite_result("inv", largest, check_finite)
@@ -449,5 +449,5 @@ def inverse_by_gauss_jordan(a: Any, device: DeviceLike | None, check_finite: boo
     if value.size == 0:
         return value.copy()
     target, n = device_of("inv", device, value), value.shape[-1]
-    must_fit_a_texture("inv", (2 * n, 2 * n), target.limits)  # A and I stand side by side
-    return Call("gauss_jordan", "inv", target, check_finite, ("A",))(value)
+    must_fit_a_texture("inv", (2 * n, 2 * n), target.limits)  # A and I are side by side
+    return Caller("gauss_jordan", "inv", target, check_finite, ("A",))(value)

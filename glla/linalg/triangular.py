@@ -11,7 +11,7 @@ from glla.array.array import Array, identity
 from glla.array.convert import Float32, is_one_of
 from glla.errors import OptionError
 from glla.gl import DeviceLike
-from glla.linalg.call import Call
+from glla.linalg.caller import Caller
 from glla.linalg.operands import device_of, known_variant, operand, square
 from glla.operations import OPERATIONS
 from glla.passes import Form
@@ -86,7 +86,7 @@ def solve_triangular(
     known_variant("solve_triangular", OPERATIONS["solve_triangular"], variant)
     options = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal), "transposed": _transposed(trans)}
     target, names = device_of("solve_triangular", device, matrix, rhs), ("a", "b")
-    call = Call("solve_triangular", "solve_triangular", target, check_finite, names, variant, options=options)
+    call = Caller("solve_triangular", "solve_triangular", target, check_finite, names, variant, options=options)
     if 0 not in rhs.shape:
         _refuse_zeros(call, matrix)
     return call(matrix, rhs)
@@ -102,7 +102,7 @@ def _transposed(trans: Any) -> bool:
     return TRANSPOSED[trans]
 
 
-def _refuse_zeros(call: Call, a: Float32 | Array) -> None:
+def _refuse_zeros(call: Caller, a: Float32 | Array) -> None:
     """Raise if a triangle of the host has a zero on its diagonal, before anything runs."""
     call.refuse(a, "T", lambda t: t.reshape(t.shape[-2:]) if t.shape[:-2] == (1,) else t)
 
@@ -149,10 +149,10 @@ def inverse_of_triangle(
     if variant is None and prod(stack) > 1 and small:  # together, as solutions of a x = I
         ones = identity((n, n), target) if isinstance(value, Array) else np.eye(n, dtype=np.float32)
         names, options = ("A", "b"), {**options, "transposed": False}
-        call = Call("solve_triangular", "inv", target, check_finite, names, options=options)
+        call = Caller("solve_triangular", "inv", target, check_finite, names, options=options)
         given: tuple[Float32 | Array, ...] = value, ones
     else:
-        call = Call("triangular_inverse", "inv", target, check_finite, ("A",), variant, options=options)
+        call = Caller("triangular_inverse", "inv", target, check_finite, ("A",), variant, options=options)
         given = (value,)
     _refuse_zeros(call, value)
     return call(*given)

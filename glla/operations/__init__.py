@@ -9,8 +9,8 @@ layout, `batches` batches of matrices. The families of operations: `product`, `e
 
 Terms of this code base; in brackets the names that some identifiers have:
 
-batch               matrices along leading dimensions (stack); a matrix of the batch is one of them (member)
-batched, looped     one plan for all matrices of a batch (together), or one plan for each (one by one)
+batch               matrices along leading dimensions (stack); a matrix of the batch is one of them
+batched, looped     one plan for all matrices of a batch, or one plan for each
 layout              places of elements in a texture: packed, 2 x 2 elements to a texel, or linear
 linear              four elements to a texel in C order, or a view of such a texture (wrapped)
 device plan         passes of an operation alone

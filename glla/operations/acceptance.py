@@ -17,7 +17,7 @@ from glla.operations.record import Values
 
 Floats = NDArray[np.floating]
 Float64 = NDArray[np.float64]
-Noise = tuple[int, float, float]
+Pivot = tuple[int, float, float]
 """A pivot that may be mere rounding error: its index, its value, and that error."""
 
 SINGULAR = 5.0
@@ -237,10 +237,10 @@ def lost_columns(wide: Floats, x: Floats) -> NDArray[np.bool_]:
 
 
 @np.errstate(all="ignore")
-def underflow(function: str, wide: Floats, x: Floats, member: str = "") -> NonFiniteError | None:
+def underflow(function: str, wide: Floats, x: Floats, which: str = "") -> NonFiniteError | None:
     """Error for a column of a solution of which float32 keeps less than the bound of `solve` allows, or None.
 
-    `function`, `member`: for the message. `wide`, `x`: the solution, one matrix or a stack, before and after it was
+    `function`, `which`: for the message. `wide`, `x`: the solution, one matrix or a stack, before and after it was
     rounded to float32.
 
     >>> wide = np.array([[2.0**-149], [1e-46]])
@@ -255,19 +255,19 @@ def underflow(function: str, wide: Floats, x: Floats, member: str = "") -> NonFi
     place = tuple(int(i) for i in np.argwhere(lost)[0])
     largest = np.max(np.abs(np.moveaxis(wide, -2, -1)[place]))
     return NonFiniteError(
-        f"{function}: the solution must fit float32, the largest entry of column {place[-1]}{member} is {largest:.4g}, "
+        f"{function}: the solution must fit float32, the largest entry of column {place[-1]}{which} is {largest:.4g}, "
         f"{FEW_DIGITS}; scale b up, and the solution down"
     )
 
 
-def in_float32(function: str, wide: Float64, member: str = "") -> NDArray[np.float32]:
+def in_float32(function: str, wide: Float64, which: str = "") -> NDArray[np.float32]:
     """Round a solution to float32.
 
     Raises NonFiniteError: so little of a column is left that the bound of `solve` is missed, see `underflow`.
     """
     with np.errstate(all="ignore"):  # what is too large is looked at afterwards
         x: NDArray[np.float32] = wide.astype(np.float32)
-    error = underflow(function, wide, x, member)
+    error = underflow(function, wide, x, which)
     if error is not None:
         raise error
     return x
@@ -326,37 +326,37 @@ def errors_of_suspects(lu: NDArray[np.float32], diagonal: NDArray[Any]) -> tuple
     return (rounding_errors(lu, suspects(*of_diagonal(diagonal, len(lu)))),)
 
 
-def zero_pivot(u: Floats) -> Noise | None:
+def zero_pivot(u: Floats) -> Pivot | None:
     """The first pivot that is zero."""
     zeros = np.flatnonzero(u == 0)
     return (int(zeros[0]), 0.0, 0.0) if len(zeros) else None
 
 
-def first_noise(u: Floats, largest: Floats, errors: Floats, margin: float = 1.0) -> Noise | None:
+def first_rounded_off(u: Floats, largest: Floats, errors: Floats, margin: float = 1.0) -> Pivot | None:
     """The first of the `suspects` that is at most `margin` times `SINGULAR` of its rounding errors."""
     places, error = suspects(u, largest), margin * SINGULAR * errors
     bad = np.flatnonzero(~(np.abs(u[places]) > error))
     return (int(places[bad[0]]), float(u[places[bad[0]]]), float(error[bad[0]])) if len(bad) else None
 
 
-def singular(function: str, order: int, noise: Noise, member: str = "") -> SingularMatrixError:
+def singular(function: str, order: int, pivot: Pivot, which: str = "") -> SingularMatrixError:
     """Error for a pivot that is zero, or nothing but rounding error.
 
     >>> print(singular("inv", 1, (0, 0.0, 0.0)))
     inv: Singular matrix: pivot 0 of 1 is 0; remove dependent rows or columns, or find them with rref
     """
-    place, value, error = noise
+    place, value, error = pivot
     why = f", which may all be rounding error (up to {error:.3g})" if error else ""
     return SingularMatrixError(
-        f"{function}: Singular matrix{member}: pivot {place} of {order} is {value:.3g}{why}; remove dependent rows or "
+        f"{function}: Singular matrix{which}: pivot {place} of {order} is {value:.3g}{why}; remove dependent rows or "
         "columns, or find them with rref"
     )
 
 
-def member_of_stack(index: tuple[int, ...]) -> str:
+def matrix_of_stack(index: tuple[int, ...]) -> str:
     """Words for a message: which matrix of a stack is meant; none if there is no stack.
 
-    >>> member_of_stack((2, 1)), member_of_stack(())
+    >>> matrix_of_stack((2, 1)), matrix_of_stack(())
     (' at index (2, 1) of the stack', '')
     """
     return f" at index ({', '.join(map(str, index))}) of the stack" if index else ""

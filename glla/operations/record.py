@@ -201,9 +201,9 @@ class Filter:
     # read of a batch on the device beside diagnostics and the largest magnitudes of operands: their "least" magnitudes,
     # 1-"norms" of A and of the record's matrix, the largest entry of the "upper" half of packed factors
     watched: tuple[str, ...] = ("least",)
-    # (numbers that the plan `Batch.there` reads, by name, **options) -> which matrices are rejected
+    # (numbers that the plan `Batch.device_plan` reads, by name, **options) -> which matrices are rejected
     lost: Callable[..., NDArray[np.bool_]] | None = None
-    # (A, **options) -> it scaled by powers of two, and exponents, for the second run, see `batches.again`
+    # (A, **options) -> it scaled by powers of two, and exponents, for the second run, see `batches.retry`
     scaled: Callable[..., Any] | None = None
     # name and function, (operands, **options) -> (X,), that solve rejected matrices batched on the host
     host_work: tuple[str, Callable[..., tuple[Array]]] | None = None
@@ -222,11 +222,11 @@ class Batch:
     most: Callable[[Forms, Limits], int]
     # (forms of the batch, limits, **options) -> plan. Operand ``raw``: the operands, one after the other. Result
     # ``records``: a record for each matrix
-    plan: Callable[..., Plan]
+    records_plan: Callable[..., Plan]
     layout: Layout
     filter: Filter
     # (forms of a batch on the device, limits, **options) -> plan of a piece of it, where it has diagnostics of its own
-    there: Callable[..., Plan] | None = None
+    device_plan: Callable[..., Plan] | None = None
     # by the option ``mode``: batches of other modes than the usual one
     modes: Mapping[str, Batch] = field(default_factory=dict)
 
@@ -345,6 +345,9 @@ Values = Mapping[str, Any]
 
 BATCHED = "batched"
 """Stage of one matrix of a batch: its plan has run for all, and its own line of diagnostics is known."""
+
+FALLBACK = "fallback"
+"""Stage after a rejected result: scaled by powers of two, or in float64 on the host."""
 
 
 @dataclass(frozen=True)

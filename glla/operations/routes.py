@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Literal
 
 from glla.errors import LimitError
-from glla.operations.batches import again, residents
+from glla.operations.batches import linear_batches, retry
 from glla.operations.record import Batch, Operation
 from glla.passes import Form, Forms, Limits, Plan
 from glla.passes.layout import Shape
@@ -53,37 +53,37 @@ def route(
     most, count = batch.most(forms, limits) if batch is not None and plain else 0, max(form.count for form in forms)
     while at_home and most:
         piece = -(-count // -(-count // most))  # pieces of one size share a plan
-        plan = batch_plan(operation, forms, limits, piece, **others)
+        plan = host_batch_plan(operation, forms, limits, piece, **others)
         if room is None or sum(one.nbytes for one in plan.flat.slots.values() if not one.host) <= room:
             return Route("batched", plan, piece=piece)
         most = piece // 2
     if batch is not None and most and any(form.stack for form in forms):
         piece = -(-count // -(-count // most))
         parts = forms if piece == count else tuple(Form((piece, *form.matrix), resident=True) for form in forms)
-        return Route("batched", plan_there(batch, parts, limits, **others), -(-count // piece), piece)
-    member, times = tuple(form.member for form in forms), forms[0].count
+        return Route("batched", device_batch_plan(batch, parts, limits, **others), -(-count // piece), piece)
+    one, times = tuple(form.single for form in forms), forms[0].count
     if operation.tiles is not None and at_home:
-        streamed = operation.tiles(member, limits, room, variant=variant, **options)
+        streamed = operation.tiles(one, limits, room, variant=variant, **options)
         if streamed is not None:
             return Route("streamed", streamed, times)
-    return Route("whole", operation.call_plan(member, limits, variant=variant, **options), times)
+    return Route("whole", operation.call_plan(one, limits, variant=variant, **options), times)
 
 
-def plan_there(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
+def device_batch_plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     """Plan of a batch on the device."""
     options.pop("mode", None)
-    make = partial(residents.plan, batch) if batch.there is None else batch.there
+    make = partial(linear_batches.plan, batch) if batch.device_plan is None else batch.device_plan
     return make(forms, limits, **options)
 
 
-def batch_plan(operation: Operation, forms: Forms, limits: Limits, piece: int, **options: Any) -> Plan:
+def host_batch_plan(operation: Operation, forms: Forms, limits: Limits, piece: int, **options: Any) -> Plan:
     """Plan of `piece` matrices of a stack."""
     batch = operation.batch_of(options)
     assert batch is not None
     if any(form.shape[:-2] != (piece,) for form in forms):
         forms = tuple(replace(form, shape=(piece, *form.matrix)) for form in forms)
     options.pop("mode", None)
-    return again.batched(batch, forms, limits, **options)
+    return retry.with_retry(batch, forms, limits, **options)
 
 
 def pieces(count: int, most: int) -> Iterator[tuple[int, int]]:

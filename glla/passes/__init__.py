@@ -4,7 +4,7 @@ A `Pass` says which shader draws which region of which textures from which other
 named slots. Neither knows OpenGL, a device or the values of a matrix: the same plan serves every matrix of its form,
 can be printed, costed and checked without a GPU, and is cached by whoever builds it.
 
-Read `layout` (which element lies where), `storage` and `steps` (what a plan is made of), `plan`, `draft` (how one is
+Read `layout` (the place of each element), `storage` and `steps` (what a plan is made of), `plan`, `draft` (how one is
 written), `loop`, `check` (what is proved before GL sees anything), then `form`, `limits` and `variant`. `glsl` has the
 texts of shaders. `glla.display` has what is shown of a plan: a table, HTML, and words.
 

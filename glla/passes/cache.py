@@ -66,7 +66,7 @@ def _steps(plan: Plan) -> int:
 
 
 _NAMED = object()
-"""Stands in a key between arguments that are given by position and those by name."""
+"""Separates in a key arguments that are given by position from those by name."""
 
 
 class Entry:

@@ -79,7 +79,7 @@ class Form:
         return math.prod(self.stack)
 
     @property
-    def member(self) -> Form:
+    def single(self) -> Form:
         """Form of one matrix of the stack."""
         return replace(self, shape=self.matrix)
 

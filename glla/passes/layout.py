@@ -16,7 +16,7 @@ The dots are padding. It is always zero: a pass that writes a packed matrix writ
 it computed, so that no padding ever reaches a result (a NaN in the padding of C would reach D in C @ D,
 because NaN * 0 is NaN). x counts columns of texels and y rows, with row 0 of the matrix at y = 0.
 
-A stack of small matrices is packed and interleaved: texel (x, y) of all of them stands together, in a block of cells,
+A stack of small matrices is packed and interleaved: texels (x, y) of all of them are adjacent, in a block of cells,
 one for each matrix (a picture is in ``shaders/lib/packed.glsl``). A pass that draws a rectangle of texels then draws
 it in every matrix, and a stack of one is the packed layout itself.
 

@@ -32,7 +32,7 @@ class Scope:
 
     name: str  # the same for all turns of a loop: ``"panel"``
     number: int | None  # which turn, from 0; None where there is no loop
-    first: int  # its steps: from `first` to `end` - 1. Scopes lie within each other, or apart
+    first: int  # its steps: from `first` to `end` - 1. Scopes are within each other, or apart
     end: int
     often: str = ""  # how often a plan within a plan runs, in words; "" for once
 

@@ -1,6 +1,6 @@
 // The transpose of a panel of L, in the order in which matmul/panel_broadcast.frag reads its right operand.
 //
-// Column j of the transpose, which is row j of the panel, stands at (j div 8, j mod 8) of a strip; strip s holds its
+// Column j of the transpose, which is row j of the panel, is at (j div 8, j mod 8) of a strip; strip s holds its
 // elements 4s to 4s+3. A fragment computes one such texel. Beyond the matrix it is zero.
 // P   the panel, packed      Cost per fragment: 2 fetches.
 // Fetches: 0 to 2.

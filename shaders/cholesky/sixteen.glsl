@@ -1,6 +1,6 @@
 // 16 columns of a Cholesky factor in the registers of one fragment: the block D on the diagonal, and rows below it.
 //
-// Texel (x, y) of the columns, counted from the first one of D, stands at corner + (x, y) of A.
+// Texel (x, y) of the columns, counted from the first one of D, is at corner + (x, y) of A.
 
 #ifndef AHEAD
 #define AHEAD 0  // fetch and factor all of D, loops written out, without divisions (0, 1): arrays stay in registers

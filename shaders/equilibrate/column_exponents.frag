@@ -1,6 +1,6 @@
 // f_j = floor(log2(max_i |a_ij| 2^-e_i)): the exponents of the columns once the rows are scaled.
 //
-// A fragment computes the exponents of two columns: (f_2y, f_2y+1, 0, 0); 0 for a column of zeros. They stand in a
+// A fragment computes the exponents of two columns: (f_2y, f_2y+1, 0, 0); 0 for a column of zeros. They are in a
 // column of texels, like those of the rows, because they will scale the rows of a solution.
 // MEAN takes the mean of floor(log2(|a_ij| 2^-e_i)) over the column's non-zero entries in place of the largest.
 // A   m x n, packed      row_exponents   column of texels (e_2y, e_2y+1, 0, 0), if ROWS; e = 0 without

@@ -1,6 +1,6 @@
 // X = adj(A) / det A of every 3 x 3 matrix of a stack: the second half of the adjugate formula.
 //
-// A fragment computes one element of a record: X row by row, then two figures of the scaled A, then a zero,
+// A fragment computes one element of a record: X row by row, then two diagnostics of the scaled A, then a zero,
 //
 //     det A  = a M0 + b M3 + c M6
 //     perm A = the same with all terms positive: rounding moves det A by 6 u perm A at most

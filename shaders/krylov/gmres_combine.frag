@@ -1,6 +1,6 @@
 // w' = w + sign (c_0 V_0 + c_1 V_1 + ...): up to four vectors of a basis at once.
 //
-// A fragment computes four elements. With SIGN -1 it takes from w what lies along them (Gram and Schmidt).
+// A fragment computes four elements. With SIGN -1 it takes from w its part along them (Gram and Schmidt).
 // w, V0, ...  wrapped        C  a row; with PACKED the coefficients are the channels of texel `first`, else the first
 // channels of texels `first`, `first` + 1, ...
 // Cost per fragment: 2 COUNT + 1 fetches at most, 8 COUNT flop.

@@ -3,7 +3,7 @@
 //     int twice(int i) { return 2 * element(A, i); }
 //     void main() { result = each_element(twice); }
 //
-// The arrays of such a shader lie wrapped, four elements of C order in a texel, and so does its result; a shader that
+// The arrays of such a shader are wrapped, four elements of C order in a texel, and so does its result; a shader that
 // includes this file reads and writes no packed matrix. The function is called for the four elements of a fragment;
 // behind the last element for the last one again. It gives float for `out vec4`, int or bool for `out ivec4`.
 
@@ -12,7 +12,7 @@
 uniform int size;        // elements of the result
 uniform int row_texels;  // texels in a row of its texture
 
-// Element i of A. What lies outside of A is undefined.
+// Element i of A. What is outside of A is undefined.
 float element(sampler2D A, int i) { return element_of(A, i); }
 int element(isampler2D A, int i) { return element_of(A, i); }
 

@@ -7,7 +7,7 @@
 // With WATCH the corners of the bands, which no equation has, are looked at for NaN and infinity.
 
 #ifndef LAYOUT
-#define LAYOUT 1  // how A and B lie: raw (0), packed (1), wrapped (2)
+#define LAYOUT 1  // layout of A and B: raw (0), packed (1), wrapped (2)
 #endif
 #ifndef WATCH
 #define WATCH 0  // look at corners (0, 1)
@@ -42,29 +42,29 @@ float element(sampler2D M, int place) {
 #endif
 
 // Entry j of a row of the bands, inside of it.
-float band_entry(int member, int row, int j) {
+float band_entry(int matrix, int row, int j) {
 #if LAYOUT == 1
     return element(A, row, j);
 #else
-    return element(A, (member * shape.x + row) * shape.y + j);
+    return element(A, (matrix * shape.x + row) * shape.y + j);
 #endif
 }
 
-float right_side(int member, int i, int column) {
+float right_side(int matrix, int i, int column) {
 #if LAYOUT == 0
-    return element(A, start + (member * shape.y + i) * shape.z + column);
+    return element(A, start + (matrix * shape.y + i) * shape.z + column);
 #elif LAYOUT == 1
     return element(B, i, column);
 #else
-    return element(B, (member * shape.y + i) * shape.z + column);
+    return element(B, (matrix * shape.y + i) * shape.z + column);
 #endif
 }
 
 // Whether a band has NaN or infinity in the corner that belongs to column j outside of the matrix.
-bool corner_is_bad(int member, int row, int j) {
+bool corner_is_bad(int matrix, int row, int j) {
 #if WATCH
     if (j >= 0 && j < shape.y) return false;
-    float found = band_entry(member, row, j < 0 ? j + shape.y : j - shape.y);
+    float found = band_entry(matrix, row, j < 0 ? j + shape.y : j - shape.y);
     return is_nan(found) || is_infinite(found);
 #else
     return false;

@@ -26,7 +26,7 @@ void offer_block(vec2 one, vec2 two, int p, int q, int r, float smallest) {
     offer(norm, p, q == r ? p : q);
 }
 
-// Offers rows 2y and 2y+1 of `rows`, unless they stand above row r and are done with. A pivot up to `smallest` is none.
+// Offers rows 2y and 2y+1 of `rows`, unless they are above row r and are done with. A pivot up to `smallest` is none.
 void look_at_block(int y, vec4 block, int r, int rows, bool single_column, float smallest) {
     int i = 2 * y;
     if (i < r - 1) return;

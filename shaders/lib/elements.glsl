@@ -10,7 +10,7 @@
 
 uniform ivec2 shape;
 
-// M[i, j]. What lies outside of M is undefined.
+// M[i, j]. What is outside of M is undefined.
 float element(sampler2D M, int i, int j) {
     vec2 pair = row_pair(M, i, j >> 1);
     return (j & 1) == 0 ? pair.x : pair.y;
@@ -27,7 +27,7 @@ int wrapped(int i, int count) {
 }
 
 // M[i, j] of a matrix of the shape of the result: beyond its edges the elements of the edges go on, or it begins anew,
-// or another number stands there.
+// or another number is there.
 float element_clamped(sampler2D M, int i, int j) {
     return element(M, clamped(i, shape.x), clamped(j, shape.y));
 }

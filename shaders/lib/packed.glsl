@@ -5,7 +5,7 @@
 //
 // `element pair` means the two elements of one row that share a texel: (M[i, 2x], M[i, 2x+1]).
 //
-// A stack of matrices that one pass works on (STACK), interleaved: texel (x, y) of all matrices stands together, in a
+// A stack of matrices that one pass works on (STACK), interleaved: texels (x, y) of all matrices are adjacent, in a
 // block of `grid` cells, one for each matrix. Here six matrices of 2 x 2 texels, a grid of 3 x 2:
 //
 //     texel (0,0) of     texel (1,0) of
@@ -69,7 +69,7 @@ vec2 row_pair(sampler2D M, int i, int x) {
 #define BLOCK_OF(element, texel) vec4(element(2 * (texel).y, 2 * (texel).x), element(2 * (texel).y, 2 * (texel).x + 1), \
     element(2 * (texel).y + 1, 2 * (texel).x), element(2 * (texel).y + 1, 2 * (texel).x + 1))
 
-// Zero whatever lies outside the matrix. Chosen, not multiplied: 0 * NaN is NaN.
+// Zero whatever is outside the matrix. Chosen, not multiplied: 0 * NaN is NaN.
 vec4 without_padding(vec4 block, ivec2 texel, ivec2 shape) {  // shape: rows, columns
     bool last_row = 2 * texel.y + 1 >= shape.x;
     bool last_column = 2 * texel.x + 1 >= shape.y;

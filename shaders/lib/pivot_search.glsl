@@ -2,7 +2,7 @@
 //
 //     p = argmax |a[i, 2k]|          q = argmax |a[i, 2k+1] - a[i, 2k] / a[p, 2k] a[p, 2k+1]|,  rows 2k and 2k+1 apart
 //
-// exchange is (p, q), the row that comes to row 2k, and where the row that then comes to row 2k+1 stands; block are the
+// exchange is (p, q), the row that comes to row 2k, and where the row is that then comes to row 2k+1; block are the
 // constants of these two rows, see lib/pivots.glsl.
 // Of equals the first wins; a column of zeros keeps its row. LAPACK getf2.
 
@@ -30,7 +30,7 @@ void search_pivots(sampler2D A, int k, int rows, out ivec2 exchange, out vec4 bl
     }
 
     vec2 upper = row_pair(A, p, k);
-    vec2 displaced = row_pair(A, r, k);  // stands in row p now
+    vec2 displaced = row_pair(A, r, k);  // is in row p now
     int q = r + 1;
     best = 0.0;
     for (int y = k; y < end; y += UNDER_WAY) {

@@ -36,7 +36,7 @@ vec4 best_candidate(sampler2D candidates, ivec2 top, int count) {
 }
 
 // The pivots (p, q) of a factorisation's step, and in zw their norm and the largest entry seen: p comes to row r, what then
-// stands at row q to the row below. `first` is the texel of the first candidate; each is of `chunk` texels from row r on.
+// is at row q to the row below. `first` is the texel of the first candidate; each is of `chunk` texels from row r on.
 // Candidates are pairs of rows, or rows for column 2k+1, all of which name p. A column of zeros keeps its row.
 vec4 factor_pivots(sampler2D candidates, ivec2 first, int r, int rows, int chunk, bool pairs) {
     int height = ((rows + 1) >> 1) - (r >> 1);
@@ -46,7 +46,7 @@ vec4 factor_pivots(sampler2D candidates, ivec2 first, int r, int rows, int chunk
     return vec4(p, second ? best.z : float(r + 1), max(best.x, 0.0), best.w);
 }
 
-// The exchanges as a gather: a step brings row p to row r, and then what stands at row q to row s. A fragment cannot
+// The exchanges as a gather: a step brings row p to row r, and then what is at row q to row s. A fragment cannot
 // scatter, so it asks backwards, last exchange first. An exchange of a row with itself does nothing.
 int exchanged(int i, int a, int b) {
     return i == a ? b : (i == b ? a : i);

@@ -1,4 +1,4 @@
-// Texels of vectors that lie in textures of one size: of the fragment's own, and of any place.
+// Texels of vectors that are in textures of one size: of the fragment's own, and of any place.
 //
 // With SAMPLED they are read by normalised coordinates, at their middle, which takes llvmpipe half of the time of
 // texelFetch: that compares each place with the size of its texture. Samplers here neither filter nor repeat, so the same

@@ -1,7 +1,7 @@
 // The strip layout: four textures, in which a texel holds four rows of one column.
 //
-// Element (i, j) stands in texture (i mod 16) div 4, channel i mod 4, at texel (j div 8, 8 (i div 16) + j mod 8): 16 rows
-// of a column lie at the same place of the four textures, so that one fragment computes them all.
+// Element (i, j) is in texture (i mod 16) div 4, channel i mod 4, at texel (j div 8, 8 (i div 16) + j mod 8): 16 rows
+// of a column are at the same place of the four textures, so that one fragment computes them all.
 
 uniform sampler2D S0;
 uniform sampler2D S1;
@@ -12,7 +12,7 @@ ivec2 strip_texel(int group, int j) {
     return ivec2(j >> 3, 8 * group + (j & 7));
 }
 
-vec4 strip_quad(int which, ivec2 at) {  // rows 4 which to 4 which + 3 of the 16 that stand at a texel
+vec4 strip_quad(int which, ivec2 at) {  // rows 4 which to 4 which + 3 of the 16 that are at a texel
     // GLSL 3.30 has no array of samplers with a computed index.
     if (which == 0) return texelFetch(S0, at, 0);
     if (which == 1) return texelFetch(S1, at, 0);

@@ -1,4 +1,4 @@
-// A sparse matrix in tiles of rows, see `shaders/spmv/sell.frag`: where its texels stand, and which columns they mean.
+// A sparse matrix in tiles of rows, see `shaders/spmv/sell.frag`: where its texels are, and which columns they mean.
 //
 // columns is a sampler of the shader that includes this file.
 
@@ -18,7 +18,7 @@
 #define SHORT 0  // columns are counted from the own row, in 16 bits (0, 1)
 #endif
 
-// The texel of a block that stands in it where texel `own` of y stands in its tile.
+// The texel of a block that is in it where texel `own` of y is in its tile.
 ivec2 block_at(int block, ivec2 own) {
     ivec2 tile = ivec2(TILE_WIDTH, TILE_HEIGHT);
     return place_of(block, ACROSS) * tile + own - own / tile * tile;

@@ -2,11 +2,11 @@
 //
 //     r x[i-1] + g x[i] + b x[i+1] = a
 //
-// Systems stand side by side as a stack does (lib/packed.glsl): equation i of every system is a texel of its own, in a
+// Systems are side by side as in a stack (lib/packed.glsl): equation i of every system is a texel of its own, in a
 // column (AXIS 0) or in a row (AXIS 1). Equations outside of a system say x = 0.
 
 #ifndef AXIS
-#define AXIS 0  // the equations of a system stand below each other (0), or side by side (1)
+#define AXIS 0  // the equations of a system are below each other (0), or side by side (1)
 #endif
 #ifndef DEFINITE
 #define DEFINITE 0  // pivots must be above zero (1), or away from it (0)
@@ -66,7 +66,7 @@ vec2 eliminated(vec2 before, float inner, float diagonal, float outer, float rhs
     return vec2(multiplier(outer, pivot), multiplier(rhs - known, pivot));
 }
 
-// Equation `next` without its unknown in common with equation `row`, which stands above it; that of `row` above comes in.
+// Equation `next` without its unknown in common with equation `row`, which is above it; that of `row` above comes in.
 //   so_far   what was left of the pivots of `next`
 //   left     of all that went into `row`, the least so far
 vec4 eliminated_into(vec4 next, vec4 row, float so_far, inout float left) {

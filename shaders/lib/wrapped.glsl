@@ -1,7 +1,7 @@
-// Arrays of any number of dimensions that lie wrapped: element i is channel i % 4 of texel i / 4, and texel t stands at
+// Arrays of any number of dimensions that are wrapped: element i is channel i % 4 of texel i / 4, and texel t is at
 // (t % width, t / width).
 //
-// A fragment computes four elements of a result that lies in C order; they are called by their numbers. An operand is
+// A fragment computes four elements of a result that is in C order; they are called by their numbers. An operand is
 // seen over the shape of the result. With RANK = 0 all operands are seen in whole texels:
 //
 //     NAME_view = (first texel, texels from one to the next: 1, or 0 for a single element, channel of a single element)
@@ -41,7 +41,7 @@ int own_count() {
     return min(4, extent.x - own_element());
 }
 
-bool is_spare() {  // the texel stands behind the last element
+bool is_spare() {  // the texel is behind the last element
     return own_element() >= extent.x;
 }
 

@@ -1,4 +1,4 @@
-// Single elements of the wrapped layout: element i is channel i % 4 of texel i / 4, texel t stands at (t % width, t / width).
+// Single elements of the wrapped layout: element i is channel i % 4 of texel i / 4, texel t is at (t % width, t / width).
 
 #include "lib/places.glsl"
 

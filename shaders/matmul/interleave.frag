@@ -1,4 +1,4 @@
-// C out of the targets of matmul/register_blocked.frag: texel (x, y) of C stands in target ROWS-COLUMNS remainder.
+// C out of the targets of matmul/register_blocked.frag: texel (x, y) of C is in target ROWS-COLUMNS remainder.
 //
 // A fragment copies one texel. With MIRROR C is symmetric, and what is right of its diagonal is taken from below it.
 // C0 ... C7   every ROWS-th row and COLUMNS-th column of texels      C   rows x columns, packed

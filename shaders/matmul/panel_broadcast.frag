@@ -1,11 +1,11 @@
 // C[16 rows, j] += A[16 rows, DEPTH] B[DEPTH, j]: one panel of A times one column of B.
 //
-// The panel lies in a uniform block. All fragments read the same element of it at the same time, at an index that is a
+// The panel is in a uniform block. All fragments read the same element of it at the same time, at an index that is a
 // constant of the text, so that it is an operand of the multiplication and costs no instruction. One fetch of B brings
 // four inner indices, 64 multiply-adds. The sum stays in 16 registers and goes to four targets, rows 4t to 4t+3 to
 // target t. Longer inner dimensions take several passes; each goes on from the targets of the one before (CONTINUE).
 //
-// A fragment computes 16 rows of one column of C. Column j stands at (j div STRIP, j mod STRIP) of a strip, one strip
+// A fragment computes 16 rows of one column of C. Column j is at (j div STRIP, j mod STRIP) of a strip, one strip
 // for each 16 rows.
 // Panel   16 x DEPTH, see matmul/panels.frag      B   see matmul/strips.frag      C0 ... C3   the sums so far
 // Cost per fragment: DEPTH / 4 fetches (4 more with CONTINUE), 32 DEPTH flop.

@@ -1,6 +1,6 @@
 // B in the order in which matmul/panel_broadcast.frag reads it: four consecutive inner indices of one column in a texel.
 //
-// Column j stands at (j div STRIP, j mod STRIP) of a strip; strip s holds inner indices 4s to 4s+3.
+// Column j is at (j div STRIP, j mod STRIP) of a strip; strip s holds inner indices 4s to 4s+3.
 // A fragment computes one texel. Beyond the matrix it is zero.
 // B   inner x columns, packed
 // Cost per fragment: 2 fetches.

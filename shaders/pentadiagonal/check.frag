@@ -2,7 +2,7 @@
 //
 // A fragment looks at `chunk` block rows.
 // L, D, U, R   n block rows of each system      X   n pairs      G   what is left of the blocks, one row for a system
-// figures      a texel for each chunk
+// diagnostics      a texel for each chunk
 // Cost per fragment: 8 chunk fetches.
 // Oettli and Prager, "Compatibility of approximate solution of linear equations" (1964): componentwise backward error.
 
@@ -13,7 +13,7 @@ uniform sampler2D G;
 uniform int n;      // block rows of a system
 uniform int chunk;  // of them for one fragment
 
-layout(location = 0) out vec4 figures;
+layout(location = 0) out vec4 diagnostics;
 
 vec2 pair(int k) {
     return k < 0 || k >= n ? vec2(0.0) : texelFetch(X, place_of(k), 0).rg;
@@ -45,5 +45,5 @@ void main() {
         worst.b = max(worst.b, max(abs(row.rhs.x), abs(row.rhs.y)));
         worst.a = max(worst.a, max(abs(x.x), abs(x.y)));
     }
-    figures = worst;
+    diagnostics = worst;
 }

@@ -4,7 +4,7 @@
 //     row 2k + 1  (0,         a[i, i-2]) (a[i, i-1], a[i, i])   (a[i, i+1], a[i, i+2])   i = 2k + 1
 //
 // A fragment computes one block row. Equations are scaled as in tridiagonal/equations.frag; behind the last one of an odd
-// number stands x = 0.
+// number has x = 0.
 // A, B  bands and right sides, see lib/bands.glsl
 // L, D, U, R   a block row per texel
 // Cost per fragment: 12 fetches.
@@ -22,14 +22,14 @@ layout(location = 1) out vec4 diagonal;
 layout(location = 2) out vec4 upper;
 layout(location = 3) out vec2 rhs;
 
-float entry(int member, int i, int j, inout bool lost) {
+float entry(int matrix, int i, int j, inout bool lost) {
     int row = above + i - j;
     if (row < 0 || row >= shape.x) return 0.0;
-    lost = lost || corner_is_bad(member, row, j);
-    return j < 0 || j >= shape.y ? 0.0 : band_entry(member, row, j);
+    lost = lost || corner_is_bad(matrix, row, j);
+    return j < 0 || j >= shape.y ? 0.0 : band_entry(matrix, row, j);
 }
 
-void row_of(int member, int column, int i, out float row[5], out float b) {
+void row_of(int matrix, int column, int i, out float row[5], out float b) {
     if (i >= shape.y) {
         for (int k = 0; k < 5; ++k) row[k] = k == 2 ? 1.0 : 0.0;
         b = 0.0;
@@ -38,11 +38,11 @@ void row_of(int member, int column, int i, out float row[5], out float b) {
     int e = NO_EXPONENT;
     bool lost = false;
     for (int k = 0; k < 5; ++k) {
-        row[k] = entry(member, i, i + k - 2, lost);
+        row[k] = entry(matrix, i, i + k - 2, lost);
         e = max(e, exponent_of(row[k]));
     }
     if (e == NO_EXPONENT) e = 0;
-    float given = right_side(member, i, column);
+    float given = right_side(matrix, i, column);
     b = scaled(given, -e);
     lost = lost || is_lost(b, given);
     for (int k = 0; k < 5; ++k) {
@@ -56,15 +56,15 @@ void row_of(int member, int column, int i, out float row[5], out float b) {
 void main() {
     int k = own_row();
     int system = own_matrix();
-    int member = system / shape.z;
-    int column = system - member * shape.z;
+    int matrix = system / shape.z;
+    int column = system - matrix * shape.z;
     float first[5];
     float second[5];
     float b;
     float c;
     bool empty = system >= systems;
-    row_of(member, column, empty ? shape.y : 2 * k, first, b);
-    row_of(member, column, empty ? shape.y : 2 * k + 1, second, c);
+    row_of(matrix, column, empty ? shape.y : 2 * k, first, b);
+    row_of(matrix, column, empty ? shape.y : 2 * k + 1, second, c);
     lower = vec4(first[0], first[1], 0.0, second[0]);
     diagonal = vec4(first[2], first[3], second[1], second[2]);
     upper = vec4(first[4], 0.0, second[3], second[4]);

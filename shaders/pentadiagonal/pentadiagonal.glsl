@@ -2,7 +2,7 @@
 //
 //     L x[k-1] + D x[k] + U x[k+1] = r          L, D, U 2 x 2, row by row in the channels of a texel; r, x pairs
 //
-// Systems stand side by side as in lib/tridiagonal.glsl. Block rows outside of a system say x = 0.
+// Systems are side by side as in lib/tridiagonal.glsl. Block rows outside of a system say x = 0.
 
 #include "lib/tridiagonal.glsl"
 

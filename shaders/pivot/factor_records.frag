@@ -5,7 +5,7 @@
 // health   (norm over panel entry, largest panel entry, norm, 0): what a pivot norm that looks at pairs of rows only has
 //          let through. A panel entry is one of the column pair from row r down.
 // candidates   one column of texels for each step, see lib/offer.glsl
-// panel        with KEPT: records stand in its texel column `column`, see plu/blocked/panel_step.frag
+// panel        with KEPT: records are in its texel column `column`, see plu/blocked/panel_step.frag
 // Cost per fragment: a fetch for each candidate; with KEPT one.
 // Fetches: KEPT + 8 * (1 - KEPT) to KEPT + (1 - KEPT) * ((candidates_height + 7) / 8 * 8 + 1).
 

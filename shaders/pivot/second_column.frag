@@ -19,7 +19,7 @@
 // LAPACK getf2 (partial pivoting).
 
 #ifndef BESIDE
-#define BESIDE 0  // firsts is a panel, and the candidates stand beside it (1), see plu/blocked/panel_step.frag
+#define BESIDE 0  // firsts is a panel, and the candidates are beside it (1), see plu/blocked/panel_step.frag
 #endif
 
 #include "pivot/column_search.glsl"

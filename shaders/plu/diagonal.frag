@@ -2,7 +2,7 @@
 //
 // A u_ii that is small beside its column may be rounding error alone; the host then looks into it.
 //
-// A fragment computes the figures of two diagonal elements: (u_2y, u_2y+1, s_2y, s_2y+1).
+// A fragment computes the diagnostics of two diagonal elements: (u_2y, u_2y+1, s_2y, s_2y+1).
 // LU   n x n, packed factors
 // Cost per fragment: 1 fetch per trip, y trips.
 // Fetches: 1 to region_height.

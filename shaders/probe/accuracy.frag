@@ -2,7 +2,7 @@
 //
 // GLSL 3.30 promises no accuracy for a quotient or a root; the host compares with float64.
 //
-// A fragment computes the figures of one pair.
+// A fragment computes the numbers of one pair.
 // pairs   a and b in the channels r and g
 // Cost per fragment: 1 fetch, 2 divisions and a root.
 

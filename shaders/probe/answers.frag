@@ -1,11 +1,11 @@
 // (1000 y + x, (A_r, A_g, A_b, A_a) . (1, 2, 3, 4), 100 ((7 x + 3 y) / 5) + (7 x + 3 y) % 5, 2^24 - 1 - x):
-// figures whose values are known
+// numbers whose values are known
 //
 // Every other shader relies on this: that a fragment knows its texel and fetches that very texel, that
-// integers divide as integers do, and that a target keeps all 24 bits, unclamped. All four figures are integers that
+// integers divide as integers do, and that a target keeps all 24 bits, unclamped. All four numbers are integers that
 // float32 holds exactly.
 //
-// A fragment computes the four figures of its texel (x, y).
+// A fragment computes the four numbers of its texel (x, y).
 // A   any size, four integers per texel
 // Cost per fragment: 1 fetch.
 

@@ -1,6 +1,6 @@
 // (a + b, a b, a, is a a NaN?): sums and products of NaN, infinity, zero and denormals
 //
-// A fragment computes the four figures of one pair: of NaN, infinities and zeros, or of denormals.
+// A fragment computes the four numbers of one pair: of NaN, infinities and zeros, or of denormals.
 // pairs   a and b in the channels r and g
 // Cost per fragment: 1 fetch and 2 flop.
 

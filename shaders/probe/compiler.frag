@@ -5,7 +5,7 @@
 // second is 0 as written and d where the compiler simplified it. The third is the same behind a factor that the
 // compiler cannot know.
 //
-// A fragment computes the three figures of one texel.
+// A fragment computes the three numbers of one texel.
 // operands   a, b, c, d in the channels r, g, b, a
 // Cost per fragment: 1 fetch and 7 flop.
 // Dekker, "A floating-point technique for extending the available precision" (1971), for what folding would destroy.

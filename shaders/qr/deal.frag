@@ -1,4 +1,4 @@
-// Blocks of rows of a tall matrix as members of a stack: member i has rows from i height on, and zeros below them.
+// Blocks of rows of a tall matrix as matrices of a stack: matrix i has rows from i height on, and zeros below them.
 //
 // A fragment copies one texel.
 // A   m x n, packed
@@ -9,7 +9,7 @@
 #include "lib/packed.glsl"
 
 uniform sampler2D A;
-uniform int height;  // texels of A that a member takes
+uniform int height;  // texels of A that a matrix of the stack takes
 uniform int end;     // texels of A in all
 
 layout(location = 0) out vec4 result;

@@ -1,4 +1,4 @@
-// Rows of the members of a stack, one below the other: of each the first `height` texels, with UPPER R alone.
+// Rows of the matrices of a stack, one below the other: of each the first `height` texels, with UPPER R alone.
 //
 // A fragment copies one texel.
 // S   the stack, packed
@@ -18,9 +18,9 @@ layout(location = 0) out vec4 result;
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    int member = texel.y / height;
-    int y = texel.y - member * height;
-    result = texelFetch(S, at(ivec2(texel.x, y), member), 0);
+    int matrix = texel.y / height;
+    int y = texel.y - matrix * height;
+    result = texelFetch(S, at(ivec2(texel.x, y), matrix), 0);
 #if UPPER
     if (y > texel.x) result = vec4(0.0);
     if (y == texel.x) result.b = 0.0;

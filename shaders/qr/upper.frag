@@ -1,4 +1,4 @@
-// R: what stands on and above the diagonal, its columns scaled back by powers of two; below it zeros, or (KEEP) what is
+// R: what is on and above the diagonal, its columns scaled back by powers of two; below it zeros, or (KEEP) what is
 // there.
 //
 // A fragment computes one 2x2 block.

@@ -3,7 +3,7 @@
 //     N[p, q] = sum over pixels i of K[p - i + centre] K[q - i + centre].
 //
 // Only pixels i inside of the image count, so at its edges N is not the autocorrelation of K. With t = p - i + centre the
-// other index is t + q - p: a fragment sums over the t for which both lie in K, for 2x2 elements. N[p, q] and N[q, p] are
+// other index is t + q - p: a fragment sums over the t for which both are in K, for 2x2 elements. N[p, q] and N[q, p] are
 // the same products in the same order, so N is symmetric bit by bit.
 // K   the kernel, packed      N   n x n, packed, n the number of pixels; or ab, diagonals x n
 // Cost per fragment: up to 8 fetches and 8 flop for each element of K; none far from the diagonal.

@@ -4,7 +4,7 @@
 //     row s     low / d'                      the second one; low = its row - l top
 //     others    row - l0 top - l1 low         l0 = s0 / a,  l1 = (s1 - l0 b) / d': above and below alike
 //
-// A column may have no pivot: then nothing is eliminated with it, and what stands in it from the next free row down is
+// A column may have no pivot: then nothing is eliminated with it, and what is in it from the next free row down is
 // below the tolerance and becomes 0. So a step finds 0, 1 or 2 pivots, and r, the rank so far, follows.
 // Exchange, normalisation and elimination (figure 4.6) are one gather pass.
 //

@@ -33,10 +33,10 @@ void main() {
     if (own.row >= ROWS) return;
     Y = begun();
     ivec4 pair = texelFetch(pointers, place_of(own.row >> 2, POINTERS_WIDTH), 0);
-    ivec2 lies = (own.row & 2) == 0 ? pair.rg : pair.ba;
-    int end = min(trips.y, lies.g);
+    ivec2 range = (own.row & 2) == 0 ? pair.rg : pair.ba;
+    int end = min(trips.y, range.g);
     for (int k = trips.x; k < end; ++k) {
-        ivec2 at = place_of(lies.r + k, A_WIDTH);
+        ivec2 at = place_of(range.r + k, A_WIDTH);
         vec4 block = texelFetch(A, at, 0);
         vec2 a = (own.row & 1) == 0 ? block.rg : block.ba;
         int j = element_at(texelFetch(columns, at, 0).r, X_VECTOR);

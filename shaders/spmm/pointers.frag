@@ -29,10 +29,10 @@ void main() {
     Y = vec4(0.0);
     if (own.row >= ROWS) return;
     Y = begun();
-    ivec2 lies = texelFetch(pointers, place_of(own.row, POINTERS_WIDTH), 0).rg;
-    int end = min(trips.y, lies.g);
+    ivec2 range = texelFetch(pointers, place_of(own.row, POINTERS_WIDTH), 0).rg;
+    int end = min(trips.y, range.g);
     for (int j = trips.x; j < end; ++j) {
-        vec2 entry = texelFetch(A, place_of(lies.r + j, A_WIDTH), 0).rg;
+        vec2 entry = texelFetch(A, place_of(range.r + j, A_WIDTH), 0).rg;
         Y += scaled_row(entry.r, int(entry.g), own.quad);
     }
 }

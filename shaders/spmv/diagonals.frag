@@ -21,7 +21,7 @@
 #define GRID 1  // diagonals side by side
 #endif
 #ifndef BESIDE
-#define BESIDE 0  // diagonals whose texels stand side by side; 0 if each stands by itself
+#define BESIDE 0  // diagonals whose texels are side by side; 0 if each is by itself
 #endif
 #ifndef HEIGHT
 #define HEIGHT 1  // texels in a column of the result

@@ -2,10 +2,10 @@
 //
 // A fragment computes four consecutive rows, the channels of its texels, and stops behind the longest of them. y is cut
 // into tiles of texels that are drawn together. Entry number j of all rows of a tile is a block of A, of the same height
-// and width: a texel stands there where its rows stand in the tile, so that neighbours fetch from neighbours.
+// and width: a texel is there where its rows are in the tile, so that neighbours fetch from neighbours.
 //
 //     y +----+----+     A +----+----+----+----+     Tiles S, three entries wide, and T, two.
-//       | S  | T  |       | S0 | S1 | S2 | T0 |     Blocks stand ACROSS side by side. Shorter rows end in zeros.
+//       | S  | T  |       | S0 | S1 | S2 | T0 |     ACROSS blocks are side by side. Shorter rows end in zeros.
 //       +----+----+       +----+----+----+----+
 //                         | T1 |
 // A        entries, in blocks

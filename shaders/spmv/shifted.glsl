@@ -1,4 +1,4 @@
-// Texels of x, the vector of a sparse product, that stand some texels behind the fragment's own: LOAD(name, q).
+// Texels of x, the vector of a sparse product, that are some texels behind the fragment's own: LOAD(name, q).
 //
 // q is a constant. One outside of x is any texel of x; it meets zeros of A. With SAMPLED rows of x and of the result are
 // equally wide, so that a texel's place follows from the own one; otherwise it is worked out of its number.

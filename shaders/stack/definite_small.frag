@@ -78,7 +78,7 @@ float element(int e, int c) {
     return found;
 }
 
-float figure(int f) {
+float diagnostic(int f) {
     float found = 0.0;
     for (EACH(i)) {
         if (f == i) found = A[i][i];

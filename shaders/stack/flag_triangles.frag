@@ -1,7 +1,7 @@
-// Members of a stack on the device, solved with triangles, that the host must look at: 1 for each, 0 for those that
-// surely stand.
+// Matrices of a stack on the device, solved with triangles, that the host must look at: 1 for each, 0 for those that
+// are accepted.
 //
-// A fragment decides on four members. So one number of each is read back; figures are read of those alone that say 1, and
+// A fragment decides on four matrices. So one number of each is read back; diagnostics are read of those alone that say 1, and
 // it is the host that judges these. Magnitudes are compared as the bits that they are, which tells denormals and NaN.
 //
 //     FACTORS 0  T X = B: a row of T, or a column of B or X, that is tiny; an entry of T that is no normal number; a
@@ -12,7 +12,7 @@
 // whole   wrapped: largest magnitude of T, or of the factors
 // least, most   wrapped: of the triangle the least magnitude but zero; of U, the same, and the largest one
 // row, diagonal  wrapped: the least of the rows' largest magnitudes; the least on the diagonal
-// columns_B, columns_X   wrapped: largest magnitudes of the columns, `columns` for each member
+// columns_B, columns_X   wrapped: largest magnitudes of the columns, `columns` for each matrix
 // least_B, most_B, most_X  wrapped: extremes of them
 // result  wrapped
 // Cost per fragment: 4 (2 columns + 4) fetches, or 28.
@@ -52,32 +52,32 @@ int bits(float magnitude) { return floatBitsToInt(magnitude) & 0x7fffffff; }
 
 bool finite(int a) { return a < 0x7f800000; }
 
-int of(sampler2D figures, int place) { return bits(element_of(figures, place)); }
+int of(sampler2D diagnostics, int place) { return bits(element_of(diagnostics, place)); }
 
 #if FACTORS
 bool near_one(int a) { return a == 0 || !finite(a) || (a >= bits(limits.x) && a <= bits(limits.y)); }
 
-bool accepted(int member) {
-    if (!finite(of(whole, member)) || !finite(of(most_B, member)) || !finite(of(most_X, member))) return false;
-    return of(diagonal, member) != 0 && near_one(of(diagonal, member)) && near_one(of(least, member))
-        && near_one(of(most, member)) && near_one(of(least_B, member)) && near_one(of(most_B, member));
+bool accepted(int matrix) {
+    if (!finite(of(whole, matrix)) || !finite(of(most_B, matrix)) || !finite(of(most_X, matrix))) return false;
+    return of(diagonal, matrix) != 0 && near_one(of(diagonal, matrix)) && near_one(of(least, matrix))
+        && near_one(of(most, matrix)) && near_one(of(least_B, matrix)) && near_one(of(most_B, matrix));
 }
 #else
-bool accepted(int member) {
+bool accepted(int matrix) {
     int tiny = bits(limits.x);
     int normal = bits(limits.y);
-    if (!finite(of(whole, member))) return false;
+    if (!finite(of(whole, matrix))) return false;
 #if UNIT == 0
-    if (of(row, member) < tiny || of(diagonal, member) < normal) return false;
+    if (of(row, matrix) < tiny || of(diagonal, matrix) < normal) return false;
 #endif
     bool large = false;
-    for (int j = member * columns; j < (member + 1) * columns; ++j) {
+    for (int j = matrix * columns; j < (matrix + 1) * columns; ++j) {
         int b = of(columns_B, j);
         int x = of(columns_X, j);
         if (!finite(b) || !finite(x) || (b > 0 && (b < tiny || x < tiny))) return false;
         if (x > bits(1.0)) large = true;
     }
-    return !(large && of(least, member) < normal);
+    return !(large && of(least, matrix) < normal);
 }
 #endif
 

@@ -1,6 +1,6 @@
 // packed[b][i, left + j] = raw[start + (b rows + i) columns + j]: a stack in NumPy's C order, packed and interleaved.
 //
-// A fragment computes one texel of one matrix. The raw elements stand one after the other, row by row of the texture
+// A fragment computes one texel of one matrix. The raw elements are one after the other, row by row of the texture
 // they came in. The cells behind the last matrix are zero.
 // With IDENTITY every matrix is the identity, and nothing is read; with PROBES it holds random numbers of variance 1,
 // the same in all; with SCALED row i is multiplied by 2^-e_i.

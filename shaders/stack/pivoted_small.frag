@@ -127,7 +127,7 @@ float largest(int j) {
     return most;
 }
 
-float figure(int f) {
+float diagnostic(int f) {
     float found = 0.0;
     for (EACH(i)) {
         if (f == i) found = A[i][i];

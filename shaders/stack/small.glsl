@@ -3,7 +3,7 @@
 // passes of a larger stack, one for one and in their order.
 //
 // raw      one element per texel, row by row: all A, then all B
-// records  four elements per texel: element by element, then figures
+// records  four elements per texel: element by element, then diagnostics
 
 #ifndef ORDER
 #define ORDER 3  // rows and columns of A (1 to 4)
@@ -92,11 +92,11 @@ void substitute_back(inout vec4 Y[ORDER]) {
 }
 
 float element(int e, int c);  // element e of the record, component c of the four
-float figure(int f);          // figure number f: the lines one after the other
+float diagnostic(int f);          // diagnostic number f: the lines one after the other
 
 void put_record() {
     for (int c = 0; c < 4; ++c) {
         int f = place + c - ORDER * extent.y;
-        record[c] = f < 0 ? element(place + c, c) : figure(f);
+        record[c] = f < 0 ? element(place + c, c) : diagnostic(f);
     }
 }

@@ -59,7 +59,7 @@ float entry(sampler2D A, int i, int j) {
     return (j & 1) == 0 ? pair.x : pair.y;
 }
 
-float of_column(sampler2D A, int i) {  // a column of texels, two figures each
+float of_column(sampler2D A, int i) {  // a column of texels, two diagnostics each
     vec2 pair = texelFetch(A, at(ivec2(0, i >> 1), b), 0).rg;
     return (i & 1) == 0 ? pair.x : pair.y;
 }
@@ -91,9 +91,9 @@ uniform sampler2D column_exponents;
 
 #if DIAGNOSTICS
 uniform sampler2D LU;
-uniform int order;     // figures in a line
+uniform int order;     // diagnostics in a line
 
-float figure(int place) {
+float diagnostic(int place) {
     int line = place / order;
     int i = place % order;
     if (DIAGNOSTICS == 2) return entry(LU, 0, i);
@@ -114,7 +114,7 @@ float figure(int place) {
     return line == 3 && EXPONENTS == 1 ? ROW_EXPONENT(i) + COLUMN_EXPONENT(i) : 0.0;
 }
 #else
-#define figure(place) 0.0
+#define diagnostic(place) 0.0
 #endif
 
 float of_matrix(int i, int j) {
@@ -129,6 +129,6 @@ void main() {
     element = 0.0;
     if (b >= count) return;
     int elements = record.x * record.y;
-    if (place >= elements) element = figure(place - elements);
+    if (place >= elements) element = diagnostic(place - elements);
     else if (MATRIX == 1) element = of_matrix(place / record.y, place % record.y);
 }

@@ -3,7 +3,7 @@
 //     X[k, j] <- X[k, j] / T[k, k]                  j <= k
 //     X[i, j] <- X[i, j] - T[i, k] X[k, j] / T[k, k]   i > k, j <= k
 //
-// X begins as the identity, which is not stored: whatever lies in columns from k on, they are still those of I. An upper triangle is the
+// X begins as the identity, which is not stored: columns from k on are still those of I, whatever the texture has there. An upper triangle is the
 // transpose of a lower one, and so is its inverse. The source does all of it in place; from 512 rows on its blocks of
 // threads read row k while another one divides it. Here a pass reads what the pass before has written.
 // A fragment computes one 2x2 block of X. Every row below divides row k again, as in the source.

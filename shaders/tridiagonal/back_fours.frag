@@ -2,7 +2,7 @@
 // `back` with P = 4 (tridiagonal/fours.glsl).
 //
 // A fragment computes a texel, the four unknowns of group g of a system. With `pitch` texels for each system, the systems
-// stand one after the other: wrapped, if n is a multiple of 4. Behind the last unknown there is zero.
+// are one after the other: wrapped, if n is a multiple of 4. Behind the last unknown there is zero.
 // A, B     bands and right sides
 // X        floor(n / 4) unknowns of each system
 // result   four unknowns in a texel

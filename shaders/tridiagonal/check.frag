@@ -1,4 +1,4 @@
-// (error, left, rhs, x): the worst of a system, by which the host decides whether its solution stands.
+// (error, left, rhs, x): the worst of a system, by which the host decides whether its solution is accepted.
 //
 //     error = max |rhs - lower x[i-1] - diagonal x[i] - upper x[i+1]| / (|lower x[i-1]| + ... + |rhs| + 2^-100)
 //     left  = what is left of the least pivot
@@ -8,7 +8,7 @@
 // 2^100: maxima may drop them.
 // E, X, L    n equations and unknowns of each system; L has n rows, or 1
 // F          FOLD: results of the pass before
-// figures    a texel for each chunk
+// diagnostics    a texel for each chunk
 // Cost per fragment: 2 chunk + 2 fetches, and one of each row of L; FOLD: chunk.
 // Oettli and Prager, "Compatibility of approximate solution of linear equations" (1964): componentwise backward error.
 
@@ -29,14 +29,14 @@ uniform int left_rows;  // of L
 uniform int n;      // equations of a system, or results
 uniform int chunk;  // of them for one fragment
 
-layout(location = 0) out vec4 figures;
+layout(location = 0) out vec4 diagnostics;
 
 #if FOLD == 0
 float unknown(int i) {
     return i < 0 || i >= n ? 0.0 : texelFetch(X, place_of(i), 0).r;
 }
 
-vec4 figures_of(int i, vec3 x) {
+vec4 measured(int i, vec3 x) {
     vec4 row = equation(E, i, n);
     float before = row.r * x.x;
     float own = row.g * x.y;
@@ -66,11 +66,11 @@ void main() {
         vec4 found = texelFetch(F, place_of(i), 0);
 #else
         x = vec3(x.yz, unknown(i + 1));
-        vec4 found = figures_of(i, x);
+        vec4 found = measured(i, x);
 #endif
         worst.r = max(worst.r, found.r);
         worst.g = least_of(worst.g, found.g);
         worst.ba = max(worst.ba, found.ba);
     }
-    figures = worst;
+    diagnostics = worst;
 }

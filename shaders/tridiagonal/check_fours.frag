@@ -1,12 +1,12 @@
 // (error, left, rhs, x): the worst of a system, straight from wrapped bands and right sides. As `check` has them
-// (tridiagonal/fours.glsl); unknowns lie as `back_fours` leaves them.
+// (tridiagonal/fours.glsl); unknowns are stored as `back_fours` leaves them.
 //
 // A fragment looks at `chunk` groups of four equations. NaN, infinity and whatever scaling lost make the error 2^100:
 // maxima may drop them.
 // A, B      bands and right sides
 // X         four unknowns in a texel
 // L         left_rows numbers of each system: what is left of its pivots
-// figures   a texel for each chunk
+// diagnostics   a texel for each chunk
 // Cost per fragment: 4 or 5 fetches for each group, 5 or 6 more, and one of each row of L.
 // Oettli and Prager, "Compatibility of approximate solution of linear equations" (1964): componentwise backward error.
 
@@ -23,14 +23,14 @@ uniform int left_rows;   // of L
 uniform int pitch;       // texels of X for each system
 uniform ivec2 chunks;    // groups for one fragment, fragments of a system
 
-layout(location = 0) out vec4 figures;
+layout(location = 0) out vec4 diagnostics;
 
 vec4 unknowns(int system, int g) {
     return texel(X, system * pitch + g);
 }
 
 // (error, rhs, x) of four equations, x with a neighbour on either side.
-vec3 figures_of(Four four, float before, vec4 x, float after) {
+vec3 measured(Four four, float before, vec4 x, float after) {
     vec4 largest = largest_of(four);
     bvec4 lost = lost_from(four, largest);
     Four row = scaled_rows(four, largest);
@@ -67,7 +67,7 @@ bool is_bad(int row, int j) {
 
 void main() {
     int system = own_matrix();
-    figures = vec4(0.0, 1.0, 0.0, 0.0);
+    diagnostics = vec4(0.0, 1.0, 0.0, 0.0);
     if (system >= systems) return;
     int groups = (shape.y + 3) >> 2;
     int first = own_row() * chunks.x;
@@ -82,7 +82,7 @@ void main() {
     for (int g = first; g < end; ++g) {
         vec4 next = g + 1 < groups ? unknowns(system, g + 1) : vec4(0.0);
         Four latter = texels_at(at, g + 1);
-        worst = max(worst, figures_of(four_of(at, g, texels, latter), before, x, next.x));
+        worst = max(worst, measured(four_of(at, g, texels, latter), before, x, next.x));
         texels = latter;
         before = x.w;
         x = next;
@@ -99,5 +99,5 @@ void main() {
         if (bad) worst.x = REFUSED;
     }
 #endif
-    figures = vec4(worst.x, least, worst.yz);
+    diagnostics = vec4(worst.x, least, worst.yz);
 }

@@ -19,10 +19,10 @@ uniform ivec3 shifts;  // which of a row belongs to equation i: i + shift
 
 layout(location = 0) out vec4 equation_i;
 
-float band(int member, int row, int j, inout bool lost) {
+float band(int matrix, int row, int j, inout bool lost) {
     if (row < 0) return 0.0;
-    lost = lost || corner_is_bad(member, row, j);
-    return j < 0 || j >= shape.y ? 0.0 : band_entry(member, row, j);
+    lost = lost || corner_is_bad(matrix, row, j);
+    return j < 0 || j >= shape.y ? 0.0 : band_entry(matrix, row, j);
 }
 
 void main() {
@@ -32,15 +32,15 @@ void main() {
         equation_i = NO_EQUATION;
         return;
     }
-    int member = shape.z == 1 ? system : system / shape.z;
-    int column = system - member * shape.z;
+    int matrix = shape.z == 1 ? system : system / shape.z;
+    int column = system - matrix * shape.z;
     bool lost = false;
-    float lower = band(member, bands.x, i + shifts.x, lost);
-    float diagonal = band(member, bands.y, i + shifts.y, lost);
-    float upper = band(member, bands.z, i + shifts.z, lost);
+    float lower = band(matrix, bands.x, i + shifts.x, lost);
+    float diagonal = band(matrix, bands.y, i + shifts.y, lost);
+    float upper = band(matrix, bands.z, i + shifts.z, lost);
     if (i == 0) lower = 0.0;
     if (i == shape.y - 1) upper = 0.0;
-    float rhs = right_side(member, i, column);
+    float rhs = right_side(matrix, i, column);
     int e = max(exponent_of(lower), max(exponent_of(diagonal), exponent_of(upper)));
     if (e == NO_EXPONENT) e = 0;
     vec4 row = vec4(scaled(lower, -e), scaled(diagonal, -e), scaled(upper, -e), scaled(rhs, -e));

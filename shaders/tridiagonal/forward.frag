@@ -2,7 +2,7 @@
 //
 //     pivot = diagonal - lower c[i-1], c = upper / pivot, d = (rhs - lower d[i-1]) / pivot
 //
-// A fragment computes row i of one system, or copies the row above it: what the pass before has solved must stand in
+// A fragment computes row i of one system, or copies the row above it: what the pass before has solved must be in
 // both textures.
 // E          n equations of each system
 // T, solved  (what is left of the least pivot so far, c, d, 0) of each row

@@ -1,7 +1,7 @@
-// Four equations at a time, of bands and right sides that lie wrapped: a texel has four neighbours of a diagonal, so one
+// Four equations at a time, of bands and right sides that are wrapped: a texel has four neighbours of a diagonal, so one
 // fetch of each diagonal brings what four equations need of it. One right side for each matrix: system s is matrix s.
 //
-//     group g of a system:  equations 4g to 4g + 3, a vec4 each of what stands below, on and above the diagonal, and of
+//     group g of a system:  equations 4g to 4g + 3, a vec4 each of what is below, on and above the diagonal, and of
 //                           right sides
 //
 // Bands as SciPy has them: of row BELOW entry i + BELOW_SHIFT belongs to equation i, and so on. Where a system does not
@@ -43,7 +43,7 @@ struct Four {
 // One of its equations; c is x, y, z or w.
 #define ROW(four, c) vec4(four.below.c, four.diagonal.c, four.above.c, four.rhs.c)
 
-// Where entry `shift` of a row of elements stands: its texel, and its place in there. SPREAD: where texels of the row do
+// Place of entry `shift` of a row of elements: its texel, and its place in there. SPREAD: where texels of the row do
 // not begin with an entry of its groups, so that a group takes two.
 #if ALIGNED
 #define PLACE(row, shift) ivec2((row) * (shape.y >> 2) + ((shift) >> 2), (shift) & 3)
@@ -53,7 +53,7 @@ struct Four {
 #define SPREAD(shift) true
 #endif
 
-// Entries below and above the diagonal stand in one row: its texels are fetched once for both.
+// Entries below and above the diagonal are in one row: its texels are fetched once for both.
 #define TOGETHER (BELOW >= 0 && BELOW == ABOVE && BELOW_SHIFT + 1 == ABOVE_SHIFT)
 
 struct Places {  // of what belongs to equation 0 of a system
@@ -130,7 +130,7 @@ uvec4 order_of(vec4 entries) {
 }
 
 // Rows that lost an entry or the right side to float32's limits when they were scaled. Infinity and NaN stay what they
-// are; a row from 2^127 on becomes zero, which no pivot stands.
+// are; a row from 2^127 on becomes zero, which no pivot survives.
 bvec4 lost_from(Four four, vec4 largest) {
     uvec4 least = min(min(order_of(four.below), order_of(four.diagonal)), min(order_of(four.above), order_of(four.rhs)));
     uvec4 exponent = floatBitsToUint(largest) & 0x7f800000u;

@@ -1,16 +1,16 @@
 // Unknowns as they are handed out: a packed matrix, records, or wrapped.
 //
-// A fragment computes one texel of the packed matrix (LAYOUT 1), or four elements of what lies wrapped (LAYOUT 2): the
+// A fragment computes one texel of the packed matrix (LAYOUT 1), or four elements of a wrapped array (LAYOUT 2): the
 // unknowns of all matrices in NumPy's C order, n x columns each. Or (LAYOUT 0) one element: for each matrix its unknowns,
 // and then (error, left, rhs, x), the worst of its systems.
 // X        n unknowns of each system
-// F        LAYOUT 0: a texel of figures for each system, from `check`
+// F        LAYOUT 0: a texel of diagnostics for each system, from `check`
 // result   packed n x columns; raw, row by row; or wrapped
-// Cost per fragment: 4 fetches; LAYOUT 0: 1, of a figure one for each column.
+// Cost per fragment: 4 fetches; LAYOUT 0: 1, of a diagnostic one for each column.
 // Hall, Carr and Hart, "Cache and bandwidth aware matrix multiplication on the GPU" (2003): the 2x2 layout.
 
 #ifndef LAYOUT
-#define LAYOUT 1  // how the result lies: as records (0), packed (1), wrapped (2)
+#define LAYOUT 1  // layout of the result: records (0), packed (1), wrapped (2)
 #endif
 #define STACK 1
 
@@ -47,8 +47,8 @@ void main() {
 float element(int place) {
     if (place >= extent.x) return 0.0;
     int row = place / shape.y;  // of all matrices below each other
-    int member = row / shape.x;
-    return unknown(row - member * shape.x, member * shape.y + place - row * shape.y);
+    int matrix = row / shape.x;
+    return unknown(row - matrix * shape.x, matrix * shape.y + place - row * shape.y);
 }
 
 void main() {
@@ -56,10 +56,10 @@ void main() {
     result = vec4(element(first), element(first + 1), element(first + 2), element(first + 3));
 }
 #else
-float figure(int number, int member) {
+float diagnostic(int number, int matrix) {
     float worst = number == 1 ? 1.0 : 0.0;
     for (int column = 0; column < shape.y; ++column) {
-        int system = member * shape.y + column;
+        int system = matrix * shape.y + column;
         int y = system / grid.x;
         float found = texelFetch(F, ivec2(system - y * grid.x, y), 0)[number];
         worst = number == 1 ? min(worst, found) : max(worst, found);
@@ -70,12 +70,12 @@ float figure(int number, int member) {
 void main() {
     int place = int(gl_FragCoord.y) * records.y + int(gl_FragCoord.x);
     int length = shape.x * shape.y + 4;
-    int member = place / length;
-    int within = place - member * length;
+    int matrix = place / length;
+    int within = place - matrix * length;
     int i = within / shape.y;
     result = 0.0;
-    if (member >= records.x) return;
-    result = within < shape.x * shape.y ? unknown(i, member * shape.y + within - i * shape.y)
-                                        : figure(within - shape.x * shape.y, member);
+    if (matrix >= records.x) return;
+    result = within < shape.x * shape.y ? unknown(i, matrix * shape.y + within - i * shape.y)
+                                        : diagnostic(within - shape.x * shape.y, matrix);
 }
 #endif

@@ -1,16 +1,16 @@
-// How many systems are rejected: one whose solution does not stand by its diagnostics (error, left, rhs, x).
+// How many systems are rejected: one whose solution is not accepted by its diagnostics (error, left, rhs, x).
 //
-//     stands = error <= bounds.error, left >= bounds.left, rhs zero or within `normal`,
+//     good = error <= bounds.error, left >= bounds.left, rhs zero or within `normal`,
 //              and x <= ratio rhs unless the rows are dominant: left > dominant
 //
 // A fragment looks at `chunk` systems; with FOLD it adds up as many counts of the pass before.
-// F          a texel of figures for each system; FOLD: `across` x `down` counts
+// F          a texel of diagnostics for each system; FOLD: `across` x `down` counts
 // rejected   a count for each chunk
 // Cost per fragment: chunk fetches.
 // Oettli and Prager 1964, for the error.
 
 #ifndef FOLD
-#define FOLD 0  // look at figures (0), or at counts (1)
+#define FOLD 0  // look at diagnostics (0), or at counts (1)
 #endif
 
 uniform sampler2D F;
@@ -25,11 +25,11 @@ uniform vec2 regular;  // above the first one rows are dominant; largest ratio o
 layout(location = 0) out vec4 rejected;
 
 #if FOLD == 0
-float counted(vec4 figures) {
-    bool stands = figures.r <= bounds.x && figures.g >= bounds.y;
-    stands = stands && (figures.b == 0.0 || (figures.b >= normal.x && figures.b <= normal.y));
-    stands = stands && (figures.g > regular.x || figures.a <= regular.y * figures.b);
-    return stands ? 0.0 : 1.0;
+float counted(vec4 found) {
+    bool good = found.r <= bounds.x && found.g >= bounds.y;
+    good = good && (found.b == 0.0 || (found.b >= normal.x && found.b <= normal.y));
+    good = good && (found.g > regular.x || found.a <= regular.y * found.b);
+    return good ? 0.0 : 1.0;
 }
 #else
 float counted(vec4 found) {

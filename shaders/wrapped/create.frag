@@ -1,7 +1,7 @@
 // result[i] = start + i step, or a number on a diagonal and zero elsewhere.
 //
 // A fragment computes four elements. Up to `turn.x` they are counted from the start, from there on from the last element
-// backwards, the `turn.y`-th, which may lie beyond the array: so both ends are exact. Rows and columns of a diagonal: those of the last two dimensions.
+// backwards, the `turn.y`-th, which may be beyond the array: so both ends are exact. Rows and columns of a diagonal: those of the last two dimensions.
 // result  wrapped
 // Cost per fragment: none.
 

@@ -1,6 +1,6 @@
 // One step of a reduction: result[i] = f(A, the elements of a chunk of line i), by +, *, max or min.
 //
-// A fragment computes four elements. Those of a line stand `step` apart, `length` in all; a line is cut into `chunks` of
+// A fragment computes four elements. Those of a line are `step` apart, `length` in all; a line is cut into `chunks` of
 // CHUNK elements each, and passes follow each other until a line is one chunk. So a sum passes through few additions.
 // A       wrapped, seen over (lines, chunks): its first element of each chunk
 // S       SCALED: the largest magnitude of each line; elements are scaled by a power of two before they are squared

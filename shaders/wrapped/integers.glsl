@@ -1,5 +1,5 @@
 // Functions of one and of two integers of 32 bits, element by element: two's complement, which wraps around as in C.
-// Bool lies as 0 and 1. Division goes by magnitudes without sign, because GLSL 3.30 leaves % of negative numbers open.
+// Bool is stored as 0 and 1. Division goes by magnitudes without sign, because GLSL 3.30 leaves % of negative numbers open.
 
 const int LEAST = int(0x80000000);
 

@@ -1,9 +1,9 @@
 // One step of merge sort: in each line, runs of `width` that are sorted become runs of twice that length.
 //
-// A fragment computes four elements. Each finds by bisection how many of the left run stand before it, and needs no more.
+// A fragment computes four elements. Each finds by bisection how many of the left run are before it, and needs no more.
 // Equal elements stay in their order.
 // A       wrapped: PLACES 0: lines in C order; else seen over the lines: the first element of each
-// P       PLACES 2: places of the elements in their lines, sorted so far; PLACES 1: they stand as they are
+// P       PLACES 2: places of the elements in their lines, sorted so far; PLACES 1: they are unsorted
 // result  wrapped: lines in C order, of elements (PLACES 0), or of their places
 // Cost per fragment: 8 log2(width) + 12 fetches (PLACES: twice that).
 // Odeh, Green, Mwassi, Shmueli and Birk, "Merge path - parallel merging made simple" (2012).

@@ -1,4 +1,4 @@
-// The order that sorts numbers: NaN is last, whichever way round, and equal ones stand in no order.
+// The order that sorts numbers: NaN is last, whichever way round, and equal ones have no order.
 
 #include "lib/ieee.glsl"
 

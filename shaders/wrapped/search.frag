@@ -1,4 +1,4 @@
-// result[i] = how many elements of the sorted array H stand before A[i], or, with RIGHT, not behind it.
+// result[i] = how many elements of the sorted array H are before A[i], or, with RIGHT, not behind it.
 //
 // A fragment searches for four elements, by bisection.
 // A       wrapped      H   wrapped, one dimension      result   wrapped, integers

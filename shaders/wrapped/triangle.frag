@@ -5,7 +5,7 @@
 // Cost per fragment: 4 fetches.
 
 #ifndef UPPER
-#define UPPER 0  // keep what lies below the diagonal (0), or above (1); the diagonal is kept
+#define UPPER 0  // keep what is below the diagonal (0), or above (1); the diagonal is kept
 #endif
 
 #include "lib/wrapped.glsl"

@@ -103,7 +103,7 @@ def test_blocks_of_any_size_are_exact(monkeypatch):
 @pytest.mark.mesa
 @pytest.mark.parametrize("grid", [(1, 1), (1, 3), (2, 1)])
 def test_columns_behind_a_last_panel_of_odd_width(grid, on_grid):
-    """Two columns lie in a texel of the device: those that are done with may end in the middle of one."""
+    """A texel of the device holds two columns: those that are done with may end in the middle of one."""
 
     def work(grid, *each):
         return [factored(grid, a, nb) for a, nb in each]
@@ -399,7 +399,7 @@ def test_a_second_factorisation_makes_nothing_ready_anew(monkeypatch):
 
 
 def test_matrices_beyond_float32_and_ill_conditioned_ones(on_grid, rng):
-    """Refinement takes the former; condition 10^6: beside rounding errors their pivots stand."""
+    """Refinement takes the former; condition 10^6: beside rounding errors their pivots are accepted."""
     scales = 10.0 ** rng.integers(-60, 60, (20, 1)), 10.0 ** rng.integers(-60, 60, (1, 20))
     a, b = rng.uniform(-1, 1, (20, 20)) * scales[0] * scales[1], rng.uniform(-1, 1, 20) * scales[0][:, 0]
     for x in on_grid((2, 2), solved, a, b, True, "tournament", 4):

@@ -122,7 +122,7 @@ def test_buffers_count_as_memory():
         assert small.stats().textures == 0
 
 
-def test_staging_buffers_lie_where_the_host_reaches_them(monkeypatch):
+def test_staging_buffers_are_in_memory_that_the_host_reaches(monkeypatch):
     """A driver may put others into the GPU's own memory, where to map them waits for all that is queued."""
     with glla.Device() as small:
         specified = []

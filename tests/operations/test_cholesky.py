@@ -136,7 +136,7 @@ def test_the_inverses_at_the_size_of_the_source(large, variant):
 @pytest.mark.sweep
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_a_million_inverses(n, rng, device):
-    """More than one texture of small size holds; each member is judged."""
+    """More than one texture of small size holds; each matrix is judged."""
     a = rng.standard_normal((10**6, n, n)).astype(np.float32)
     a += 4 * np.sign(np.einsum("kii->ki", a))[:, :, np.newaxis] * np.eye(n, dtype=np.float32)
     for given in (a, glla.asarray(a, device)):

@@ -72,7 +72,7 @@ def test_nearly_singular_matrices_keep_their_bound_or_are_refused(rng):
 
 def test_a_residual_that_is_too_large_is_an_error():
     one = np.ones((2, 1), np.float32)
-    values = {"diagonal": one, "diagonal of X": one, "residual": np.array([31.0]), "function": "inv", "member": ""}
+    values = {"diagonal": one, "diagonal of X": one, "residual": np.array([31.0]), "function": "inv", "which": ""}
     error = kernel.settle((), "", values)
     assert isinstance(error, ConvergenceError) and "is 31 n norm(A) norm(X) u, more than 30" in str(error)
     assert np.isnan(kernel.residual(np.ones((2, 2)), np.full((2, 2), np.nan))[0]).all()

@@ -11,7 +11,7 @@ every_shape = pytest.mark.parametrize("shape", WHOLE, ids=str)
 
 
 def exponents(texels, count):
-    """The exponents in a column of texels; what lies behind the last must be zero."""
+    """The exponents in a column of texels; those behind the last must be zero."""
     flat = texels[:, 0, :2].reshape(-1)
     assert not flat[count:].any() and not texels[:, 0, 2:].any()
     assert (flat == np.rint(flat)).all()

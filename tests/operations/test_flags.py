@@ -1,4 +1,4 @@
-"""Which members of a stack on the device the host must look at: all whom it would doubt, and few others."""
+"""Which matrices of a stack on the device the host must look at: all that it rejects, and few others."""
 
 import gc
 from dataclasses import replace
@@ -8,13 +8,13 @@ import pytest
 
 import glla
 from glla.errors import GllaError
-from glla.linalg import resident
-from glla.linalg.call import Call
+from glla.linalg import device_stacks
+from glla.linalg.caller import Caller
 from glla.operations import OPERATIONS, acceptance
 from glla.operations.acceptance import allowed_growth
-from glla.operations.batches import flags, residents, stack
-from glla.operations.triangles import resident_triangles as stack_triangles
+from glla.operations.batches import flags, linear_batches, stack
 from glla.operations.triangles import solve_triangular
+from glla.operations.triangles import triangle_batches as stack_triangles
 
 COUNT = 300
 
@@ -45,7 +45,7 @@ def suspicious(n, rng):
 @pytest.mark.parametrize("name", ["solve", "inv", "rcond", "det", "cholesky", "inv_pos", "solve_pos", "cho_solve"])
 @pytest.mark.parametrize("n", [1, 3, 4, 7, 24])
 @pytest.mark.parametrize("equilibrate", [True, False])
-def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device, rng, monkeypatch):
+def test_what_the_host_rejects_the_device_flags(name, n, equilibrate, device, rng, monkeypatch):
     operation = OPERATIONS[name]
     options = {"equilibrate": equilibrate} if name in ("solve", "inv") else {}
     if not equilibrate and not options:
@@ -55,21 +55,21 @@ def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device
     b[3::7, :, 1] = 0
     b[4::7, 0, 0] = np.inf
     stacks = tuple(glla.asarray(one, device, check_finite=False).value for one in (a, b)[: len(operation.operands)])
-    monkeypatch.setattr(residents, "READ_WHOLE", 0)
+    monkeypatch.setattr(linear_batches, "READ_WHOLE", 0)
     most = operation.batch.most
     anew = replace(operation.batch, most=lambda *given: most(*given))  # whose plan is none that was made before
-    call = Call(name, name, device, False, ("A", "b"), options=options)
+    call = Caller(name, name, device, False, ("A", "b"), options=options)
     monkeypatch.setitem(OPERATIONS, name, replace(operation, batch=anew))
     judged = call.solved(stacks, COUNT, False)
     every = replace(operation.batch, filter=replace(anew.filter, judged=""), layout=replace(anew.layout, kept=()))
     monkeypatch.setitem(OPERATIONS, name, replace(operation, batch=every))
     found = call.solved(stacks, COUNT, False)
     assert (found.places == np.arange(COUNT)).all()
-    doubted = set(found.rejected(**options))
-    assert doubted <= set(judged.places)
+    rejected = set(found.rejected(**options))
+    assert rejected <= set(judged.places)
     if name == "cho_solve":  # a given factor may have a negative diagonal, which the device reports
-        doubted |= set(np.flatnonzero(~(found.diagnostics[:, 0] > 0).all(axis=1)))
-    assert len(judged.places) - len(doubted) < COUNT / 3  # who holds infinity, or is at a limit
+        rejected |= set(np.flatnonzero(~(found.diagnostics[:, 0] > 0).all(axis=1)))
+    assert len(judged.places) - len(rejected) < COUNT / 3  # who holds infinity, or is at a limit
     assert 0 < len(judged.places) < COUNT
     np.testing.assert_array_equal(judged.diagnostics, found.diagnostics[judged.places])
     for mine, all_ in zip(judged.extremes, found.extremes, strict=True):
@@ -86,8 +86,8 @@ def test_pieces_know_whom_they_looked_at(name, device, monkeypatch):
     a[[0, 9, 10, 22]] *= np.float32(2.0**-90)
     operation = OPERATIONS[name]
     stacks = tuple(glla.asarray(one, device).value for one in (a, a)[: len(operation.operands)])
-    monkeypatch.setattr(residents, "READ_WHOLE", 0)
-    found = Call(name, name, device, True, ("A", "b")).solved(stacks, 5, True)
+    monkeypatch.setattr(linear_batches, "READ_WHOLE", 0)
+    found = Caller(name, name, device, True, ("A", "b")).solved(stacks, 5, True)
     assert found.places.tolist() == [0, 9, 10, 22]
     assert found.count == 23 and found.matrices.shape == (23, 3, 3)
 
@@ -96,7 +96,7 @@ def test_pieces_know_whom_they_looked_at(name, device, monkeypatch):
 @pytest.mark.parametrize("equilibrate", [True, False])
 @pytest.mark.parametrize("order", [1, 3, 200])
 def test_each_limit_by_itself(order, equilibrate, device, rng):
-    """Figures that fail one limit alone, a little or by far, and figures that fail none."""
+    """Diagnostics that fail one limit alone, a little or by far, and diagnostics that fail none."""
     batch, count = OPERATIONS["solve"].batch, 240
     u = rng.uniform(0.5, 1, (count, order)) * rng.choice([-1, 1], (count, order))
     largest, squares = np.ones((count, order)), rng.uniform(0, 1e-3, (count, order))
@@ -119,12 +119,12 @@ def test_each_limit_by_itself(order, equilibrate, device, rng):
         elif kinds[place] == 5:  # no number
             one = (u, squares)[place % 2] if place % 4 else largest
             one[place, j] = rng.choice([np.nan, np.inf])
-    figures = np.stack([u, largest, squares], axis=1).astype(np.float32)
+    diagnostics = np.stack([u, largest, squares], axis=1).astype(np.float32)
     ends = {name: one.astype(np.float32) for name, one in ends.items()}
     stand_ins = tuple(np.stack([ends[f"L_{x}"], ends[f"M_{x}"]], axis=1)[:, np.newaxis] for x in "AB")
-    expected = np.isin(np.arange(count), batch.filter.rejected(stand_ins, np.zeros(0), figures, equilibrate))
-    plan = flags.plan("system", False, figures.shape, True, equilibrate, device.limits.texture_size)
-    given = {name: glla.asarray(one, device, check_finite=False) for name, one in {"F": figures, **ends}.items()}
+    expected = np.isin(np.arange(count), batch.filter.rejected(stand_ins, np.zeros(0), diagnostics, equilibrate))
+    plan = flags.plan("system", False, diagnostics.shape, True, equilibrate, device.limits.texture_size)
+    given = {name: glla.asarray(one, device, check_finite=False) for name, one in {"F": diagnostics, **ends}.items()}
     made = device.run(plan, **{name: one.value.texture for name, one in given.items()})["flags"]
     found = device.read(made).reshape(-1)[:count] != 0
     assert found[expected].all() and expected[kinds > 0].any() and not expected[kinds == 0].any()
@@ -140,45 +140,45 @@ SIZES = np.float32([0, 2.0**-127, 2.0**-126, 2.0**-61, 2.0**-60, 2.0**-41, 2.0**
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("unit_diagonal", [False, True])
 def test_each_limit_of_triangles_by_itself(unit_diagonal, device, rng):
-    """Figures that are sound but for one or two."""
+    """Diagnostics that are sound but for one or two."""
     count, columns = 2000, 2
-    figures = {name: np.ones((count, 1), np.float32) for name in ("whole", "least", "row", "diagonal")}
-    figures |= {name: np.ones((count, columns), np.float32) for name in ("columns_B", "columns_X")}
-    spoil(figures, rng)
-    row, diagonal = figures["row"][:, 0], figures["diagonal"][:, 0]
+    diagnostics = {name: np.ones((count, 1), np.float32) for name in ("whole", "least", "row", "diagonal")}
+    diagnostics |= {name: np.ones((count, columns), np.float32) for name in ("columns_B", "columns_X")}
+    spoil(diagnostics, rng)
+    row, diagonal = diagnostics["row"][:, 0], diagnostics["diagonal"][:, 0]
     if unit_diagonal:
         row, diagonal = np.ones(count), np.full(count, np.inf)
-    sizes = (row, figures["whole"][:, 0], figures["least"][:, 0], diagonal)
-    expected = solve_triangular.lost_by(*sizes, figures["columns_B"], figures["columns_X"]) | (diagonal == 0)
-    expected |= ~np.isfinite(np.hstack([figures["whole"], figures["columns_B"], figures["columns_X"]])).all(axis=1)
+    sizes = (row, diagnostics["whole"][:, 0], diagnostics["least"][:, 0], diagonal)
+    expected = solve_triangular.lost_by(*sizes, diagnostics["columns_B"], diagnostics["columns_X"]) | (diagonal == 0)
+    expected |= ~np.isfinite(np.hstack([diagnostics[name] for name in ("whole", "columns_B", "columns_X")])).all(axis=1)
     plan = flags.of_triangles(count, columns, False, unit_diagonal, device.limits.texture_size)
-    np.testing.assert_array_equal(judged_by(plan, figures, device), expected)
+    np.testing.assert_array_equal(judged_by(plan, diagnostics, device), expected)
     assert 0.1 < expected.mean() < 0.9
 
 
 def test_each_limit_of_given_factors_by_itself(device, rng):
     count = 2000
     names = ("whole", "least", "most", "diagonal", "least_B", "most_B", "most_X")
-    figures = {name: np.ones((count, 1), np.float32) for name in names}
-    spoil(figures, rng)
-    far = ~acceptance.each_near_one(np.hstack([figures[name] for name in names if name not in ("whole", "most_X")]))
-    far |= figures["diagonal"][:, 0] == 0
-    far |= ~np.isfinite(np.hstack([figures[name] for name in ("whole", "most_B", "most_X")])).all(axis=1)
+    diagnostics = {name: np.ones((count, 1), np.float32) for name in names}
+    spoil(diagnostics, rng)
+    far = ~acceptance.each_near_one(np.hstack([diagnostics[name] for name in names if name not in ("whole", "most_X")]))
+    far |= diagnostics["diagonal"][:, 0] == 0
+    far |= ~np.isfinite(np.hstack([diagnostics[name] for name in ("whole", "most_B", "most_X")])).all(axis=1)
     plan = flags.of_triangles(count, 2, True, False, device.limits.texture_size)
-    np.testing.assert_array_equal(judged_by(plan, figures, device), far)
+    np.testing.assert_array_equal(judged_by(plan, diagnostics, device), far)
     assert 0.1 < far.mean() < 0.9
 
 
-def spoil(figures, rng):
-    for one in figures.values():
-        places = rng.random(one.shape) < 1 / len(figures)
+def spoil(diagnostics, rng):
+    for one in diagnostics.values():
+        places = rng.random(one.shape) < 1 / len(diagnostics)
         one[places] = rng.choice(np.append(SIZES, np.float32(np.nan)), places.sum())
 
 
-def judged_by(plan, figures, device):
-    given = {name: glla.asarray(figures[name].reshape(-1), device, check_finite=False) for name in plan.operands}
+def judged_by(plan, diagnostics, device):
+    given = {name: glla.asarray(diagnostics[name].reshape(-1), device, check_finite=False) for name in plan.operands}
     made = device.run(plan, **{name: one.value.texture for name, one in given.items()})["flags"]
-    return device.read(made).reshape(-1)[: len(figures["whole"])] != 0
+    return device.read(made).reshape(-1)[: len(diagnostics["whole"])] != 0
 
 
 def triangles_of_every_kind(n, rng):
@@ -244,14 +244,14 @@ def result_or_error(call, *operands, **options):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", BY_TRIANGLES)
-def test_triangles_that_the_host_doubts_the_device_doubts_too(name, device, rng, monkeypatch):
+def test_triangles_that_the_host_rejects_the_device_flags(name, device, rng, monkeypatch):
     """What is solved, done again and refused is the same, whoever finds the rejected matrices."""
     t, b = triangles_of_every_kind(3, rng)
     kinds, made = np.arange(COUNT) % 13, []
     for bytes_ in (2**30, 0):
         stack_triangles.with_triangles.cache_clear()
         stack_triangles.with_factors.cache_clear()
-        monkeypatch.setattr(residents, "READ_WHOLE", bytes_)
+        monkeypatch.setattr(linear_batches, "READ_WHOLE", bytes_)
         made.append([])
         for some in (kinds != 3, *(kinds == kind for kind in (3, 7, 8, 11))):
             T, B = (glla.asarray(one[some], device, check_finite=False) for one in (t, b))
@@ -267,15 +267,15 @@ def test_few_triangles_are_looked_at(name, device, rng, monkeypatch):
     calm = np.arange(COUNT) % 13 == 0
     t, b = t[calm], b[calm]
     t[[4, 17]] *= np.float32(2.0**-64)
-    monkeypatch.setattr(residents, "READ_WHOLE", 0)
+    monkeypatch.setattr(linear_batches, "READ_WHOLE", 0)
     stack_triangles.with_triangles.cache_clear()
     stack_triangles.with_factors.cache_clear()
-    seen, gathered = [], resident.gathered
-    monkeypatch.setattr(resident, "gathered", lambda *given: seen.append(given[1].tolist()) or gathered(*given))
+    seen, gathered = [], device_stacks.gathered
+    monkeypatch.setattr(device_stacks, "gathered", lambda *given: seen.append(given[1].tolist()) or gathered(*given))
     T, B = glla.asarray(t, device), glla.asarray(b, device)
     expected = BY_TRIANGLES[name](t, b)
     np.testing.assert_array_equal(BY_TRIANGLES[name](T, B).numpy(), expected)
     assert seen.pop() == [4, 17]
     monkeypatch.setattr(stack, "capacity", lambda *_: 10)  # in pieces
     np.testing.assert_array_equal(BY_TRIANGLES[name](T, B).numpy(), expected)
-    assert seen == [[4], [], [1]]  # 8 members each
+    assert seen == [[4], [], [1]]  # 8 matrices each

@@ -57,9 +57,9 @@ def run(device, ab, b, lines=kernel.FULL, definite=False, check_finite=False):
     shaders = {one.shader for one in plan.flat.passes if hasattr(one, "shader")}
     assert "tridiagonal/reduce_fours" in shaders and "tridiagonal/equations" not in shaders
     found = device.run(plan, A=wrapped(device, ab), B=wrapped(device, b))
-    figures = device.read(found["diagnostics"]).reshape(-1, 4)[: len(ab)]
-    assert found["verdict"].ravel()[0] == kernel.fails(figures, ab.shape[-1]).sum()
-    return device.read(found["matrices"]).ravel()[: b.size].reshape(b.shape), figures
+    diagnostics = device.read(found["diagnostics"]).reshape(-1, 4)[: len(ab)]
+    assert found["verdict"].ravel()[0] == kernel.fails(diagnostics, ab.shape[-1]).sum()
+    return device.read(found["matrices"]).ravel()[: b.size].reshape(b.shape), diagnostics
 
 
 CASES = [("full", n) for n in (5, 16, 17, 18, 19, 131)] + [(name, n) for name in [*LINES][1:] for n in (64, 67)]
@@ -73,35 +73,35 @@ def test_they_are_as_good_as_by_equations(device, n, name, rng):
     """
     lines, rows = LINES[name]
     ab, b = bands(n, 3, rng)[:, rows].copy(), rng.standard_normal((3, n, 1)).astype(np.float32)
-    x, figures = run(device, ab, b, lines)
-    assert not kernel.fails(figures, n).any()
+    x, diagnostics = run(device, ab, b, lines)
+    assert not kernel.fails(diagnostics, n).any()
     assert backward(ab, b, x, lines) <= kernel.MOST_ERROR
-    assert (figures[:, 3] == np.abs(x).max((1, 2))).all()
+    assert (diagnostics[:, 3] == np.abs(x).max((1, 2))).all()
     options = {"lines": lines, "variant": "partition", "parameters": PARAMETERS}
     plan = kernel.plan(resident(ab.shape[1:], (n, 1)), device.limits, **options)
-    for member in range(3):
-        one = device.run(plan, A=device.upload(ab[member]), B=device.upload(b[member]))
+    for matrix in range(3):
+        one = device.run(plan, A=device.upload(ab[matrix]), B=device.upload(b[matrix]))
         solution, others = device.download(one["X"], (n, 1)), device.read(one["diagnostics"]).ravel()
-        assert others[2] == figures[member, 2]  # what scaling makes of right sides is exact
+        assert others[2] == diagnostics[matrix, 2]  # what scaling makes of right sides is exact
         if device.limits.software:
-            assert (solution == x[member]).all()
-            assert (others == figures[member]).all()
+            assert (solution == x[matrix]).all()
+            assert (others == diagnostics[matrix]).all()
 
 
 @pytest.mark.parametrize("n", [12, 18])
 def test_what_scaling_loses_is_refused(device, n, rng):
-    """NaN, infinity, and rows from which an entry or the right side would leave the normal range; others stand."""
+    """NaN, infinity, and rows from which an entry or the right side leaves the normal range; others are accepted."""
     flaws = [(row, i, flaw) for row in range(4) for i in (1, 4, n - 2) for flaw in (np.nan, -np.inf, 1e-41)]
     flaws += [(1, i, 2.0**127) for i in (0, 4, n - 1)] + [(1, i, 2.0**120) for i in (3, n - 1)]
     ab, b = bands(n, 2 * len(flaws) + 1, rng), rng.standard_normal((2 * len(flaws) + 1, n, 1)).astype(np.float32)
-    for member, (row, i, flaw) in enumerate(flaws):
+    for matrix, (row, i, flaw) in enumerate(flaws):
         if row == 3:
-            b[2 * member + 1, i] = flaw
+            b[2 * matrix + 1, i] = flaw
         else:
-            ab[2 * member + 1, row, i] = flaw
-            b[2 * member + 1, i] = 1e-3 if flaw == 2.0**120 else b[2 * member + 1, i]
-    x, figures = run(device, ab, b)
-    assert kernel.fails(figures, n).tolist() == len(flaws) * [False, True] + [False]
+            ab[2 * matrix + 1, row, i] = flaw
+            b[2 * matrix + 1, i] = 1e-3 if flaw == 2.0**120 else b[2 * matrix + 1, i]
+    x, diagnostics = run(device, ab, b)
+    assert kernel.fails(diagnostics, n).tolist() == len(flaws) * [False, True] + [False]
     assert np.isfinite(x[::2]).all()
 
 
@@ -116,12 +116,12 @@ def test_corners_count_where_they_are_watched(device, n, name, rng):
         ab = good.copy()
         ab[1, row, corner] = np.nan
         for watched in (False, True):
-            figures = run(device, ab[:, rows].copy(), b, lines, check_finite=watched)[1]
-            assert kernel.fails(figures, n).tolist() == [False, watched, False, False]
+            diagnostics = run(device, ab[:, rows].copy(), b, lines, check_finite=watched)[1]
+            assert kernel.fails(diagnostics, n).tolist() == [False, watched, False, False]
 
 
 def test_pivots_of_definite_systems_are_above_zero(device, rng):
     ab, b = bands(21, 5, rng)[:, 1:].copy(), rng.standard_normal((5, 21, 1)).astype(np.float32)
     ab[3, 0, 6] *= -1
-    figures = run(device, ab, b, LINES["lower"][0], definite=True)[1]
-    assert (figures[:, 1] < 0).tolist() == [False, False, False, True, False]
+    diagnostics = run(device, ab, b, LINES["lower"][0], definite=True)[1]
+    assert (diagnostics[:, 1] < 0).tolist() == [False, False, False, True, False]

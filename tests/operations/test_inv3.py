@@ -36,12 +36,12 @@ def unimodular(count, rng):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("count", [1, 2, 7, 50])
-@pytest.mark.parametrize("lies_transposed", [False, True])
-def test_the_core_is_right_wherever_the_rows_lie(run, rng, variant, count, lies_transposed):
+@pytest.mark.parametrize("transposed", [False, True])
+def test_the_device_plan_is_right_in_either_layout_of_the_rows(run, rng, variant, count, transposed):
     (a,) = inv3.example(count, rng)
-    form = Form(a.shape, resident=True, transposed=lies_transposed)
+    form = Form(a.shape, resident=True, transposed=transposed)
     plan = inv3.device_plan((form,), SOFTWARE, variant=variant)
-    x = run(plan, A=a.T if lies_transposed else a).matrix("X", a.shape)
+    x = run(plan, A=a.T if transposed else a).matrix("X", a.shape)
     verdict = JUDGES["inv3"].verdict((a,), x)
     assert verdict.ok, verdict
 
@@ -93,12 +93,12 @@ def test_integers_are_exact(rng, variant):
     assert (glla.inv(a, variant=variant) == np.linalg.inv(a.astype(np.float64)).round()).all()
     a = integers(3 * 100_000, 3, rng).reshape(-1, 3, 3)
     plan = inv3.call_plan((Form((len(a), 9)),), SOFTWARE, variant=variant)
-    figures = glla.run(plan, A=a.reshape(-1, 9))["diagnostics"]
+    diagnostics = glla.run(plan, A=a.reshape(-1, 9))["diagnostics"]
     scaled = np.array([[a[:, i, p[i]] for i in range(3)] for p in permutations(range(3))])  # 6 x 3 x count
     signs = np.array([1, -1, -1, 1, 1, -1])[:, np.newaxis]
     exact = (signs * scaled.astype(np.float64).prod(axis=1)).sum(axis=0)
-    quotient = np.divide(exact, figures[:, 0], out=np.ones(len(a)), where=figures[:, 0] != 0)
-    assert ((figures[:, 0] == 0) == (exact == 0)).all()
+    quotient = np.divide(exact, diagnostics[:, 0], out=np.ones(len(a)), where=diagnostics[:, 0] != 0)
+    assert ((diagnostics[:, 0] == 0) == (exact == 0)).all()
     assert (np.frexp(quotient)[0] == 0.5)[exact != 0].all()  # powers of two: what rows and columns were scaled by
 
 
@@ -112,16 +112,16 @@ def test_determinants_out_of_range_do_no_harm(rng, variant, scale):
 
 
 @every_formula
-@pytest.mark.parametrize("member", [np.zeros((3, 3)), np.arange(1, 10).reshape(3, 3), np.ones((3, 3))], ids=str)
-def test_a_singular_member_is_named(rng, variant, member):
+@pytest.mark.parametrize("matrix", [np.zeros((3, 3)), np.arange(1, 10).reshape(3, 3), np.ones((3, 3))], ids=str)
+def test_a_singular_matrix_of_a_stack_is_named(rng, variant, matrix):
     a = unimodular(1000, rng)
-    a[777] = member
+    a[777] = matrix
     with pytest.raises(SingularMatrixError, match=r"^inv: Singular matrix at index \(777\) of the stack: its determ"):
         glla.inv(a, variant=variant)
     with pytest.raises(SingularMatrixError, match=r"at index \(7, 77\) of"):
         glla.inv(a.reshape(10, 100, 3, 3), variant=variant)
     with pytest.raises(SingularMatrixError, match=r"^inv: Singular matrix: "):
-        glla.inv(member, variant=variant)
+        glla.inv(matrix, variant=variant)
 
 
 @every_formula
@@ -129,9 +129,11 @@ def test_noise_in_place_of_a_determinant_is_refused(rng, variant):
     """A row that depends on the others but for its rounding: most determinants are not zero, and tell nothing."""
     a = rng.uniform(-1, 1, (500, 3, 3)).astype(np.float32)
     a[:, 2] = np.float32(0.1) * a[:, 0] + np.float32(0.3) * a[:, 1]
-    figures = glla.run(inv3.call_plan((Form((500, 9)),), SOFTWARE, variant=variant), A=a.reshape(-1, 9))["diagnostics"]
-    assert (figures[:, 0] != 0).mean() > 0.5
-    assert inv3.indefinite(figures).all()
+    diagnostics = glla.run(inv3.call_plan((Form((500, 9)),), SOFTWARE, variant=variant), A=a.reshape(-1, 9))[
+        "diagnostics"
+    ]
+    assert (diagnostics[:, 0] != 0).mean() > 0.5
+    assert inv3.indefinite(diagnostics).all()
     with pytest.raises(SingularMatrixError, match=r"at index \(0\) of the stack"):
         glla.inv(a, variant=variant)
 
@@ -149,7 +151,7 @@ def test_every_place_and_shape(rng, variant, device):
 
 
 @every_formula
-def test_what_is_not_finite_stays_in_its_member(rng, variant):
+def test_what_is_not_finite_stays_in_its_matrix(rng, variant):
     a = unimodular(5, rng)
     a[3, 0, 1] = np.nan
     with pytest.raises(NonFiniteError):

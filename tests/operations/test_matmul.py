@@ -134,7 +134,7 @@ def test_strips_fit_into_a_texture(run, rng, side, strip):
 
 
 @pytest.mark.parametrize(("height", "inner", "across"), [(640, 512, 2), (1000, 500, 2), (1024, 200, 1)])
-def test_panels_beyond_the_height_of_a_texture_stand_beside_each_other(run, rng, height, inner, across):
+def test_panels_beyond_the_height_of_a_texture_are_side_by_side(run, rng, height, inner, across):
     limits = replace(Limits(), texture_size=1024)
     a, b = operands((height, inner, 21), rng)
     assert_exact(product(run, a, b, "panel_broadcast", limits, parameters=(("DEPTH", 16),)), a @ b)

@@ -1,4 +1,4 @@
-"""Pentadiagonal systems: bounds, exact answers, the figures of the check, and what stands beside LAPACK."""
+"""Pentadiagonal systems: bounds, exact answers, the diagnostics of the check, and a comparison with LAPACK."""
 
 import numpy as np
 import pytest
@@ -22,9 +22,9 @@ def run(device, ab, b, **options):
 def test_the_bound_is_kept(device, n, refine, rng):
     ab, _ = kernel.example_of_five(n, rng)
     b = rng.standard_normal((n, 3)).astype(np.float32)
-    x, figures = run(device, ab, b, refine=refine)
+    x, diagnostics = run(device, ab, b, refine=refine)
     assert JUDGE.verdict((ab, b), x).ok
-    assert not kernel.fails(figures, n).any()
+    assert not kernel.fails(diagnostics, n).any()
 
 
 def test_blocks_that_need_an_exchange(device):
@@ -59,7 +59,7 @@ def test_a_block_that_is_nearly_singular_is_seen(device, block):
     assert kernel.fails(run(device, ab, np.ones((6, 1), np.float32))[1], 6).all()
 
 
-def test_rows_that_scaling_would_spoil_are_doubtful(device):
+def test_rows_that_scaling_would_spoil_are_rejected(device):
     ab = np.zeros((5, 4), np.float32)
     ab[2] = [1, 1e38, 1, 1]
     b = np.float32([[1], [1e-38], [1], [1]])

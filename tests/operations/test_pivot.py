@@ -117,7 +117,7 @@ def test_partial_takes_the_first_of_the_largest(factorise, rng, make, rows, colu
 @pytest.mark.parametrize("top", [16, 64])
 @pytest.mark.parametrize("pivoting", NORMS)
 def test_a_panel_is_searched_from_its_top_row(factorise, rng, make, rows, top, pivoting):
-    """What lies above is done with, and may be anything."""
+    """Rows above are done with, and may be anything."""
     if rows <= top:
         return
     a = make(rows - top, 2, rng)

@@ -70,7 +70,7 @@ def in_order(results, a):
 
 
 def healthy(results, a):
-    """Whether the caller would let the result of a block norm stand."""
+    """Whether the caller would accept the result of a block norm."""
     return accepted(*results["health"][:2], float(np.abs(a).max()), min(a.shape))
 
 

@@ -219,7 +219,7 @@ def of_core(record: Operation, variant: str | None, options: dict[str, str], lim
 def of_stack(record: Operation, mode: str, limits: Limits) -> str:
     batch = record.batch_of({"mode": mode})
     return described(
-        lambda n: batch.plan(tuple(Form((7, *shape)) for shape in shapes_of(record, n)), limits),
+        lambda n: batch.records_plan(tuple(Form((7, *shape)) for shape in shapes_of(record, n)), limits),
         (1, 3, 4, 5, 8, 9, 17, 33),
         20,
     )
@@ -252,7 +252,7 @@ def test_what_comes_after_its_plans_is_settled(record, rng):
     together = (
         ()
         if record.batch is None
-        else record.batch.plan(tuple(replace(f, shape=(2, *f.shape)) for f in forms), PLAIN).after
+        else record.batch.records_plan(tuple(replace(f, shape=(2, *f.shape)) for f in forms), PLAIN).after
     )
     assert (record.settle is not None) == bool(calls.after)
     stages = [then for then in together if then.plan is not None]

@@ -80,7 +80,7 @@ def test_the_stencil_needs_no_matrix(run, rng, shape, psf):
 
 
 def laid(values, storage):
-    """Texels of a vector that lies wrapped."""
+    """Texels of a wrapped vector."""
     texels = np.zeros((storage.height, storage.width, 4), dtype=np.float32)
     texels.reshape(-1)[: values.size] = values.ravel()
     return texels

@@ -35,7 +35,7 @@ def reduced(results, shape):
 
 
 def healthy(results, a):
-    """Whether the caller would let the result of a block norm stand."""
+    """Whether the caller would accept the result of a block norm."""
     rank = len(reduced(results, a.shape)[1])
     return rank == min(a.shape) and accepted(*results["health"][:2], float(np.abs(a).max()), rank)
 
@@ -131,7 +131,7 @@ BLOCKED_SHAPES = [(1, 1), (1, 3), (3, 1), (2, 2), (5, 9), (9, 5), (63, 64), (64,
 
 
 def blocked(run, a, pivoting="partial"):
-    """R of the blocked variant, and whether the caller would let it stand."""
+    """R of the blocked variant, and whether the caller would accept it."""
     results = run(plan(a.shape, pivoting, "blocked"), A=a)
     order = min(a.shape)
     u = results["diagonal"][:, 0, :2].reshape(-1)[:order]
@@ -142,11 +142,11 @@ def blocked(run, a, pivoting="partial"):
 
 @every_pivoting
 @pytest.mark.parametrize("shape", BLOCKED_SHAPES, ids=str)
-def test_blocked_is_within_its_bound_where_it_stands(run, rng, shape, pivoting):
+def test_blocked_is_within_its_bound_where_it_is_accepted(run, rng, shape, pivoting):
     a = normal(*shape, rng)
-    r, stands = blocked(run, a, pivoting)
-    assert stands or pivoting != "partial" or min(shape) > 60  # a random matrix rarely has so small a pivot
-    if stands:
+    r, accepted = blocked(run, a, pivoting)
+    assert accepted or pivoting != "partial" or min(shape) > 60  # a random matrix rarely has so small a pivot
+    if accepted:
         assert_rref(a, r, tuple(range(min(shape))))
 
 
@@ -159,7 +159,7 @@ def test_blocked_substitutes_as_a_gpu_does_when_it_runs_on_one(columns):
 
 
 @pytest.mark.parametrize(("m", "n"), [(66, 70), (70, 66), (3, 5)])
-def test_blocked_does_not_stand_when_leading_columns_depend(run, rng, m, n):
+def test_blocked_is_rejected_when_leading_columns_depend(run, rng, m, n):
     a = normal(m, n, rng)
     a[:, 1] = a[:, 0]
     assert not blocked(run, a)[1]

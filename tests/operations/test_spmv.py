@@ -35,7 +35,7 @@ def scattered(rng, shape, entries):
 
 
 def suits(name, rows):
-    """Whether a matrix can lie so."""
+    """Whether a matrix can be stored so."""
     return (name != "circular" or rows.shape[0] == rows.shape[1]) and (name != "stencil" or len(rows.offsets) <= TERMS)
 
 
@@ -72,7 +72,7 @@ def test_rows_of_several_lines_of_texels(device, name, order, rng):
 
 
 @pytest.mark.parametrize("software", [False, True], ids=["GPU", "software"])
-def test_diagonals_lie_as_the_device_likes(device, software, rng):
+def test_the_layout_of_diagonals_is_that_of_the_device(device, software, rng):
     """One behind the other; in software side by side, unless a texture is too narrow."""
     offsets = [-66, -3, 0, 1, 2, 64, 65]
     pairs = [(np.arange(max(0, -o), min(90, 90 - o)), np.arange(max(0, o), min(90, 90 + o))) for o in offsets]
@@ -162,7 +162,7 @@ def test_long_rows_are_cut_and_summed_up(device, software, rng, monkeypatch):
     assert (Y.reshape(-1)[:720].reshape(90, 8) == matrix.dense() @ X).all()
 
 
-def test_columns_go_together_as_far_as_pieces_of_rows_allow(monkeypatch):
+def test_columns_are_batched_as_far_as_pieces_of_rows_allow(monkeypatch):
     monkeypatch.setattr(sell, "PIECE", 4)
     assert sell.Sell.of(Compressed.of_triplets((2, 3), [0], [0], np.ones(1)), Limits()).tallest == 3
     full = Compressed.of_triplets((40, 40), *np.indices((40, 40)).reshape(2, -1), np.ones(1600))
@@ -186,7 +186,7 @@ def test_columns_far_from_their_rows(device, away):
 
 
 def test_zeros_of_short_rows_are_fetched_from_x(device):
-    """Where a row has ended, its own place may lie behind the end of x."""
+    """Where a row has ended, its own place may be behind the end of x."""
     shape = (12, 3)
     matrix = Compressed.of_triplets(shape, [8, 8, 10], [0, 2, 1], np.array([1, 2, 3]))
     x = np.arange(1.0, shape[1] + 1, dtype=np.float32)
@@ -283,7 +283,7 @@ def test_a_stencil_lists_the_rows_unlike_the_usual_ones(rng):
         Stencil.of(of_constants(rng, (90, 90), tuple(range(17)), others=(0, 89)), limits)
 
 
-def test_a_matrix_of_constants_lies_as_a_stencil(rng):
+def test_a_matrix_of_constants_is_stored_as_a_stencil(rng):
     limits, offsets = Limits(software=True), (-1, 0, 1)
     for n, others, name in (
         (1 << 15, (), "stencil"), ((1 << 15) - 4, (), "diagonals"), (1 << 15, range(0, 2000), "diagonals"),

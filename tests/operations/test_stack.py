@@ -8,7 +8,7 @@ import glla
 from glla import testing
 from glla.errors import LimitError
 from glla.operations import OPERATIONS, acceptance
-from glla.operations.batches import residents, stack
+from glla.operations.batches import linear_batches, stack
 from glla.operations.definite import stack_definite
 from glla.operations.elimination import plu_batches
 from glla.operations.host.scaling import both
@@ -88,7 +88,7 @@ def test_pieces_fit_small_textures(name, side, rng):
         count = batch.most(tuple(Form((9, *shape)) for shape in shapes), limits)
         assert count or side < 64
         if count:
-            batch.plan(tuple(Form((count, *shape)) for shape in shapes), limits).check(limits)
+            batch.records_plan(tuple(Form((count, *shape)) for shape in shapes), limits).check(limits)
 
 
 def test_large_matrices_go_one_by_one(device):
@@ -99,21 +99,21 @@ def test_large_matrices_go_one_by_one(device):
     assert glla.plan("cholesky", (3, 150, 150), device=device).times == (3 if device.limits.software else 1)
 
 
-# -- pivots and figures -----------------------------------------------------------------------------------------------
+# -- pivots and diagnostics ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (8, 8), (17, 17), (9, 4), (4, 9), (7, 1), (1, 7), (33, 20)])
 def test_pivots_are_lapacks(records, rng, shape):
-    """So are the figures: U's diagonal, and the largest magnitude of each column of U."""
+    """So are the diagnostics: U's diagonal, and the largest magnitude of each column of U."""
     (m, n), order = shape, min(shape)
     a = matrices(testing.normal, 6, *shape, rng)
     a[5] = 1  # of equal entries the first is the pivot
     result = records(plu_batches.factor(forms(a)), m * n + 3 * order, a)
     for one, record in zip(a, result, strict=True):
-        packed, figures = record[: m * n].reshape(m, n), record[m * n :].reshape(3, order)
-        np.testing.assert_array_equal(figures[2].astype(int), sgetrf(one)[1])
-        testing.assert_exact(figures[0], np.diagonal(packed))
-        testing.assert_exact(figures[1], np.abs(np.triu(packed)).max(axis=0)[:order])
+        packed, diagnostics = record[: m * n].reshape(m, n), record[m * n :].reshape(3, order)
+        np.testing.assert_array_equal(diagnostics[2].astype(int), sgetrf(one)[1])
+        testing.assert_exact(diagnostics[0], np.diagonal(packed))
+        testing.assert_exact(diagnostics[1], np.abs(np.triu(packed)).max(axis=0)[:order])
 
 
 def test_pivots_of_what_is_scaled_to_ones_are_ones(records, rng):
@@ -132,7 +132,7 @@ def test_probes_tell_the_size_of_the_inverse(records, rng, equilibrate, n, colum
     """The mean of the sums of squares is near the square of the inverse's Frobenius norm."""
     a, b = matrices(testing.conditioned, 3, n, n, rng), matrices(testing.normal, 3, n, columns, rng)
     result = records(plu_batches.solve(forms(a, b), equilibrate=equilibrate), n * (columns + 3), a, b)
-    squares = result[:, n * (columns + 2) :].sum(axis=1) / stack.PROBES
+    squares = result[:, n * (columns + 2) :].sum(axis=1) / stack.BATCH_PROBES
     for one, square in zip(a.astype(np.float64), squares, strict=True):
         rows, shares = both(one) if equilibrate else (0, 0)
         norm = np.linalg.norm(np.linalg.inv(np.ldexp(one, -rows - shares)))
@@ -158,22 +158,22 @@ def test_sizes_are_judged_batched_as_one_by_one(rng):
         a[i::9] = rng.choice([0, 1], (2, 3))
         a[i::9, 1, 1] = special
     with np.errstate(all="ignore"):
-        one_by_one = [acceptance.near_one(member) for member in a]
+        one_by_one = [acceptance.near_one(matrix) for matrix in a]
         assert acceptance.each_near_one(a).tolist() == one_by_one and 50 < sum(one_by_one) < 350
-        columns = [acceptance.largest_near_one(member) for member in a]
+        columns = [acceptance.largest_near_one(matrix) for matrix in a]
         assert acceptance.each_near_one(acceptance.largest_of_columns(a)).tolist() == columns
 
 
 @pytest.mark.parametrize("name", ["inv", "solve", "det"])
-def test_batches_on_the_device_have_the_same_figures(device, records, rng, name):
+def test_batches_on_the_device_have_the_same_diagnostics(device, records, rng, name):
     batch, given = OPERATIONS[name].batch, tuple(rng.standard_normal((2, 5, 3, 3)).astype(np.float32))
     given = given[: len(OPERATIONS[name].operands)]
-    expected = records(batch.plan(forms(*given), device.limits), batch.layout.length(forms(*given)), *given)
+    expected = records(batch.records_plan(forms(*given), device.limits), batch.layout.length(forms(*given)), *given)
     stacks = tuple(glla.asarray(one, device=device).value for one in given)
-    made = residents.plan(batch, tuple(one.form for one in stacks), device.limits)
+    made = linear_batches.plan(batch, tuple(one.form for one in stacks), device.limits)
     found = device.run(made, **{one: stack_.texture for one, stack_ in zip("AB", stacks, strict=False)})
-    parts, figures = batch.layout.parted(forms(*given), expected)
-    testing.assert_exact(found["diagnostics"][: figures.size].reshape(figures.shape), figures)
+    parts, diagnostics = batch.layout.parted(forms(*given), expected)
+    testing.assert_exact(found["diagnostics"][: diagnostics.size].reshape(diagnostics.shape), diagnostics)
     if "matrices" in found:
         testing.assert_exact(device.read(found["matrices"]).reshape(-1)[: parts.size], parts.reshape(-1))
 
@@ -199,10 +199,10 @@ LONGER_WAY = {
     "solve": (plu_batches.solve_small, plu_batches.solve),
     "inv": (plu_batches.solve_small, plu_batches.solve),
     "slogdet": (plu_batches.determinant_small, plu_batches.determinant),
-    "cholesky": (OPERATIONS["cholesky"].batch.plan, stack_definite.factor),
-    "solve_pos": (OPERATIONS["solve_pos"].batch.plan, stack_definite.solve),
-    "cho_solve": (OPERATIONS["cho_solve"].batch.plan, stack_definite.substitute),
-    "inv_pos": (OPERATIONS["inv_pos"].batch.plan, stack_definite.invert),
+    "cholesky": (OPERATIONS["cholesky"].batch.records_plan, stack_definite.factor),
+    "solve_pos": (OPERATIONS["solve_pos"].batch.records_plan, stack_definite.solve),
+    "cho_solve": (OPERATIONS["cho_solve"].batch.records_plan, stack_definite.substitute),
+    "inv_pos": (OPERATIONS["inv_pos"].batch.records_plan, stack_definite.invert),
 }
 """Plans of one pass, and those of larger matrices."""
 
@@ -227,7 +227,7 @@ def test_one_pass_gives_the_numbers_of_the_longer_way(records, name, n, columns,
     if definite and name != "inv_pos":  # without the spare line
         small, large = small[:, :-n], large[:, :-n]
     bad = ~np.isfinite(large)
-    if not definite:  # figures of what is not finite may be anything
+    if not definite:  # diagnostics of what is not finite may be anything
         assert not np.isfinite(small[-2:]).all(axis=1).any()
         bad[-2:] = np.isfinite(small[-2:]) == 0
     assert (bad == ~np.isfinite(small)).all() and np.isfinite(small[0]).any()

@@ -17,7 +17,7 @@ every_place = pytest.mark.parametrize("on_device", [False, True])
 
 
 def pairs(a):
-    """A A^T and A^T A, by where the operands lie."""
+    """A A^T and A^T A, by the places of the operands."""
     return (a, a.T), (a.T, a)
 
 

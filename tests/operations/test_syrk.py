@@ -19,7 +19,7 @@ every_variant = pytest.mark.parametrize("variant", VARIANTS)  # those that the d
 
 
 def product(run, a, variant, parameters=(), lies_transposed=False):
-    """A A^T; of a matrix that lies transposed too."""
+    """A A^T; of a matrix that is stored transposed too."""
     form = Form(a.shape, resident=True, transposed=lies_transposed)
     if variant == "symmetric_panels":
         parameters = (("DEPTH", 16),)  # its text is long, and another one for every depth
@@ -112,8 +112,8 @@ def test_nan_fills_its_row_and_its_column(run, rng, variant):
 @pytest.mark.parametrize("limits", [PLAIN, SOFTWARE], ids=["GPU", "software"])
 @pytest.mark.parametrize("shape", [(3, 40), (40, 60), (400, 300), (2000, 2000)])
 def test_a_product_of_a_matrix_and_its_transpose_is_this(limits, shape):
-    lies, turned = Form(shape, resident=True), Form(shape[::-1], resident=True, transposed=True)
-    for one, other in ((lies, turned), (turned, lies)):
+    plain, turned = Form(shape, resident=True), Form(shape[::-1], resident=True, transposed=True)
+    for one, other in ((plain, turned), (turned, plain)):
         shown = OPERATIONS["matmul"].device_plan((one, other), limits, symmetric=True)
         assert str(shown) == str(syrk.plan((one,), limits))
 

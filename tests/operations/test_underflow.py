@@ -58,7 +58,7 @@ def test_a_solution_below_the_smallest_float32_is_an_error(name, lay):
 @pytest.mark.parametrize("shape", [(), (4,), (2, 2)])
 @pytest.mark.parametrize("name", ["solve", "solve_banded", "solveh_banded"])
 def test_the_error_names_the_solution_that_is_lost(name, shape, lay):
-    """A member that fits, if only just, comes before it; the largest entry is above the smallest float32."""
+    """A matrix that fits, if only just, comes before it; the largest entry is above the smallest float32."""
     own, place = (
         {"solve": system(1.0), "solve_banded": tridiagonal(1.0), "solveh_banded": tridiagonal(1.0)[:2]}[name],
         -2,
@@ -102,7 +102,7 @@ def test_denormal_factors_of_which_too_little_is_left_are_an_error():
     assert (u == np.float32([[2.0**-148, 2.0**-149], [0, 2.0**-149]])).all()
 
 
-def test_figures_of_lstsq_that_do_not_fit_are_an_error():
+def test_numbers_of_lstsq_that_do_not_fit_are_an_error():
     a, b = np.float32([[1], [1]]), np.float32([1, -1])
     assert glla.lstsq(a, 2.0**60 * b)[1] == pytest.approx(2.0**121, rel=1e-5)
     with pytest.raises(glla.errors.NonFiniteError, match="squared residuals must fit float32"):

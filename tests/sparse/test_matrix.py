@@ -94,7 +94,7 @@ def test_products_with_matrices_are_exact(device, format, rng):
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "points"])
-def test_columns_go_together(device, format, rng, monkeypatch):
+def test_columns_are_batched(device, format, rng, monkeypatch):
     """One pass for all of them, or for each block of what fits."""
     monkeypatch.setattr(sell, "PIECE", 128)  # rows stay whole
     dense = sparse_integers(rng, (67, 67), format)
@@ -168,7 +168,7 @@ def test_empty_matrices(shape):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_vector_on_the_device_is_taken_as_it_lies(device, format):
+def test_a_vector_on_the_device_is_taken_in_its_layout(device, format):
     A, x = glla.sparse.asarray(np.eye(6), format), glla.asarray(np.arange(12.0))
     for given in (x[:6], x[::2]):
         shown = [step.shader for step in glla.plan("spmv", A, given).passes]

@@ -37,7 +37,7 @@ def in_a_browser(browser, path, pages):
 
 
 OPTIONS = {
-    "function": "f", "member": "", "refine": False, "check_finite": True, "pivoting": "partial", "tol": None,
+    "function": "f", "which": "", "refine": False, "check_finite": True, "pivoting": "partial", "tol": None,
     "lower": False, "unit_diagonal": False, "transposed": False, "definite": False,
 }  # fmt: skip
 

@@ -198,7 +198,7 @@ def _after(
     """Stage after a plan with rejected systems: `again`, with refinement, or else the host."""
     if not refine:
         return (Transition("a system is rejected", REFINE, again),)
-    at_home = partial(pivoting, tuple(form.member for form in forms), limits, **ways)
+    at_home = partial(pivoting, tuple(form.single for form in forms), limits, **ways)
     return (Transition("a system is still rejected", PIVOTING, at_home),)
 
 
@@ -259,24 +259,24 @@ def on_host_in_stacks(
     return pivoted(full, 1, 1, b.astype(np.float64), definite)
 
 
-def rounded(function: str, wide: Float64, place: int, definite: bool, member: str) -> Array:
+def rounded(function: str, wide: Float64, place: int, definite: bool, which: str) -> Array:
     """Round a solution to float32, of a system with this flaw, -1 for none.
 
     Raises SingularMatrixError, NotPositiveDefiniteError: it has one. Raises NonFiniteError: too little is left, see
     `glla.operations.acceptance.underflow`.
     """
     if place >= 0:
-        raise flaw_at(function, place, definite, member)
-    return in_float32(function, wide, member)
+        raise flaw_at(function, place, definite, which)
+    return in_float32(function, wide, which)
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Decide from the diagnostics: the solution is accepted, refined, or found by the host, which may find a flaw.
 
-    `values` has ``function`` and ``member`` for messages, and ``definite``. `Done` has ``X`` where the host found it.
+    `values` has ``function`` and ``which`` for messages, and ``definite``. `Done` has ``X`` where the host found it.
     """
     if stage == PIVOTING:
-        place, names = int(values["flaw"][0]), (values["definite"], values["member"])
+        place, names = int(values["flaw"][0]), (values["definite"], values["which"])
         try:
             return Done({"X": rounded(values["function"], values["X"], place, *names)})
         except GllaError as error:
@@ -308,16 +308,16 @@ def fails(diagnostics: NDArray[np.float32], n: int) -> NDArray[np.bool_]:
 
 
 def flaw_at(
-    function: str, place: int, definite: bool, member: str = ""
+    function: str, place: int, definite: bool, which: str = ""
 ) -> NotPositiveDefiniteError | SingularMatrixError:
     """Error for a system whose pivot at a place is none."""
     if definite:
         return NotPositiveDefiniteError(
-            f"{function}: Matrix is not positive definite{member}: its leading minor of order {place + 1} is not; "
+            f"{function}: Matrix is not positive definite{which}: its leading minor of order {place + 1} is not; "
             "solve_banded solves indefinite systems"
         )
     return SingularMatrixError(
-        f"{function}: singular matrix{member}: pivot {place} is zero, or nothing but rounding error; look at its "
+        f"{function}: singular matrix{which}: pivot {place} is zero, or nothing but rounding error; look at its "
         "equations, which depend on each other"
     )
 
@@ -452,7 +452,9 @@ def _bounds(n: int) -> dict[str, Uniform]:
     return {"bounds": (MOST_ERROR, least_left(n)), "normal": NORMAL, "regular": (DOMINANT, LARGEST_RATIO)}
 
 
-def rejected(operands: Any, matrices: Array, diagnostics: NDArray[np.float32], **options: Any) -> NDArray[np.intp]:
+def rejected_bands(
+    operands: Any, matrices: Array, diagnostics: NDArray[np.float32], **options: Any
+) -> NDArray[np.intp]:
     """Places of the matrices that are solved again."""
     return np.flatnonzero(fails(diagnostics[:, 0], matrices.shape[-2]))
 
@@ -472,7 +474,7 @@ _BATCH = Batch(
     most,
     batched,
     Layout(lambda forms: forms[1].matrix, 1, lambda forms: DIAGNOSTICS),
-    Filter(rejected),
+    Filter(rejected_bands),
     resident_stack,
 )
 
@@ -533,7 +535,7 @@ PENTADIAGONAL = replace(
     example=example_of_five,
     variants={},
     choose=Operation.choose,
-    batch=replace(_BATCH, plan=partial(batched, lines=2)),
+    batch=replace(_BATCH, records_plan=partial(batched, lines=2)),
     thesis="",
 )
 """Two diagonals on either side, in `solve_banded`."""

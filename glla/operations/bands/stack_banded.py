@@ -21,7 +21,7 @@ from glla.operations import acceptance
 from glla.operations.bands.band_columns import BLOCK16, Band
 from glla.operations.batches.stack import Passes, Stack, capacity
 from glla.operations.definite.cholesky_blocks import SIDE
-from glla.operations.definite.stack_definite import FAR, rejected
+from glla.operations.definite.stack_definite import FAR, rejected_definite
 from glla.operations.record import Array, Batch, Filter, Layout
 from glla.passes import PLAIN, Form, Forms, Limits, Plan, Transition
 from glla.passes.cache import cached_plan
@@ -121,7 +121,7 @@ def batch(
         after = Transition(FAR, "fallback", partial(careful, members, limits, lower=lower))
         return replace(made(forms, limits, lower=lower), after=(after, error))
 
-    look = _rejected_with_factors if made is substitute else rejected
+    look = _rejected_band_factors if made is substitute else rejected_definite
     return Batch(
         most_batched,
         plan,
@@ -130,10 +130,10 @@ def batch(
     )
 
 
-def _rejected_with_factors(
+def _rejected_band_factors(
     operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object
 ) -> NDArray[np.intp]:
     """As `rejected`, of factors that are given: all of their entries must be near 1."""
     far = ~acceptance.each_near_one(operands[0])
-    far[rejected(operands, matrices, diagnostics)] = True
+    far[rejected_definite(operands, matrices, diagnostics)] = True
     return np.flatnonzero(far)

@@ -98,7 +98,7 @@ class Systems:
     draft: Draft
     stack: Stack  # places of the systems beside each other
     n: int  # equations
-    rows: bool = False  # the equations of a system stand in a row, one texel beside the other; otherwise in a column
+    rows: bool = False  # the equations of a system are in a row, one texel beside the other; otherwise in a column
     definite: bool = False  # pivots must be above zero
     guard: bool = True  # watch the pivots; otherwise there is no check, and the caller knows that none is needed
 
@@ -143,7 +143,7 @@ class Systems:
     def solve(self, equations: str, variant: str, values: Mapping[str, int], name: str = "") -> tuple[str, str, int]:
         """Add a variant; give the slots of the unknowns and of the pivot ratios, and the rows of these.
 
-        `name` stands before the names of slots.
+        `name` is before the names of slots.
         """
         ways: dict[str, Callable[[], tuple[str, str, int]]] = {
             "cyclic_reduction": lambda: self._levels(equations, 2, values["TOP"], name),
@@ -311,7 +311,7 @@ class Systems:
         self.draft.draw("tridiagonal/solution", {"X": x}, made, {**uniforms, **self.stack.grid}, {"LAYOUT": 2})
         return made
 
-    # -- what stands around it ----------------------------------------------------------------------------------------
+    # -- operands and results --------------------------------------------------------------------------------------
 
     def refined(self, equations: str, variant: str, values: Mapping[str, int]) -> tuple[str, str, int]:
         """Add a variant and a step of refinement with it; give slots as `solve`."""

@@ -1,7 +1,7 @@
 """Candidates for rejection in a large batch on a device: one number for each matrix is read, not its diagnostics.
 
 The host then judges the candidates by their diagnostics, as those of its own batches; of batches with less than
-`residents.READ_WHOLE` bytes of diagnostics it judges all. So no matrix may be missed here; a few more do no harm.
+`linear_batches.READ_WHOLE` bytes of diagnostics it judges all. So no matrix may be missed here; a few more do no harm.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def plan(
         "RIGHT_SIDES": int(right_sides),
         "NORMS": int("N_A" in names),
     }
-    most = NARROWER * acceptance.CHECK_PIVOTS_ABOVE_IN_BATCHES * (stack.PROBES / order) ** 0.5 / UNIT_ROUNDOFF
+    most = NARROWER * acceptance.CHECK_PIVOTS_ABOVE_IN_BATCHES * (stack.BATCH_PROBES / order) ** 0.5 / UNIT_ROUNDOFF
     limits = (NARROWER * acceptance.allowed_growth(order), acceptance.SMALL / NARROWER, most, 2.0**-acceptance.NEAR_ONE)
     over = Over((count,), texture_size)
     results = {

@@ -35,7 +35,7 @@ LARGEST = 256
 """Largest order of batched factorisations. Beyond, one fragment takes too long to search a column
 (nvidia-h200-pcie-sse2/experiments/2026-11-20.json)."""
 
-PROBES = 2
+BATCH_PROBES = 2
 """Random right-hand sides in a texel column beside each system; their solutions reveal near singularity."""
 
 
@@ -52,7 +52,7 @@ def capacity(tile: Shape, elements: int, texture_size: int) -> int:
     """Most matrices that a stack may have.
 
     0 if not even one fits.
-    `tile`: height and width, in texels, of one matrix with what stands beside it. `elements`: most elements that are
+    `tile`: height and width, in texels, of one matrix and its right-hand sides. `elements`: most elements that are
     uploaded, or read back, for one matrix.
 
     >>> capacity((4, 4), 64, 16), capacity((4, 20), 64, 16)
@@ -184,8 +184,8 @@ class Passes:
 
     def pack_probes(self, target: str, n: int, left: int) -> None:
         """Write random numbers of variance 1, the same for every matrix, into the columns from texel `left` on."""
-        uniforms: dict[str, Uniform] = {"left": left, "count": self.stack.count, "shape": (n, PROBES)}
-        region = self.stack.region(left, 0, texels(PROBES), texels(n))
+        uniforms: dict[str, Uniform] = {"left": left, "count": self.stack.count, "shape": (n, BATCH_PROBES)}
+        region = self.stack.region(left, 0, texels(BATCH_PROBES), texels(n))
         self.draft.draw("stack/pack", {}, target, {**uniforms, **self.stack.grid}, {"PROBES": 1}, region)
 
     def substitute(

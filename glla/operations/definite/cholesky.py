@@ -19,6 +19,7 @@ from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched
 from glla.operations.layouts.shapes import square
 from glla.operations.record import (
     BATCHED,
+    FALLBACK,
     Array,
     Choice,
     Chosen,
@@ -131,9 +132,6 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
 
 # -- plans of calls ---------------------------------------------------------------------------------------------------
 
-FALLBACK = "fallback"
-"""Name of the stage after a rejected result: A is scaled on the host."""
-
 FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
 NOT_DEFINITE = Transition("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
 SMALL = Transition("X is too small", error="NonFiniteError: the solution must fit float32")
@@ -226,7 +224,7 @@ def ladder(far: Callable[[Forms, Values], bool], factored: Callable[[Forms, str,
         if stage == BATCHED or (not stage and far(forms, values)):
             return Continue(FALLBACK)
         exponents = values.get("exponents", values.get("column exponents", 0))
-        error = flaw(values["function"], values["diagonal"].reshape(-1), values["member"], exponents)
+        error = flaw(values["function"], values["diagonal"].reshape(-1), values["which"], exponents)
         return factored(forms, stage, values) if error is None else error
 
     return decide
@@ -251,7 +249,7 @@ def is_far(diagonal: Array) -> bool:
     return not near_one(diagonal) or bool((diagonal == 0).any())
 
 
-def flaw(function: str, diagonal: Array, member: str, exponents: Any = 0) -> NotPositiveDefiniteError | None:
+def flaw(function: str, diagonal: Array, which: str, exponents: Any = 0) -> NotPositiveDefiniteError | None:
     """Error for a diagonal of L that is not above zero: names the first leading minor that is not positive.
 
     `exponents` are those by which rows and columns of A were scaled.
@@ -262,7 +260,7 @@ def flaw(function: str, diagonal: Array, member: str, exponents: Any = 0) -> Not
     place = int(bad[0])
     pivot = float(np.ldexp(float(diagonal[place]), 2 * np.broadcast_to(np.ravel(exponents), diagonal.shape)[place]))
     error = NotPositiveDefiniteError(
-        f"{function}: Matrix is not positive definite{member}: its leading minor of order {place + 1} is not, as pivot "
+        f"{function}: Matrix is not positive definite{which}: its leading minor of order {place + 1} is not, as pivot "
         f"{place} is {pivot:.3g}; a covariance matrix may need a small number added to its diagonal"
     )
     error.pivot = pivot

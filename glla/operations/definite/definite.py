@@ -15,7 +15,7 @@ import numpy as np
 from glla.errors import SingularMatrixError
 from glla.operations import acceptance
 from glla.operations.definite import cholesky, stack_definite
-from glla.operations.definite.cholesky import FALLBACK, Kind
+from glla.operations.definite.cholesky import Kind
 from glla.operations.elimination import fallback
 from glla.operations.host import scaling
 from glla.operations.host.refinement import Refinement
@@ -23,7 +23,7 @@ from glla.operations.host.scaling import Float64, Integers, scaled_back
 from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.layouts.shapes import aligned, by_factors, system
-from glla.operations.record import Array, Continue, Done, Function, Operation, Taken, Values, Verdict, Way
+from glla.operations.record import FALLBACK, Array, Continue, Done, Function, Operation, Taken, Values, Verdict, Way
 from glla.operations.triangles import triangular
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -139,7 +139,7 @@ def _singular(forms: Forms, values: Values) -> SingularMatrixError | None:
         return None
     function = values.get("function", "cho_solve")
     return SingularMatrixError(
-        f"{function}: Singular matrix{values['member']}: the factor is zero at place {bad[0]} of its diagonal; "
+        f"{function}: Singular matrix{values['which']}: the factor is zero at place {bad[0]} of its diagonal; "
         "the system has no unique solution"
     )
 

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from glla.errors import ConvergenceError
 from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF
 from glla.operations.definite import cholesky, stack_definite
-from glla.operations.definite.cholesky import FALLBACK
 from glla.operations.elimination import fallback
 from glla.operations.host.scaling import Integers, equilibrated
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload
@@ -31,6 +30,7 @@ from glla.operations.layouts.shapes import square
 from glla.operations.product import matmul
 from glla.operations.product import residual as residuals
 from glla.operations.record import (
+    FALLBACK,
     Array,
     Choice,
     Chosen,
@@ -213,7 +213,7 @@ def _inverted_well(forms: Forms, stage: str, values: Values) -> Verdict:
     ratio = float(values["residual"].flat[0]) if "residual" in values else 0.0
     if not ratio <= PROMISED:
         return ConvergenceError(
-            f"inv: norm(A X - I) is {ratio:.3g} n norm(A) norm(X) u{values['member']}, more than {PROMISED:g}; "
+            f"inv: norm(A X - I) is {ratio:.3g} n norm(A) norm(X) u{values['which']}, more than {PROMISED:g}; "
             f"variant={POTRI!r} keeps that bound"
         )
     if stage != FALLBACK:

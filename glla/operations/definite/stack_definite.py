@@ -173,7 +173,7 @@ def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Transi
         after = Transition(FAR, "fallback", partial(careful, tuple(Form(form.matrix) for form in forms), limits))
         return replace(_way(made, forms)(forms, limits), after=(after, error))
 
-    look, judged = (rejected_with_factors, "factors") if made is substitute else (rejected, "definite")
+    look, judged = (rejected_definite_factors, "factors") if made is substitute else (rejected_definite, "definite")
     scale = scaling.of_factor if made is substitute else scaling.of_definite
     scaled = scaling.for_factor if made is factor else scale
     watched = ("least", *["norms"] * (made in (solve, substitute)))
@@ -193,7 +193,9 @@ def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
     return partial(small, result=result, given=made is substitute)
 
 
-def rejected(operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object) -> NDArray[np.intp]:
+def rejected_definite(
+    operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object
+) -> NDArray[np.intp]:
     """Matrices that are not accepted: a pivot is not above zero, a pivot or B is far from 1, or a number not finite."""
     far = ~acceptance.each_near_one(diagnostics[:, 0]) | ~np.isfinite(diagnostics[:, 1:]).all(axis=(1, 2))
     if len(matrices) == len(diagnostics):  # of a stack on the device the norms tell
@@ -205,7 +207,7 @@ def rejected(operands: tuple[Array, ...], matrices: Array, diagnostics: Array, *
     return np.flatnonzero(far)
 
 
-def rejected_with_factors(
+def rejected_definite_factors(
     operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object
 ) -> NDArray[np.intp]:
     """As `rejected`, of factors that are given, and may have rows of any size, and a negative diagonal."""
@@ -213,5 +215,5 @@ def rejected_with_factors(
     if sizes.shape[-2] == sizes.shape[-1]:  # of a stand-in no rows are known
         sizes = np.max(np.abs(np.tril(sizes)), axis=-1)
     far = ~acceptance.each_near_one(sizes)
-    far[rejected(operands, matrices, np.abs(diagnostics))] = True
+    far[rejected_definite(operands, matrices, np.abs(diagnostics))] = True
     return np.flatnonzero(far)

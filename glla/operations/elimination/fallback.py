@@ -6,7 +6,7 @@ its result for entries that grow, pivots that may be rounding error, values near
 fallback              Scale rows, columns and right-hand sides by powers of two on the host, which can hold
                       denormals; factor with partial pivoting.
 probe                 No growth: is the inverse so large that a pivot may be mere rounding error?
-look at the pivots    Compare them with their rounding errors: the matrix may be singular.
+pivot check    Compare them with their rounding errors: the matrix may be singular.
 substitute            Solve. After growth the residual, in float64, decides whether the solution is accepted.
 refine                It is not, or entries of a right-hand side differ by more than float32's range: residual in
                       float64, correction by the same factors; again and again.
@@ -35,7 +35,7 @@ from glla.operations.elimination import factors
 from glla.operations.host.refinement import Refinement, rescaled_residual, turned
 from glla.operations.host.scaling import Float64, of_system, right_sides
 from glla.operations.layouts.crossing import at_home, read_back, texels_of, upload
-from glla.operations.record import BATCHED, Array, Continue, Done, Values, Verdict
+from glla.operations.record import BATCHED, FALLBACK, Array, Continue, Done, Values, Verdict
 from glla.passes import Draft, Forms, HostArray, Limits, Plan, Storage, Transition, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
@@ -49,11 +49,10 @@ SCALE, ORDER, ERRORS, SCALE_RESIDUAL, RESIDUAL = (
 )
 """Work of the host, by its names in plans and traces."""
 
-FALLBACK, COMPLETE, PROBE, LOOK, SUBSTITUTE, REFINE = (
-    "fallback",
+COMPLETE, PROBE, PIVOT_CHECK, SUBSTITUTE, REFINE = (
     "complete pivoting",
     "probe",
-    "look at the pivots",
+    "pivot check",
     "substitute",
     "refine",
 )
@@ -88,7 +87,7 @@ def of_systems(forms: Forms, limits: Limits, equilibrate: bool) -> tuple[Transit
     own = System(n, columns, limits)
     return (
         Transition(GREW, FALLBACK, partial(fallback, own, forms, equilibrate)),
-        Transition(SMALL, LOOK, partial(look, own, False)),
+        Transition(SMALL, PIVOT_CHECK, partial(look, own, False)),
         ZERO,
     )
 
@@ -131,7 +130,7 @@ def fallback(system: System, forms: Forms, equilibrate: bool = True) -> Plan:
     after: tuple[Transition, ...] = (
         Transition("entries grew, and a pivot is small or no number", COMPLETE, partial(complete, system)),
         Transition("no pivot is small", PROBE, partial(probe, system)),
-        Transition("a pivot is small", LOOK, partial(look, system)),
+        Transition("a pivot is small", PIVOT_CHECK, partial(look, system)),
         ZERO,
     )
     if system.refine:
@@ -150,7 +149,7 @@ def complete(system: System) -> Plan:
             Transition("the factors are not finite", error="NonFiniteError: the factors do not fit float32"),
             *(() if system.refine else (Transition("nor were the first ones good", error=DIVERGED),)),
             Transition("no pivot is small", PROBE, partial(probe, system)),
-            Transition("a pivot is small", LOOK, partial(look, system)),
+            Transition("a pivot is small", PIVOT_CHECK, partial(look, system)),
             ZERO,
         ),
     )
@@ -169,7 +168,7 @@ def probe(system: System) -> Plan:
     draft = Draft(PROBE)
     x = factors.probe(draft, factors.operands(draft, (system.n, system.n), False), system.limits)
     after = (
-        Transition("the inverse is large", LOOK, partial(look, system)),
+        Transition("the inverse is large", PIVOT_CHECK, partial(look, system)),
         Transition("the inverse is large, and entries grew", COMPLETE, partial(complete, system)),
         *system.solved,
     )
@@ -178,8 +177,8 @@ def probe(system: System) -> Plan:
 
 @cached_plan
 def look(system: System, solve: bool = True) -> Plan:
-    """Plan of a close look at the pivots; then the system is solved, or it was before."""
-    draft = Draft(LOOK)
+    """Plan of a close pivot check; then the system is solved, or it was before."""
+    draft = Draft(PIVOT_CHECK)
     errors = add_look(draft, system.n, system.limits)
     return draft.plan({"errors": errors}, after=(SINGULAR, *(system.solved if solve else ())))
 
@@ -281,7 +280,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
     `Done` has ``X`` where it was found on the host; of a refined solution also ``iterations`` and ``backward_error``.
     `forms`: of A, and of B if there is one. `stage`: that has run; "" for the plan of the call. `values`: ``A`` and
-    ``B``; ``function`` and ``member``, for messages; ``refine``; and all results so far.
+    ``B``; ``function`` and ``which``, for messages; ``refine``; and all results so far.
     """
     if stage == BATCHED:
         finite = all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False))
@@ -289,7 +288,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if not stage and not values.get("refine"):
         return _usual(forms, values)
     n = forms[0].shape[-1]
-    decide = {PROBE: _probed, LOOK: _looked, SUBSTITUTE: _substituted, REFINE: _refined}.get(stage, _factored)
+    decide = {PROBE: _probed, PIVOT_CHECK: _looked, SUBSTITUTE: _substituted, REFINE: _refined}.get(stage, _factored)
     return decide(values, stage, *acceptance.of_diagonal(values["diagonal"], n))
 
 
@@ -319,9 +318,9 @@ def _watched(values: Values, u: acceptance.Floats, known: Values) -> Verdict:
     """Go on to the pivot check, unless a pivot is zero."""
     zero = acceptance.zero_pivot(u)
     return (
-        Continue(LOOK, known)
+        Continue(PIVOT_CHECK, known)
         if zero is None
-        else acceptance.singular(values["function"], len(u), zero, values["member"])
+        else acceptance.singular(values["function"], len(u), zero, values["which"])
     )
 
 
@@ -347,13 +346,13 @@ def _factored(values: Values, stage: str, u: acceptance.Floats, largest: accepta
 def _probed(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
     if not acceptance.inverse_is_large(acceptance.norm_of_probes(values["probe_solutions"]), largest):
         return _begin(values)
-    return Continue(COMPLETE) if values["grew"] and not values["last"] else Continue(LOOK)
+    return Continue(COMPLETE) if values["grew"] and not values["last"] else Continue(PIVOT_CHECK)
 
 
 def _looked(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
-    found = acceptance.first_noise(u, largest, values["errors"])
+    found = acceptance.first_rounded_off(u, largest, values["errors"])
     if found is not None:
-        return acceptance.singular(values["function"], len(u), found, values["member"])
+        return acceptance.singular(values["function"], len(u), found, values["which"])
     return _begin(values) if "grew" in values else Done()
 
 
@@ -444,7 +443,7 @@ def _hopeless(values: Values) -> Verdict:
     if np.isinf(values["least"]):
         return acceptance.overflow(values["function"])
     return ConvergenceError(
-        f"{values['function']}: entries grow {values['least']:.3g} times in the elimination{values['member']}, which "
+        f"{values['function']}: entries grow {values['least']:.3g} times in the elimination{values['which']}, which "
         "costs more digits than float32 has; use numpy.linalg"
     )
 
@@ -453,7 +452,7 @@ def scaled_back(values: Values, y: Float64) -> Verdict:
     """Return the solution of the system as it was; so small that float32 keeps not enough of it, it is an error."""
     wide = np.ldexp(y, values["sizes"] - np.reshape(values["column exponents"], (-1, 1)))
     x: Array = wide.astype(np.float32)
-    return acceptance.underflow(values["function"], wide, x, values["member"]) or Done({"X": x})
+    return acceptance.underflow(values["function"], wide, x, values["which"]) or Done({"X": x})
 
 
 def residual(a: NDArray[np.floating], x: Float64, b: NDArray[np.floating]) -> float:

@@ -8,7 +8,7 @@ coordinates that it finds are off by z (v^T C) / (v^T z), where v^T = y^T E and 
 about as large as C, or larger, since nothing of C along z is left in A C. All `PROBES` columns together would have to
 hit upon C by chance. Of a regular matrix the error is that of a solution. It grows as a column gets closer to the span
 of the others, and is large long before float64 takes the column to depend on them. In a tall matrix that happens
-sooner: less of the rounding errors lies along the span.
+sooner: less of the rounding errors is along the span.
 
 So the course of the elimination does not matter: any loss of digits, whatever its reason, is detected.
 """

@@ -23,6 +23,7 @@ from glla.operations.host.scaling import exponents
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, upload
 from glla.operations.record import (
     BATCHED,
+    FALLBACK,
     Array,
     Batch,
     Choice,
@@ -326,7 +327,7 @@ def fallback(
 
 BLOCK_NORMS = tuple(name for name in NORMS if name != "partial")
 
-FALLBACK, PARTIAL, ALONE = "fallback", "partial pivoting", "one by one"
+PARTIAL, ALONE = "partial pivoting", "one by one"
 """Names of stages."""
 
 GREW, WORSE = "entries grew, or are beyond 2^-40 to 2^40", "the block norms found no good pivots"
@@ -570,7 +571,7 @@ PLU = Operation(
 @cached_plan
 def _batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of a batch of factorisations, with transitions for single matrices."""
-    again = partial(call_plan, tuple(form.member for form in forms), limits, packed=True)
+    again = partial(call_plan, tuple(form.single for form in forms), limits, packed=True)
     return replace(plu_batches.factor(forms, limits), after=(Transition(GREW, ALONE, again),))
 
 

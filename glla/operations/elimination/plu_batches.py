@@ -12,7 +12,7 @@ plan, so the same acceptance tests apply.
 from __future__ import annotations
 
 from glla.operations.batches import stack
-from glla.operations.batches.stack import LARGEST, PROBES, Passes, Stack, most_small, one_pass
+from glla.operations.batches.stack import BATCH_PROBES, LARGEST, Passes, Stack, most_small, one_pass
 from glla.operations.elimination import equilibrate
 from glla.operations.elimination.counts import flops as plu_flops
 from glla.operations.elimination.pivot import BatchSearch, NoSearch, rank2
@@ -38,7 +38,7 @@ def most_systems(forms: Forms, limits: Limits) -> int:
     n, columns = forms[-1].matrix
     if max(n, columns) > LARGEST or (limits.software and n + columns > WIDEST_IN_SOFTWARE):
         return 0
-    tile = texels(n), texels(n) + texels(columns) + texels(PROBES)
+    tile = texels(n), texels(n) + texels(columns) + texels(BATCH_PROBES)
     return stack.capacity(tile, max(n * (n + columns), n * (columns + 3)), limits.texture_size)
 
 
@@ -110,7 +110,7 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
     """Plan of the solution of a stack of systems A X = B, A being n x n and B n x columns, both > 0.
 
     Operand ``raw``: all A, then all B. Result ``records``: for each system X, U's diagonal, the largest entries of U's
-    columns, and for each row the sum of the squares of the solutions for `PROBES` right-hand sides of random numbers
+    columns, and for each row the sum of the squares of the solutions for `BATCH_PROBES` random right-hand sides
     (of A as it was scaled): n (columns + 3) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 4, and 3 more to
     equilibrate; for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search its
     pivots.
@@ -120,7 +120,7 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
     """
     inverse = len(forms) == 1
     (n, _), (_, columns), count = forms[0].matrix, forms[-1].matrix, forms[0].count
-    size, right = texels(n), texels(columns) + texels(PROBES)
+    size, right = texels(n), texels(columns) + texels(BATCH_PROBES)
     width = size + right
     own = Stack.of(count, (size, width), limits.texture_size)
     passes = Passes("stack[inverse]" if inverse else "stack[solve]", own, n * (n if inverse else n + columns))
@@ -134,7 +134,7 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
     factors, _ = eliminated(passes, start, (n, 2 * width), size, alone=count == 1)
     x = passes.substitute(factors, factors, (n, 2 * right), upper=True, left=size)
     result = passes.unpack(x, (n, columns), n, factors, probes=True)
-    return passes.draft.plan({"records": result}, count * (plu_flops((n, n)) + 2 * n * n * (columns + PROBES)))
+    return passes.draft.plan({"records": result}, count * (plu_flops((n, n)) + 2 * n * n * (columns + BATCH_PROBES)))
 
 
 @cached_plan
@@ -175,7 +175,7 @@ def solve_small(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = Tru
         (columns, n * (columns + 3)),
         own,
         {"ORDER": n, "IDENTITY": int(inverse), "EQUILIBRATE": int(equilibrate)},
-        plu_flops((n, n)) + 2 * n * n * (columns + PROBES),
+        plu_flops((n, n)) + 2 * n * n * (columns + BATCH_PROBES),
         limits,
     )
 

@@ -286,7 +286,7 @@ def _undecided(form: Form, limits: Limits, tol: bool) -> tuple[Transition, ...]:
 
 @cached_plan
 def _look(form: Form, limits: Limits, tol: bool) -> Plan:
-    """Plan of a close look at the pivots."""
+    """Plan of a close pivot check."""
     draft = Draft(LOOK)
     errors = add_look(draft, min(form.matrix), limits)
     return draft.plan({"errors": errors}, after=_undecided(form, limits, tol))
@@ -324,7 +324,7 @@ def let_through(form: Form, limits: Limits, pivoting: str = "partial") -> Plan:
 
 # -- which stage comes when -------------------------------------------------------------------------------------------
 
-LOOK, DECIDED, THROUGH = "look at the pivots", "float64", "partial pivoting"
+LOOK, DECIDED, THROUGH = "pivot check", "float64", "partial pivoting"
 """Names of the stages."""
 
 SURE = 0.5
@@ -357,18 +357,20 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         return Done({"leading": records(values, shape, "partial")[0]})
     order = min(shape)
     if "coordinates" in values:
-        stand = _in_range(values) and _pairs_found(shape, values, 2.0) and known.recovered(shape, values["coordinates"])
+        accepted = (
+            _in_range(values) and _pairs_found(shape, values, 2.0) and known.recovered(shape, values["coordinates"])
+        )
     else:
         u, largest = acceptance.of_diagonal(values["diagonal"], order)
         if stage == LOOK:
-            stand = acceptance.first_noise(u, largest, values["errors"], MARGIN) is None
+            accepted = acceptance.first_rounded_off(u, largest, values["errors"], MARGIN) is None
         else:
-            stand = _stands(shape, values, u, largest)
-            if stand and (acceptance.some_small(u, largest) or _inverse_is_large(values, largest)):
+            accepted = _accepted(shape, values, u, largest)
+            if accepted and (acceptance.some_small(u, largest) or _inverse_is_large(values, largest)):
                 if acceptance.zero_pivot(u) is None:
                     return Continue(LOOK)
-                stand = False
-    if stand:
+                accepted = False
+    if accepted:
         return Done({"leading": tuple(range(order))})
     if not acceptance.finite(values, "A"):  # let through on purpose: nothing can be decided
         tolerances = (0.0, EPSILON) if tol is None else (float(tol[0]), 0.0)
@@ -380,7 +382,7 @@ def _inverse_is_large(values: Values, largest: acceptance.Floats) -> bool:
     return bool(acceptance.inverse_is_large(acceptance.norm_of_probes(values["probe_solutions"]), largest))
 
 
-def _stands(shape: Shape, values: Values, u: acceptance.Floats, largest: acceptance.Floats) -> bool:
+def _accepted(shape: Shape, values: Values, u: acceptance.Floats, largest: acceptance.Floats) -> bool:
     """Decide from the diagnostics of an elimination whether all leading columns have pivots, which may be small.
 
     Without a tolerance the matrix was equilibrated: its largest entries are below 2, and so is `scale`.

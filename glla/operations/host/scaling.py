@@ -60,7 +60,7 @@ def both(a: Floats, sweeps: int = 0) -> tuple[Integers, Integers]:
     """
     stack = acceptance.side_by_side(a.reshape(-1, *a.shape[-2:]))
     counts = np.isfinite(stack) & (stack != 0)
-    zero = np.iinfo(np.int32).min // 2  # stands below every exponent
+    zero = np.iinfo(np.int32).min // 2  # is below every exponent
     powers: Integers = np.where(counts, np.frexp(stack)[1] - 1, zero)
 
     def largest(others: Integers, axis: int) -> Integers:
@@ -183,7 +183,7 @@ def factor_system(largest: Array, scale: Callable[[Integers], Floats], c: Array,
 
 
 @np.errstate(all="ignore")
-def scaled_back(function: str, x: Array, sizes: Any, e: Any = 0, member: str = "") -> tuple[Array]:
+def scaled_back(function: str, x: Array, sizes: Any, e: Any = 0, which: str = "") -> tuple[Array]:
     """Return x 2^(sizes - e) in float32; raise as `glla.operations.acceptance.in_float32`."""
     by = np.asarray(sizes - e)
-    return (acceptance.in_float32(function, np.ldexp(x.astype(np.float64), by), member) if by.any() else x,)
+    return (acceptance.in_float32(function, np.ldexp(x.astype(np.float64), by), which) if by.any() else x,)

@@ -46,7 +46,7 @@ def aligned(forms: Forms) -> Forms:
         return _on_device(a, b, batch)
     n, columns = b.matrix
     if math.prod(batch) == 1:
-        return a.member, b.member
+        return a.single, b.single
     if a.count == 1:
         vectors = columns == 1 < min(n, math.prod(batch)) and b.stack == batch  # seen side by side, without a copy
         wide = Form((n, math.prod(batch) * columns), transposed=vectors and not b.transposed)
@@ -58,7 +58,7 @@ def _on_device(a: Form, b: Form, batch: tuple[int, ...]) -> Forms:
     """Make stacks alike of which one is on the device: both are there then, each a view over the whole stack."""
     n, columns = b.matrix
     if a.count == 1:  # a matrix is taken as stored
-        matrix = Form(a.matrix, resident=True) if a.resident and a.stack else a.member
+        matrix = Form(a.matrix, resident=True) if a.resident and a.stack else a.single
         return matrix, Form((n, math.prod(batch) * columns), resident=True)
     views = ((form, form.view if isinstance(form.view, View) else View.of(form.shape)) for form in (a, b))
     shapes = ((view.broadcast_to((*batch, *form.matrix))) for form, view in views)

@@ -47,7 +47,7 @@ class View:
     strides: Shape
     offset: int  # place of the first element
     size: int  # elements in the texture
-    # ("float32", "int32", "bool"): type of the elements; bool lies as 0 and 1 in a texture of int32
+    # ("float32", "int32", "bool"): type of the elements; bool is stored as 0 and 1 in a texture of int32
     dtype: str = "float32"
 
     @staticmethod

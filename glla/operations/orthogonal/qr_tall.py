@@ -72,11 +72,11 @@ def _cells(shape: Shape, block: int, limits: Limits) -> Stack:
 def level(shape: Shape, block: int, limits: Limits) -> Plan:
     """Plan of the factors of all blocks: operand ``A``; results ``H``, a stack, and ``R``, one below the other."""
     draft, cells = Draft("qr/level"), _cells(shape, block, limits)
-    member, above = (block, shape[1]), _above(shape, block)
-    given = draft.slot("dealt", cells.matrix(member))
+    piece, above = (block, shape[1]), _above(shape, block)
+    given = draft.slot("dealt", cells.matrix(piece))
     sizes = {"height": block // 2, "end": texels(shape[0])}
     draft.draw("qr/deal", {"A": draft.operand("A", matrix(shape))}, given, {**sizes, **cells.grid})
-    h = add_reflectors(draft, given, member, ONE_PIECE, cells)
+    h = add_reflectors(draft, given, piece, ONE_PIECE, cells)
     r = draft.slot("R", matrix(above))
     draft.draw("qr/gather", {"S": h}, r, {"height": texels(shape[1]), **cells.grid}, {"UPPER": 1})
     return draft.plan({"H": h, "R": r})
@@ -86,13 +86,13 @@ def level(shape: Shape, block: int, limits: Limits) -> Plan:
 def level_of_q(shape: Shape, block: int, limits: Limits) -> Plan:
     """Plan of Q of a level from that of the next one: operands ``H`` and ``Q``; result ``Q``, as tall as `shape`."""
     draft, cells = Draft("qr/level of Q"), _cells(shape, block, limits)
-    member, above = (block, shape[1]), _above(shape, block)
-    h, q = draft.operand("H", cells.matrix(member)), draft.operand("Q", matrix(above))
-    t = add_pairs(draft, h, member, cells)
-    start = draft.slot("dealt", cells.matrix(member))
+    piece, above = (block, shape[1]), _above(shape, block)
+    h, q = draft.operand("H", cells.matrix(piece)), draft.operand("Q", matrix(above))
+    t = add_pairs(draft, h, piece, cells)
+    start = draft.slot("dealt", cells.matrix(piece))
     sizes = {"height": texels(shape[1]), "end": texels(above[0])}
     draft.draw("qr/deal", {"A": q}, start, {**sizes, **cells.grid})
-    found = add_applied(draft, h, t, start, member, shape[1], ONE_PIECE, cells)
+    found = add_applied(draft, h, t, start, piece, shape[1], ONE_PIECE, cells)
     result = draft.slot("Q of the level", matrix(shape))
     draft.draw("qr/gather", {"S": found}, result, {"height": block // 2, **cells.grid}, {"UPPER": 0})
     return draft.plan({"Q": result})

@@ -27,7 +27,7 @@ class Diagonals(Direct):
     name: ClassVar[str] = "diagonals"
 
     offsets: tuple[int, ...]  # column minus row of each; one of zeros stands for a matrix without entries
-    # the texels of all diagonals that belong to the same rows stand side by side; otherwise each diagonal is a vector
+    # the texels of all diagonals that belong to the same rows are side by side; otherwise each diagonal is a vector
     # by itself
     beside: bool = False
 
@@ -35,7 +35,7 @@ class Diagonals(Direct):
     def of(rows: Compressed, limits: Limits) -> Diagonals:
         """Find the diagonals of a matrix.
 
-        In software those of a texel stand side by side, if a texture is so wide: a CPU reads from few places at a time
+        In software those of a texel are side by side, if a texture is so wide: a CPU reads from few places at a time
         well, and a block of texels would read from ten in each of its rows.
         """
         return Diagonals.at(rows.shape, rows.entries, rows.offsets or (0,), limits)

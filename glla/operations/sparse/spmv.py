@@ -83,7 +83,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     Operands: the textures of A, and ``x``, linear. Result ``y``, linear. A pass for 16 diagonals, or for 60000
     entries of the longest row; `sell` takes more where it cuts or sorts rows, to put them together again.
 
-    `forms`: of A and x, a column. A form of A with a `Structure` for its view is a matrix that lies so. Without one, A
+    `forms`: of A and x, a column. A form of A with a `Structure` for its view is of that format. Without one, A
     is the matrix of a square grid with n^2 points, of shape (5, n^2), in the format that `variant` names. `variant`: a
     key of `VARIANTS`, the format; by default that of `choose`.
     """

@@ -19,6 +19,7 @@ from glla.operations.layouts.crossing import bring_in_watched, read_texels
 from glla.operations.layouts.shapes import square
 from glla.operations.record import (
     BATCHED,
+    FALLBACK,
     Array,
     Batch,
     Continue,
@@ -70,15 +71,15 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
 
 def _after(form: Form, limits: Limits) -> tuple[Transition, ...]:
     when = "entries grew, or rows or columns are beyond 2^-40 to 2^40"
-    return (Transition(when, fallback.FALLBACK, partial(careful, form, limits)),)
+    return (Transition(when, FALLBACK, partial(careful, form, limits)),)
 
 
 @cached_plan
 def careful(form: Form, limits: Limits) -> Plan:
     """Plan of the parts of a determinant of a matrix that is scaled on the host first."""
     n = form.shape[-1]
-    draft = Draft(fallback.FALLBACK)
-    results = fallback.add_scaled(draft, (form.member,), limits)
+    draft = Draft(FALLBACK)
+    results = fallback.add_scaled(draft, (form.single,), limits)
     results |= draft.call("factors", fallback.made_on_device(n, limits), A=results["scaled A"])
     results["exchanges"] = read_texels(draft, results["pivots"], "exchanges")
     return draft.plan(results, after=(Transition("entries grew", fallback.COMPLETE, partial(complete, n, limits)),))
@@ -99,18 +100,18 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     Where not even complete pivoting keeps the entries in range, the logarithm is infinite.
     """
     if stage == BATCHED:
-        return Continue(fallback.FALLBACK) if acceptance.finite(values, "A") else Done()
+        return Continue(FALLBACK) if acceptance.finite(values, "A") else Done()
     n = forms[0].shape[-1]
     u, largest = acceptance.of_diagonal(values["diagonal"], n)
     pivots = plu.exchanges(values["exchanges"], n)
     if not stage:
         if not acceptance.in_bounds(values, n):
             let_through = {"sign": np.nan, "logarithm": np.nan}
-            return Continue(fallback.FALLBACK) if acceptance.finite(values, "A") else Done(let_through)
+            return Continue(FALLBACK) if acceptance.finite(values, "A") else Done(let_through)
         sums = [np.sum(acceptance.pairs(values[f"{line}_exponents_read"], n).astype(np.int32)) for line in LINES]
         return _done(*sign_and_log(u, pivots, sum(sums)))
     growth = acceptance.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
-    if stage == fallback.FALLBACK and acceptance.grew(growth, n):
+    if stage == FALLBACK and acceptance.grew(growth, n):
         return Continue(fallback.COMPLETE)
     if np.isinf(growth):
         return _done(np.nan, np.inf)
@@ -170,7 +171,7 @@ def results(known: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     return dict(zip(("sign", "logarithm"), parts, strict=True))
 
 
-def rejected(operands: tuple[Array, ...], nothing: Array, diagnostics: Array) -> NDArray[np.intp]:
+def rejected_determinants(operands: tuple[Array, ...], nothing: Array, diagnostics: Array) -> NDArray[np.intp]:
     """Which determinants of a stack are made again, from U's diagonals and the largest entries of U's columns."""
     (a,) = operands
     u, largest, *_ = np.moveaxis(diagnostics, 1, 0)
@@ -188,7 +189,7 @@ def most_batched(forms: Forms, limits: Limits) -> int:
 def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of a batch of determinants, with transitions for single matrices."""
     way = plu_batches.determinant_small if stack.is_small(forms) else plu_batches.determinant
-    return replace(way(forms, limits), after=_after(forms[0].member, limits))
+    return replace(way(forms, limits), after=_after(forms[0].single, limits))
 
 
 def sign_and_log(
@@ -252,7 +253,7 @@ SLOGDET = Operation(
         most_batched,
         batched,
         Layout(lambda forms: (0, 0), 4, kept=(0,), results=results),
-        Filter(rejected, "determinant", scaled=scaling.of_system),
+        Filter(rejected_determinants, "determinant", scaled=scaling.of_system),
     ),
     function=Function(parts=2),
 )

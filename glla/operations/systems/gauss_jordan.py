@@ -201,11 +201,11 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     ratio, column, share, gone = (float(one) for one in values["look"].reshape(-1))
     if ratio <= PROMISED:
         return Done()
-    k, member = int(column), values["member"]
+    k, which = int(column), values["which"]
     if gone:
-        return SingularMatrixError(f"inv: Singular matrix{member}: column {k} depends on those before it")
+        return SingularMatrixError(f"inv: Singular matrix{which}: column {k} depends on those before it")
     return ConvergenceError(
-        f"inv: norm(A X - I) is {ratio:.3g} n norm(A) norm(X) u{member}, more than {PROMISED:g}: 'gauss_jordan' takes "
+        f"inv: norm(A X - I) is {ratio:.3g} n norm(A) norm(X) u{which}, more than {PROMISED:g}: 'gauss_jordan' takes "
         f"the first entry that is not zero for a pivot, in column {k} one of {share:.3g} times the largest, and scales "
         "nothing; leave variant out"
     )

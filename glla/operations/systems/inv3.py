@@ -109,9 +109,9 @@ def device_plan(forms: Forms, limits: Limits, chosen: Chosen, diagnostics: bool 
     (form,), size, variant = forms, limits.texture_size, chosen.variant
     count = form.matrix[0]
     draft = Draft(chosen.title)
-    lies, turn = ((9, count), {"down": (0, 1), "right": (1, 0)}) if form.transposed else ((count, 9), {})
-    a = draft.operand("A", matrix(lies))
-    rows = draft.call("rows", move.unpack(lies, (count, 9), size, **turn), M=a)["result"]
+    stored, turn = ((9, count), {"down": (0, 1), "right": (1, 0)}) if form.transposed else ((count, 9), {})
+    a = draft.operand("A", matrix(stored))
+    rows = draft.call("rows", move.unpack(stored, (count, 9), size, **turn), M=a)["result"]
     elements = draft.call("matrices", move.to_raw((View.of((count, 9)),), size), A=rows)["raw"]
     records = _records(draft, elements, count, variant, limits)
     x, lines = (_part(draft, records, count, start, stop, size) for start, stop in ((0, 9), (9, 9 + LINES[variant])))
@@ -240,14 +240,14 @@ def indefinite(diagnostics: Array) -> NDArray[np.bool_]:
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Decide from the diagnostics: done, or an error that names the first singular matrix."""
     if stage == BATCHED:
-        member = values["member"]
+        which = values["which"]
     else:
         bad = np.flatnonzero(indefinite(values["diagnostics"]))
         if not len(bad):
             return Done()
-        member = f" at index ({bad[0]},) of the stack"
+        which = f" at index ({bad[0]},) of the stack"
     return SingularMatrixError(
-        f"inv: Singular matrix{member}: its determinant is no larger than the rounding error of the formula; leave "
+        f"inv: Singular matrix{which}: its determinant is no larger than the rounding error of the formula; leave "
         "variant out, which pivots"
     )
 

@@ -18,7 +18,7 @@ from glla.operations.record import Array
 from glla.passes import Draft, Forms, HostArray
 
 SCALE, BACK = "scale U and the columns of B by powers of two, where need be", "scale X back"
-FALLBACK = "substitute in float64"
+IN_FLOAT64 = "substitute in float64"
 """Work of the host, by its name in plans and traces."""
 
 
@@ -80,8 +80,8 @@ def by_records(lu: Array, b: Array, records: Array, transposed: bool) -> tuple[A
 
 def scaled_back(x: Array, exponents: Integers) -> tuple[Array]:
     """Scale a solution back."""
-    member = " of a matrix of the stack" if x.ndim > 2 and len(x) > 1 else ""  # its piece begins anywhere
-    return scaling.scaled_back("lu_solve", x, exponents, member=member)
+    which = " of a matrix of the stack" if x.ndim > 2 and len(x) > 1 else ""  # its piece begins anywhere
+    return scaling.scaled_back("lu_solve", x, exponents, which=which)
 
 
 def add_scaled(draft: Draft, forms: Forms) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
-from glla.operations.acceptance import each_near_one, member_of_stack, near_one, of_diagonal
+from glla.operations.acceptance import each_near_one, matrix_of_stack, near_one, of_diagonal
 from glla.operations.elimination import factors, plu_batches
 from glla.operations.elimination.counts import steps
 from glla.operations.host.substitution import of_given_factors
@@ -26,10 +26,10 @@ from glla.operations.layouts.crossing import (
     write_texels,
 )
 from glla.operations.layouts.shapes import aligned, by_factors
-from glla.operations.record import Array, Batch, Filter, Function, Layout, Operation, Taken, Trial, Values
+from glla.operations.record import FALLBACK, Array, Batch, Filter, Function, Layout, Operation, Taken, Trial, Values
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
-from glla.operations.triangles import resident_triangles
+from glla.operations.triangles import triangle_batches
 from glla.passes import (
     PLAIN,
     Draft,
@@ -48,7 +48,7 @@ from glla.passes.cache import cached_plan
 
 SINGULAR = "SingularMatrixError: names the place"
 
-FALLBACK, FAR = "fallback", "U or right-hand sides are near float32's limits"
+FAR = "U or right-hand sides are near float32's limits"
 """The stage in float64, and its condition."""
 
 
@@ -108,7 +108,7 @@ def fallback(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) 
     given = [at_home(draft, name, form, limits) for name, form in zip(("LU", "B"), forms, strict=True)]
     given.append(draft.operand("pivots", texels_of(Storage(1, steps((n, n))))))
     x = draft.slot("X", HostArray(forms[1].matrix))
-    draft.host(scaling.FALLBACK, partial(scaling.by_records, transposed=transposed), tuple(given), (x,))
+    draft.host(scaling.IN_FLOAT64, partial(scaling.by_records, transposed=transposed), tuple(given), (x,))
     return draft.plan({"X": x}, flops=flops(forms))
 
 
@@ -150,7 +150,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
 @cached_plan
 def on_device(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
     """Plan of a batch on the device, with transitions for single matrices."""
-    made = resident_triangles.with_factors(forms, limits, transposed=transposed)
+    made = triangle_batches.with_factors(forms, limits, transposed=transposed)
     far = Transition(
         FAR, FALLBACK, partial(fallback, tuple(Form(form.matrix) for form in forms), limits, transposed=transposed)
     )
@@ -180,9 +180,9 @@ def _singular(forms: Forms, values: Values) -> SingularMatrixError | None:
     if not len(zeros):
         return None
     *index, place = (int(i) for i in zeros[0])
-    member = values.get("member") or member_of_stack(tuple(index))
+    which = values.get("which") or matrix_of_stack(tuple(index))
     return SingularMatrixError(
-        f"lu_solve: Singular matrix{member}: U is zero at place {place} of its diagonal; "
+        f"lu_solve: Singular matrix{which}: U is zero at place {place} of its diagonal; "
         "the system has no unique solution"
     )
 

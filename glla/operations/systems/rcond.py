@@ -27,7 +27,7 @@ from glla.operations.host.scaling import Float64
 from glla.operations.layouts.crossing import at_home, bring_in_watched
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
-from glla.operations.record import BATCHED, Continue, Done, Layout, Operation, Taken, Trial, Values, Verdict
+from glla.operations.record import BATCHED, FALLBACK, Continue, Done, Layout, Operation, Taken, Trial, Values, Verdict
 from glla.operations.systems import solve
 from glla.operations.systems.inverse import device_plan, example
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant
@@ -66,14 +66,14 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, par
 
 
 def _care(form: Form, limits: Limits) -> Transition:
-    return Transition("entries grew, or are beyond 2^-40 to 2^40", fallback.FALLBACK, partial(careful, form, limits))
+    return Transition("entries grew, or are beyond 2^-40 to 2^40", FALLBACK, partial(careful, form, limits))
 
 
 @cached_plan
 def careful(form: Form, limits: Limits) -> Plan:
     """Plan of the factors of a matrix that is scaled by a power of two on the host."""
     n = form.shape[-1]
-    draft = Draft(fallback.FALLBACK)
+    draft = Draft(FALLBACK)
     a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray((n, n)))
     draft.host(SCALED, lambda a: (scaled_by_one(a)[0],), (a,), (scaled,))
     made = draft.call("factors", fallback.made_on_device(n, limits), A=scaled)
@@ -84,7 +84,7 @@ def careful(form: Form, limits: Limits) -> Plan:
 @cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of the inverses of a batch, with transitions for single matrices."""
-    form = forms[0].member
+    form = forms[0].single
     when = "entries grew, a pivot is small, or entries are beyond 2^-40 to 2^40"
     then = replace(_care(form, limits), when=when)
     return replace(solve.batched(forms, limits), operation="stack[rcond]", after=(then,))
@@ -156,9 +156,9 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if stage in ("", BATCHED) and not acceptance.finite(values, "A"):
         return Done({"rcond": np.nan})  # let through on purpose
     if stage == BATCHED:
-        return Continue(fallback.FALLBACK) if values["A"].any() else Done({"rcond": 0.0})
+        return Continue(FALLBACK) if values["A"].any() else Done({"rcond": 0.0})
     n = forms[0].shape[-1]
-    if stage in ("", fallback.FALLBACK, fallback.COMPLETE):
+    if stage in ("", FALLBACK, fallback.COMPLETE):
         return _factored(stage, values, n)
     solution = values["X"][:, 0].astype(np.float64)
     if stage == STEP:
@@ -189,12 +189,12 @@ def _factored(stage: str, values: Values, n: int) -> Verdict:
     else:
         size, norm = (float(values[name].flat[0]) for name in ("largest_A", "norm_read"))
         if size == 0 or not acceptance.size_near_one(size):
-            return Continue(fallback.FALLBACK)  # zeros may be denormals
+            return Continue(FALLBACK)  # zeros may be denormals
     if size == 0:
         return Done({"rcond": 0.0})
     growth = acceptance.growth(u, largest, size)
     if stage != fallback.COMPLETE and acceptance.grew(growth, n):
-        return Continue(fallback.COMPLETE if "scaled A" in values else fallback.FALLBACK)
+        return Continue(fallback.COMPLETE if "scaled A" in values else FALLBACK)
     if np.isinf(growth) or not u.all():
         return Done({"rcond": 0.0})
     corner = np.full(n, 1.0 / n)
@@ -230,7 +230,7 @@ RCOND = Operation(
     batch=replace(
         solve.SYSTEMS,
         most=most_batched,
-        plan=batched,
+        records_plan=batched,
         layout=Layout(lambda forms: forms[0].matrix, 3, results=results),
         filter=replace(solve.SYSTEMS.filter, watched=("least", "norms")),
     ),

@@ -113,7 +113,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -
     """Plan of a batch of systems, or of inverses, with transitions for single matrices."""
     way = plu_batches.solve_small if stack.is_small(forms) else plu_batches.solve
     made = way(forms, limits, equilibrate=equilibrate)
-    then = fallback.of_systems(tuple(form.member for form in forms), limits, equilibrate)[0]
+    then = fallback.of_systems(tuple(form.single for form in forms), limits, equilibrate)[0]
     return replace(made, after=(replace(then, when=f"{fallback.GREW}; or {fallback.SMALL}"),))
 
 
@@ -145,12 +145,14 @@ def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
-def rejected(operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibrate: bool = True) -> NDArray[np.intp]:
+def rejected_systems(
+    operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibrate: bool = True
+) -> NDArray[np.intp]:
     """Places of the matrices of a batch whose solutions are rejected."""
     a, n = operands[0], diagnostics.shape[-1]
     u, largest, squares = acceptance.side_by_side(diagnostics).transpose(0, 2, 1)
     growth = _growth(a, largest, equilibrate)
-    norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.PROBES)
+    norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.BATCH_PROBES)
     sound = np.isfinite(u).all(axis=1) & (growth <= acceptance.allowed_growth(n))
     bad = ~sound | acceptance.inverse_is_large(norms, largest, acceptance.CHECK_PIVOTS_ABOVE_IN_BATCHES)
     bad |= (np.abs(u) <= acceptance.SMALL * largest).any(axis=1)
@@ -169,7 +171,7 @@ SYSTEMS = Batch(
     most_batched,
     batched,
     Layout(lambda forms: forms[-1].matrix, 3),
-    Filter(rejected, "system", scaled=scaling.of_system),
+    Filter(rejected_systems, "system", scaled=scaling.of_system),
 )
 """Batches of systems."""
 

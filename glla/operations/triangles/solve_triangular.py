@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
 from glla.operations import reduce
-from glla.operations.acceptance import NORMAL, TINY, largest_of_columns, member_of_stack
+from glla.operations.acceptance import NORMAL, TINY, largest_of_columns, matrix_of_stack
 from glla.operations.elimination import plu_batches
 from glla.operations.host.substitution import ROWS, in_rounded_rows, of_given_factors
 from glla.operations.layouts import blocks
@@ -35,13 +35,13 @@ from glla.operations.layouts.shapes import aligned, system
 from glla.operations.product.tiles import columns_at_once, in_blocks
 from glla.operations.record import Array, Batch, Filter, Function, Layout, Operation, Taken, Values, Way, kept
 from glla.operations.systems.streams import needed
-from glla.operations.triangles import resident_triangles, triangular
+from glla.operations.triangles import triangle_batches, triangular
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, matrix, resident, texture
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
 FACTORS, LOOK = "triangles as factors", "substitute again in float64, where numbers are near float32's limits"
-FALLBACK = "substitute in float64"
+IN_FLOAT64 = "substitute in float64"
 """Work of the host, by its name in plans and traces."""
 
 
@@ -130,7 +130,7 @@ def fallback(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
     draft = Draft("fallback")
     t, b = (at_home(draft, name, form, limits) for name, form in zip("TB", forms, strict=True))
     x = draft.slot("X", HostArray(forms[1].matrix))
-    draft.host(FALLBACK, lambda t, b: in_float64(t, b, **options), (t, b), (x,))
+    draft.host(IN_FLOAT64, lambda t, b: in_float64(t, b, **options), (t, b), (x,))
     return draft.plan({"X": x}, flops=flops(forms))
 
 
@@ -182,7 +182,7 @@ def batched(
 @cached_plan
 def on_device(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
     """Plan of a batch on the device, with transitions for single matrices."""
-    made = resident_triangles.with_triangles(forms, limits, **options)
+    made = triangle_batches.with_triangles(forms, limits, **options)
     options = {"lower": False, "unit_diagonal": False, "transposed": False} | options
     again = partial(fallback, tuple(Form(form.matrix) for form in forms), limits, **options)
     return replace(made, after=after(again, options["unit_diagonal"]))
@@ -319,9 +319,9 @@ def singular(forms: Forms, values: Values, function: str = "") -> SingularMatrix
     if zeros is None or not len(zeros):
         return None
     *index, place = (int(i) for i in zeros[0])
-    member, inverse = values.get("member") or member_of_stack(tuple(index)), "inv" in (function, values.get("function"))
+    which, inverse = values.get("which") or matrix_of_stack(tuple(index)), "inv" in (function, values.get("function"))
     return SingularMatrixError(
-        f"{'inv' if inverse else 'solve_triangular'}: Singular matrix{member}: {'the triangle' if inverse else 'a'} is "
+        f"{'inv' if inverse else 'solve_triangular'}: Singular matrix{which}: {'the triangle' if inverse else 'a'} is "
         f"zero at place {place} of its diagonal; "
         f"{'it has no inverse' if inverse else 'the system has no unique solution'}"
     )
@@ -384,7 +384,7 @@ SOLVE_TRIANGULAR = Operation(
         most,
         batched,
         Layout(lambda forms: forms[1].matrix),
-        Filter(lost=not_accepted, host_work=(FALLBACK, in_float64)),
+        Filter(lost=not_accepted, host_work=(IN_FLOAT64, in_float64)),
         on_device,
     ),
     tiles=tiles,

@@ -239,7 +239,7 @@ def solve_blocks(
 def _panel_broadcast(
     draft: Draft, operand: str, start: str, shape: Shape, triangle: Triangle, values: Mapping[str, int]
 ) -> str:
-    """Block by block in the strip layout; there an upper triangle stands upside down, and so is a lower one too.
+    """Block by block in the strip layout; there an upper triangle is upside down, and so is a lower one too.
 
     The order is padded to whole groups of 16 rows. Padding is zero and stays so: of an upper triangle it comes first.
     """

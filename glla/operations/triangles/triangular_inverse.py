@@ -20,7 +20,7 @@ from glla.operations.layouts.shapes import square
 from glla.operations.record import Array, Choice, Chosen, Function, Operation, Taken, Values, Way, builder
 from glla.operations.reduce import max_magnitude
 from glla.operations.triangles import solve_triangular, triangular
-from glla.operations.triangles.solve_triangular import FALLBACK, lost
+from glla.operations.triangles.solve_triangular import IN_FLOAT64, lost
 from glla.operations.triangles.triangular import Triangle
 from glla.passes import (
     PLAIN,
@@ -164,7 +164,7 @@ def fallback(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
 
     draft = Draft("fallback")
     t, x = at_home(draft, "T", form, limits), draft.slot("X", HostArray(form.matrix))
-    draft.host(FALLBACK, inverse, (t,), (x,))
+    draft.host(IN_FLOAT64, inverse, (t,), (x,))
     return draft.plan({"X": x}, flops(forms))
 
 

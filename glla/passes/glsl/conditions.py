@@ -22,7 +22,7 @@ EXPANSION = 10_000
 """Words that the macros of one condition may stand for; it ends a text whose macros double each other."""
 
 LIMIT = 2**31
-"""Integers of a condition lie from -LIMIT to LIMIT - 1: GLSL has 32 bits, and some drivers calculate with no more."""
+"""Integers of a condition are from -LIMIT to LIMIT - 1: GLSL has 32 bits, and some drivers calculate with no more."""
 
 SHOWN = 200
 """Characters of a source line that a message shows."""

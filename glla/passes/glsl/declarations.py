@@ -42,7 +42,7 @@ _STATEMENT = re.compile(r"(?:\blayout\s*\([^)]*\)\s*)?\b(uniform|out)\b([^;{]*)(
 _PLAIN = re.compile(r"\s+(\w+)\s+(\w+)\s*")
 _LOCATED = re.compile(r"layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+(\w+)\s+(\w+)\s*")
 _PARAMETER = re.compile(r"[(,]\s*$")
-"""What stands before an ``out`` that belongs to a parameter of a function."""
+"""What is before an ``out`` that belongs to a parameter of a function."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Declared:
 
     kind: str  # as GLSL has them: ``"sampler2D"``, ``"A"``
     name: str
-    place: str  # ``"my.frag:3"``, and what stands there
+    place: str  # ``"my.frag:3"``, and what is there
     line: str
 
     def __str__(self) -> str:
@@ -213,7 +213,7 @@ def uniform_value(function: str, declared: Declared, value: Any) -> Uniform:
         what = f"shape {shape}" if shape else "a single number"
         raise OptionError(f"{at} must be {what}, got shape {array.shape}")
     convert = float if kind == "float" else bool if kind == "bool" else operator.index
-    numbers = [convert(one) for one in array.T.ravel().tolist()]  # GLSL's matrices lie column by column
+    numbers = [convert(one) for one in array.T.ravel().tolist()]  # GLSL's matrices are column by column
     try:
         struct.pack(f"<{len(numbers)}{_SCALARS[kind]}", *numbers)
     except (struct.error, OverflowError):

@@ -6,7 +6,7 @@ fragment shader ``plu/rank2/eliminate.frag`` together with ``plu/rank2/eliminate
 ``matmul/compute_tiled.comp``, the only kind that asks for more than GLSL 3.30. A fragment shader from elsewhere, a
 user's own, is known by the name that `adopt` was given.
 
-A file carries no ``#version``; it is written here. Parameters stand in a file as ``#ifndef NAME / #define NAME
+A file carries no ``#version``; it is written here. Parameters are in a file as ``#ifndef NAME / #define NAME
 default``, and `resolve` puts the values asked for above them. The resolved text *is* the identity of a program: two
 passes whose texts agree share one program, and nothing can drift from the source.
 """
@@ -156,7 +156,7 @@ def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None, *,
     The name; with a number, ``my.frag (2)``, where another text is kept under it. Messages name the file.
     `name`: what it is called, in messages too: the path of its file, for example. It has a suffix, glla's own have
     none. `text`: GLSL, without ``#version``. `vertex`: name of a shader of glla's, whose vertex stage it takes over; by
-    default one triangle that covers the target. `folder`: where its file lies; a text without one includes glla's own
+    default one triangle that covers the target. `folder`: where its file is; a text without one includes glla's own
     files only. `keep`: never replace it, and replace none: plans that draw with it stay as they are when its file
     changes.
     Raises ShaderError: the name has no suffix.

@@ -22,7 +22,7 @@ ROUNDED = 3.0
 products and of sums as they add up in many rows. Their bound has the longest row's entries in place of `ROUNDED`. In
 addition a device flushes numbers below 2^-126 to zero in each operation."""
 
-MOST_DOUBT = 0.5
+MOST_SLACK = 0.5
 """Fraction of the goal that these may reach; above it the residual is computed in float64."""
 
 
@@ -118,11 +118,11 @@ class OnDevice:
             return
         rows = self._a.rows
         norms = rows.norm_of_magnitudes + abs(self._a.shift)
-        doubt = UNIT_ROUNDOFF * (self.size + ROUNDED * norms * norm_on_device(self.x))
+        slack = UNIT_ROUNDOFF * (self.size + ROUNDED * norms * norm_on_device(self.x))
         flushed = np.ldexp(float(rows.lengths.max()) + 3, max(self._a.exponent, 0) - 126)
-        doubt += flushed * np.sqrt(rows.shape[0])
-        if doubt <= MOST_DOUBT * self._wanted:
-            self.residual += doubt
+        slack += flushed * np.sqrt(rows.shape[0])
+        if slack <= MOST_SLACK * self._wanted:
+            self.residual += slack
             return
         self._exact = self._b.numpy().astype(np.float64) - self._a.times(self.x.numpy().astype(np.float64))
         self.residual = norm(self._exact)

@@ -19,7 +19,7 @@ SETTLE.solve = SETTLE.inv = (stage, v) => {
   const diag = ofDiagonal(v.at("diagonal"), v.matrix("A").n);
   const known = { grew: v.given("grew"), last: v.given("last"), least: v.given("least") };
   if (stage === "probe") return probed(v, diag, known);
-  if (stage === "look at the pivots") {
+  if (stage === "pivot check") {
     return firstNoise(diag.u, v.at("errors")) ?? (known.grew === undefined ? { done: {} } : substitute("all pivots are above their rounding errors"));
   }
   if (stage === "substitute") return substituted(v, known);
@@ -48,7 +48,7 @@ function usual(v) {
 }
 
 const smallWords = ({ u, most }, place) => `pivot ${place}, ${short(u[place])}, is small beside its column's ${short(most[place])}`;
-const watched = ({ u }, because, given) => zeroPivot(u) ?? { go: "look at the pivots", because, given };
+const watched = ({ u }, because, given) => zeroPivot(u) ?? { go: "pivot check", because, given };
 
 // After the factors of the scaled system, with partial or with complete pivoting.
 function factored(v, stage, diag) {
@@ -67,7 +67,7 @@ function probed(v, { most }, known) {
   const size = normOfProbes(v.matrix("probe_solutions"));
   if (!inverseIsLarge(size, most)) return substitute("the inverse is not large, so the factors are accepted");
   const because = `the inverse is large, about ${short(size)}`;
-  return known.grew && !known.last ? { go: "complete pivoting", because: `${because}, and entries grew` } : { go: "look at the pivots", because };
+  return known.grew && !known.last ? { go: "complete pivoting", because: `${because}, and entries grew` } : { go: "pivot check", because };
 }
 
 // Columns of A, as they were factored.

@@ -5,7 +5,7 @@
 #define PAIR 0  // candidates are pairs of rows (1), or rows for column 2k+1, and all of them name p (0)
 #endif
 #ifndef BESIDE
-#define BESIDE 0  // the candidates stand beside the panel, where the step before has left them (1)
+#define BESIDE 0  // the candidates are beside the panel, where the step before has left them (1)
 #endif
 
 #include "lib/fullscreen.glsl"

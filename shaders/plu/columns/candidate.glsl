@@ -1,4 +1,4 @@
-// A pivot candidate (norm, row, column, 0): how good it is, and where it stands. norm = -1: none.
+// A pivot candidate (norm, row, column, 0): how good it is, and where it is. norm = -1: none.
 //
 // The thesis (section 4.1.2) found explicit tests "a major bottleneck" and multiplied by float(test) instead, which makes a
 // NaN of an infinite norm that loses; a selection needs neither.

@@ -1,4 +1,4 @@
-"""Plans run on arrays that lie wrapped, with what holds for each of them checked on the way."""
+"""Plans run on wrapped arrays, with what holds for each of them checked on the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stacks that lie on a device: results lie there too, are those of the host's stacks, and no matrix is read back."""
+"""Stacks on a device: results are there too, are those of the host's stacks, and no matrix is read back."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def traffic(device, monkeypatch):
     return found
 
 
-def members(count, n, rng):
+def batch_of(count, n, rng):
     """Definite matrices of a batch, eigenvalues from 1 to 4."""
     return np.stack([4 * testing.spd(n, rng, 4.0) for _ in range(count)])
 
@@ -56,8 +56,8 @@ def parts(result):
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_results_stay_and_figures_alone_are_read(name, device, rng, traffic):
-    a = members(COUNT, ORDER, rng)
+def test_results_stay_and_diagnostics_alone_are_read(name, device, rng, traffic):
+    a = batch_of(COUNT, ORDER, rng)
     A = glla.asarray(a, device)
     traffic["write"].clear()
     found = parts(CALLS[name](A))
@@ -73,12 +73,12 @@ NUMBERS = {
     **dict.fromkeys(("solve lower triangular", "inv lower triangular", "lu_solve"), 1),
     "rcond": 3, "det": 5, "slogdet": 5, "lu_factor": 5,
 }  # fmt: skip
-"""Numbers that are read of each matrix of order 3 which stands, in a stack of many."""
+"""Numbers that are read of each matrix of order 3 that is accepted, in a stack of many."""
 
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_of_small_matrices_little_is_read(name, device, rng, traffic):
-    a, bytes_ = members(9600, 3, rng), 9600 * 4 * NUMBERS[name]  # of fewer, all figures are read
+    a, bytes_ = batch_of(9600, 3, rng), 9600 * 4 * NUMBERS[name]  # of fewer, all diagnostics are read
     CALLS[name](glla.asarray(a, device))
     assert bytes_ <= sum(traffic["read"]) <= bytes_ * 1.05
     traffic["read"].clear()
@@ -88,17 +88,17 @@ def test_of_small_matrices_little_is_read(name, device, rng, traffic):
 
 
 @pytest.mark.parametrize(
-    ("variant", "figures"), [("adjugate", 3), ("adjugate_fused", 3), ("pivoted_small", 9), ("gauss_jordan", 1)]
+    ("variant", "numbers"), [("adjugate", 3), ("adjugate_fused", 3), ("pivoted_small", 9), ("gauss_jordan", 1)]
 )
-def test_inverses_of_order_3_stay(variant, figures, device, rng, traffic):
+def test_inverses_of_order_3_stay(variant, numbers, device, rng, traffic):
     count = 40 if variant == "gauss_jordan" else 400  # that goes one by one
-    a = members(count, 3, rng).reshape(4, -1, 3, 3)
+    a = batch_of(count, 3, rng).reshape(4, -1, 3, 3)
     A = glla.asarray(a, device)
     traffic["write"].clear()
     X = glla.inv(A, variant=variant)
     assert type(X) is glla.Array and X.shape == a.shape
     assert not traffic["write"]
-    assert max(traffic["read"]) <= 4 * figures * count * 1.1  # the last line of a texture is filled up
+    assert max(traffic["read"]) <= 4 * numbers * count * 1.1  # the last line of a texture is filled up
     x = glla.inv(a, variant=variant)
     testing.assert_exact(X.numpy(), x)
     testing.assert_exact(glla.inv(A[1, 2], variant=variant).numpy(), x[1, 2])
@@ -113,7 +113,7 @@ def test_inverses_of_order_3_stay(variant, figures, device, rng, traffic):
     ids=str,
 )
 def test_determinants_are_those_of_the_host_bit_by_bit(n, exponents, device, rng):
-    a = np.ldexp(members(4, n, rng), np.reshape(exponents, (4, 1, 1))).reshape(2, 2, n, n)
+    a = np.ldexp(batch_of(4, n, rng), np.reshape(exponents, (4, 1, 1))).reshape(2, 2, n, n)
     a[1, 1, 0] = 0  # singular
     A = glla.asarray(a, device)
     for mine, expected in zip(glla.slogdet(A), glla.slogdet(a), strict=True):
@@ -125,7 +125,7 @@ def test_determinants_are_those_of_the_host_bit_by_bit(n, exponents, device, rng
 
 
 def test_one_matrix_gives_numbers(rng):
-    A = glla.asarray(members(2, 5, rng))
+    A = glla.asarray(batch_of(2, 5, rng))
     for one in (glla.det(A[0]), *glla.slogdet(A[0]), glla.rcond(A[0])):
         assert type(one) is np.float32
     for one in (glla.det(A), *glla.slogdet(A), glla.rcond(A)):
@@ -136,7 +136,7 @@ def test_one_matrix_gives_numbers(rng):
 
 @pytest.mark.parametrize("variant", ["adjugate", "adjugate_fused"])
 def test_inverses_out_of_range_are_refused(variant, rng):
-    a = members(3, 3, rng)
+    a = batch_of(3, 3, rng)
     for exponent, message in ((127, r"got one below 2\^-126 \(matrix 1"), (-140, "does not fit float32")):
         # 2^-140: entries are denormals, which a GPU may take for zeros
         given = a.copy()
@@ -159,7 +159,7 @@ def test_inverses_out_of_range_are_refused(variant, rng):
 
 def test_a_residual_that_may_be_too_large_is_looked_at(device, rng, traffic):
     """Rejected matrices alone are read back: the author's pivot of 1e-8 loses what is in the matrix."""
-    a = members(4, 20, rng)
+    a = batch_of(4, 20, rng)
     a[2, :2, :2], a[2, :2, 2:], a[2, 2:, :2] = [[1e-8, 1], [1, 1]], 0, 0
     A = glla.asarray(a, device)
     with pytest.raises(ConvergenceError, match=r"n norm\(A\) norm\(X\) u at index \(2\) of the stack, .* in column 0 "):
@@ -167,9 +167,9 @@ def test_a_residual_that_may_be_too_large_is_looked_at(device, rng, traffic):
     assert traffic["read"].count(a[0].nbytes) == 2  # A and X of the one
 
 
-def test_a_large_inverse_is_looked_at_and_stands(device, rng, traffic):
+def test_a_large_inverse_is_checked_and_accepted(device, rng, traffic):
     """n norm(A) norm(X) u is above 1, as if noise were a pivot; the rows are small, and that is all."""
-    a = np.ldexp(members(1, 33, rng)[0], -np.arange(33)[:, np.newaxis])
+    a = np.ldexp(batch_of(1, 33, rng)[0], -np.arange(33)[:, np.newaxis])
     X = glla.inv(glla.asarray(a, device), variant="gauss_jordan")
     assert traffic["read"].count(a.nbytes) == 2
     testing.assert_exact(X.numpy(), glla.inv(a, variant="gauss_jordan"))
@@ -177,7 +177,7 @@ def test_a_large_inverse_is_looked_at_and_stands(device, rng, traffic):
 
 def test_the_residual_of_the_authors_way_knows_the_half_that_is_given(device, rng, traffic):
     """What is on the other side of the diagonal is not read, by the residual neither."""
-    a = members(1, 24, rng)[0]
+    a = batch_of(1, 24, rng)[0]
     given = np.tril(a) + np.triu(np.full_like(a, 7), 1)
     options = {"assume_a": "pos", "lower": True, "variant": "cholesky_gets_product"}
     X = glla.inv(glla.asarray(given, device), **options)
@@ -189,7 +189,7 @@ def test_the_residual_of_the_authors_way_knows_the_half_that_is_given(device, rn
 
 def test_a_residual_beyond_what_float32_tells_is_read(monkeypatch, device, rng, traffic):
     monkeypatch.setattr(residual, "ACCEPTED", 0.0)  # whatever the device finds may be too large
-    a = members(2, 10, rng)
+    a = batch_of(2, 10, rng)
     for options in ({"variant": "gauss_jordan"}, {"assume_a": "pos", "variant": "cholesky_gets_product"}):
         traffic["read"].clear()
         X = glla.inv(glla.asarray(a, device), **options)
@@ -198,12 +198,12 @@ def test_a_residual_beyond_what_float32_tells_is_read(monkeypatch, device, rng, 
 
 
 def scaled(a, place):
-    """Bring a member near float32's limits: it is done again by the fallback."""
+    """Bring a matrix near float32's limits: it is done again by the fallback."""
     a[place] *= np.float32(2.0**-90)
 
 
 def weak(a, place):
-    """Take the strength of a member's diagonal: three diagonals alone are eliminated without exchanges."""
+    """Take the strength of a matrix's diagonal: three diagonals alone are eliminated without exchanges."""
     a[place] -= np.diag(np.diag(a[place]) * np.float32(1 - 1e-6))
 
 
@@ -212,13 +212,13 @@ CAREFUL = {
     "cho_solve": scaled, "lu_factor": scaled, "slogdet": scaled, "rcond": scaled, "cholesky": scaled,
     "lu_solve": scaled, "solve lower triangular": scaled, "inv lower triangular": scaled,
 }  # fmt: skip
-"""Calls, and what a member needs the fallback for."""
+"""Calls, and what a matrix needs the fallback for."""
 
 
 @pytest.mark.parametrize("name", CAREFUL)
-def test_members_that_need_care_are_read_alone(name, device, rng, traffic):
+def test_matrices_that_need_the_fallback_are_read_alone(name, device, rng, traffic):
     count, places = 60, (7, 31)
-    a = members(count, 20, rng)
+    a = batch_of(count, 20, rng)
     calm, fallback, one = glla.asarray(a, device), a.copy(), a[0].nbytes
     for place in places:
         CAREFUL[name](fallback, place)
@@ -230,14 +230,14 @@ def test_members_that_need_care_are_read_alone(name, device, rng, traffic):
         bytes_of[which] = [sum(traffic[way]) for way in ("read", "write")]
     more = np.subtract(bytes_of["fallback"], bytes_of["calm"])
     assert one / 20 <= more[0] <= len(places) * 4 * one  # operands, factors and what comes of them
-    assert more[1] <= len(places) * 4 * one + 3 * 4 * count  # and a number for each member
+    assert more[1] <= len(places) * 4 * one + 3 * 4 * count  # and a number for each matrix
     for mine, expected in zip(found, parts(CALLS[name](fallback)), strict=True):
         tolerance = 1e-6 if name == "rcond" else 0  # norms are summed in another order
         np.testing.assert_allclose(getattr(mine, "numpy", mine.copy)(), expected, rtol=tolerance)
 
 
 def test_the_bandwidth_is_found_where_the_matrices_are(device, rng, traffic):
-    a = np.triu(np.tril(members(30, 20, rng), 1), -2)
+    a = np.triu(np.tril(batch_of(30, 20, rng), 1), -2)
     A = glla.asarray(a, device)
     traffic["write"].clear()
     X = glla.solve(A, np.ones(20), assume_a="banded")
@@ -269,7 +269,7 @@ TRIANGLES = {
 
 @pytest.mark.parametrize("name", TRIANGLES)
 @pytest.mark.parametrize("far", [False, True])
-def test_stacks_of_triangles_go_together_and_are_the_hosts(name, far, device, rng, monkeypatch):
+def test_stacks_of_triangles_are_batched_and_are_the_hosts(name, far, device, rng, monkeypatch):
     a = (rng.standard_normal((3, 4, 11, 11)) / 11 + 2 * np.eye(11)).astype(np.float32)
     b = rng.standard_normal((4, 11, 3)).astype(np.float32)  # broadcasts
     if far:

@@ -5,7 +5,7 @@ operands --> one A for all?      its right-hand sides side by side: one system
                                  more, and each one that is rejected again is settled by its operation
          --> else                matrix by matrix, right-hand sides in blocks that a texture holds
 
-A public function checks its own arguments and makes one `Call`; nothing else here knows which function it is.
+A public function checks its own arguments and makes one `Caller`; nothing else here knows which function it is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from glla.array.convert import finite_result
 from glla.array.value import Resident
 from glla.errors import ShapeError
 from glla.lazily import Later
-from glla.linalg import resident
+from glla.linalg import device_stacks
 from glla.linalg.batches import Batches, Index, Results, place
 from glla.linalg.execution import on_device, run_stages
 from glla.linalg.operands import (
@@ -49,7 +49,7 @@ REFINED = ("X", "iterations", "backward_error")
 """Results of a refined solution."""
 
 
-class Call(Batches):
+class Caller(Batches):
     """A call, which is carried out for one matrix or a batch, wherever it is; its attributes are those of `Batches`."""
 
     def __call__(self, a: Any, b: Any = None) -> Array | Host:
@@ -95,9 +95,9 @@ class Call(Batches):
             return {name: np.ascontiguousarray(one).reshape((*batch, *one.shape[1:])) for name, one in found.items()}
         if not batch and not as_batch:
             return self._kept(self._one((), a))
-        found = self._device_batch((resident.spread(a, batch or (1,)),), batch)
+        found = self._device_batch((device_stacks.spread(a, batch or (1,)),), batch)
         return {
-            name: (resident.shaped if isinstance(one, Resident) else np.reshape)(one, (*batch, *one.shape[1:]))
+            name: (device_stacks.shaped if isinstance(one, Resident) else np.reshape)(one, (*batch, *one.shape[1:]))
             for name, one in found.items()
         }
 
@@ -180,13 +180,13 @@ class Call(Batches):
         if a.ndim == 2 and b.ndim < 3:
             found: Array = one(a, column(b))
             return found if b.ndim == 2 else found.reshape(-1)
-        right = resident.beside_a_stack(b if b.ndim > 1 else b.reshape(1, -1, 1), self.device)
+        right = device_stacks.beside_a_stack(b if b.ndim > 1 else b.reshape(1, -1, 1), self.device)
         if prod(a.shape[:-2]) == 1:  # one matrix for all: one system with many right-hand sides
-            wide, apart = resident.as_columns(right, shape)
+            wide, apart = device_stacks.as_columns(right, shape)
             found = apart(one(a if a.ndim == 2 else a.reshape(a.shape[-2:]), wide))
         else:
-            pair = (resident.spread(resident.beside_a_stack(part, self.device), batch) for part in (a, right))
-            found = resident.shaped(self._device_batch(tuple(pair), batch)[self.results[0]], shape)
+            pair = (device_stacks.spread(device_stacks.beside_a_stack(part, self.device), batch) for part in (a, right))
+            found = device_stacks.shaped(self._device_batch(tuple(pair), batch)[self.results[0]], shape)
         return found if b.ndim > 1 else found[..., 0]
 
     def _device_batch(self, operands: tuple[Resident, ...], batch: Index) -> Results:
@@ -195,11 +195,11 @@ class Call(Batches):
         found = self._device_pieces(operands, batch, way.piece) if way.kind == "batched" else None
         if found is not None:
             return found
-        stacks, each = [resident.flat(one) for one in operands], list[Results]()
+        stacks, each = [device_stacks.flat(one) for one in operands], list[Results]()
         for index in one_by_one(self.device, stacks[0].shape[0]):
-            own = (Array._of(resident.member(one, index)) for one in stacks)
+            own = (Array._of(device_stacks.matrix_at(one, index)) for one in stacks)
             each.append(self._kept(self._one(place(index, batch), *own)))
-        return {name: resident.joined_results([one[name] for one in each]) for name in each[0]}
+        return {name: device_stacks.joined_results([one[name] for one in each]) for name in each[0]}
 
     # -- one matrix ---------------------------------------------------------------------------------------------------
 
@@ -230,7 +230,7 @@ class Call(Batches):
         one: Any = results.get(name)
         if getattr(one, "ndim", 0) != 2:
             return results
-        return {**results, name: resident.kept(self.function, one, self.device, self.check_finite)}
+        return {**results, name: device_stacks.kept(self.function, one, self.device, self.check_finite)}
 
 
 def stacked(results: Iterable[Host]) -> Host:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glla.operations.batches import again, flags, stack
+from glla.operations.batches import flags, retry, stack
 from glla.operations.linear import elementwise, fold, move
 from glla.operations.linear.create import draw_full
 from glla.operations.linear.view import View
@@ -43,7 +43,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     """
     size = limits.texture_size
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
-    made = again.batched(batch, at_home, limits, **options)
+    made = retry.with_retry(batch, at_home, limits, **options)
     draft = Draft(made.operation)
     views = [form.view if isinstance(form.view, View) else View.of(form.shape) for form in forms]
     slots = {name: draft.operand(name, view.storage(size)) for name, view in zip("AB", views, strict=False)}

@@ -25,13 +25,13 @@ from glla.operations.record import Array, Batch
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, Storage, Transition, texture
 from glla.passes.cache import cached_plan
 
-AGAIN, LOOK = "together again", "look at the pivots together"
+RETRY, PIVOT_CHECK = "retry of the batch, scaled", "pivot check of the batch"
 """Names of the stages."""
 
 SCALE, BACK, ERRORS = (
-    "scale members by powers of two",
-    "scale members back",
-    "rounding errors of the pivots of members",
+    "scale matrices by powers of two",
+    "scale matrices back",
+    "rounding errors of the pivots of matrices",
 )
 """Work of the host, by the words that a plan and a trace have for it."""
 
@@ -69,17 +69,19 @@ def _back(batch: Batch, forms: Forms, texels: Array, f: Integers, sizes: Integer
 
 
 @cached_plan
-def batched(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
+def with_retry(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     """Plan of a batch, with its fallbacks: for all rejected matrices at once, and for a single one."""
-    made = batch.plan(forms, limits, **options)
+    made = batch.records_plan(forms, limits, **options)
     if batch.filter.scaled is None or forms[0].count == 1:
         return made
     when = "matrices are rejected: all of them in one batch"
-    return replace(made, after=(Transition(when, AGAIN, partial(plan, batch, forms, limits, **options)), *made.after))
+    return replace(
+        made, after=(Transition(when, RETRY, partial(scaled_plan, batch, forms, limits, **options)), *made.after)
+    )
 
 
 @cached_plan
-def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
+def scaled_plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     """Plan of as many matrices once more.
 
     Operands ``A`` and ``B``, stacks of the host. Results ``matrices``, in float64, and ``diagnostics``, as
@@ -87,9 +89,9 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
     lost.
     """
     assert batch.filter.scaled is not None
-    inner = batch.plan(forms, limits, **options)
+    inner = batch.records_plan(forms, limits, **options)
     count, n, lines = forms[0].count, forms[0].shape[-1], (batch.layout.lines, batch.layout.order(forms))
-    draft = Draft(AGAIN)
+    draft = Draft(RETRY)
     names = "AB"[: len(forms)]
     given = tuple(draft.operand(name, HostArray(form.shape)) for name, form in zip(names, forms, strict=True))
     storage = texture(inner.slots["raw"])
@@ -106,18 +108,18 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
         "diagnostics": draft.slot("diagnostics", HostArray((count, *lines))),
     }
     draft.host(BACK, partial(_back, batch, forms), (read, made["f"], made["sizes"]), tuple(results.values()))
-    after = (Transition("a pivot is small, or an inverse large", LOOK, partial(look, forms[0], limits)),)
+    after = (Transition("a pivot is small, or an inverse large", PIVOT_CHECK, partial(pivot_check, forms[0], limits)),)
     return draft.plan({**results, **made}, after=after if batch.filter.judged == "system" else ())
 
 
 @cached_plan
-def look(form: Form, limits: Limits) -> Plan:
+def pivot_check(form: Form, limits: Limits) -> Plan:
     """Plan of the pivot check of a batch of scaled matrices, ``scaled A``; result ``accepted``: which are accepted."""
     inner = plu_batches.factor((form,), limits)
     storage, count = texture(inner.slots["raw"]), form.count
-    draft = Draft(LOOK)
+    draft = Draft(PIVOT_CHECK)
     a, raw = draft.operand("scaled A", HostArray(form.shape)), draft.slot("raw", texels_of(storage))
-    draft.host("lay members out", partial(_laid_out, storage), (a,), (raw,))
+    draft.host("lay matrices out", partial(_laid_out, storage), (a,), (raw,))
     records = draft.call("factors", inner, raw=write_texels(draft, raw, storage))["records"]
     accepted = draft.slot("accepted", HostArray((count,)))
     read = read_texels(draft, records, "records")
@@ -151,5 +153,5 @@ def _accepted(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
 
 def most(batch: Batch, forms: Forms, limits: Limits) -> int:
     """Largest number of rejected matrices in one plan."""
-    together = batch.most(forms, limits)
-    return min(together, plu_batches.most_factors(forms[:1], limits)) if batch.filter.judged == "system" else together
+    at_once = batch.most(forms, limits)
+    return min(at_once, plu_batches.most_factors(forms[:1], limits)) if batch.filter.judged == "system" else at_once

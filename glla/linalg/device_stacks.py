@@ -42,7 +42,7 @@ def flat(a: Resident) -> Resident:
     return layouts.whole(layouts.reshaped(a, (prod(a.shape[:-2]), *a.shape[-2:])))
 
 
-def members(stacks: Iterable[Resident], first: int, end: int) -> tuple[Resident, ...]:
+def sliced(stacks: Iterable[Resident], first: int, end: int) -> tuple[Resident, ...]:
     """Take some matrices of stacks, in order."""
     return tuple(
         layouts.whole(one.seen(layouts.view_of(one)[1].sliced(slice(first, end)))) for one in map(flat, stacks)
@@ -79,7 +79,7 @@ def refuse_nonfinite_there(function: str, name: str, a: Host | Array, named: boo
         refuse_nonfinite_largest(function, name, largest)
 
 
-def read_together(
+def read_matrices(
     operands: tuple[Resident, ...], places: NDArray[np.intp]
 ) -> Iterator[tuple[NDArray[np.intp], tuple[Host, ...]]]:
     """Read some matrices of stacks: they are gathered on the device first, and nothing else is read."""
@@ -92,13 +92,13 @@ def read_together(
         yield some, tuple(shaping.take(one, some, 0).numpy() for one in stacks)
 
 
-def member(a: Resident, index: int) -> Resident:
+def matrix_at(a: Resident, index: int) -> Resident:
     """One matrix of a stack."""
     assert a.view is not None
     return layouts.best(a.seen(a.view.sliced(index)))
 
 
-def mended(matrices: Resident, fixes: dict[int, Host]) -> Resident:
+def replaced(matrices: Resident, fixes: dict[int, Host]) -> Resident:
     """Put matrices of the host into a stack on the device; beside them a number for each matrix goes there."""
     if not fixes:
         return matrices
@@ -147,5 +147,5 @@ def diagnostics(found: Host, beside: Any) -> np.float32 | Host | Array:
     """
     if isinstance(beside, Array) and beside.ndim > 2:
         return Array._of(from_array(found, beside.device))
-    figure: np.float32 | Host = found[()]
-    return figure
+    number: np.float32 | Host = found[()]
+    return number

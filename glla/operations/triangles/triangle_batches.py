@@ -10,8 +10,8 @@ device, which finds the matrices that may have failed: see `glla.operations.batc
 
 from __future__ import annotations
 
-from glla.operations.batches import flags, residents
-from glla.operations.batches.residents import extremes_of, read_diagnostics, taken
+from glla.operations.batches import flags, linear_batches
+from glla.operations.batches.linear_batches import extremes_of, read_diagnostics, taken
 from glla.operations.elimination import plu_batches
 from glla.operations.linear import create, elementwise, fold, move
 from glla.operations.linear.view import View
@@ -25,7 +25,7 @@ def with_triangles(
 ) -> Plan:
     """Plan of T X = B, or with the transpose of T, for stacks of one shape but for rows and columns.
 
-    Operands ``A``, which is T, and ``B``. Results ``matrices``: X. Figures of each member: ``most_A``, T's largest
+    Operands ``A``, which is T, and ``B``. Results ``matrices``: X. Diagnostics of each matrix: ``most_A``, T's largest
     magnitude; of the triangle alone ``least``, that is not zero, ``most``, and ``row``, the least of the rows' largest;
     ``diagonal``, the least on it, without `unit_diagonal`; ``columns_B`` and ``columns_X``, the largest in each column.
     They are read back; of a large stack ``flags`` are, in their place.
@@ -48,18 +48,18 @@ def with_triangles(
     count, (n, columns) = forms[0].count, forms[1].matrix
     diagnostics: dict[str, str] = {}
 
-    def figure(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
+    def add_diagnostic(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
         diagnostics[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
 
-    figure("most_A", t, a, "max_magnitude", (-2, -1))
+    add_diagnostic("most_A", t, a, "max_magnitude", (-2, -1))
     diagnostics |= draft.call("ends of the triangle", extremes_of(view, False, size), A=kept)
     rows = fold.fold(_turned(view) if transposed else view, "max_magnitude", (-1,), size)
     of_rows = draft.call("rows", rows, A=kept)["total"]
-    figure("row", of_rows, View.of((*a.shape[:-1], 1)), "min_magnitude", (-2, -1))
+    add_diagnostic("row", of_rows, View.of((*a.shape[:-1], 1)), "min_magnitude", (-2, -1))
     if not unit_diagonal:
-        figure("diagonal", t, _diagonal(a), "min_magnitude", (-1,))
-    figure("columns_B", right, b, "max_magnitude", (-2,))
-    figure("columns_X", x, View.of((count, n, columns)), "max_magnitude", (-2,))
+        add_diagnostic("diagonal", t, _diagonal(a), "min_magnitude", (-1,))
+    add_diagnostic("columns_B", right, b, "max_magnitude", (-2,))
+    add_diagnostic("columns_X", x, View.of((count, n, columns)), "max_magnitude", (-2,))
     judge = flags.of_triangles(count, columns, False, unit_diagonal, size)
     return _looked_at(draft, x, diagnostics, count * (len(diagnostics) + 2 * columns - 2), judge)
 
@@ -69,7 +69,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
     """Plan of L U X = B, rows in order, or with the transpose of L U.
 
     Operands ``A``, the factors, ``B``, and ``I``, the rows' numbers, int32, (..., n, 1): which row of B is taken, with
-    `transposed` which row of the solution. Results ``matrices``: X. Figures of each matrix, which are read as in
+    `transposed` which row of the solution. Results ``matrices``: X. Diagnostics of each matrix, which are read as in
     `with_triangles`: ``most_A``, the factors' largest magnitude; ``least_U``, ``most_U``, ``least_B``, ``most_B``, of
     the largest in the columns; ``diagonal``, the least on U's; ``most_X``.
     `forms`, `limits`: as in `with_triangles`, of packed factors and of B. `transposed`: with the transpose.
@@ -89,16 +89,16 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
     x, solutions = _solved(draft, (a, lu), start, transposed, limits), View.of((count, n, columns))
     diagnostics: dict[str, str] = {}
 
-    def figure(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
+    def add_diagnostic(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
         diagnostics[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
 
-    figure("most_A", lu, a, "max_magnitude", (-2, -1))
+    add_diagnostic("most_A", lu, a, "max_magnitude", (-2, -1))
     upper = draft.call("U", move.triangle(a, True, 0, size), A=lu)["result"]
     for name, slot, seen in (("U", upper, View.of(a.shape)), ("B", right, b)):
         ends = draft.call(f"columns of {name}", extremes_of(seen, True, size), A=slot)
         diagnostics |= {f"{end}_{name}": ends[end] for end in ("least", "most")}
-    figure("diagonal", lu, _diagonal(a), "min_magnitude", (-1,))
-    figure("most_X", x, solutions, "max_magnitude", (-2, -1))
+    add_diagnostic("diagonal", lu, _diagonal(a), "min_magnitude", (-1,))
+    add_diagnostic("most_X", x, solutions, "max_magnitude", (-2, -1))
     judge = flags.of_triangles(count, columns, True, False, size)
     solved = ordered(x, solutions) if transposed else x
     return _looked_at(draft, solved, diagnostics, count * len(diagnostics), judge)
@@ -107,7 +107,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
 def _looked_at(draft: Draft, x: str, diagnostics: dict[str, str], numbers: int, judge: Plan) -> Plan:
     """Return the plan, with diagnostics to read: all, or if they are many, flags of rejected matrices."""
     results = {"matrices": x}
-    if 4 * numbers <= residents.READ_WHOLE:
+    if 4 * numbers <= linear_batches.READ_WHOLE:
         results |= {name: read_diagnostics(draft, slot, name) for name, slot in diagnostics.items()}
     else:
         given = {SAMPLERS.get(name, name): slot for name, slot in diagnostics.items()}
