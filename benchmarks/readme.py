@@ -1,7 +1,6 @@
-"""Write the tables and plots of docs/facts/tables.md, and the README's table of speed.
+"""Write the README's table of speed, and the plots of docs/facts/tables.md, whose tables the site makes of `parts`.
 
-The measurements are the newest results of each renderer; the collection of variants is costed on the default device,
-which must have what every variant needs. ``--measurements`` leaves the collection as it is, and needs no device.
+The measurements are the newest results of each renderer.
 """
 
 from __future__ import annotations
@@ -12,15 +11,14 @@ from pathlib import Path
 
 from benchmarks import differences, exact, kernels, plots, seeds, tables, thesis
 from benchmarks.operations import measurements
-from benchmarks.study import RESULTS, ROOT, Data, between, read, slug, warnings
-from glla import Device
-from glla.lab import collection, machine, peers
+from benchmarks.study import RESULTS, ROOT, Data, read, slug, warnings
+from glla.lab import machine, peers
 from glla.lab.measurement import Measurement
 from glla.lab.samples import Samples
 from glla.lab.table import digits, markdown, quartiles
 
-README = ROOT / "docs" / "facts" / "tables.md"
-FRONT = ROOT / "README.md"
+README = ROOT / "README.md"
+START, END = "<!-- speed: python -m benchmarks readme -->", "<!-- end of speed -->"
 WHOLE = {"matmul", "plu", "rref", "solve", "inv"}
 """Operations that a run must have for its figures to stand for a renderer."""
 
@@ -252,50 +250,34 @@ def _speed(run: Data, operation: str) -> tuple[str, ...]:
 
 
 def parts(results: Path) -> dict[str, str]:
-    """Give every generated part that needs no device, by its name."""
+    """Give every table of the site, by its name, that needs no device."""
     return {
         "measurements": "\n\n".join(section(run) for run in whole(results)),
         "plots": images(results),
-        "side by side": tables.side_by_side(results),
+        "side-by-side": tables.side_by_side(results),
         "restoration": tables.restored(results),
         "windows": tables.squared(results),
         "seeds": seeds.table(results),
         "exact": exact.table(results),
         "thesis": thesis.speedups(results),
+        "claims": thesis.claims(results),
         "cluster": tables.cluster(results),
         "kernels": kernels.table(results),
         "differences": differences.table(results),
         "sparse": tables.sparse(results),
-        "speed": speed(whole(results)),
     }
 
 
-def rewritten(page: str, made: dict[str, str]) -> str:
-    """Put parts between their marks, where a page has these."""
-    for name, content in made.items():
-        page = between(page, name, content)
-    return page
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Rewrite the pages, and draw the plots."""
-    parser = argparse.ArgumentParser("python -m benchmarks readme", description=__doc__)
-    parser.add_argument("--measurements", action="store_true", help="leave the table of variants as it is")
-    options = parser.parse_args(arguments)
-    made = parts(RESULTS) | ({} if options.measurements else {"variants": collection.markdown(_collection())})
+    """Rewrite the README's table, and draw the plots."""
+    argparse.ArgumentParser("python -m benchmarks readme", description=__doc__).parse_args(arguments)
     for path, picture in drawn(RESULTS).items():
         if not path.exists() or not plots.is_current(path.read_text(encoding="utf-8"), picture):
             path.write_text(plots.svg(picture), encoding="utf-8")
-    for page in (README, FRONT):
-        page.write_text(rewritten(page.read_text(encoding="utf-8"), made), encoding="utf-8")
-    thesis.CLAIMS.write_text(thesis.claims(RESULTS), encoding="utf-8")
+    README.write_text(rewritten(README.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def _collection() -> list[collection.Entry]:
-    """Cost all variants."""
-    with Device() as device:
-        found = collection.entries(device)
-    lacking = [entry.variant for entry in found if entry.fetches is None]
-    if lacking:
-        raise SystemExit(f"this device has not what {', '.join(lacking)} needs, so their fetches cannot be counted")
-    return found
+def rewritten(page: str) -> str:
+    """Put the table between its two marks."""
+    before, rest = page.split(START)
+    return f"{before}{START}\n\n{speed(whole(RESULTS))}\n\n{END}{rest.split(END)[1]}"

@@ -173,17 +173,3 @@ def warnings(data: Data) -> list[str]:
     load = machine.busy(data["load"]) if "load" in data else ""
     troubles = data.get("busy", [])
     return [*(troubles if isinstance(troubles, list) else [troubles] if troubles else []), *([load] if load else [])]
-
-
-def marks(name: str) -> tuple[str, str]:
-    """Give the marks before and after a generated part of a page."""
-    return f"<!-- {name}: python -m benchmarks readme -->", f"<!-- end of {name} -->"
-
-
-def between(page: str, name: str, content: str) -> str:
-    """Put a generated part between its two marks; a page without them stays."""
-    start, end = marks(name)
-    if start not in page:
-        return page
-    before, rest = page.split(start)
-    return f"{before}{start}\n\n{content}\n\n{end}{rest.split(end)[1]}"

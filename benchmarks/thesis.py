@@ -1,10 +1,9 @@
 """The thesis's evaluation, kept.
 
 It does what `glla study thesis` does; the file is written anew after each section: a run that is cut leaves what it has
-done. ``glla study thesis --from FILE --out PAGE`` makes the page of it, ``python -m benchmarks readme`` the table of
-speed-ups and that of claims in benchmarks/results/thesis.md, of the newest run of each renderer that has all sections
-and was not disturbed; claims of later runs that have only some (``--section claims --only counts``) take the place of
-its own.
+done. ``glla study thesis --from FILE --out PAGE`` makes the page of it. The site has tables of speed-ups and of claims,
+of the newest run of each renderer that has all sections and was not disturbed; claims of later runs that have only some
+(``--section claims --only counts``) take the place of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import QUICK, RESULTS, listed, read
+from benchmarks.study import QUICK, listed, read
 from glla.lab import machine
 from glla.lab.study import Report, Run, option
 from glla.lab.table import markdown
@@ -45,9 +44,6 @@ STUDY = listed(
     option("--largest", type=int, metavar="N", help="largest order"),
 )
 
-CLAIMS = RESULTS / "thesis.md"
-"""File of the claims."""
-
 EMPTY = "No run of all sections on a quiet machine is kept yet."
 
 
@@ -68,11 +64,9 @@ def speedups(results: Path) -> str:
 
 def claims(results: Path) -> str:
     """Give the claims of the newest whole run of each renderer, in Markdown: a row a claim, a column a device."""
-    title = "# The thesis's claims, checked\n\nMade by `python -m benchmarks readme`; why each holds or not stands in "
-    title += "the page, see `glla study thesis`."
     runs = whole(results)
     if not runs:
-        return f"{title}\n\n{EMPTY}\n"
+        return EMPTY
     found = [{row["claim"]: row for row in _table(run, "claims")} for run in runs]
     first = next(iter(found[0].values()))
     theirs = next(name for name in first if name.startswith("theirs"))
@@ -82,7 +76,7 @@ def claims(results: Path) -> str:
         ours = [f"{one[claim]['verdict']}: {one[claim]['ours']}" if claim in one else "-" for one in found]
         rows.append((claim, first_of[claim]["section"], first_of[claim][theirs], *ours))
     head = ("claim", "section", theirs, *(run["renderer"] for run in runs))
-    return "\n\n".join([title, _places(runs), markdown(head, rows)]) + "\n"
+    return "\n\n".join([_places(runs), markdown(head, rows)])
 
 
 def _places(runs: Sequence[dict[str, Any]]) -> str:

@@ -1,6 +1,7 @@
 """The benchmarks: each writes what it promises, and never times a wrong result; tables and plots show the newest."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -357,12 +358,6 @@ def test_files_are_told_apart_and_lists_of_numbers_take_a_line(tmp_path):
     assert study.newest(tmp_path, "doubt") == study.newest(tmp_path / "none", "doubt") == []
 
 
-def test_a_page_without_marks_stays():
-    start, end = study.marks("speed")
-    assert study.between(f"a {start} old {end} b", "speed", "new") == f"a {start}\n\nnew\n\n{end} b"
-    assert study.between("a", "speed", "new") == "a"
-
-
 @pytest.mark.parametrize(("changes", "name"), [("", "abc1234"), (" M a.py", "abc1234+"), (None, "unknown")])
 def test_commit(monkeypatch, changes, name):
     def git(*arguments):
@@ -399,14 +394,18 @@ def check_svg(text):
     assert "<dc:date>" not in text
 
 
-def test_the_pages_show_the_newest_results():
-    """Mend it: python -m benchmarks readme --measurements."""
+def test_the_readme_shows_the_newest_results():
+    """Mend it: python -m benchmarks readme."""
+    page = readme.README.read_text(encoding="utf-8")
+    assert readme.rewritten(page) == page
+
+
+def test_the_site_has_each_table():
+    pages = (readme.ROOT / "docs" / "facts").glob("*.md")
+    shown = [name for page in pages for name in re.findall(r"build/tables/([a-z-]+)\.md", page.read_text("utf-8"))]
     made = readme.parts(study.RESULTS)
-    for page in (readme.README, readme.FRONT):
-        text = page.read_text(encoding="utf-8")
-        assert readme.rewritten(text, made) == text
-    assert all(study.marks(name)[0] in readme.README.read_text(encoding="utf-8") for name in made if name != "speed")
-    assert evaluation.CLAIMS.read_text(encoding="utf-8") == evaluation.claims(study.RESULTS)
+    assert sorted(shown) == sorted([*made, "variants"])
+    assert all("\n|---|" in text for text in made.values())
 
 
 def test_the_plots_show_the_newest_results():

@@ -18,6 +18,9 @@ from docutils.parsers.rst import Directive
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
 EXTRA = ROOT / "build" / "extra"
+TABLES = ROOT / "build" / "tables"
+"""Tables of measurements and of variants, which pages include."""
+
 PLAYERS = EXTRA / "players"
 """Pages that run the passes of a variant in the browser."""
 
@@ -80,14 +83,11 @@ def write_course() -> None:
     """Write a page for each folder of shaders, and the players."""
     from glla.web import course
 
-    stamp = str(max(path.stat().st_mtime for room in ("glla", "shaders") for path in (ROOT / room).rglob("*.*")))
-    mark = PLAYERS / "stamp"
-    if not mark.exists() or mark.read_text() != stamp:
+    if outdated(PLAYERS / "stamp"):
         lessons = [one for one in course._lessons(6, course.SEED) if one.document is not None]
         course.write(PLAYERS, 6)
         listed = "".join(f"{course._folder(one.document)} {one.file} {one.title}\n" for one in lessons)
         (PLAYERS / "folders").write_text(listed)
-        mark.write_text(stamp)
     players: dict[str, list[tuple[str, str]]] = {}
     for line in (PLAYERS / "folders").read_text().splitlines():
         folder, file, title = line.split(" ", 2)
@@ -101,6 +101,28 @@ def write_course() -> None:
     keep(
         DOCS / "course" / "folders.md", f"# The shaders in their order\n{text}\n```{{toctree}}\n:hidden:\n\n{tree}```\n"
     )
+
+
+def outdated(mark: Path) -> bool:
+    """Say whether the code has changed since this was asked about a file before."""
+    stamp = str(max(path.stat().st_mtime for room in ("glla", "shaders") for path in (ROOT / room).rglob("*.*")))
+    before = mark.read_text() if mark.exists() else ""
+    keep(mark, stamp)
+    return before != stamp
+
+
+def write_tables() -> None:
+    """Write the tables of measurements, and that of variants."""
+    from benchmarks import readme
+    from glla import Device
+    from glla.lab import collection
+
+    made = readme.parts(readme.RESULTS)
+    if outdated(TABLES / "stamp"):
+        with Device() as device:
+            made["variants"] = collection.markdown(collection.entries(device))
+    for name, text in made.items():
+        keep(TABLES / f"{name}.md", text + "\n")
 
 
 def lesson(name: str, players: list[tuple[str, str]]) -> str:
@@ -165,6 +187,7 @@ def write(app, config) -> None:
     """Write everything."""
     write_functions()
     write_course()
+    write_tables()
     write_command()
 
 
