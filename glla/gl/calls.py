@@ -74,6 +74,7 @@ class Calls:
         self.bind_framebuffer = short("glBindFramebuffer")
         self.viewport = short("glViewport")
         self.use_program = short("glUseProgram")
+        self.texture_barrier = short("glTextureBarrier" if load("glTextureBarrier") else "glTextureBarrierNV")
         self.bind_vertex_array = short("glBindVertexArray")
         self.bind_buffer_range = short("glBindBufferRange")
         self.draw = short("glDrawArrays")

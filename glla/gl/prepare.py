@@ -8,7 +8,7 @@ from typing import Any
 
 from glla.gl.hints import moderngl
 from glla.gl.programs import Program, Programs, pack_uniform
-from glla.passes import Dispatch, Limits, Pass, Plan, Transfer
+from glla.passes import Dispatch, Limits, Pass, Plan, Transfer, texture
 
 Uniforms = tuple[tuple["moderngl.Uniform", bytes], ...]
 """Uniforms to set, and their values."""
@@ -96,6 +96,9 @@ def _prepared(plan: Plan, step: Pass | Dispatch, program: Program, known: _Known
             program.gl[name].binding = binding  # type: ignore[union-attr]
     region = plan.drawn(step)
     viewport = (region.x, region.y, region.width, region.height)
+    if step.parts is not None:  # the vertex stage places what is drawn
+        sheet = texture(plan.slots[step.outputs[0]])
+        viewport = (0, 0, sheet.width, sheet.height)
     return Draw(step, program, program.gl.glo, samplers, tuple(changed), viewport)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from glla.errors import AbandonedError, DeviceMismatchError, PlanError
-from glla.gl import composed, iterate
+from glla.gl import barrier, composed, iterate
 from glla.gl.calls import GL_FRAMEBUFFER, GL_UNIFORM_BUFFER, Calls, Function
 from glla.gl.hints import moderngl
 from glla.gl.observers import watching
@@ -19,7 +19,9 @@ from glla.gl.prepare import Burst, Computation, Draw, Folded, Ready, folded, pre
 from glla.gl.programs import Programs
 from glla.gl.throttle import HEAVY, Throttle, work
 from glla.gl.transfers import Transfers
-from glla.passes import HostArray, Limits, Loop, Plan, Transfer, texture
+from glla.operations.record import Array
+from glla.passes import HostArray, Limits, Loop, Pass, Plan, Transfer, texture
+from glla.passes.sheet import VERTICES
 
 LARGE = 32 * 32
 """Texels of a draw from which a software rasteriser may take longer than Python takes to switch threads."""
@@ -62,15 +64,16 @@ class Bound:
 
 
 class Prepared:
-    """A prepared plan: its passes, its work (see `glla.gl.throttle`), a step's share of it, its calls by textures.
+    """A prepared plan: its form here, if not itself, its passes, its work (see `glla.gl.throttle`), a step's share of it.
 
-    The draws of a burst are kept as numbers only; an observer of single draws has them prepared anew.
+    Its calls are kept by textures. The draws of a burst are kept as numbers only; an observer of single draws has them
+    prepared anew.
     """
 
-    __slots__ = ("_own", "bound", "folded", "passes", "share", "work")
+    __slots__ = ("_own", "bound", "folded", "form", "passes", "share", "work")
 
-    def __init__(self, ready: Ready, work: float) -> None:
-        self.passes, self.work = len(ready), work
+    def __init__(self, form: Plan | None, ready: Ready, work: float) -> None:
+        self.form, self.passes, self.work = form, len(ready), work
         self.share = work / max(1, len(ready)) if work >= HEAVY else 0.0
         self.folded: Folded = folded(ready, max(1, int(HEAVY / self.share)) if self.share else len(ready))
         self.bound: dict[Numbers, Bound] = {}
@@ -109,6 +112,7 @@ class Runner:
         self._programs, self._transfers, self._limits, self._debug = programs, transfers, limits, debug
         self.max_call_bytes = max_call_bytes
         self._prepared: weakref.WeakKeyDictionary[Plan, Prepared] = weakref.WeakKeyDictionary()
+        self._form_of: barrier.Form | None = None  # of plans with barriers; at the first one it is found out
         self._throttle = Throttle(calls, self.check_interrupted)
         self._most_bytes = 0  # of all of them, if no plan were gone
         self._stages: weakref.WeakKeyDictionary[Plan, tuple[composed.Stage, ...]] = weakref.WeakKeyDictionary()
@@ -130,12 +134,15 @@ class Runner:
                 return self._run_loop(device, plan, operands)
             if plan.composed:
                 return self._run_composed(device, plan, operands)
-            prepared = self._prepared[plan] = Prepared(prepare(plan, self._programs, self._limits), work(plan.cost))
-        textures = self._textures(plan, operands)
+            form = self._form(device, plan)
+            ready = prepare(form, self._programs, self._limits)
+            prepared = self._prepared[plan] = Prepared(None if form is plan else form, ready, work(plan.cost))
+        observer = watching.observer
+        form = prepared.form or plan if observer is None else plan  # whoever watches sees each slot as a texture
+        textures = self._textures(form, operands)
         try:
-            observer = watching.observer
             if observer is None:
-                for call in self._calls_of(plan, prepared, textures):
+                for call in self._calls_of(form, prepared, textures):
                     if self.interrupted:
                         self.check_interrupted(plan)
                     call()
@@ -151,11 +158,27 @@ class Runner:
             for slot in textures.keys() - operands.keys():
                 textures[slot].release()
             raise
-        for slot in plan.temporaries:
+        for slot in form.temporaries:
             textures[slot].release()
         self.plans += 1
         self.passes += prepared.passes
         return {name: textures[slot] for name, slot in plan.results.items()}
+
+    def _form(self, device: iterate.Iterates, plan: Plan) -> Plan:
+        """The plan as it runs here: with slots in one texture where a barrier orders the passes behind it."""
+        if not any(isinstance(step, Pass) and step.barrier for step in plan.steps):
+            return plan
+        if self._form_of is None:
+            self._form_of = barrier.form(self._context, self._limits.texture_size, partial(self._try, device))
+        return self._form_of(plan)
+
+    def _try(self, device: iterate.Iterates, plan: Plan, start: Array) -> Array:
+        """Run a chain of passes from texels that it starts with, unobserved and uncounted; return its result."""
+        textures = self._textures(plan, {"start": device.write_texels(start)})
+        for calls in self._bind(plan, prepare(plan, self._programs, self._limits), 0.0, textures):
+            self._call_all(plan, calls)
+        self._calls.check(plan.operation)
+        return device.read(textures["counts"])
 
     def check_interrupted(self, plan: Plan) -> None:
         """Raise an AbandonedError if the device is interrupted."""
@@ -322,6 +345,8 @@ class Runner:
             bind = partial(buffer.bind_to_uniform_block, binding, 16 * block.first, 16 * block.count)
             calls += state.change(("block", binding), block, bind)
         call = gl.draw_large if large else gl.draw
+        if step.parts is not None:
+            return [*calls, gl.texture_barrier, partial(call, moderngl.TRIANGLES, VERTICES * step.step, VERTICES)]
         if not step.points:
             return [*calls, partial(call, moderngl.TRIANGLES, 3 * step.step, 3)]
         most = POINTS_IN_SOFTWARE if self._limits.software else step.points

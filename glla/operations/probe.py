@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from glla.passes import Draft, Plan, Region, Storage
+from glla.passes import Draft, PingPong, Plan, Region, Storage
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -78,6 +78,22 @@ def loops(trips: tuple[int, ...]) -> Plan:
     for x, count in enumerate(trips):
         draft.draw("probe/loop", {"unit": unit}, counts, {"trips": count}, region=Region(x, 0, 1, 1))
     return draft.plan({"counts": counts}, flops=sum(trips))
+
+
+@cached_plan
+def chain(size: Shape, count: int) -> Plan:
+    """Plan of a chain of passes behind barriers, from the operand ``start`` to ``counts``: `count` times plus one.
+
+    In the second channel, how often fragments have met, see ``probe/increment.frag``.
+    """
+    draft = Draft("probe_chain")
+    turns = PingPong(draft, "chain", Storage(*size), draft.operand("start", Storage(*size)))
+    for step in range(count):
+        uniforms = {"size": size[::-1]}
+        draft.draw("probe/increment", {"A": turns.front}, turns.back, uniforms, step=step, barrier=True)
+        turns.swap()
+    draft.draw("probe/copy", {"layer": turns.front}, draft.slot("counts", Storage(*size)))
+    return draft.plan({"counts": "counts"})
 
 
 def _one_pass(name: str, shader: str, operand: str, storage: Storage, result: str = "result") -> Plan:

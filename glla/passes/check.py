@@ -1,4 +1,4 @@
-"""Checks that GL omits: no pass reads its targets or unwritten slots, and all keep to the limits."""
+"""Checks that GL omits: no pass reads texels that it draws, or unwritten slots, and all keep to the limits."""
 
 from __future__ import annotations
 
@@ -193,12 +193,20 @@ class _Check:
 
     def _inputs(self, where: str, step: Pass | Dispatch, written: set[str]) -> None:
         for sampler, slot in step.inputs.items():
-            if slot in step.outputs:
+            if slot in step.outputs and not self._apart(step, sampler):
                 raise PlanError(f"{where}: reads {slot} (as {sampler}) while drawing to it")
             if slot not in written:
                 raise PlanError(f"{where}: reads {slot} (as {sampler}) before any pass has written it")
+        lent = {*self.plan.operands, *self.plan.results.values()}
+        if step.barrier and (len(step.outputs) > 1 or step.accumulate or lent & set(step.outputs)):
+            raise PlanError(f"{where}: behind a barrier a pass replaces one temporary, got {step.outputs}")
         if isinstance(step, Pass) and step.accumulate and not set(step.outputs) <= written:
             raise PlanError(f"{where}: accumulates into {step.outputs} before any pass has written it")
+
+    def _apart(self, step: Pass | Dispatch, sampler: str) -> bool:
+        """Whether a pass behind a barrier draws to no texel that it may fetch through this sampler."""
+        fetched = (step.parts or {}).get(sampler) if step.barrier else None
+        return fetched is not None and not fetched.meets(self.plan.drawn(step))
 
     def _names(self, where: str, step: Pass | Dispatch) -> None:
         declared = shaders.resolve(step.shader, step.defines)
@@ -230,6 +238,7 @@ def _alike(step: Pass, before: Pass) -> bool:
         and step.outputs == before.outputs
         and step.defines == before.defines
         and step.accumulate == before.accumulate
+        and (step.barrier, step.parts) == (before.barrier, before.parts)
         and step.uniforms.keys() == before.uniforms.keys()
         and step.blocks.keys() == before.blocks.keys()
     )

@@ -56,12 +56,12 @@ class Draft:
         blocks: Mapping[str, Block] | None = None,
         step: int = 0,
         points: int = 0,
+        barrier: bool = False,
     ) -> None:
-        """Add a pass."""
+        """Add a pass; with a `barrier` its slots may share one texture, see `glla.passes.sheet`."""
         targets = (outputs,) if isinstance(outputs, str) else outputs
-        self.steps.append(
-            Pass(shader, inputs, targets, uniforms or {}, defines or {}, region, accumulate, blocks or {}, step, points)
-        )
+        given = uniforms or {}, defines or {}, region, accumulate, blocks or {}, step, points, barrier
+        self.steps.append(Pass(shader, inputs, targets, *given))
 
     def dispatch(
         self,

@@ -24,6 +24,11 @@ class Region:
     def __str__(self) -> str:
         return f"x {self.x}:{self.x + self.width} y {self.y}:{self.y + self.height}"
 
+    def meets(self, other: Region) -> bool:
+        """Whether it has a texel in common with another."""
+        beside = self.x >= other.x + other.width or other.x >= self.x + self.width
+        return not (beside or self.y >= other.y + other.height or other.y >= self.y + self.height)
+
 
 @dataclass(frozen=True)
 class Block:
@@ -77,6 +82,9 @@ class Pass:
     # points that are drawn in place of one triangle, each a texel where the vertex stage of the shader puts it; 0 for
     # the triangle
     points: int = 0
+    barrier: bool = False  # its slots may share one texture, see `glla.passes.sheet`
+    # in such a texture: sampler -> texels that it may fetch from what it draws to; None where each slot has its own
+    parts: Mapping[str, Region] | None = None
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -102,6 +110,8 @@ class Dispatch:
     blocks: ClassVar[Mapping[str, Block]] = {}
     step: ClassVar[int] = 0
     points: ClassVar[int] = 0
+    barrier: ClassVar[bool] = False
+    parts: ClassVar[None] = None
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -19,6 +19,9 @@
 #ifndef STACK
 #define STACK 0  // operands are stacks of matrices (1), or single ones (0)
 #endif
+#ifndef SHEET
+#define SHEET 0  // slots are side by side in one texture: columns from one to the next
+#endif
 
 #if STACK
 
@@ -49,6 +52,16 @@ ivec2 at(ivec2 texel, int matrix) {
 int own_matrix() {
     return own_cell().y * grid.x + own_cell().x;
 }
+
+#elif SHEET
+
+#ifndef PLACED
+#define PLACED in  // out of the vertex stage, see lib/sheet.glsl
+#endif
+flat PLACED int drawn_at;    // columns where the slots begin that a pass draws and samples in one texture
+flat PLACED int sampled_at;
+#define own_texel() (ivec2(gl_FragCoord.xy) - ivec2(drawn_at, 0))
+#define at(texel) ((texel) + ivec2(sampled_at, 0))
 
 #else
 

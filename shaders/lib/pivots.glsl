@@ -8,6 +8,10 @@
 #define AT_ONCE 8  // fetches under way at once
 #endif
 
+#ifndef STRIDE
+#define STRIDE 1  // rows of texels from a candidate to the next
+#endif
+
 #include "lib/packed.glsl"
 #include "lib/divide.glsl"
 
@@ -20,7 +24,7 @@ vec4 best_candidate(sampler2D candidates, ivec2 top, int count) {
     vec4 best = vec4(-1.0, -1.0, -1.0, 0.0);
     for (int y = 0; y < count; y += AT_ONCE) {
         vec4 some[AT_ONCE];
-        for (int i = 0; i < AT_ONCE; ++i) some[i] = texelFetch(candidates, top + ivec2(0, min(y + i, count - 1)), 0);
+        for (int i = 0; i < AT_ONCE; ++i) some[i] = texelFetch(candidates, top + ivec2(0, STRIDE * min(y + i, count - 1)), 0);
         for (int i = 0; i < AT_ONCE; ++i) {
             if (y + i < count) {
 #if WEIGHT

@@ -18,10 +18,6 @@
 // Fetches: 8 to chunk + 16 + (shape_x / 2 + chunk) / chunk + 2 * (FIXED == 0).
 // LAPACK getf2 (partial pivoting).
 
-#ifndef BESIDE
-#define BESIDE 0  // firsts is a panel, and the candidates are beside it (1), see plu/blocked/panel_step.frag
-#endif
-
 #include "pivot/column_search.glsl"
 #include "lib/pivots.glsl"
 #include "pivot/threshold.glsl"
@@ -45,12 +41,8 @@ vec2 displaced = vec2(0.0);  // those of row r, which changes places with it
 vec4 best_of_firsts() {
     int height = (shape.x + 1) >> 1;
     ivec2 first = ivec2(0);
-#if BESIDE
-    first = ivec2((shape.y + 1) >> 1, (top >> 1) + k);
-#elif FIXED
-    first = ivec2(k, 0);
-#endif
 #if FIXED
+    first = ivec2(k, 0);
     height -= (top >> 1) + k;
 #endif
     return best_candidate(firsts, first, (height + chunk - 1) / chunk);

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from glla.operations.elimination.pivot import FactorSearch
+from glla.operations.elimination.pivot import FactorSearch, known, most_candidates, searched_by
 from glla.passes import Block, Buffer, Draft, Region, Storage, Uniform, matrix
 from glla.passes.layout import Shape, packed, texels
 
@@ -23,6 +23,11 @@ BESIDE = 2
 GROUP = 16
 """Rows of the matrix that one fragment of a trailing update computes."""
 
+MORE = 3
+"""Factor on the number of fragments of a search on a GPU, the square root of the texels being 1: with 2, 3 and 4 an
+NVIDIA H200 factors a matrix of order 4096 in 120, 118 and 119 ms
+(nvidia-h200-pcie-sse2/experiments/2026-11-20-panels.json)."""
+
 
 class BlockedFactors:
     """Adds a blocked factorisation to a draft: P L U of the slot `source`, panel by panel.
@@ -33,7 +38,8 @@ class BlockedFactors:
 
     The steps of a panel wait for each other. So a GPU needs few passes that each do little: with ``FUSED`` a step also
     searches the next pivots, and draws nothing that is finished; the columns of L get the exchanges of the panel's
-    later steps at its end. A software rasteriser would take both branches of those shaders for most fragments.
+    later steps at its end. They are passes of one program behind barriers: in one texture nothing is between them. A
+    software rasteriser would take both branches of that shader for most fragments.
 
     `source`: slot of the packed matrix. `pivoting`: see `glla.operations.elimination.pivot`. `values`: parameters of
     the variant: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``; ``FUSED``, do more in a pass of a
@@ -56,7 +62,12 @@ class BlockedFactors:
         self.panel_start = draft.slot("panel", panel_storage)
         self.panel_settled = draft.slot("panel_settled", panel_storage)
         self.panel_pair = [draft.slot(f"panel_{side}", panel_storage) for side in ("ping", "pong")]
-        self.search = FactorSearch(draft, (m, min(PANEL, n)), pivoting, wide=self.fused)
+        self.pivoting = pivoting
+        if self.fused:
+            known(pivoting)
+            draft.slot("seconds", Storage(most_candidates(texels(m), MORE) + 1, 2))
+        else:
+            self.search = FactorSearch(draft, (m, min(PANEL, n)), pivoting)
         record = Storage(1, texels(min(shape)))
         self.records = (draft.slot("pivots", record), draft.slot("health", record))
         self.rows = draft.slot("rows", Storage(8 * self.groups, self.panels))
@@ -87,9 +98,11 @@ class BlockedFactors:
         inside = Region(0, top // 2, width, height - top // 2)
         uniforms: dict[str, Uniform] = {"left": top, "shape": (m, columns)}
         self.draft.draw("strips/from_strips", self._samplers, self.panel_start, uniforms, {}, inside)
-        search = self.search.on((m, columns), top)
         count = texels(min(columns, m - top))
-        (self._fused_steps if self.fused else self._steps)(search, count, top, inside)
+        if self.fused:
+            self._fused_steps(columns, count, top, inside)
+        else:
+            self._steps(self.search.on((m, columns), top), count, top, inside)
         self.draft.draw(
             "permutation/trace",
             {"pivots": self.records[0]},
@@ -117,20 +130,36 @@ class BlockedFactors:
         self.factored = front
         search.records(count, self.records, top // 2, top)
 
-    def _fused_steps(self, search: FactorSearch, count: int, top: int, inside: Region) -> None:
+    def _fused_steps(self, columns: int, count: int, top: int, inside: Region) -> None:
         """Factor the panel in fewer passes that draw less, and put it together in the end."""
-        front = self.panel_start
-        beside = replace(inside, width=inside.width + BESIDE)
+        (m, _), beside = self.shape, inside.width + inside.width % 2
+        uniforms: dict[str, Uniform] = {"top": top, "shape": (m, columns)}
+        chunk = searched_by(inside.height, MORE)
+        defines = {"PAIR": int(self.pivoting != "partial"), "GEOMETRIC": int(self.pivoting == "geometric")}
+        front = candidates = self.panel_start
+
+        def draw(target: str, region: Region, number: int) -> None:
+            inputs, given = {"A": front, "candidates": candidates}, {**uniforms, "chunk": chunk}
+            self.draft.draw("plu/blocked/panel_step", inputs, target, given, defines, region, step=number, barrier=True)
+
+        draw(self.panel_pair[1], Region(beside, inside.y, 1, -(-inside.height // chunk)), 0)
+        candidates = self.panel_pair[1]
         for k in range(count):
             with self.draft.scope("step", k):
-                back = self.panel_pair[k % 2]
-                search.panel_step(k, front, back, Region(k, inside.y + k, beside.width - k, inside.height - k), top)
-                front = back
+                rows = inside.height - k
+                if self.pivoting == "partial":
+                    draw("seconds", Region(0, 0, 1, -(-rows // chunk)), 2 * k + 1)
+                    candidates = "seconds"
+                draw(self.panel_pair[k % 2], Region(k, inside.y + k, beside + BESIDE - k, rows), 2 * k + 2)
+                front = candidates = self.panel_pair[k % 2]
         turns = {"P0": self.panel_pair[0], "P1": self.panel_pair[min(1, count - 1)]}
-        uniforms: dict[str, Uniform] = {"top": top, "steps": count, "shape": search.shape}
         self.factored = self.panel_settled
-        self.draft.draw("plu/blocked/settle_panel", turns, self.factored, uniforms, {}, beside)
-        search.records(count, self.records, top // 2, top, self.factored)
+        drawn = replace(inside, width=beside + BESIDE)
+        self.draft.draw("plu/blocked/settle_panel", turns, self.factored, {**uniforms, "steps": count}, {}, drawn)
+        kept: dict[str, Uniform] = {"column": beside + 1, "top": top, "first_step": top // 2}
+        defines = {"KEPT": 1, "GEOMETRIC": int(self.pivoting == "geometric")}
+        place = Region(top // 2, 0, count, 1)
+        self.draft.draw("pivot/factor_records", {"panel": self.factored}, self.records, kept, defines, place)
 
     def _update(self, panel: int) -> None:
         """Make the block row of U, and subtract the panel times it from the trailing matrix."""

@@ -39,44 +39,39 @@ TOLERANCE = Storage(1, 1, 2)
 """Storage of the tolerance: an absolute number, and one in unit roundoffs."""
 
 
-WIDE = 3
-"""Factor on the number of fragments of a search on a GPU, the square root of the texels being 1: with 2, 3 and 4 an
-NVIDIA H200 factors a matrix of order 4096 in 120, 118 and 119 ms
-(nvidia-h200-pcie-sse2/experiments/2026-11-20-panels.json)."""
-
-WIDE_AT_ONCE = 16
-"""Candidates that are fetched at once on a GPU; 24 took 3 ms longer at order 4096
-(nvidia-h200-pcie-sse2/experiments/2026-11-20-panels.json)."""
-
-
-def searched_by(height: int, wide: bool = False) -> int:
+def searched_by(height: int, times: int = 1) -> int:
     """Texels that one fragment searches of a column: about the square root of their number, so that two levels balance.
 
-    >>> searched_by(10), searched_by(2048), searched_by(2048, wide=True)
+    `times`: more fragments, each of fewer texels.
+
+    >>> searched_by(10), searched_by(2048), searched_by(2048, times=3)
     (10, 45, 15)
     """
-    return height if height <= 16 else -(-height // ((WIDE if wide else 1) * (isqrt(height - 1) + 1)))
+    return height if height <= 16 else -(-height // (times * (isqrt(height - 1) + 1)))
+
+
+def most_candidates(height: int, times: int = 1) -> int:
+    """Most candidates of a search of a column of up to `height` texels."""
+    return max(-(-some // searched_by(some, times)) for some in range(1, height + 1))
 
 
 class FactorSearch:
     """Adds the pivot searches of a factorisation to a draft, see `rank2`.
 
     `shape`: rows and columns of the matrix that is searched: the whole one, or a panel. `pivoting`: a key of `NORMS`.
-    `name`: prefix of the slots. `wide`: search with more fragments, each of fewer rows: for a GPU.
+    `name`: prefix of the slots.
     """
 
     eliminates = "plu/rank2/eliminate"
 
-    def __init__(self, draft: Draft, shape: Shape, pivoting: str, name: str = "", wide: bool = False) -> None:
+    def __init__(self, draft: Draft, shape: Shape, pivoting: str, name: str = "") -> None:
         known(pivoting)
         self.draft = draft
         self.shape = shape
         self.pivoting = pivoting
         self.height = texels(shape[0])
-        self.wide = wide
-        self.chunk = searched_by(self.height, wide)
-        most = max(-(-height // searched_by(height, wide)) for height in range(1, self.height + 1))
-        storage = Storage(most, texels(shape[1]))
+        self.chunk = searched_by(self.height)
+        storage = Storage(most_candidates(self.height), texels(shape[1]))
         self.candidates = draft.slot(f"{name}candidates", storage)
         self.firsts = draft.slot(f"{name}firsts", storage) if pivoting == "partial" else ""
 
@@ -84,7 +79,7 @@ class FactorSearch:
         """The same search, with the same slots, for a panel that starts at row `top`."""
         other = copy(self)
         other.shape = shape
-        other.chunk = searched_by(self.height - top // 2, self.wide)
+        other.chunk = searched_by(self.height - top // 2)
         return other
 
     def step(self, k: int, matrix: str, top: int = 0) -> None:
@@ -93,29 +88,8 @@ class FactorSearch:
         defines = _defines(self.pivoting, fixed=True)
         self.draft.draw(NORMS[self.pivoting], {"A": matrix}, target, self.uniforms(top), defines, self._region(k, top))
         if self.pivoting == "partial":
-            self.second(k, matrix, top, self.firsts)
-
-    def second(self, k: int, matrix: str, top: int, firsts: str) -> None:
-        """Search column 2k + 1 (``partial``). The slot `firsts` may be the panel itself, see `panel_step`."""
-        inputs = {"A": matrix, "firsts": firsts}
-        defines = {"FIXED": 1, **({"BESIDE": 1} if firsts == matrix else {}), **self._at_once}
-        self.draft.draw(SECOND, inputs, self.candidates, self.uniforms(top), defines, self._region(k, top))
-
-    def panel_step(self, k: int, matrix: str, target: str, region: Region, top: int) -> None:
-        """Factor column pair k of a panel, from the slot `matrix` to `target`, and search the next one in passing.
-
-        The first step of a panel has its candidates from a search by itself. Later ones find them beside the panel,
-        in two columns of texels that its slots have for that, see ``plu/blocked/panel_step.frag``.
-        """
-        partial = self.pivoting == "partial"
-        if k == 0:
-            self.step(0, matrix, top)
-        elif partial:
-            self.second(k, matrix, top, matrix)
-        beside = k > 0 and not partial
-        inputs = {"A": matrix, "candidates": matrix if beside else self.candidates}
-        defines = {**self.defines, "GEOMETRIC": int(self.pivoting == "geometric"), "BESIDE": int(beside)}
-        self.draft.draw("plu/blocked/panel_step", inputs, target, self.uniforms(top), defines, region, step=k)
+            inputs = {"A": matrix, "firsts": self.firsts}
+            self.draft.draw(SECOND, inputs, self.candidates, self.uniforms(top), {"FIXED": 1}, self._region(k, top))
 
     def _region(self, k: int, top: int) -> Region:
         return Region(k, 0, 1, -(-(self.height - top // 2 - k) // self.chunk))
@@ -132,21 +106,13 @@ class FactorSearch:
     @property
     def defines(self) -> dict[str, int]:
         """Defines of a pass that needs the winners."""
-        return {"PAIR": int(self.pivoting != "partial")} | self._at_once
+        return {"PAIR": int(self.pivoting != "partial")}
 
-    @property
-    def _at_once(self) -> dict[str, int]:
-        return {"AT_ONCE": WIDE_AT_ONCE} if self.wide else {}
-
-    def records(self, steps: int, targets: tuple[str, str], first: int = 0, top: int = 0, panel: str = "") -> None:
-        """Gather the records of all steps, or those kept in a panel, into (pivots, health) from texel `first` on."""
-        inputs, uniforms, defines = self.inputs, self.uniforms(top), self.defines
-        geometric = {"GEOMETRIC": int(self.pivoting == "geometric")}
-        if panel:
-            column = texels(self.shape[1]) + 1
-            inputs, uniforms, defines = {"panel": panel}, {"column": column, "top": top}, {"KEPT": 1}
-        uniforms, defines = {**uniforms, "first_step": first}, {**defines, **geometric}
-        self.draft.draw("pivot/factor_records", inputs, targets, uniforms, defines, Region(first, 0, steps, 1))
+    def records(self, steps: int, targets: tuple[str, str], first: int = 0, top: int = 0) -> None:
+        """Gather the records of all steps into (pivots, health) from texel `first` on."""
+        uniforms, defines = {**self.uniforms(top), "first_step": first}, self.defines
+        defines |= {"GEOMETRIC": int(self.pivoting == "geometric")}
+        self.draft.draw("pivot/factor_records", self.inputs, targets, uniforms, defines, Region(first, 0, steps, 1))
 
 
 class BatchSearch:

@@ -8,6 +8,13 @@
 // Cost per fragment: 2 fetches, and in L 1 for each later step.
 // LAPACK getrf2 (laswp on the left columns).
 
+#ifndef P0_AT
+#define P0_AT 0  // columns where they begin in one texture, see lib/sheet.glsl
+#endif
+#ifndef P1_AT
+#define P1_AT 0
+#endif
+
 #include "lib/pivots.glsl"
 
 uniform sampler2D P0;
@@ -20,21 +27,23 @@ layout(location = 0) out vec4 result;
 
 vec4 drawn(int step, ivec2 texel) {
     // GLSL 3.30 has no array of samplers with a computed index.
-    return (step & 1) == 0 ? texelFetch(P0, texel, 0) : texelFetch(P1, texel, 0);
+    return (step & 1) == 0 ? texelFetch(P0, texel + ivec2(P0_AT, 0), 0) : texelFetch(P1, texel + ivec2(P1_AT, 0), 0);
 }
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
     int width = (shape.y + 1) >> 1;
+    int record = ((width + 1) & ~1) + 1;  // its column
     int row = texel.y - (top >> 1);
     if (texel.x >= width || row <= texel.x) {
-        result = texel.x == width || row >= steps ? vec4(0.0) : drawn(row, texel);
+        bool gap = texel.x >= width && texel.x != record;
+        result = gap || row >= steps ? vec4(0.0) : drawn(row, texel);
         return;
     }
     ivec2 source = 2 * texel.y + ivec2(0, 1);
     for (int step = steps - 1; step > texel.x; --step) {
         int r = top + 2 * step;
-        ivec2 pivots = ivec2(drawn(step, ivec2(width + 1, r >> 1)).rg);
+        ivec2 pivots = ivec2(drawn(step, ivec2(record, r >> 1)).rg);
         source.x = source_row(source.x, r, pivots.x, r + 1, pivots.y);
         source.y = source_row(source.y, r, pivots.x, r + 1, pivots.y);
     }

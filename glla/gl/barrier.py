@@ -1,0 +1,47 @@
+"""Barriers between passes in one texture: whether a device has them, and whether they order the passes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from glla.errors import DeviceError, ShaderError
+from glla.gl.hints import moderngl
+from glla.operations.probe import chain
+from glla.operations.record import Array
+from glla.passes import Plan
+from glla.passes.sheet import in_one_texture
+
+VARIABLE, OFF = "GLLA_BARRIER", "off"
+
+SINCE = 450
+"""Version of OpenGL, times 100, that has ``glTextureBarrier``."""
+
+EXTENSIONS = {"GL_ARB_texture_barrier", "GL_NV_texture_barrier"}
+"""One must be listed: softpipe has an address for the function, and does nothing there."""
+
+SIZE, STEPS = (4, 6), 64
+"""Texels of the chain of passes that is tried, and its length."""
+
+Form = Callable[[Plan], Plan]
+"""Function from a plan to the form in which it runs."""
+
+
+def form(context: moderngl.Context, side: int, run: Callable[[Plan, Array], Array]) -> Form:
+    """Form of plans with barriers on this device: in one texture where a chain of passes gives the right numbers.
+
+    `side`: texels on a side of a texture at most. `run`: runs `chain` from its operand.
+    """
+    listed = context.version_code >= SINCE or EXTENSIONS & context.extensions
+    if not listed or os.environ.get(VARIABLE) == OFF:
+        return lambda plan: plan
+    tried = in_one_texture(chain(SIZE, STEPS), side, {"MEET": 1})
+    try:
+        counts = run(tried, np.zeros((*SIZE, 4), dtype=np.float32))
+    except (DeviceError, ShaderError):
+        return lambda plan: plan
+    ordered, meeting = (counts[..., :2] == STEPS).all(axis=(0, 1))
+    return partial(in_one_texture, side=side, defines={"MEET": int(meeting)}) if ordered else lambda plan: plan

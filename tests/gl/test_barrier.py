@@ -1,0 +1,202 @@
+"""Passes in one texture: the same bits as in a texture for each slot, only where a barrier orders them, and proved."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import AbandonedError, PlanError
+from glla.gl import barrier
+from glla.operations.elimination import plu
+from glla.operations.probe import chain
+from glla.passes import Limits, Pass, PingPong, Region, Transfer, resident
+from glla.passes.sheet import in_one_texture
+
+SIZE, STEPS = (5, 7), 9
+START = np.zeros((*SIZE, 4), dtype=np.float32)
+SHAPES = [(1, 1), (2, 3), (5, 70), (37, 37), (66, 61), (130, 130), (300, 67), (1100, 5)]
+MOVED = in_one_texture(chain(SIZE, STEPS), 64, {})
+
+
+def run(device, plan, start=START):
+    (result,) = device.run(plan, start=device.write_texels(start)).values()
+    return device.read(result)
+
+
+@pytest.fixture
+def separate(monkeypatch):
+    """A device on which each slot has a texture of its own."""
+    monkeypatch.setenv(barrier.VARIABLE, barrier.OFF)
+    with glla.Device() as own:
+        yield own
+
+
+@pytest.fixture
+def joined(fresh):
+    """A device on which slots share a texture."""
+    run(fresh, chain(SIZE, STEPS))
+    if not isinstance(fresh._runner._form_of, partial):
+        pytest.skip("this OpenGL has no barrier that orders passes")
+    return fresh
+
+
+def factored(device, shape, a, pivoting="partial"):
+    limits = Limits(texture_size=device.limits.texture_size)
+    made = plu.plan(resident(shape), limits, variant="blocked", pivoting=pivoting, parameters=(("UNROLL", 0),))
+    assert any(isinstance(step, Pass) and step.barrier for step in made.steps)
+    results = device.run(made, A=device.upload(a))
+    return {name: device.read(result).tobytes() for name, result in results.items()}
+
+
+def matrices(shape, rng):
+    """Normal numbers, many ties, zeros, and entries that are not finite."""
+    ties = rng.integers(-1, 2, shape).astype(np.float32)
+    normal = rng.standard_normal(shape).astype(np.float32)
+    spoiled = normal.copy()
+    spoiled[shape[0] // 2, 0], spoiled[-1, -1] = np.inf, np.nan
+    return normal, ties, np.zeros(shape, dtype=np.float32), spoiled
+
+
+@pytest.mark.parametrize("meet", [0, 1], ids=["each for itself", "meeting"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("pivoting", ["partial", "harmonic", "geometric"])
+def test_a_panel_has_the_same_bits_in_one_texture(joined, separate, rng, shape, pivoting, meet):
+    joined._runner._form_of = partial(in_one_texture, side=joined.limits.texture_size, defines={"MEET": meet})
+    for a in matrices(shape, rng):
+        assert factored(joined, shape, a, pivoting) == factored(separate, shape, a, pivoting)
+
+
+def test_nothing_but_a_barrier_is_between_two_passes(quiet):
+    plan = chain(SIZE, STEPS)
+    assert run(quiet, plan)[..., 0].tolist() == np.full(SIZE, STEPS).tolist()
+    if not isinstance(quiet._runner._form_of, partial):
+        pytest.skip("this OpenGL has no barrier that orders passes")
+    (bound,) = quiet._runner._prepared[plan].bound.values()
+    barriers = [number for number, call in enumerate(bound.calls) if call is quiet.calls.texture_barrier]
+    assert len(barriers) == STEPS
+    assert np.diff(barriers).tolist() == [3, *[2] * (STEPS - 2)]  # the second pass is the first to sample it
+
+
+@pytest.mark.parametrize("counts", [0.0, 1.0, np.nan])
+def test_a_barrier_that_does_not_order_the_passes_is_not_used(fresh, counts):
+    tried = []
+
+    def wrong(plan, start):
+        tried.append(plan)
+        return np.full((*barrier.SIZE, 4), counts, dtype=np.float32)
+
+    plan = chain(SIZE, STEPS)
+    assert barrier.form(fresh._gl, 64, wrong)(plan) is plan
+    assert len(tried) == int("GL_ARB_texture_barrier" in fresh._gl.extensions)
+
+
+def test_fragments_meet_only_where_they_were_seen_to(joined):
+    def apart(plan, start):
+        return np.full((*barrier.SIZE, 4), (barrier.STEPS, barrier.STEPS - 1, 0, 0), dtype=np.float32)
+
+    (step,) = {
+        (one.defines["MEET"], one.defines["SHEET"])
+        for one in barrier.form(joined._gl, 64, apart)(chain(SIZE, 3)).steps[:3]
+    }
+    assert step == (0, 8)
+
+
+@pytest.mark.parametrize("missing", ["extension", "wish"])
+def test_without_a_barrier_nothing_is_tried(fresh, monkeypatch, missing):
+    if missing == "wish":
+        monkeypatch.setenv(barrier.VARIABLE, barrier.OFF)
+    monkeypatch.setattr(barrier, "EXTENSIONS", set() if missing == "extension" else barrier.EXTENSIONS)
+    monkeypatch.setattr(barrier, "SINCE", 1000 if missing == "extension" else barrier.SINCE)
+    plan = chain(SIZE, STEPS)
+    assert barrier.form(fresh._gl, 64, None)(plan) is plan
+
+
+def test_a_trace_sees_each_slot(joined, rng):
+    shape = (70, 70)
+    a = rng.standard_normal(shape).astype(np.float32)
+    with glla.trace(values=True) as trace:
+        seen = factored(joined, shape, a)
+    assert seen == factored(joined, shape, a)
+    steps = [one for one in trace.passes if one.shader == "plu/blocked/panel_step"]
+    assert {slot for one in steps for slot in one.outputs} == {"panel_ping", "panel_pong", "seconds"}
+    assert all(np.isfinite(one.values[one.outputs[0]]).any() for one in steps)
+
+
+def test_it_is_interrupted_between_two_passes(joined, rng):
+    a = rng.standard_normal((130, 130)).astype(np.float32)
+    expected = factored(joined, (130, 130), a)
+    barriers = []
+
+    def stop():
+        barriers.append(1)
+        if len(barriers) == 40:
+            joined.interrupt()
+
+    before, joined.calls.texture_barrier = joined.calls.texture_barrier, stop
+    joined._runner.forget()
+    with pytest.raises(AbandonedError):
+        factored(joined, (130, 130), a)
+    assert len(barriers) == 40
+    joined.resume()
+    joined.calls.texture_barrier = before
+    joined._runner.forget()
+    assert factored(joined, (130, 130), a) == expected
+
+
+# ---- the proof ---------------------------------------------------------------------------------------------------
+
+
+def changed(plan, number, **fields):
+    steps = list(plan.steps)
+    steps[number] = replace(steps[number], **fields)
+    return replace(plan, steps=tuple(steps))
+
+
+def test_a_plan_in_one_texture_is_proved():
+    MOVED.check()
+    assert [step.parts for step in MOVED.steps[:2]] == [{}, {"A": Region(0, 0, 7, 5)}]
+    assert [step.region for step in MOVED.steps[:2]] == [Region(0, 0, 7, 5), Region(8, 0, 7, 5)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"barrier": False}, {"parts": {}}, {"parts": None}, {"region": None}, {"region": Region(6, 4, 3, 1)},
+        {"parts": {"A": Region(8, 0, 1, 1)}}, {"parts": {"A": Region(0, 0, 9, 5)}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_cannot_be_proved_is_refused(fields):
+    with pytest.raises(PlanError, match=r"pass 1 \(probe/increment\): reads .* \(as A\) while drawing to it"):
+        changed(MOVED, 1, **fields).check()
+
+
+def test_behind_a_barrier_a_temporary_is_replaced():
+    plan = chain(SIZE, STEPS)
+    for broken in (changed(plan, 2, accumulate=True), replace(plan, results={"counts": "chain_ping"})):
+        with pytest.raises(PlanError, match="behind a barrier a pass replaces one temporary"):
+            broken.check()
+
+
+def test_slots_that_do_not_fit_keep_their_textures():
+    plan = chain(SIZE, STEPS)
+    assert MOVED.slots["chain_ping + chain_pong"].width == 15
+    assert in_one_texture(plan, 14, {}) is plan
+    other = replace(plan.steps[-1], inputs={"layer": "start"}, outputs=("chain_ping",))
+    drawn = replace(plan, steps=(*plan.steps, other))
+    copied = replace(plan, steps=(*plan.steps, Transfer("chain_ping", "buffer")))
+    mixed = replace(plan, slots={**plan.slots, "chain_pong": replace(plan.slots["chain_pong"], channels=2)})
+    crowded = changed(plan, 1, inputs={name: "chain_ping" for name in "ABCD"})
+    for one in (drawn, copied, mixed, crowded, replace(plan, results={"counts": "chain_ping"}), MOVED):
+        assert in_one_texture(one, 64, {}) is one
+
+
+def test_another_pass_must_be_told_where_a_slot_begins():
+    draft = glla.passes.Draft("told")
+    turns = PingPong(draft, "turns", glla.passes.Storage(*SIZE), draft.operand("start", glla.passes.Storage(*SIZE)))
+    draft.draw("probe/increment", {"A": "start"}, turns.back, {"size": SIZE[::-1]}, barrier=True)
+    draft.draw("probe/answers", {"A": turns.back}, draft.slot("result", glla.passes.Storage(*SIZE)))
+    with pytest.raises(PlanError, match=r"told: probe/answers samples .*A_AT"):
+        in_one_texture(draft.plan({"result": "result"}), 64, {})
