@@ -64,7 +64,7 @@ class Bound:
 
 
 class Prepared:
-    """A prepared plan: its form here, if not itself, its passes, its work (see `glla.gl.throttle`), a step's share of it.
+    """A prepared plan: its form here (None for itself), passes, work (see `glla.gl.throttle`), share of a step, calls.
 
     Its calls are kept by textures. The draws of a burst are kept as numbers only; an observer of single draws has them
     prepared anew.
