@@ -81,7 +81,7 @@ def loops(trips: tuple[int, ...]) -> Plan:
 
 
 @cached_plan
-def chain(size: Shape, count: int) -> Plan:
+def chain(size: Shape, count: int = 64) -> Plan:
     """Plan of a chain of passes behind barriers, from the operand ``start`` to ``counts``: `count` times plus one.
 
     In the second channel, how often fragments have met, see ``probe/increment.frag``.
