@@ -291,7 +291,7 @@ def _run(run: Run) -> Report:
             run.say(f"{part}: did not come to its end\n{done[-1]['said']}")
         found = records(done)
         data = {**about, "runs": found, "speedups": speedups(found), "parts": done}
-        run.keep(data)
+        run.keep(Report("", data))
     right = all(part["ended"] for part in done) and all(each["ok"] for each in data["runs"])
     return Report(text(data["runs"]), data, right)
 

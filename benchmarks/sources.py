@@ -78,7 +78,7 @@ def _run(run: Run) -> Report:
             data["figures"] += [{"system": name, "size": size, **one, **found.get(one["variant"], {})} for one in made]
         if name == "sweeps":
             data["figures"] += [one for found in data[name] for one in _figures_of_sweeps(found)]
-        run.keep(data)
+        run.keep(Report("", data))
     return Report(text(data), data, ok)
 
 

@@ -49,13 +49,13 @@ def perform(study: Study, arguments: Sequence[str] | None = None) -> int:
             line(done)
             print(f"{time.perf_counter() - start:6.1f} s  {done}", file=sys.stderr, flush=True)
 
-        def keep(data: Data) -> None:
+        def keep(report: Report) -> None:
             whole = {**about(device.info, options.commit, watch), "seconds": round(time.perf_counter() - start, 1)}
-            path[:] = [save({**whole, **data}, options.output, study.name, moment)]
+            path[:] = [save({**whole, **report.data}, options.output, study.name, moment)]
 
         report = study.run(Run(device, options, say, 60, keep))
         if report.data:
-            keep(report.data)
+            keep(report)
             if report.draw is not None:
                 report.draw(path[0].with_suffix(".png"))
     print(report.text)

@@ -10,39 +10,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import QUICK, listed, read
+from benchmarks.study import listed, read
 from glla.lab import machine
-from glla.lab.study import Report, Run, option
+from glla.lab.study import Report, Run
 from glla.lab.table import markdown
 from glla.thesis import claims as groups
 from glla.thesis import command
 from glla.thesis.document import Document
-from glla.thesis.measure import Place
 from glla.thesis.merge import joined
 
 
 def _run(run: Run) -> Report:
-    options, made = run.options, list[dict[str, Any]]()
+    def reported(report: Report) -> Report:
+        return Report("", {"quick": run.options.quick, "busy": "", **report.data})
 
-    def keep(document: Document) -> None:
-        made[:] = [{"quick": options.quick, "busy": "", **document.plain()}]
-        run.keep(made[0])
-
-    command.evaluate(Place(run.device, options.quick, run.say, options.largest), options.section, keep, options.only)
-    return Report("", made[0])
+    return reported(command.STUDY.run(replace(run, keep=lambda report: run.keep(reported(report)))))
 
 
-STUDY = listed(
-    "thesis",
-    _run,
-    QUICK,
-    option("--section", action="append", choices=command.NAMES, metavar="NAME"),
-    option("--only", action="append", choices=tuple(groups.GROUPS), metavar="GROUP", help="of the claims"),
-    option("--largest", type=int, metavar="N", help="largest order"),
-)
+STUDY = listed("thesis", _run, *command.OPTIONS)
 
 EMPTY = "No run of all sections on a quiet machine is kept yet."
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import glla
 from glla.cli.options import document, opened, shared
-from glla.errors import OptionError
 from glla.lab import progress
-from glla.lab.study import Run, Study
+from glla.lab.study import Report, Run, Study
 
 DEMOS = {
     "operations": "glla.lab.demo:STUDY",
@@ -27,6 +26,7 @@ STUDIES = {
     "convergence": "glla.lab.convergence:STUDY",
     "sweeps": "glla.lab.sweeps:STUDY",
     "adjugate": "glla.lab.covariances:STUDY",
+    "thesis": "glla.thesis.command:STUDY",
 }
 """Places of the studies, by name."""
 
@@ -48,15 +48,9 @@ def demo(parser: argparse.ArgumentParser) -> None:
 
 def study(parser: argparse.ArgumentParser) -> None:
     """Add the options of `glla study`, and of each study."""
-    from glla.thesis import command
-
     kinds = parser.add_subparsers(required=True, metavar="WHAT")
     for name, place in STUDIES.items():
         _add(kinds.add_parser(name, help=found(place).about), found(place))
-    thesis = kinds.add_parser("thesis", help=command.ABOUT, description=command.DESCRIPTION, epilog=parser.epilog)
-    command.add(thesis)
-    shared(thesis, out="FILE.html, one page with plots; FILE.json, everything", quick="tiny sizes, not for times")
-    thesis.set_defaults(run=_thesis)
 
 
 def _add(parser: argparse.ArgumentParser, of: Study) -> None:
@@ -75,30 +69,24 @@ def _run(of: Study, options: argparse.Namespace) -> int:
     """Run a study: check before the work, then print its report and write its files."""
     paths = options.out or ([Path(of.out)] if of.out else [])
     of.check(paths)
-    with opened(options) as device:
-        with progress.shown(of.name) as say:
-            report = of.run(Run(device, options, say))
-            files = [str(path) for path in paths if report.write(path)]
-        data = report.data | {"ok": report.ok, "files": files}
-        head = f"glla {glla.__version__} on {device.info.renderer}, {device.info.backend}"
-        print(document(options, device, data) if options.json else f"{head}\n{report.text}")
-        if files and not options.json:
-            print(f"written: {', '.join(files)}")
+    files: list[str] = []
+
+    def keep(report: Report) -> Report:
+        files[:] = [str(path) for path in paths if report.write(path)]
+        return report
+
+    report, device, head = of.read(options), None, f"glla {glla.__version__}"
+    if report is not None:
+        keep(report)
+    else:
+        with opened(options) as device, progress.shown(of.name) as say:
+            report = keep(of.run(Run(device, options, say, keep=keep)))
+            head += f" on {device.info.renderer}, {device.info.backend}"
+    if options.json:
+        print(document(options, device, report.data | {"ok": report.ok, "files": files}))
+        return 0 if report.ok else 1
+    if report.text:
+        print(f"{head}\n{report.text}")
+    if files:
+        print(f"written: {', '.join(files)}")
     return 0 if report.ok else 1
-
-
-def _thesis(options: argparse.Namespace) -> int:
-    from glla.thesis import command
-
-    pages, data = ([path for path in options.out if path.suffix == ending] for ending in (".html", ".json"))
-    if len(pages) > 1 or len(data) > 1 or len(pages) + len(data) < len(options.out):
-        raise OptionError("thesis: --out takes one file that ends in .html, and one that ends in .json")
-    page, file = next(iter(pages), None), next(iter(data), None)
-    if options.sources is not None:
-        if page is None:
-            raise OptionError("thesis: --from needs --out FILE.html, the page to make")
-        command.draw(options.sources, page)
-        return 0
-    with opened(options) as device:
-        command.run(device, options.section, page, file, options.quick, options.largest, options.only)
-    return 0

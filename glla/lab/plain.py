@@ -23,9 +23,16 @@ def plain(value: Any) -> Any:
 
 def written(data: Any) -> str:
     """Write data as JSON, a number or a name on each line."""
-    return json.dumps(plain(data), indent=1, allow_nan=False, ensure_ascii=False)
+    return json.dumps(plain(data), indent=1, allow_nan=False, ensure_ascii=False, default=float)
 
 
 def save(data: Any, path: Path) -> None:
     """Write data as a file of JSON."""
-    path.write_text(written(data) + "\n", encoding="utf-8")
+    replace(path, written(data) + "\n")
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file so that a reader, or an end in between, finds the old one or the new one."""
+    beside = path.with_name(f"{path.name}.part")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)

@@ -54,7 +54,7 @@ class Run:
     options: argparse.Namespace
     say: Say = lambda what: None
     dpi: int = 80  # dots per inch of pictures
-    keep: Callable[[dict[str, Any]], object] = lambda data: None  # takes the data so far: a run that is cut leaves them
+    keep: Callable[[Report], object] = lambda report: None  # takes the report so far: a run that is cut leaves it
 
 
 @dataclass
@@ -92,6 +92,7 @@ class Study:
     needs: tuple[str, ...] = ()  # packages
     out: str = ""  # file that is written unless others are named with ``--out``; ``""`` for none
     endings: tuple[str, ...] = ()  # endings of pictures that it draws
+    read: Callable[[argparse.Namespace], Report | None] = lambda options: None  # of files, where no device is needed
 
     def check(self, paths: Sequence[Path]) -> None:
         """Raise before the work the errors that would follow it.

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from glla._version import __version__
 from glla.errors import OptionError
-from glla.gl import Device
-from glla.lab import machine, progress
-from glla.lab.extra import check_writable, require
-from glla.lab.study import at_least
+from glla.lab import machine
+from glla.lab.plain import replace
+from glla.lab.study import Report, Run, Study, at_least, option
 from glla.thesis import claims, evaluation, published
 from glla.thesis.document import Document
 from glla.thesis.evaluation import AFTER, NAMES
@@ -21,82 +20,70 @@ from glla.thesis.measure import Place
 from glla.thesis.merge import joined
 from glla.thesis.parts import Section
 
-ABOUT = "the evaluation of the thesis behind glla, done again on this device: theirs beside ours"
-DESCRIPTION = (
-    f"Theirs: {published.DEVICE}. Ours: this device, the CPU by BLAS and LAPACK at their best. Files are written after "
-    "each section: a run that is cut leaves what it has done."
-)
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `glla study thesis` that no other command has."""
-    parser.add_argument(
+OPTIONS = (
+    option("--quick", action="store_true", help="tiny sizes, not for times"),
+    option(
         "--section", action="append", choices=NAMES, metavar="NAME",
         help=f"only this one; may be given again: {', '.join(NAMES)}",
-    )  # fmt: skip
-    parser.add_argument(
+    ),
+    option(
         "--only", action="append", choices=tuple(claims.GROUPS), metavar="GROUP",
         help="section claims: only this group of them, and what the sections before tell; may be given again: "
         f"{', '.join(claims.GROUPS)}",
-    )  # fmt: skip
-    parser.add_argument(
-        "--from", type=Path, action="append", metavar="FILE", dest="sources",
-        help="measure nothing: make the page of a .json that --out wrote, or of a file below benchmarks/results; may "
-        "be given again: sections and claims of a later file replace those of the ones before",
-    )  # fmt: skip
-    about = "no order above it (384 in software, 4096 on a GPU)"
-    parser.add_argument("--largest", type=at_least(8), metavar="N", help=about)
+    ),
+    option(
+        "--largest", type=at_least(8), metavar="N", help="no order above it (384 in software, 4096 on a GPU)",
+    ),
+)  # fmt: skip
+SOURCES = option(
+    "--from", type=Path, action="append", metavar="FILE", dest="sources",
+    help="measure nothing: make the page of a .json that --out wrote, or of a file below benchmarks/results; may "
+    "be given again: sections and claims of a later file replace those of the ones before",
+)  # fmt: skip
 
 
-def run(
-    device: Device,
-    names: list[str] | None,
-    html: Path | None = None,
-    file: Path | None = None,
-    quick: bool = False,
-    largest: int | None = None,
-    only: list[str] | None = None,
-) -> None:
-    """Do the sections, print each when it is done, and write the files anew after each.
+def _read(options: argparse.Namespace) -> Report | None:
+    """Make the report of a file, or of several of one device.
 
-    Raises OptionError: there is no such section. Raises MissingPackageError: a page needs matplotlib. Raises OSError: a
-    file cannot be written; that is found before the work.
+    Raises OptionError: it is no such file, or they are of different devices.
     """
-    check_files(html, file)
-    with progress.shown("thesis") as say:
-        place = Place(device, quick, say, largest)
-        evaluate(place, names, lambda document: document.write(html, file), only)
-    for path in filter(None, (html, file)):
-        print(f"written: {path}")
+    if options.sources is None:
+        return None
+    if not options.out:
+        raise OptionError("thesis: --from needs --out FILE.html, the page to make")
+    return _report(joined([Document.read(source) for source in options.sources]))
 
 
-def draw(sources: list[Path], html: Path) -> None:
-    """Make the page of a file, or of several of one device.
-
-    Raises OptionError: it is no such file, or they are of different devices. Raises MissingPackageError, OSError: as
-    `run`.
-    """
-    document = joined([Document.read(source) for source in sources])
-    check_files(html)
-    document.write(html)
-    print(f"written: {html}")
+def _run(run: Run) -> Report:
+    """Do the sections, print each when it is done, and keep the report so far after each."""
+    options = run.options
+    place = Place(run.device, options.quick, run.say, options.largest)
+    tell = (lambda text: None) if getattr(options, "json", False) else partial(print, flush=True)
+    return _report(evaluate(place, options.section, lambda done: run.keep(_report(done)), options.only, tell))
 
 
-def check_files(html: Path | None, file: Path | None = None) -> None:
-    """Raise early the errors of writing them."""
-    if html is not None:
-        require("thesis", "matplotlib")
-    for path in filter(None, (html, file)):
-        check_writable(path)
+def _report(document: Document) -> Report:
+    return Report("", document.plain(), draw=lambda path: replace(path, document.page()))
+
+
+STUDY = Study(
+    "thesis",
+    "the evaluation of the thesis behind glla, done again on this device: theirs beside ours",
+    _run,
+    (*OPTIONS, SOURCES),
+    endings=(".html",),
+    read=_read,
+)
 
 
 def evaluate(
     place: Place,
     names: list[str] | None = None,
-    keep: Callable[[Document], None] = lambda document: None,
+    keep: Callable[[Document], object] = lambda document: None,
     only: list[str] | None = None,
+    tell: Callable[[str], object] = print,
 ) -> Document:
-    """Do some sections, all by default; print each when done, and pass the document so far to `keep`.
+    """Do some sections, all by default; `tell` each when done, and pass the document so far to `keep`.
 
     Those that others are made of are done, too. `only`: groups of claims that are measured.
     """
@@ -104,7 +91,7 @@ def evaluate(
     if unknown := set(names or ()) - set(NAMES):
         raise OptionError(f"thesis: section must be one of {', '.join(NAMES)}, got {', '.join(sorted(unknown))}")
     document = Document(f"A MATLAB Interface to the GPU (2007), done again by glla {__version__}", _about(place))
-    print("\n".join([document.title, *document.about]))
+    tell("\n".join([document.title, *document.about]))
     needed = {part for name in wanted for part in AFTER.get(name, ())}
     done: dict[str, Section] = {}
 
@@ -114,7 +101,7 @@ def evaluate(
         section.notes += place.repeats()
         section.seconds = round(time.perf_counter() - start, 2)
         if name in wanted:
-            print(f"\n{section.text()}\n\n{section.name}: {section.seconds:.1f} s", flush=True)
+            tell(f"\n{section.text()}\n\n{section.name}: {section.seconds:.1f} s")
             document.sections.append(section)
             document.complete = name == wanted[-1]
             keep(document)

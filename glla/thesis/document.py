@@ -57,13 +57,6 @@ class Document:
                 f"thesis: --from must be a file that glla study thesis --out wrote, got {str(path)!r} ({error})"
             ) from None
 
-    def write(self, html: Path | None = None, file: Path | None = None) -> None:
-        """Write it as a page and as JSON, in place of existing files."""
-        if html is not None:
-            _replace(html, self.page())
-        if file is not None:
-            _replace(file, json.dumps(self.plain(), indent=1, allow_nan=False, default=float) + "\n")
-
     def page(self) -> str:
         """Make one page of all sections; it asks for nothing from anywhere."""
         links = "".join(f'<a href="#{one.name}">{escape(one.title)}</a>' for one in self.sections)
@@ -75,10 +68,3 @@ class Document:
             f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>'
             f"<body><h1>{escape(self.title)}</h1>{lines}<nav>{links}</nav>{body}</body></html>\n"
         )
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file so that a reader, or an end in between, finds the old one or the new one."""
-    beside = path.with_name(f"{path.name}.part")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)

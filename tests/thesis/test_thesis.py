@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from argparse import Namespace
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,8 @@ from glla.array.array import asarray
 from glla.cli import main
 from glla.errors import OptionError
 from glla.lab import fits, saved
+from glla.lab.plain import save
+from glla.lab.study import Run
 from glla.thesis import claims, command, evaluation, loops, measure, published
 from glla.thesis.claims import accuracy, counts, sections, solutions, tuning, ways
 from glla.thesis.claims.claim import WORDS, claim, faster
@@ -22,9 +25,19 @@ from glla.thesis.merge import joined
 from glla.thesis.parts import Section, Table, coarse
 
 
+def run(device, *paths, section=None, only=None):
+    """Run the study as the command does: its files are written after each section."""
+
+    def keep(report):
+        assert all(report.write(path) for path in paths)
+
+    options = Namespace(quick=True, section=section, only=only, largest=None)
+    keep(command.STUDY.run(Run(device, options, keep=keep)))
+
+
 def test_a_page_with_every_section(tmp_path, capsys, device):
     page, data = tmp_path / "thesis.html", tmp_path / "thesis.json"
-    command.run(device, None, page, data, quick=True)
+    run(device, page, data)
     text, printed = page.read_text(encoding="utf-8"), capsys.readouterr().out
     found = json.loads(data.read_text(encoding="utf-8"))
     assert [one["name"] for one in found["sections"]] == list(command.NAMES)
@@ -71,8 +84,6 @@ def test_files_that_are_no_evaluation(tmp_path, capsys, text):
     error = capsys.readouterr().err
     assert error.startswith("glla: thesis: --from must be a file that glla study thesis --out wrote, got ")
     assert not (tmp_path / "a.html").exists()
-    with pytest.raises(OptionError, match="--from must be a file that glla study thesis --out wrote"):
-        command.draw([tmp_path / "a.json"], tmp_path / "a.html")
     with pytest.raises(OptionError, match=r"^load: a JSON file of `glla compare` is wanted, got "):
         saved.load(tmp_path / "a.json")
 
@@ -146,8 +157,8 @@ def test_without_pivoting_a_small_pivot_is_reported(device):
 
 def test_some_claims_alone(tmp_path, device, capsys):
     whole, part = tmp_path / "whole.json", tmp_path / "part.json"
-    command.run(device, ["norms", "claims"], None, whole, quick=True, only=["solutions", "counts"])
-    command.run(device, ["claims"], None, part, quick=True, only=["counts"])
+    run(device, whole, section=["norms", "claims"], only=["solutions", "counts"])
+    run(device, part, section=["claims"], only=["counts"])
     capsys.readouterr()
     first, second = Document.read(whole), Document.read(part)
     rows, fewer = (one.sections[-1].tables[0].rows for one in (first, second))
@@ -197,7 +208,7 @@ def test_claims_of_sections_follow_their_figures():
 def test_claims_that_follow_are_those_of_the_sections_that_are_left(tmp_path, device, capsys):
     paths = [tmp_path / f"{name}.json" for name in ("claims", "water", "sharing", "again")]
     for path, names in zip(paths, (["claims"], ["water"], ["sharing"], ["water"]), strict=True):
-        command.run(device, names, None, path, quick=True, only=[])
+        run(device, path, section=names, only=[])
     capsys.readouterr()
     alone, water, sharing, again = map(Document.read, paths)
     assert not alone.sections[0].tables[0].rows
@@ -222,7 +233,8 @@ def test_claims_that_follow_are_those_of_the_sections_that_are_left(tmp_path, de
 
 def test_figures_of_a_section_are_kept(tmp_path, device, capsys):
     file = tmp_path / "rref.json"
-    document = command.evaluate(Place(device, quick=True), ["rref"], lambda done: done.write(file=file))
+    document = command.evaluate(Place(device, quick=True), ["rref"])
+    save(document.plain(), file)
     capsys.readouterr()
     kept, made = Document.read(file).sections[0], document.sections[0]
     assert kept.values["fits"] == made.values["fits"]
@@ -237,7 +249,7 @@ def test_a_run_that_is_cut_leaves_what_it_did(tmp_path, device, monkeypatch):
 
     monkeypatch.setitem(evaluation.SECTIONS, "rref", cut)
     with pytest.raises(KeyboardInterrupt):
-        command.run(device, ["norms", "rref"], page, data, quick=True)
+        run(device, page, data, section=["norms", "rref"])
     assert [one.name for one in Document.read(data).sections] == ["norms"]
     assert "It was ended before all sections were done." in page.read_text(encoding="utf-8")
     assert set(tmp_path.iterdir()) == {data, page}
