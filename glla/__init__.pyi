@@ -21,6 +21,7 @@ from glla.array.array import Array as Array
 from glla.queue import Coprocessor as Coprocessor
 from glla.queue import Coprocessors as Coprocessors
 from glla.gl import Device as Device
+from glla.linalg.spectral.results import EighResult as EighResult
 from glla.passes import Form as Form
 from glla.kernels.kernel import Kernel as Kernel
 from glla.passes import Limits as Limits
@@ -63,4 +64,4 @@ from glla.linalg.public import *
 PLACES: dict[str, str]
 ROOMS: dict[str, str]
 
-__all__ = ["Array", "Coprocessor", "Coprocessors", "Device", "Form", "Kernel", "Limits", "PLU", "Pending", "QRResult", "RREF", "RefinedSolution", "SlogdetResult", "__version__", "applications", "array_api", "asarray", "cho_factor", "cho_solve", "cho_solve_banded", "cholesky", "cholesky_banded", "cluster", "coprocessor", "coprocessors", "dask", "default_device", "det", "errors", "explain", "from_dlpack", "hybrid", "inv", "iterate", "kernel", "list_egl_devices", "lstsq", "lu_factor", "lu_solve", "matmul", "plan", "plu", "qr", "rcond", "register", "rref", "run", "set_max_plan_bytes", "slogdet", "solve", "solve_banded", "solve_triangular", "solveh_banded", "sparse", "trace", "unregister"]
+__all__ = ["Array", "Coprocessor", "Coprocessors", "Device", "EighResult", "Form", "Kernel", "Limits", "PLU", "Pending", "QRResult", "RREF", "RefinedSolution", "SlogdetResult", "__version__", "applications", "array_api", "asarray", "cho_factor", "cho_solve", "cho_solve_banded", "cholesky", "cholesky_banded", "cluster", "coprocessor", "coprocessors", "dask", "default_device", "det", "eigh", "errors", "explain", "from_dlpack", "hybrid", "inv", "iterate", "kernel", "list_egl_devices", "lstsq", "lu_factor", "lu_solve", "matmul", "plan", "plu", "qr", "rcond", "register", "rref", "run", "set_max_plan_bytes", "slogdet", "solve", "solve_banded", "solve_triangular", "solveh_banded", "sparse", "trace", "unregister"]

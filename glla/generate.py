@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import glla
@@ -49,7 +49,7 @@ NOTE = "Written by ``python -m glla.generate``; do not edit."
 
 def public() -> dict[str, Callable[..., Any]]:
     """Return the functions that are decorated in modules of `glla.linalg`, by name."""
-    for found in iter_modules(linalg.__path__, f"{linalg.__name__}."):
+    for found in walk_packages(linalg.__path__, f"{linalg.__name__}."):
         import_module(found.name)
     own = {name: one.function for name, one in PUBLIC.items()}
     return {name: own[name] for name in sorted(own) if own[name].__module__.startswith(linalg.__name__)}

@@ -75,10 +75,11 @@ def draws(path):
 # share a folder of shaders, and take views: `plans_of_wrapped`.
 WRAPPED = PACKAGE / "operations" / "linear"
 SPARSE = PACKAGE / "operations" / "sparse"  # likewise; they take structures: `plans_of_sparse`
+SPECTRAL = PACKAGE / "operations" / "spectral"  # parts of its records, whose plans are looked at
 DRAWING = {
     path.stem: path
     for path in sorted((PACKAGE / "operations").rglob("[!_]*.py"))
-    if draws(path) and path.parent not in (WRAPPED, SPARSE)
+    if draws(path) and path.parent not in (WRAPPED, SPARSE, SPECTRAL)
 }
 TESTED_WITH = {
     "panels": "plu", "columns": "plu", "plu_batches": "stack", "flags": "stack", "cholesky_blocks": "cholesky",
@@ -134,6 +135,7 @@ SHAPES = {
     "cholesky": [((140, 140),)],  # more than FUSED
     "qr": [((5, 4),), ((4, 7),), ((70, 3),), ((300, 3),)],
     "lstsq": [((5, 4), (5, 2)), ((4, 7), (4, 1))],
+    "eigh": [((514, 514),)],  # more than WHOLE
     **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor")},
     "tridiagonal": [((3, 70), (70, 1))],  # one right side: straight from the bands
     **{name: [((5, 5), (5, 300))] for name in ("solve", "lu_solve", "triangular")},
@@ -566,7 +568,10 @@ def test_tests_of_an_operation_cover_its_choices(name):
     record = OPERATIONS[name]
     kernel = inspect.getmodule(inspect.unwrap(record.device_plan)).__name__.rpartition(".")[2]
     wanted = {"VARIANTS"} | ({"NORMS"} if record.pivotings is not None else set())
-    file = ROOT / "tests" / "operations" / f"test_{kernel}.py"
+    folder = (
+        "spectral" if ".spectral." in inspect.getmodule(inspect.unwrap(record.device_plan)).__name__ else "operations"
+    )
+    file = ROOT / "tests" / folder / f"test_{kernel}.py"
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     named = set(re.findall(r"parametrize\([^\n]*\b(VARIANTS|NORMS)\b", text))
     assert wanted <= named, f"{relative(file)}: parametrize a test over {', '.join(sorted(wanted - named))}"

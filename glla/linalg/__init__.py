@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from glla.linalg.plans import explain, plan
     from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
     from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
+    from glla.linalg.spectral.results import EighResult
 
 PLACES = {
     **public.PLACES,
+    "EighResult": "glla.linalg.spectral.results:EighResult",
     "PLU": "glla.linalg.results:PLU",
     "QRResult": "glla.linalg.results:QRResult",
     "RREF": "glla.linalg.results:RREF",
@@ -41,5 +43,5 @@ PLACES = {
 
 __getattr__, __dir__ = attach(__name__, PLACES)
 
-__all__ = ["PLU", "RREF", "QRResult", "RefinedSolution", "SlogdetResult", "explain", "plan"]
+__all__ = ["PLU", "RREF", "EighResult", "QRResult", "RefinedSolution", "SlogdetResult", "explain", "plan"]
 __all__ += public.__all__

@@ -9,6 +9,7 @@ PLACES = {
     "cholesky": "glla.linalg.factorise:cholesky",
     "cholesky_banded": "glla.linalg.definite:cholesky_banded",
     "det": "glla.linalg.determinants:det",
+    "eigh": "glla.linalg.spectral.symmetric:eigh",
     "inv": "glla.linalg.systems:inv",
     "lstsq": "glla.linalg.orthogonal:lstsq",
     "lu_factor": "glla.linalg.factorise:lu_factor",

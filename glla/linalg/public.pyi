@@ -9,6 +9,7 @@ from glla.array.array import Array
 from glla.array.convert import Float32
 from glla.gl import DeviceLike
 from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
+from glla.linalg.spectral.results import EighResult
 from glla.registry import Overriding
 
 Given = TypeVar("Given")
@@ -21,6 +22,7 @@ __all__ = [
     "cholesky",
     "cholesky_banded",
     "det",
+    "eigh",
     "inv",
     "lstsq",
     "lu_factor",
@@ -327,6 +329,53 @@ def det(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite:
 def det(a: Array, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array: ...
 @overload
 def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Float32: ...
+@overload
+def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Eigenvalues and eigenvectors of a symmetric matrix, with the semantics of `numpy.linalg.eigh`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> w, V = glla.eigh([[2, 1], [1, 2]])
+    >>> w
+    array([1., 3.], dtype=float32)
+    >>> V.round(4)
+    array([[ 0.7071,  0.7071],
+           [-0.7071,  0.7071]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers, symmetric: only the triangle that `UPLO` names is read.
+    UPLO : {"L", "U"}
+        The lower triangle, or the upper one.
+    variant : str, optional
+        A key of `glla.operations.spectral.eigh.VARIANTS`, for comparisons.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    EighResult
+        ``eigenvalues``, (..., n), ascending, and ``eigenvectors``, (..., n, n), in columns, each with its largest entry
+        positive. Vectors of equal eigenvalues are any orthonormal basis of their space. Of an Array both are Array.
+        Synchronises, unless ``check_finite=False``: residual and orthogonality are judged before they are given.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `a` is not square, not real, not finite, or an eigenvalue does not fit float32; unknown UPLO or variant.
+    ConvergenceError
+        Residual or orthogonality exceed 10 n u.
+    LimitError, OutOfMemoryError
+        `a` is of an order above a texture's side, or does not fit the memory.
+    """
+@overload
+def eigh(a: Array, UPLO: Literal["L", "U"] = "L", *, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array]: ...
+@overload
+def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float32]: ...
 @overload
 def inv(a: Overriding[Given], *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, variant: Literal["rank2", "blocked"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Inverse with the semantics of `numpy.linalg.inv`.

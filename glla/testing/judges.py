@@ -43,6 +43,7 @@ from glla.testing.references import (
     unpack_lu,
     wide,
 )
+from glla.testing.spectral import judge_eigh, reference
 from glla.testing.verdicts import Verdict, failed, flaw_of, judged
 
 Arrays = tuple[Array, ...]
@@ -716,6 +717,12 @@ JUDGES: dict[str, Judge] = {
         deviation=lambda inputs, outputs: _mean(product(*outputs) - wide(inputs[0])),
         error="|Q R - A|",
         result="Q R",
+    ),
+    "eigh": Judge(
+        verdict=lambda inputs, outputs: judge_eigh(inputs[0], *outputs),
+        deviation=lambda inputs, outputs: _mean(wide(outputs[0]) - reference(inputs[0])),
+        error="|w - eigvalsh(A)|",
+        result="w",
     ),
     "lstsq": Judge(
         verdict=lambda inputs, outputs: judge_lstsq(inputs[0], inputs[1], outputs[0]),

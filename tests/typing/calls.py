@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import glla
 from glla import PLU, RREF, Array, Pending, RefinedSolution, SlogdetResult
 from glla.linalg.results import QRResult
+from glla.linalg.spectral.results import EighResult
 from glla.queue.single import Coprocessor
 
 Float32 = NDArray[np.float32]
@@ -32,6 +33,7 @@ def arrays(x: NDArray[np.float64]) -> None:
     assert_type(glla.cholesky_banded(x, lower=True), Float32)
     assert_type(glla.cho_solve_banded((x, True), x), Float32)
     assert_type(glla.qr(x), Factors)
+    assert_type(glla.eigh(x), EighResult[Float32])
     assert_type(glla.lstsq(x, x), LeastSquares)
     assert_type(glla.plu(x), PLU[Float32])
     assert_type(glla.plu(x).L, Float32)
@@ -79,6 +81,7 @@ def matrices(A: Array, x: NDArray[np.float64]) -> None:
     assert_type(glla.cho_solve_banded((A, True), x), Array)
     assert_type(glla.cho_solve_banded((x, True), A), Array)
     assert_type(glla.qr(A), QRResult[Array] | Array | tuple[Array, Array])
+    assert_type(glla.eigh(A), EighResult[Array])
     assert_type(glla.lstsq(A, x), tuple[Array, Array, int, Array])
     assert_type(glla.plu(A), PLU[Array])
     assert_type(glla.plu(A).U, Array)
@@ -124,6 +127,7 @@ def futures(gpu: Coprocessor, x: NDArray[np.float64], exact: bool) -> None:
     assert_type(gpu.cholesky_banded(x, lower=True), Pending[Float32])
     assert_type(gpu.cho_solve_banded((x, True), x), Pending[Float32])
     assert_type(gpu.qr(x), Pending[Factors])
+    assert_type(gpu.eigh(x), Pending[EighResult[Float32]])
     assert_type(gpu.lstsq(x, x), Pending[LeastSquares])
     assert_type(gpu.solve_banded((1, 0), x, x), Pending[Float32])
     assert_type(gpu.solveh_banded(x, x, lower=True), Pending[Float32])

@@ -1,0 +1,86 @@
+"""The public functions of eigenvalues of symmetric matrices: eigh."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glla.array.array import Array
+from glla.array.convert import Float32
+from glla.errors import one_of
+from glla.gl import DeviceLike
+from glla.linalg.call import Call
+from glla.linalg.operands import device_of, known_variant, operand, placed, square
+from glla.linalg.spectral.results import EighResult
+from glla.operations import OPERATIONS
+from glla.registry import public
+
+
+@public(numpy="linalg.eigh", namespace="eigh")
+def eigh(
+    a: Any,
+    UPLO: str = "L",  # NumPy's name
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> EighResult[Array] | EighResult[Float32]:
+    """Eigenvalues and eigenvectors of a symmetric matrix, with the semantics of `numpy.linalg.eigh`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> w, V = glla.eigh([[2, 1], [1, 2]])
+    >>> w
+    array([1., 3.], dtype=float32)
+    >>> V.round(4)
+    array([[ 0.7071,  0.7071],
+           [-0.7071,  0.7071]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers, symmetric: only the triangle that `UPLO` names is read.
+    UPLO : {"L", "U"}
+        The lower triangle, or the upper one.
+    variant : str, optional
+        A key of `glla.operations.spectral.eigh.VARIANTS`, for comparisons.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    EighResult
+        ``eigenvalues``, (..., n), ascending, and ``eigenvectors``, (..., n, n), in columns, each with its largest entry
+        positive. Vectors of equal eigenvalues are any orthonormal basis of their space. Of an Array both are Array.
+        Synchronises, unless ``check_finite=False``: residual and orthogonality are judged before they are given.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `a` is not square, not real, not finite, or an eigenvalue does not fit float32; unknown UPLO or variant.
+    ConvergenceError
+        Residual or orthogonality exceed 10 n u.
+    LimitError, OutOfMemoryError
+        `a` is of an order above a texture's side, or does not fit the memory.
+    """
+    value, lower = _taken("eigh", a, UPLO, variant, check_finite)
+    if value.size == 0:
+        found: dict[str, Any] = {"w": np.empty(value.shape[:-1], np.float32), "V": np.empty(value.shape, np.float32)}
+    else:
+        target, options = device_of("eigh", device, value), {"lower": lower, "watched": check_finite}
+        call = Call("eigh", "eigh", target, check_finite, ("A",), variant, ("V", "w"), options=options)
+        found = call.named(value)
+    return EighResult(*(placed("eigh", found[name], check_finite, value) for name in "wV"))
+
+
+def _taken(function: str, a: Any, uplo: str, variant: str | None, check_finite: bool) -> tuple[Float32 | Array, bool]:
+    """Take the operand, and whether its lower triangle is read."""
+    value = operand(function, "A", a, check_finite)
+    square(function, "A", value)
+    one_of(f"{function}: UPLO", uplo, ("L", "U", "l", "u"))
+    known_variant(function, OPERATIONS[function], variant)
+    return value, uplo in ("L", "l")

@@ -1,0 +1,187 @@
+"""Eigenvalues and eigenvectors of a symmetric matrix: A V = V diag(w), V^T V = I, w ascending.
+
+    A --> symmetric, scaled --> tridiagonal form --> divide and conquer --> V by the reflectors --> w, V scaled back
+                                                                                 |
+                                                                                 +--> certificate, a texel that is read
+
+Errors, certified by four random vectors and at most 10 of the 30 n u that are promised: norm(A V - V diag(w)) / norm(A)
+and norm(V^T V - I). Then w is off by at most as much of norm(A), about sqrt(n) u where it was measured.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Unpack
+
+import numpy as np
+
+from glla.errors import ConvergenceError, LimitError, NonFiniteError
+from glla.operations.layouts.crossing import bring_in, read_back, read_texels
+from glla.operations.layouts.shapes import square
+from glla.operations.orthogonal.qr_pairs import applied, pairs
+from glla.operations.record import (
+    Array,
+    Choice,
+    Chosen,
+    Done,
+    Function,
+    Operation,
+    Trial,
+    Values,
+    Verdict,
+    Way,
+    builder,
+)
+from glla.operations.spectral import certificate, secular, symmetric, tridiagonal_form
+from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Transition, Variant, matrix, resident
+from glla.passes.cache import cached_plan
+
+VARIANTS = {
+    "tridiagonal": Variant(
+        "to tridiagonal form by reflectors, then divide and conquer, nine passes for all blocks of a level",
+        'Cuppen (1981); Gu and Eisenstat, "A divide-and-conquer algorithm for the symmetric tridiagonal eigenproblem" '
+        "(1995); LAPACK syevd",
+    ),
+}
+
+ALARM = Transition(
+    "residual or loss of orthogonality exceeds 10 n u", error="ConvergenceError: names both; use numpy.linalg.eigh"
+)
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant: the tuned one, else `tridiagonal`."""
+    n, _ = forms[0].matrix
+    tuned = limits.tuning("eigh", n, n)
+    return ("tridiagonal", ()) if tuned is None else (tuned.variant, tuned.parameters)
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: 4/3 n^3 for the form, as many for T, 2 n^3 for the way back."""
+    n = forms[0].shape[-1]
+    return forms[0].count * (14 * n**3 // 3 + n)
+
+
+@builder("eigh", VARIANTS, choose)
+def plan(forms: Forms, limits: Limits, chosen: Chosen, lower: bool = True, certified: bool = False) -> Plan:
+    """Plan of all eigenvalues and eigenvectors of a symmetric n x n matrix on the device, n > 0.
+
+    Operand ``A``. Results ``w``, an array of n numbers, ascending, and ``V``, packed; `certified` also ``certificate``
+    and ``largest``, a texel each. ``tridiagonal``: 2 (n - 2) passes for the form (3 (n - 2) on a GPU from order 513
+    on), 9 ceil(log2 n) + 3 for T, n or n + 1 for the way back, and 9 and more beside; the certificate takes 3.
+
+    `lower`: of A the lower triangle is read, else the upper one.
+    """
+    n, _ = forms[0].matrix
+    must_fit("eigh", n, limits)
+    draft = Draft(chosen.title)
+    a = symmetric.add_scaled(draft, draft.operand("A", matrix((n, n))), n, lower)
+    values, vectors = SOLVERS[chosen.variant](draft, a.matrix, n, limits)
+    results = {"w": symmetric.add_values(draft, values, a.largest, n, limits)}
+    results["V"] = draft.call("signs", symmetric.signed(n), V=vectors, largest=a.largest)["V"]
+    if certified:
+        inputs = {"A": a.matrix, "V": results["V"], "L": values}
+        results |= draft.call("certificate", certificate.plan(n), **inputs) | {"largest": a.largest}
+    return draft.plan(results, flops(forms))
+
+
+def by_tridiagonal_form(draft: Draft, a: str, n: int, limits: Limits) -> tuple[str, str]:
+    """Add the passes of the variant `tridiagonal`; give the slots of the values, a line of texels, and of V."""
+    h = a if n < 3 else draft.call("tridiagonal form", tridiagonal_form.plan(n, limits), A=a)["H"]
+    t = draft.call("T", tridiagonal_form.diagonals(n), H=h)["T"]
+    found = draft.call("eigenvectors of T", secular.plan(n, limits), T=t)
+    if n < 3:
+        return found["L"], found["Q"]
+    v = draft.call("reflectors", tridiagonal_form.shifted(n), H=h)["V"]
+    taus = draft.call("pairs", pairs((n, n - 1)), H=v)["T"]
+    return found["L"], draft.call("V", applied((n, n - 1), n, limits), H=v, T=taus, B=found["Q"])["B"]
+
+
+SOLVERS = {"tridiagonal": by_tridiagonal_form}
+"""Functions (draft, slot of the scaled symmetric matrix, n, limits) -> slots of its values, a line of texels (lambda_i,
+...) in ascending order, and of its vectors, packed."""
+
+
+def must_fit(function: str, n: int, limits: Limits) -> None:
+    """Raise LimitError where a line of n texels, one for each eigenvalue, does not fit a texture."""
+    most = limits.texture_size
+    if n > most:
+        raise LimitError(f"{function}: A must be of order {most} at most on this device, got {n}", n, most)
+
+
+# -- plans of calls ---------------------------------------------------------------------------------------------------
+
+
+@cached_plan
+def call_plan(
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, watched: bool = True, **way: Unpack[Way]
+) -> Plan:
+    """Plan of a call: values and vectors, and the certificate, two texels that are read, if they are `watched`."""
+    (form,) = forms
+    must_fit("eigh", form.matrix[0], limits)
+    draft = Draft("eigh")
+    lying = form.resident and form.transposed  # its lower triangle is the upper one of what is stored
+    a = bring_in(draft, "A", form, limits, as_it_lies=True)
+    device_plan = plan(resident(form.matrix), limits, **way, lower=lower != lying, certified=watched)
+    found = draft.call("pairs", device_plan, A=a)
+    results = {"V": found["V"], "w": found["w"]}
+    if not form.resident:
+        results = {
+            "V": read_back(draft, found["V"], form.matrix, limits, "V"),
+            "w": read_texels(draft, found["w"], "w"),
+        }
+    if watched:
+        results["certificate"] = read_texels(draft, found["certificate"], "certificate")
+        results["largest_A"] = read_texels(draft, found["largest"], "largest_A")
+    return draft.plan(results, after=(ALARM,))
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Judge the certificate. `Done` has the n values of ``w`` where they were read as texels."""
+    n = forms[0].shape[-1]
+    w = values["w"]
+    done = Done({"w": w.reshape(-1)[:n]} if isinstance(w, np.ndarray) else {})
+    if "certificate" not in values:
+        return done
+    judged = certificate.of(values["certificate"], values["largest_A"], n)
+    if not judged.ok:
+        return ConvergenceError(
+            f"{values['function']}: the eigenvectors{values['member']} are not accepted: {judged}, where "
+            f"{certificate.ALARM:g} n u are; use numpy.linalg.eigh"
+        )
+    if judged.overflows:
+        return NonFiniteError(
+            f"{values['function']}: an eigenvalue{values['member']} does not fit float32; divide A by a power of two"
+        )
+    return done
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A symmetric matrix with normal entries."""
+    b = rng.standard_normal((n, n))
+    return (((b + b.T) / 2).astype(np.float32),)
+
+
+def on_host(a: Array) -> tuple[Array, Array]:
+    """Do it on the CPU, by LAPACK."""
+    w, v = np.linalg.eigh(a)
+    return w, v
+
+
+EIGH = Operation(
+    name="eigh",
+    formula="A V = V diag(w)",
+    operands=("A",),
+    results=("w", "V"),
+    check=partial(square, "eigh"),
+    flops=flops,
+    device_plan=plan,
+    call_plan=call_plan,
+    example=example,
+    settle=settle,
+    trial=Trial(values=lambda forms, results: (results["w"].reshape(-1)[: forms[0].shape[-1]], results["V"])),
+    variants=VARIANTS,
+    choose=choose,
+    function=Function(host="glla.operations.spectral.eigh:on_host", parts=2),
+    thesis="tridiagonal",
+)

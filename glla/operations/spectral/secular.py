@@ -1,0 +1,74 @@
+"""Divide and conquer of a symmetric tridiagonal matrix T: from parts of order 1 up, all blocks of a level at once.
+
+    values of two parts --> in one order, groups deflated --> roots of the secular equation --> vectors --> Q X
+
+A level is nine passes, whatever the values are: deflated values keep their place, so that no size depends on them.
+"""
+
+from __future__ import annotations
+
+from glla.passes import Draft, Limits, PingPong, Plan, Storage, Uniform, matrix
+from glla.passes.cache import cached_plan
+
+TURNS = 24
+"""Turns of the root finder at most. 5 to 17 were seen."""
+
+LINES = {
+    "order": ("S", "L Q T tolerance"),
+    "place": ("P", "L"),
+    "groups": ("G", "S T tolerance"),
+    "roots": ("R", "G T"),
+    "loewner": ("Z", "G R T"),
+    "norms": ("N", "G R Z"),
+    "sort": ("L", "R N"),
+}
+"""Passes of a level that draw a line, a texel for each index: the slot that each draws, and those it reads."""
+
+
+def turns_at_once(order: int, limits: Limits) -> int:
+    """Turns of the root finder in one pass, for blocks of an order: loops may be bounded."""
+    return max(1, min(TURNS, limits.loop_trips // order - 2))
+
+
+@cached_plan
+def plan(n: int, limits: Limits) -> Plan:
+    """Plan of all eigenvalues and eigenvectors of T.
+
+    Operand ``T``, a line of texels (d_i, e_i, 0, 0). Results ``L``, a line of texels (lambda_i, ...), ascending, and
+    ``Q``. 9 ceil(log2 n) + 3 passes; more where the turns of the root finder are split.
+    """
+    draft = Draft("divide and conquer")
+    draft.operand("T", Storage(1, n))
+    for name in ("L", *(made for made, _ in LINES.values() if made != "L"), "R before"):
+        draft.slot(name, Storage(1, n))
+    draft.slot("tolerance", Storage(1, 1))
+    for name in ("I", "X"):
+        draft.slot(name, matrix((n, n)))
+    draft.draw("packing/identity", {}, "I", {"shape": (n, n)})
+    draft.draw("spectral/secular/largest", {"T": "T"}, "tolerance", {"n": n})
+    draft.draw("spectral/secular/start", {"T": "T"}, "L")
+    vectors = PingPong(draft, "Q", matrix((n, n)), "I")
+    for level in range((n - 1).bit_length()):
+        with draft.scope("level", level):
+            _add_level(draft, vectors, level, n, limits)
+    return draft.plan({"L": "L", "Q": vectors.front}, 4 * n**3 // 3)
+
+
+def _add_level(draft: Draft, vectors: PingPong, level: int, n: int, limits: Limits) -> None:
+    """Add the passes that join parts of order 2^level."""
+    parts: dict[str, Uniform] = {"n": n, "s": 2**level}
+    turns = turns_at_once(min(n, 2 ** (level + 1)), limits)
+    for name, (made, read) in LINES.items():
+        inputs = {one: vectors.front if one == "Q" else one for one in read.split()}
+        if name != "roots":
+            draft.draw(f"spectral/secular/{name}", inputs, made, parts)
+            continue
+        count = -(-TURNS // turns)
+        for number in range(count):
+            last = (count - 1 - number) % 2 == 0
+            before = {"R": "R before" if last else "R"} if number else {}
+            defines = {"TURNS": turns, "CONTINUE": int(number > 0)}
+            draft.draw("spectral/secular/roots", {**inputs, **before}, "R" if last else "R before", parts, defines)
+    draft.draw("spectral/secular/vectors", {one: one for one in "GRZNLP"}, "X", parts)
+    draft.draw("spectral/secular/product", {"Q": vectors.front, "X": "X"}, vectors.back, parts)
+    vectors.swap()

@@ -1,0 +1,79 @@
+"""The symmetric matrix of a triangle, scaled, before its eigenvalues are found; values and vectors scaled back after.
+
+    A --> its triangle mirrored --> max |a_ij| --> A 2^-e --> (values L, vectors V) --> L 2^e, V with signs
+
+Scaling by a power of two is exact. Every way to the eigenvalues begins and ends with these passes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from glla.operations.reduce import max_magnitude
+from glla.passes import Draft, Limits, Plan, Storage, matrix, wrapped
+from glla.passes.cache import cached_plan
+from glla.passes.layout import texels
+
+
+class Scaled(NamedTuple):
+    """Slots of a symmetric matrix: its entries at most 2, and its largest one before."""
+
+    matrix: str
+    largest: str
+
+
+def add_scaled(draft: Draft, a: str, n: int, lower: bool) -> Scaled:
+    """Add the passes to the scaled symmetric matrix of a triangle."""
+    whole = draft.call("mirrored", mirrored(n, lower), A=a)["M"]
+    largest = draft.call("largest", max_magnitude((n, n)), A=whole)["max"]
+    return Scaled(draft.call("scaled", scaled(n), A=whole, largest=largest)["scaled"], largest)
+
+
+def add_values(draft: Draft, values: str, largest: str, n: int, limits: Limits) -> str:
+    """Add the pass to the values scaled back, an array of one dimension."""
+    return draft.call("values", scaled_back(n, limits.texture_size), L=values, largest=largest)["w"]
+
+
+@cached_plan
+def mirrored(n: int, lower: bool) -> Plan:
+    """Plan of the symmetric matrix of a triangle: operand ``A``, result ``M``. One pass."""
+    draft = Draft("mirrored")
+    a, whole = draft.operand("A", matrix((n, n))), draft.slot("M", matrix((n, n)))
+    draft.draw("spectral/eigh/mirror", {"A": a}, whole, {}, {"UPPER": int(not lower)})
+    return draft.plan({"M": whole})
+
+
+@cached_plan
+def scaled(n: int) -> Plan:
+    """Plan of A 2^-e: operands ``A`` and ``largest``, result ``scaled``. One pass."""
+    draft = Draft("scaled")
+    inputs = {"A": draft.operand("A", matrix((n, n))), "largest": draft.operand("largest", Storage(1, 1))}
+    result = draft.slot("scaled", matrix((n, n)))
+    draft.draw("spectral/eigh/scale", inputs, result)
+    return draft.plan({"scaled": result})
+
+
+@cached_plan
+def scaled_back(n: int, texture_size: int) -> Plan:
+    """Plan of values times 2^e: operands ``L``, a line of texels, and ``largest``; result ``w``, an array. One pass."""
+    draft = Draft("scaled back")
+    inputs = {"L": draft.operand("L", Storage(1, n)), "largest": draft.operand("largest", Storage(1, 1))}
+    storage = wrapped(n, texture_size)
+    w = draft.slot("w", storage)
+    draft.draw("spectral/eigh/values", inputs, w, {"n": n, "row_texels": storage.width})
+    return draft.plan({"w": w})
+
+
+@cached_plan
+def signed(n: int) -> Plan:
+    """Plan of V with the largest entry of each column positive, the first among equals.
+
+    Operands ``V`` and ``largest``, the largest entry of A: if it is not finite, V is NaN. Result ``V``. Two passes.
+    """
+    draft = Draft("signed")
+    v, signs = draft.operand("V", matrix((n, n))), draft.slot("signs", Storage(1, texels(n)))
+    largest = draft.operand("largest", Storage(1, 1))
+    result = draft.slot("signed V", matrix((n, n)))
+    draft.draw("spectral/eigh/signs", {"V": v, "largest": largest}, signs, {"height": texels(n)})
+    draft.draw("spectral/eigh/signed", {"V": v, "signs": signs}, result)
+    return draft.plan({"V": result})

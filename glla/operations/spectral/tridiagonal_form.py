@@ -1,0 +1,68 @@
+"""The tridiagonal form of a symmetric matrix, by Householder's reflectors, one column a step.
+
+    column k --> y = A x, its sums --> A - v w^T - w v^T --> column k + 1 ... --> T on and beside the diagonal, v below
+
+The product A x does not wait for the reflector: it is made with the column x itself (``spectral/eigh/update.vert``).
+"""
+
+from __future__ import annotations
+
+from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, matrix
+from glla.passes.cache import cached_plan
+from glla.passes.layout import texels
+
+WHOLE = 256
+"""Texels of a row that one fragment sums on a GPU without slices, which take a pass more; a guess."""
+
+SLICE = 64
+"""Texels of a slice; a guess."""
+
+
+def slices(height: int, limits: Limits) -> int:
+    """How many slices a row of texels is cut into for a sum."""
+    return 1 if limits.software or height <= WHOLE else -(-height // SLICE)
+
+
+@cached_plan
+def plan(n: int, limits: Limits) -> Plan:
+    """Plan of the tridiagonal form of an n x n matrix whose entries are near 1.
+
+    Operand ``A``, symmetric. Result ``H``: T on the diagonal and below it, the reflectors below that; what is above the
+    diagonal is of no use. 2 (n - 2) passes, 3 (n - 2) with slices.
+    """
+    draft, height, size = Draft("tridiagonal form"), texels(n), matrix((n, n))
+    rest, count = PingPong(draft, "H", size, draft.operand("A", size)), slices(texels(n), limits)
+    parts = draft.slot("sums of slices", Storage(count, height))
+    sums = parts if count == 1 else draft.slot("sums", Storage(1, height))
+    for k in range(n - 2):
+        first, last = k // 2, max(k - 1, 0) // 2  # final texels are in both textures by then
+        with draft.scope("column", k):
+            of_slice = {"height": height, "chunk": -(-height // count)}
+            across = Region(first, 0, height - first, count)
+            draft.draw("spectral/eigh/dots", {"A": rest.front}, parts, of_slice, region=across, step=k)
+            if count > 1:
+                across = Region(first, 0, height - first, 1)
+                draft.draw("spectral/eigh/fold", {"D": parts}, sums, {"slices": count}, region=across)
+            left = Region(last, last, height - last, height - last)
+            inputs = {"A": rest.front, "D": sums}
+            draft.draw("spectral/eigh/update", inputs, rest.back, {"height": height}, region=left, step=k)
+            rest.swap()
+    return draft.plan({"H": rest.front}, 4 * n**3 // 3)
+
+
+@cached_plan
+def diagonals(n: int) -> Plan:
+    """Plan of T out of the form: operand ``H``, result ``T``, a line of texels (d_i, e_i, 0, 0). One pass."""
+    draft = Draft("diagonals")
+    h, t = draft.operand("H", matrix((n, n))), draft.slot("T", Storage(1, n))
+    draft.draw("spectral/eigh/diagonals", {"H": h}, t, {"n": n})
+    return draft.plan({"T": t})
+
+
+@cached_plan
+def shifted(n: int) -> Plan:
+    """Plan of the reflectors a column to the right, as those of QR: operand ``H``, result ``V``. One pass."""
+    draft, shape = Draft("shifted"), (n, n - 1)
+    h, v = draft.operand("H", matrix((n, n))), draft.slot("V", matrix(shape))
+    draft.draw("spectral/eigh/shift", {"H": h}, v, {"shape": shape})
+    return draft.plan({"V": v})

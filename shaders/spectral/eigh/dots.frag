@@ -1,0 +1,35 @@
+// What a step of the tridiagonal form needs of column k: y = A x, x the column below its diagonal.
+//
+//     (y_2r, y_2r+1, x_2r y_2r + x_2r+1 y_2r+1, x_i^2 of the rows below the first of x)
+//
+// The product does not wait for the reflector v of x: A v = (A x - beta a) / (alpha - beta), a the first column of A.
+// A fragment computes rows 2r and 2r + 1, from the columns of one slice of `chunk` texels.
+// A   n x n, packed: what remains, symmetric, from row and column k + 1 on
+// Cost per fragment: 2 fetches and 8 flop per trip, ceil(n/2) trips in all slices; 1 fetch more.
+// LAPACK sytd2.
+
+#include "spectral/eigh/column.glsl"
+
+uniform sampler2D A;
+uniform int height;  // of A, in texels
+uniform int chunk;   // texels of a slice
+
+flat in int k;  // column of the step
+
+layout(location = 0) out vec4 sums;
+
+void main() {
+    ivec2 own = ivec2(gl_FragCoord.xy);
+    int first = own.y * chunk;
+    vec2 x = below(column(A, k, own.x), own.x, k), y = vec2(0.0);
+    if (2 * own.x + 1 > k) {
+        for (int c = max(first, k >> 1); c < min(first + chunk, height); ++c) {
+            vec4 block = texelFetch(A, ivec2(c, own.x), 0);
+            vec2 other = below(column(A, k, c), c, k);
+            y += block.rb * other.x;
+            y += block.ga * other.y;
+        }
+    }
+    vec2 rest = own.y == 0 ? below(x, own.x, k + 1) : vec2(0.0);
+    sums = vec4(y, dot(x, y), dot(rest, rest));
+}

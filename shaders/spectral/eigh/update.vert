@@ -1,0 +1,35 @@
+// The reflector of column k, computed once for each corner in place of once for each fragment.
+//
+//     v = x / (alpha - beta), v_1 = 1     w = tau (A x - beta a) / (alpha - beta) - (tau^2 / 2) (v^T A v) v
+//
+//     v^T A v = (x . y - 2 beta y_1 + beta^2 a_1) / (alpha - beta)^2,   y = A x, a the first column of A
+//
+// Householder 1958; Golub and Van Loan, "Matrix computations" (2013), section 8.3.1; LAPACK sytd2.
+
+#include "lib/fullscreen.glsl"
+#include "qr/reflector.glsl"
+#include "spectral/eigh/column.glsl"
+
+uniform sampler2D A;
+uniform sampler2D D;
+uniform int height;  // of A, in texels
+
+flat out int k;            // column of the step
+flat out vec4 reflection;  // beta, 1 / (alpha - beta), tau / (alpha - beta), (tau^2 / 2) v^T A v
+
+float lower_of(vec2 pair, int i) {  // row i
+    return (i & 1) == 0 ? pair.x : pair.y;
+}
+
+void main() {
+    gl_Position = triangle_corner();
+    k = step_of_pass();
+    vec2 sums = vec2(0.0);
+    for (int r = k >> 1; r < height; ++r) sums += texelFetch(D, ivec2(r, 0), 0).ba;
+    int top = (k + 1) >> 1;
+    Reflector h = reflector(lower_of(column(A, k, top), k + 1), sums.y);
+    float first = lower_of(column(A, k + 1, top), k + 1);
+    float y = lower_of(texelFetch(D, ivec2(top, 0), 0).rg, k + 1);
+    float square = (sums.x - 2.0 * h.beta * y + h.beta * h.beta * first) * h.inverse * h.inverse;
+    reflection = vec4(h.beta, h.inverse, h.tau * h.inverse, 0.5 * h.tau * h.tau * square);
+}

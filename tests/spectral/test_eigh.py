@@ -1,0 +1,197 @@
+"""eigh: bounds on matrices of every kind and order, exact results, the certificate, and what is refused."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla import array_api
+from glla.errors import ConvergenceError, LimitError, NonFiniteError, OptionError, ShapeError
+from glla.operations.spectral import certificate
+from glla.operations.spectral import eigh as kernel
+from glla.operations.spectral.eigh import VARIANTS
+from glla.passes import PLAIN, Limits, forms_of, resident
+from glla.testing import JUDGES
+from glla.testing.spectral import errors
+from tests.spectral.matrices import normal, symmetric, with_values
+
+JUDGE = JUDGES["eigh"]
+PLACES = (np.asarray, glla.asarray)
+KINDS = symmetric(np.random.default_rng(0))
+
+
+def judged(a, variant=None, place=np.asarray):
+    a = np.float32(a)
+    w, v = glla.eigh(place(a), variant=variant)
+    assert type(w) is type(v) is (glla.Array if place is glla.asarray else np.ndarray)
+    w, v = np.asarray(w), np.asarray(v)
+    verdict = JUDGE.verdict((a,), (w, v))
+    assert verdict.ok, verdict
+    return w, v
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_matrix(kind, variant):
+    judged(KINDS[kind], variant)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "n", [*range(1, 18), 31, 32, 33, 64, 127, 128, 129, pytest.param(256, marks=pytest.mark.sweep)]
+)
+def test_every_order(n, variant, rng):
+    judged(normal(n, rng), variant)
+    judged(with_values(np.round(np.geomspace(1, 9, n)), rng), variant, glla.asarray)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_diagonal_matrices_are_exact(variant, rng):
+    for d in (np.zeros(7), np.ones(8), rng.integers(-9, 9, 21), rng.permutation(30)):
+        w, v = judged(np.diag(d), variant)
+        assert (w == np.sort(d)).all() and set(np.unique(v)) <= {0.0, 1.0}
+    w, v = judged([[0.0, 0], [0, -0.0]], variant)
+    assert (w == 0).all() and (v == np.eye(2)).all()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_one_triangle_is_read(place, rng):
+    a = np.float32(normal(9, rng))
+    expected = glla.eigh(a)
+    for uplo, other, part in (("L", "U", np.tril), ("l", "u", np.tril), ("U", "L", np.triu), ("u", "l", np.triu)):
+        half = place(np.where(part(np.ones((9, 9))) == 0, np.float32(1e30), a))
+        for given, name in ((half, uplo), (half.T, other)):
+            w, v = glla.eigh(given, name)
+            assert (np.asarray(w) == expected.eigenvalues).all() and (np.asarray(v) == expected.eigenvectors).all()
+    half = np.where(np.tri(9) == 0, np.float32(np.nan), a)
+    assert (glla.eigh(half, check_finite=False).eigenvalues == expected.eigenvalues).all()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_batches_are_looped_with_the_bits_of_single_calls(place, rng):
+    a = np.float32([[normal(6, rng) for _ in range(3)] for _ in range(2)])
+    w, v = (np.asarray(one) for one in glla.eigh(place(a)))
+    assert w.shape == (2, 3, 6) and v.shape == (2, 3, 6, 6)
+    alone = glla.eigh(a[1, 2])
+    assert (w[1, 2] == alone.eigenvalues).all() and (v[1, 2] == alone.eigenvectors).all()
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (3, 0, 0), (0, 4, 4)])
+@pytest.mark.parametrize("place", PLACES)
+def test_nothing(shape, place):
+    w, v = glla.eigh(place(np.zeros(shape, np.float32)))
+    assert tuple(w.shape) == shape[:-1] and tuple(v.shape) == shape
+
+
+def test_as_numpy_and_the_array_api_have_it(rng):
+    a = np.float32(normal(7, rng))
+    A, expected = glla.asarray(a), glla.eigh(a)
+    for found in (np.linalg.eigh(A), np.linalg.eigh(A, "U"), array_api.linalg.eigh(A)):
+        w, v = found
+        assert isinstance(w, glla.Array) and isinstance(found.eigenvectors, glla.Array)
+        assert (w.numpy() == expected.eigenvalues).all() and (v.numpy() == expected.eigenvectors).all()
+    w, v = np.linalg.eigh(a.astype(float))
+    assert np.abs(expected.eigenvalues - w).max() < 1e-6
+    assert np.abs(np.abs(expected.eigenvectors) - np.abs(v)).max() < 1e-5
+
+
+def test_what_is_refused(rng):
+    a = np.float32(normal(4, rng))
+    bad = a.copy()
+    bad[1, 2] = np.nan
+    with pytest.raises(ShapeError, match=r"^eigh: the last two dimensions of A must be square, got shape \(3, 4\)"):
+        glla.eigh(a[:3])
+    with pytest.raises(np.linalg.LinAlgError, match="at least two-dimensional"):
+        glla.eigh(a[0])
+    with pytest.raises(OptionError, match=r"^eigh: UPLO must be one of L, U"):
+        glla.eigh(a, "X")
+    with pytest.raises(TypeError, match="complex"):
+        glla.eigh(a + 1j)
+    for place in PLACES:
+        A = np.asarray(bad) if place is np.asarray else place(bad, check_finite=False)
+        with pytest.raises(NonFiniteError, match=r"^eigh: A must not hold NaN or infinity"):
+            glla.eigh(A, "U")
+        w = glla.eigh(A, "U", check_finite=False).eigenvalues
+        assert np.isnan(w if place is np.asarray else w.numpy(check_finite=False)).any()
+        with pytest.raises(NonFiniteError, match="an eigenvalue does not fit float32"):
+            glla.eigh(place(np.full((3, 3), 2e38, np.float32)))
+    with pytest.raises(LimitError, match="of order 16384 at most"):
+        kernel.call_plan(forms_of([(20000, 20000)]), PLAIN)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 33, 70])
+def test_passes_are_counted_and_nothing_is_read_on_the_way(n):
+    """Of the form 2 (n - 2), of T 9 for each level, of the way back one for each column; three of the certificate."""
+    levels, form = (n - 1).bit_length(), resident((n, n))
+    plan = kernel.plan(form, Limits(software=True))
+    bare = plan.cost.passes - 9 * levels - 2 * max(n - 2, 0) - (2 * (n // 2) if n > 2 else 0)
+    assert bare == 3 + (n > 32) + 4 + 3 + (2 if n > 2 else 0)  # scaled, T, values and signs, reflectors
+    assert kernel.plan(form, Limits(software=True), certified=True).cost.passes == plan.cost.passes + 3
+    assert not any(slot.host for slot in plan.flat.slots.values())
+    call = kernel.call_plan(form, PLAIN)
+    assert sum(call.slots[step.target].host for step in call.flat.steps if hasattr(step, "target")) == 2
+
+
+def test_the_judge_can_fail(rng):
+    a = np.float32(normal(6, rng))
+    w, v = glla.eigh(a)
+    wrong = v.copy()
+    wrong[2:4, 2:4] *= -1
+    swapped = w.copy()
+    swapped[:2] = swapped[1::-1]
+    for found in ((w, wrong), (w, -v), (swapped, v), (w * np.float32(1.001), v), (w, v.T), (w[:5], v)):
+        assert not JUDGES["eigh"].verdict((a,), found).ok
+
+
+# -- the certificate --------------------------------------------------------------------------------------------------
+
+
+def certified(a, w, v, device):
+    n = len(a)
+    values = np.zeros((1, n, 4), np.float32)
+    values[0, :, 0] = w
+    A, V, L = device.matrix(a), device.matrix(v, check_finite=False), device.write_texels(values)
+    texel = device.run(certificate.plan(n), A=A.value.texture, V=V.value.texture, L=L)["certificate"]
+    found = certificate.of(np.asarray(device.read(texel)), np.float32([1]), n)
+    L.release()
+    texel.release()
+    return found
+
+
+def test_the_certificate_estimates_both_errors(device, rng):
+    a = np.float32(normal(50, rng))
+    w, v = glla.eigh(a)
+    assert certified(a, w, v, device).ok
+    for size in (1e-5, 1e-3):
+        moved, wide = v + np.float32(size * rng.standard_normal(v.shape)), w + np.float32(size) * np.abs(w).max()
+        for values, vectors in ((w, moved), (wide, v)):
+            found, expected = certified(a, values, vectors, device), errors(a, values, vectors)
+            for estimate, true in zip(found, expected, strict=False):
+                assert true < 1 or true / 3 < estimate < 3 * true
+            assert found.ok == (max(found[:2]) <= certificate.ALARM)
+
+
+def test_wrong_results_are_caught(device):
+    """A column replaced, a 2 x 2 block of the wrong sign, the largest value off by a thousandth, NaN."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        a = np.float32(normal(24, rng))
+        w, v = glla.eigh(a)
+        assert certified(a, w, v, device).ok
+        column, block, value, holes = v.copy(), v.copy(), w.copy(), v.copy()
+        column[:, 3] = v[:, 4]
+        block[4:6, 10:12] *= -1
+        value[np.abs(w).argmax()] *= np.float32(1.001)
+        holes[3, 3] = np.nan
+        for values, vectors in ((w, column), (w, block), (value, v), (w, holes)):
+            assert not certified(a, values, vectors, device).ok
+
+
+def test_an_alarm_is_an_error_with_both_numbers(monkeypatch, rng):
+    monkeypatch.setattr(certificate, "ALARM", 1e-3)
+    a = np.float32(normal(8, rng))
+    for place in PLACES:
+        with pytest.raises(
+            ConvergenceError, match=r"^eigh: the eigenvectors are not accepted: its residual is 0.* n u"
+        ):
+            glla.eigh(place(a))
+        assert glla.eigh(place(a), check_finite=False).eigenvalues.shape == (8,)
