@@ -66,7 +66,7 @@ STANDARD = frozenset((
 
 NEEDS = {
     **dict.fromkeys(("svd", "svdvals", "pinv", "matrix_rank"), "singular values"),
-    **dict.fromkeys(("eigh", "eigvalsh"), "eigenvalues"),
+    "eigvalsh": "eigenvalues",
     **dict.fromkeys(("eig", "eigvals"), "complex numbers"),
 }
 """Missing prerequisites of the standard's functions that are not implemented."""
@@ -119,7 +119,7 @@ def __getattr__(name: str) -> Any:
     if name in NEEDS:
         raise AttributeError(
             f"array API: linalg.{name} is not there yet: it needs {NEEDS[name]}; numpy.linalg.{name}(A.numpy()) "
-            "computes it on the host"
+            f"computes it on the host{'; for symmetric A use eigh' if name[:3] == 'eig' else ''}"
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

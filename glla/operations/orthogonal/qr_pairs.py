@@ -77,9 +77,9 @@ def add_applied(
     height, size = texels(shape[0]), (shape[0], columns)
     found = PingPong(draft, "B", cells.matrix(size), start)
     sums = draft.slot("W", cells.storage(slices(height, limits)[0], texels(columns)))
-    for k in reversed(range(texels(min(shape)))):
+    for turn, k in enumerate(reversed(range(texels(min(shape))))):
         count, chunk = slices(height - k, limits)
-        with draft.scope("pair", k):
+        with draft.scope("pair", turn):
             inputs = {"H": packed_, "Q": found.front}
             uniforms: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
             draft.draw("qr/project", inputs, sums, uniforms, cells.defines, cells.region(0, 0, texels(columns), count))

@@ -1,6 +1,6 @@
-// One step of the tridiagonal form of a symmetric matrix: A - v w^T - w v^T in what remains behind column k; column k
-// holds beta, which is the entry beside the diagonal, and v below it (its first entry, 1, is implied).
+// One step of the tridiagonal form of a symmetric matrix: A - v w^T - w v^T in what remains behind column k.
 //
+// Column k holds beta, the entry beside the diagonal, and v below it (its first entry, 1, is implied).
 // A fragment computes one 2x2 block. The reflector comes from the vertex stage (spectral/eigh/update.vert); where it is I,
 // v and w are zero, but for the implied entry.
 // A   n x n, packed      D   y = A x (spectral/eigh/dots.frag)
