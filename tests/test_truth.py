@@ -177,7 +177,7 @@ def accepted(name: str) -> Iterator[Case]:
     empty = tuple(one[:0, :0] for one in example)
     yield Case(empty)
     yield Case(tuple(map(On, empty)))
-    if name not in ("rref", "plu", "lstsq"):
+    if record.batch is not None:
         batch = tuple(np.stack([one] * 3) for one in example)
         for operands in placements(*batch):
             yield Case(operands)
@@ -567,7 +567,7 @@ def test_conversions_are_shown(name, devices):
     if OPERATIONS[name].function.vectors:
         forms += [(On(np.float32(first)), *(On(b[:, 0], False, sliced) for b in others)) for sliced in (False, True)]
         forms += [(np.float32(first), *(On(b != 0) for b in others))]
-    if name in ("rref", "plu", "lstsq"):
+    if OPERATIONS[name].batch is None:
         forms = [one for one in forms if np.ndim(getattr(one[0], "array", one[0])) == 2]
     wrong = [found for operands in forms if (found := difference(name, Case(operands), devices[True, "any"]))]
     assert not wrong, "\n".join(wrong)
