@@ -99,8 +99,8 @@ def test_nothing_is_there_that_the_standard_has_not():
         (
             xp.linalg,
             "eig",
-            "array API: linalg.eig is not there yet: it needs complex numbers; numpy.linalg.eig(A.numpy()) computes it on "
-            "the host; for symmetric A use eigh",
+            "array API: linalg.eig is not there yet: it needs complex numbers; numpy.linalg.eig(A.numpy()) computes it "
+            "on the host; for symmetric A use eigh",
         ),
         (xp.linalg, "colour", "module 'glla.interop.namespace.linalg' has no attribute 'colour'"),
     ],

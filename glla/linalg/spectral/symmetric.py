@@ -10,7 +10,7 @@ from glla.array.array import Array
 from glla.array.convert import Float32
 from glla.errors import one_of
 from glla.gl import DeviceLike
-from glla.linalg.call import Call
+from glla.linalg.caller import Caller
 from glla.linalg.operands import device_of, known_variant, operand, placed, square
 from glla.linalg.spectral.results import EighResult
 from glla.operations import OPERATIONS
@@ -72,7 +72,7 @@ def eigh(
         found: dict[str, Any] = {"w": np.empty(value.shape[:-1], np.float32), "V": np.empty(value.shape, np.float32)}
     else:
         target, options = device_of("eigh", device, value), {"lower": lower, "watched": check_finite}
-        call = Call("eigh", "eigh", target, check_finite, ("A",), variant, ("V", "w"), options=options)
+        call = Caller("eigh", "eigh", target, check_finite, ("A",), variant, ("V", "w"), options=options)
         found = call.named(value)
     return EighResult(*(placed("eigh", found[name], check_finite, value) for name in "wV"))
 

@@ -146,12 +146,12 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     judged = certificate.of(values["certificate"], values["largest_A"], n)
     if not judged.ok:
         return ConvergenceError(
-            f"{values['function']}: the eigenvectors{values['member']} are not accepted: {judged}, where "
+            f"{values['function']}: the eigenvectors{values['which']} are not accepted: {judged}, where "
             f"{certificate.ALARM:g} n u are; use numpy.linalg.eigh"
         )
     if judged.overflows:
         return NonFiniteError(
-            f"{values['function']}: an eigenvalue{values['member']} does not fit float32; divide A by a power of two"
+            f"{values['function']}: an eigenvalue{values['which']} does not fit float32; divide A by a power of two"
         )
     return done
 
