@@ -73,7 +73,8 @@ def reduced(operation: str, a: Resident, axis: Any = None, keepdims: bool = Fals
     axes = places(operation, axis, a.ndim)
     shape = kept(a.shape, axes)
     if operation in NEEDS_ELEMENTS and not prod(a.shape[number] for number in axes) and 0 not in shape:
-        raise ShapeError(f"{operation}: a line without elements has no extremes, got shape {a.shape} and axis {axis}")
+        function = "norm" if operation == "min_magnitude" else operation
+        raise ShapeError(f"{function}: a line without elements has no extremes, got shape {a.shape} and axis {axis}")
     result = _folded(operation, a, axes, shape)
     return result if keepdims else layouts.best(layouts.reshaped(result, folds.reduced_shape(a.shape, axes)))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, replace
 from operator import index as as_index
 from typing import Any
 
@@ -17,7 +16,7 @@ from glla.array.value import Resident
 from glla.errors import LimitError, OptionError, ShapeError, UnsupportedError
 from glla.gl import DeviceLike
 from glla.linalg import device_stacks
-from glla.linalg.batches import Index, Places, in_pieces, place
+from glla.linalg.batches import Index, Places, Results, Solved, place
 from glla.linalg.caller import Caller
 from glla.linalg.definite import solve_definite_band
 from glla.linalg.operands import device_of, known_variant, operand, square
@@ -25,7 +24,8 @@ from glla.operations import OPERATIONS, Operation
 from glla.operations.acceptance import matrix_of_stack
 from glla.operations.bands import banded as kernel
 from glla.operations.bands.banded import Given
-from glla.passes import Form, forms_of
+from glla.operations.bands.tridiagonal import DIAGNOSTICS
+from glla.passes import forms_of
 from glla.registry import public
 
 
@@ -310,7 +310,7 @@ def _solve(
 
 
 class BandCaller(Caller):
-    """A call whose rejected systems are refined together, and the rest of them solved on the host in float64."""
+    """A call whose rejected systems are refined as a batch, and the rest of them solved on the host in float64."""
 
     def _host_batch(self, matrices: tuple[Float32, ...], batch: Index) -> dict[str, Any]:
         ab, b = matrices
@@ -351,55 +351,36 @@ class BandCaller(Caller):
 
     def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> dict[str, Any] | None:
         """Run one plan for all, and one with refinement for the rejected systems; of the rest the host reads them."""
-        found = self._judged(matrices)
+        found = self.solved(matrices, most, False)
         if found is None:
             return None
-        x, again = found
-        return {"X": self._mended(matrices, x, again, batch) if len(again) else x}
-
-    def _judged(self, operands: tuple[Resident, ...], refine: bool = False) -> tuple[Resident, Places] | None:
-        """Solve a batch, in pieces if it is large; give solutions, and places of matrices that are rejected."""
-        count, again = prod(operands[0].shape[:-2]), list[Places]()
-
-        def run(first: int, end: int) -> Resident:
-            part = operands if end - first == count else device_stacks.sliced(operands, first, end)
-            x, rejected = self._piece_judged(part, refine)
-            again.append(rejected + first)
-            return x
-
-        forms = tuple(Form((count, *one.shape[-2:])) for one in operands)
-        parts = in_pieces(count, kernel.most(forms, self.device.limits), run)
-        if parts is None:
-            return None
-        return parts[0] if len(parts) == 1 else shaping.concat("stack", parts, 0), np.concatenate(again)
-
-    def _piece_judged(self, operands: tuple[Resident, ...], refine: bool) -> tuple[Resident, Places]:
-        """The same of one piece. 16 bytes are read back; where they count rejected systems, the diagnostics of all."""
-        forms, options = tuple(one.form for one in operands), {**self.options, "refine": refine}
-        plan = kernel.resident_stack(forms, self.device.limits, check_finite=self.check_finite, **options)
-        made: dict[str, Any] = self.device.run(
-            plan, **{name: a.texture for name, a in zip("AB", operands, strict=True)}
-        )
-        shape = (forms[0].count, *forms[1].matrix)
-        again = np.zeros(0, dtype=np.intp)
-        if made["verdict"][0, 0]:
-            diagnostics = self.device.read(made["diagnostics"]).reshape(-1, 4)[: shape[0] * shape[2]]
-            again = np.flatnonzero(kernel.fails(diagnostics, shape[1]).reshape(shape[0], shape[2]).any(axis=1))
-        made["diagnostics"].release()
-        return Resident.wrapped(self.device, made["matrices"], shape, "float32"), again
-
-    def _mended(self, operands: tuple[Resident, ...], x: Resident, again: Places, batch: Index) -> Resident:
-        """Solve rejected systems with refinement, where they are; read back those rejected again, for the host."""
-        some = tuple(shaping.take(device_stacks.flat(one), again, 0) for one in operands)
-        refined = self._judged(some, refine=True)
-        if refined is not None:
-            x = blocks.put(x, (again.astype(np.int32),), refined[0])
-            again = again[refined[1]]
-        for places, (ab, b) in device_stacks.read_matrices(operands, again):
-            if self.check_finite:
-                for name, part in (("A", ab), ("b", b)):
-                    device_stacks.refuse_nonfinite(self.operation, name, np.abs(part).max(axis=(1, 2)), places)
+        x, again = found.matrices, found.places
+        assert x is not None
+        if not len(again):
+            return {"X": x}
+        some = tuple(shaping.take(device_stacks.flat(one), again, 0) for one in matrices)
+        refined = replace(self, options={**self.options, "refine": True}).solved(some, most, False)
+        if refined is not None and refined.matrices is not None:
+            x = blocks.put(x, (again.astype(np.int32),), refined.matrices)
+            again = again[refined.places]
+        for places, (ab, b) in device_stacks.read_matrices(matrices, again):
+            for name, part in zip(self.names, (ab, b), strict=True) if self.check_finite else ():
+                device_stacks.refuse_nonfinite(self.function, name, np.abs(part).max(axis=(1, 2)), places)
             solved = self._solved_on_host(ab, b, places, batch)
             finite_result(self.function, solved, self.check_finite)
             x = device_stacks.replaced(x, dict(zip(places.tolist(), solved, strict=True)))
-        return x
+        return {"X": x}
+
+    def _piece(self, operands: tuple[Resident, ...]) -> Solved:
+        """Run one plan. 16 bytes are read back; where they count rejected systems, the diagnostics of all."""
+        forms = tuple(one.form for one in operands)
+        plan = kernel.resident_stack(forms, self.device.limits, check_finite=self.check_finite, **self.options)
+        made: Results = self.device.run(plan, **{name: a.texture for name, a in zip("AB", operands, strict=True)})
+        count, n, columns = forms[0].count, *forms[1].matrix
+        again = np.zeros(0, dtype=np.intp)
+        if made["verdict"][0, 0]:
+            diagnostics = self.device.read(made["diagnostics"]).reshape(-1, 4)[: count * columns]
+            again = np.flatnonzero(kernel.fails(diagnostics, n).reshape(count, columns).any(axis=1))
+        made["diagnostics"].release()
+        x = Resident.wrapped(self.device, made["matrices"], (count, n, columns), "float32")
+        return Solved(self._batch, plan, count, DIAGNOSTICS, x, again, {})

@@ -32,6 +32,7 @@ from glla.linalg.definite import (
 from glla.linalg.operands import beside_factors, device_of, operand, pair, square
 from glla.linalg.results import RefinedSolution
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
+from glla.operations.acceptance import matrix_of_stack
 from glla.operations.batches.stack import IN_REGISTERS
 from glla.operations.elimination.plu import permutation_of, pivot_records
 from glla.operations.routes import must_fit_a_texture
@@ -427,10 +428,10 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
     x: Array | Float32 = call.named(value, as_batch=True)["X"]
     largest = x.vector_norm(np.inf, (-2, -1)).numpy() if isinstance(x, Array) else np.abs(x).max(axis=(-2, -1))
     finite_result("inv", largest, check_finite)
-    lost = np.flatnonzero(largest < TINY)
+    lost = np.argwhere(largest < TINY)
     if len(lost):
         raise NonFiniteError(
-            f"inv: the inverse must fit float32, got one below 2^-126 (matrix {lost[0]} of the stack); scale the matrix"
+            f"inv: the inverse must fit float32, got one below 2^-126{matrix_of_stack(tuple(lost[0].tolist()))}; scale the matrix"
         )
     return x
 

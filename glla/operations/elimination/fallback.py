@@ -6,7 +6,7 @@ its result for entries that grow, pivots that may be rounding error, values near
 fallback              Scale rows, columns and right-hand sides by powers of two on the host, which can hold
                       denormals; factor with partial pivoting.
 probe                 No growth: is the inverse so large that a pivot may be mere rounding error?
-pivot check    Compare them with their rounding errors: the matrix may be singular.
+pivot check           Compare them with their rounding errors: the matrix may be singular.
 substitute            Solve. After growth the residual, in float64, decides whether the solution is accepted.
 refine                It is not, or entries of a right-hand side differ by more than float32's range: residual in
                       float64, correction by the same factors; again and again.

@@ -148,7 +148,7 @@ def solve(asked: Task, method: Inner, steadier: Inner | None = None) -> tuple[An
         return asked.b if isinstance(asked.b, Array) else asked.b.astype(np.float64 if asked.refine else np.float32), 0
     resident = isinstance(asked.b, Array)
     state: Any = (
-        vectors.OnDevice(asked.a, asked.b, asked.x0, asked.rtol, asked.atol)
+        vectors.OnDevice(asked.function, asked.a, asked.b, asked.x0, asked.rtol, asked.atol)
         if resident
         else vectors.OnHost(asked.a, asked.b, asked.x0, asked.refine)
     )

@@ -40,7 +40,7 @@ def jacobi(A: Any, *, device: DeviceLike | None = None) -> SparseMatrix:
     UnsupportedError
         A is an operator without known entries.
     """
-    return block_jacobi(A, 1, device=device)
+    return _inverses("jacobi", A, 1, device)
 
 
 def block_jacobi(A: Any, size: int = 4, *, device: DeviceLike | None = None) -> SparseMatrix:
@@ -71,11 +71,13 @@ def block_jacobi(A: Any, size: int = 4, *, device: DeviceLike | None = None) -> 
     """
     if not isinstance(size, int | np.integer) or not 1 <= size <= 64:
         raise OptionError(f"block_jacobi: size must be a number of rows from 1 to 64, got {size!r}")
-    found = operator("block_jacobi", "A", A, None if device is None else named_device("block_jacobi", device))
+    return _inverses("block_jacobi", A, size, device)
+
+
+def _inverses(function: str, A: Any, size: int, device: DeviceLike | None) -> SparseMatrix:
+    found = operator(function, "A", A, None if device is None else named_device(function, device))
     if found.rows is None:
-        raise UnsupportedError(
-            "block_jacobi: the entries of an operator are not known; pass a matrix, or use chebyshev"
-        )
+        raise UnsupportedError(f"{function}: the entries of an operator are not known; pass a matrix, or use chebyshev")
     rows = found.rows
     n = rows.shape[0]
     count = -(-n // size)
@@ -90,7 +92,7 @@ def block_jacobi(A: Any, size: int = 4, *, device: DeviceLike | None = None) -> 
     except np.linalg.LinAlgError:
         bad = next(k for k, block in enumerate(blocks) if np.linalg.matrix_rank(block) < size)
         what = f"the diagonal has a zero in row {bad}" if size == 1 else f"block {bad} on the diagonal is singular"
-        raise SingularMatrixError(f"block_jacobi: {what}; leave M out, or use chebyshev") from None
+        raise SingularMatrixError(f"{function}: {what}; leave M out, or use chebyshev") from None
     number, i, j = np.nonzero(inverses)
     kept = (number * size + i < n) & (number * size + j < n)
     made = Compressed.of_triplets(

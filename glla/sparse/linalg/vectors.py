@@ -97,12 +97,14 @@ class OnDevice:
     norm; if they are most of the goal, x is read back and the residual is computed in float64.
     """
 
-    def __init__(self, a: Operator, b: Array, x0: Array | Floats | None, rtol: float, atol: float) -> None:
+    def __init__(
+        self, function: str, a: Operator, b: Array, x0: Array | Floats | None, rtol: float, atol: float
+    ) -> None:
         self._a, self._b, self.size = a, b.astype("float32", copy=False), norm_on_device(b)
         if not np.isfinite(self.size):
-            raise NonFiniteError("b must not hold NaN or infinity; clean it")
+            raise NonFiniteError(f"{function}: b must not hold NaN or infinity, got an Array that does; clean it")
         if isinstance(x0, Array) and x0.device is not b.device:
-            raise DeviceMismatchError("x0 and b must live on one device; use to_device")
+            raise DeviceMismatchError(f"{function}: x0 and b must live on one device; use to_device")
         self.x: Array | None = None
         if x0 is not None:
             self.x = x0 if isinstance(x0, Array) else upload(x0.astype(np.float32), b.device)
