@@ -430,9 +430,8 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
     finite_result("inv", largest, check_finite)
     lost = np.argwhere(largest < TINY)
     if len(lost):
-        raise NonFiniteError(
-            f"inv: the inverse must fit float32, got one below 2^-126{matrix_of_stack(tuple(lost[0].tolist()))}; scale the matrix"
-        )
+        which = matrix_of_stack(tuple(lost[0].tolist()))
+        raise NonFiniteError(f"inv: the inverse must fit float32, got one below 2^-126{which}; scale the matrix")
     return x
 
 
