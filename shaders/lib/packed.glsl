@@ -55,19 +55,24 @@ int own_matrix() {
 
 #elif SHEET
 
-#ifndef PLACED
-#define PLACED in  // out of the vertex stage, see lib/sheet.glsl
+#ifndef PLACED  // by the vertex stage, see lib/sheet.glsl
+flat in int drawn_at;
+flat in int sampled_at;
+flat in int second_at;
 #endif
-flat PLACED int drawn_at;    // columns where the slots begin that a pass draws and samples in one texture
-flat PLACED int sampled_at;
 #define own_texel() (ivec2(gl_FragCoord.xy) - ivec2(drawn_at, 0))
 #define at(texel) ((texel) + ivec2(sampled_at, 0))
+#define at_second(texel) ((texel) + ivec2(second_at, 0))
 
 #else
 
 #define own_texel() ivec2(gl_FragCoord.xy)
 #define at(texel) (texel)
 
+#endif
+
+#ifndef at_second
+#define at_second(texel) at(texel)
 #endif
 
 vec2 half_of(vec4 texel, int i) {

@@ -12,16 +12,23 @@
 #endif
 
 #if SHEET
-#define PLACED out
+#define PLACED 1
 uniform ivec2 sheet;  // width and height of the texture
 
-int step_of_chain() {
-    return gl_VertexID / 12 >> 12;
-}
+flat out int drawn_at;    // columns where slots begin: of the one that is drawn,
+flat out int sampled_at;  // of the first sampler, and of the second one
+flat out int second_at;
 
 // Column where a slot begins: of the one that is drawn (0), or of a sampler, by the order of their names (1 to 3).
 int column_of(int slot) {
     return SHEET * ((gl_VertexID / 12 >> 3 * slot) & 7);
+}
+
+int begin_pass() {  // gives the step of the pass
+    drawn_at = column_of(0);
+    sampled_at = column_of(1);
+    second_at = column_of(2);
+    return gl_VertexID / 12 >> 12;
 }
 
 vec4 corner_of(ivec4 one, ivec4 two) {  // x, y, width, height in the slot that is drawn
@@ -31,12 +38,12 @@ vec4 corner_of(ivec4 one, ivec4 two) {  // x, y, width, height in the slot that 
     return vec4(2.0 * vec2(texel) / vec2(sheet) - 1.0, 0.0, 1.0);
 }
 #else
-int step_of_chain() {
-    return step_of_pass();
-}
-
 int column_of(int slot) {
     return 0;
+}
+
+int begin_pass() {
+    return step_of_pass();
 }
 
 vec4 corner_of(ivec4 one, ivec4 two) {

@@ -20,20 +20,21 @@
 uniform sampler2D A;
 #if SECOND
 uniform sampler2D D;
-uniform int slices;
 #endif
-uniform int k;       // texel column of the pair
-uniform int height;  // of A, in texels
-uniform int chunk;   // texels of a slice
+uniform ivec2 size;  // of A, in texels: height and width
+
+flat in int k;       // texel column of the pair
+flat in int slices;
+flat in int chunk;   // texels of a slice
 
 layout(location = 0) out vec4 sums;
 
 void main() {
     ivec2 texel = own_texel();
     int start = k + texel.y * chunk;
-    int end = min(start + chunk, height);
+    int end = min(start + chunk, size.x);
 #if SECOND
-    sums = texelFetch(D, at(texel), 0);
+    sums = texelFetch(D, at_second(texel), 0);
     Cascade sum = empty();
     First one = first_of(A, D, k, slices);
     vec2 t = taken(one, texelFetch(A, at(ivec2(texel.x, k)), 0).rg, dots(D, texel.x, slices).rg);

@@ -14,9 +14,10 @@
 
 uniform sampler2D A;
 uniform sampler2D D;
-uniform int k;        // texel column of the pair
-uniform int slices;
 uniform ivec2 shape;  // rows and columns of A
+
+flat in int k;       // texel column of the pair
+flat in int slices;
 
 layout(location = 0) out vec4 result;
 

@@ -11,7 +11,7 @@
 
 vec4 dots(sampler2D D, int j, int slices) {
     vec4 sum = vec4(0.0);
-    for (int slice = 0; slice < slices; ++slice) sum += texelFetch(D, at(ivec2(j, slice)), 0);
+    for (int slice = 0; slice < slices; ++slice) sum += texelFetch(D, at_second(ivec2(j, slice)), 0);
     return sum;
 }
 

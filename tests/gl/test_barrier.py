@@ -10,6 +10,7 @@ import glla
 from glla.errors import AbandonedError, PlanError
 from glla.gl import barrier
 from glla.operations.elimination import plu
+from glla.operations.orthogonal import qr_blocks
 from glla.operations.probe import chain
 from glla.passes import Limits, Pass, PingPong, Region, Transfer, resident
 from glla.passes.sheet import in_one_texture
@@ -50,6 +51,12 @@ def factored(device, shape, a, pivoting="partial"):
     return {name: device.read(result).tobytes() for name, result in results.items()}
 
 
+def reflected(device, shape, a):
+    limits = Limits(texture_size=device.limits.texture_size)
+    results = device.run(qr_blocks.factors(shape, 16, limits), A=device.upload(a))
+    return {name: device.read(result).tobytes() for name, result in results.items()}
+
+
 def matrices(shape, rng):
     """Normal numbers, many ties, zeros, and entries that are not finite."""
     ties = rng.integers(-1, 2, shape).astype(np.float32)
@@ -66,6 +73,12 @@ def test_a_panel_has_the_same_bits_in_one_texture(joined, separate, rng, shape, 
     joined._runner._form_of = partial(in_one_texture, side=joined.limits.texture_size, defines={"MEET": meet})
     for a in matrices(shape, rng):
         assert factored(joined, shape, a, pivoting) == factored(separate, shape, a, pivoting)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_reflections_have_the_same_bits_in_one_texture(joined, separate, rng, shape):
+    for a in matrices(shape, rng)[:3]:
+        assert reflected(joined, shape, a) == reflected(separate, shape, a)
 
 
 def test_nothing_but_a_barrier_is_between_two_passes(quiet):

@@ -10,6 +10,8 @@ All panels share slots of one size, those of A and of Q, and draw their part of 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from glla.operations.batches.stack import SINGLE
 from glla.operations.orthogonal.qr_pairs import Steps
 from glla.operations.product.blocked_product import Blocks
@@ -96,25 +98,27 @@ def factors(shape: Shape, width: int, limits: Limits) -> Plan:
     Results: ``H``, R with the reflectors below its diagonal; ``T`` of `qr_pairs.pairs`; and ``N_i`` of each panel.
     """
     draft = Draft("qr/panels")
-    steps = Steps(draft, draft.operand("A", matrix(shape)), shape, limits, SINGLE)
-    panels, rest = Panels(draft, shape, shape[1], width, limits), steps.rest
+    rest = PingPong(draft, "rest", matrix(shape), draft.operand("A", matrix(shape)))
+    panel, steps = draft.slot("panel", matrix((shape[0], width))), Steps(draft, (shape[0], width), limits, SINGLE, True)
+    panels = Panels(draft, shape, shape[1], width, limits)
     h, t = draft.slot("R", matrix(shape)), draft.slot("T", Storage(1, texels(min(shape))))
     results, nothing = {"H": h, "T": t}, {"corner": (0, 0)}
     height, across = packed(shape)
     for number, start in enumerate(range(0, min(shape), width)):
         with draft.scope("panel", number):
-            first, end, before = start // 2, texels(min(start + width, shape[1])), rest.front
-            steps.add(first, end)
-            made, count = rest.front, texels(panels.reflectors(start))
+            first, (rows, columns) = start // 2, (shape[0] - start, min(width, shape[1] - start))
+            end, count = first + texels(columns), texels(panels.reflectors(start))
             place = Region(first, first, end - first, height - first)
-            draft.draw("qr/window", {"A": made}, h, nothing, {}, place)
-            draft.draw("qr/pairs", {"H": made}, t, {"height": height}, {}, Region(first, 0, count, 1))
-            panels.explicit(start, made, t)
+            taken = replace(place, x=0, y=0)
+            draft.draw("qr/window", {"A": rest.front}, panel, {"corner": (first, first)}, {}, taken)
+            made = steps.add(panel, (rows, columns))
+            draft.draw("qr/window", {"A": made}, h, {"corner": (-first, -first)}, {}, place)
+            draft.draw("qr/pairs", {"H": h}, t, {"height": height}, {}, Region(first, 0, count, 1))
+            panels.explicit(start, h, t)
             results[f"N_{number}"] = kernel = panels.kernel(start)
             if end < across:
-                if made == before:  # which holds the columns that are left
-                    rest.swap()
-                panels.apply(start, kernel, before, rest.front, end, transposed=True)
+                panels.apply(start, kernel, rest.front, rest.back, end, transposed=True)
+                rest.swap()
                 draft.draw("qr/window", {"A": rest.front}, h, nothing, {}, Region(end, first, across - end, count))
     return draft.plan(results)
 

@@ -6,10 +6,12 @@ which is applied on the way, and the two reflections of all that remains.
 
 from __future__ import annotations
 
+from functools import partial
+
 from glla.operations.batches.stack import SINGLE, Cells
 from glla.passes import Draft, Limits, PingPong, Plan, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
-from glla.passes.layout import Shape, texels
+from glla.passes.layout import Shape, packed, texels
 
 SLICE, SLICES = 64, 32
 """Texels of a column that one fragment sums on a GPU, and the most slices of a column; both are guesses. A software
@@ -17,49 +19,53 @@ rasteriser sums each column in one piece."""
 
 
 def slices(height: int, limits: Limits) -> tuple[int, int]:
-    """How many slices a column of texels is cut into for a sum, and the texels of each.
+    """How many slices a column of texels is cut into for a sum, and the texels of each, as ``qr/step.glsl`` counts.
 
     >>> slices(1000, Limits()), slices(1000, Limits(software=True))
     ((16, 63), (1, 1000))
     """
-    count = 1 if limits.software else min(-(-height // SLICE), SLICES)
+    count = min(-(-height // SLICE), _most(limits))
     return count, -(-height // count)
+
+
+def _most(limits: Limits) -> int:
+    """Most slices of a column."""
+    return 1 if limits.software else SLICES
 
 
 def add_reflectors(draft: Draft, source: str, shape: Shape, limits: Limits, cells: Cells) -> str:
     """Add the steps of a factorisation; give the slot of R with the reflectors below its diagonal."""
-    steps = Steps(draft, source, shape, limits, cells)
-    steps.add(0, texels(shape[1]))
-    return steps.rest.front
+    return Steps(draft, shape, limits, cells).add(source, shape)
 
 
 class Steps:
-    """Adds steps of a factorisation to a draft; `rest` holds the columns that are left."""
+    """Adds steps of factorisations of matrices up to a shape; with a `barrier` the results are temporaries."""
 
-    def __init__(self, draft: Draft, source: str, shape: Shape, limits: Limits, cells: Cells) -> None:
-        self.draft, self.shape, self.limits, self.cells = draft, shape, limits, cells
-        self.height = texels(shape[0])
-        self.rest = PingPong(draft, "H", cells.matrix(shape), source)
-        storage = cells.storage(slices(self.height, limits)[0], texels(shape[1]))
+    def __init__(self, draft: Draft, shape: Shape, limits: Limits, cells: Cells, barrier: bool = False) -> None:
+        self.draft, self.limits, self.cells, self.barrier = draft, limits, cells, barrier
+        self.rest = PingPong(draft, "H", cells.matrix(shape), "")
+        storage = cells.storage(slices(texels(shape[0]), limits)[0], texels(shape[1]))
         self.sums = [draft.slot(f"sums_{name}", storage) for name in ("first", "both")]
 
-    def add(self, start: int, end: int) -> None:
-        """Add the steps of texel columns `start` to `end`, within them; columns on their right stay as they are."""
-        draft, rest, cells, height = self.draft, self.rest, self.cells, self.height
-        for k in range(start, min(end, height)):
-            count, chunk = slices(height - k, self.limits)
-            size: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
-            beside, last = cells.region(k, 0, end - k, count), max(k - 1, start)
-            left = cells.region(last, last, end - last, height - last)  # final texels are in both textures by then
-            with draft.scope("step", k - start):
-                draft.draw("qr/dots", {"A": rest.front}, self.sums[0], size, {"SECOND": 0, **cells.defines}, beside)
-                cut = {**size, "slices": count}
-                inputs = {"A": rest.front, "D": self.sums[0]}
-                draft.draw("qr/dots", inputs, self.sums[1], cut, {"SECOND": 1, **cells.defines}, beside)
-                inputs = {"A": rest.front, "D": self.sums[1]}
-                uniforms: dict[str, Uniform] = {"k": k, "slices": count, "shape": self.shape, **cells.grid}
-                draft.draw("qr/reflect", inputs, rest.back, uniforms, cells.defines, left)
-                rest.swap()
+    def add(self, source: str, shape: Shape) -> str:
+        """Add the steps of one; give the slot of R with the reflectors below its diagonal."""
+        rest, cells, (height, width) = self.rest, self.cells, packed(shape)
+        uniforms: dict[str, Uniform] = {"size": (height, width), "most": _most(self.limits), **cells.grid}
+        first, both = self.sums
+        rest.front = source
+        for k in range(min(width, height)):
+            beside = cells.region(k, 0, width - k, slices(height - k, self.limits)[0])
+            last = max(k - 1, 0)  # final texels are in both textures by then
+            left = cells.region(last, last, width - last, height - last)
+            with self.draft.scope("step", k):
+                draw = partial(self.draft.draw, step=k, barrier=self.barrier)
+                draw("qr/dots", {"A": rest.front}, first, uniforms, {"SECOND": 0, **cells.defines}, beside)
+                inputs = {"A": rest.front, "D": first}
+                draw("qr/dots", inputs, both, uniforms, {"SECOND": 1, **cells.defines}, beside)
+                inputs = {"A": rest.front, "D": both}
+                draw("qr/reflect", inputs, rest.back, {**uniforms, "shape": shape}, cells.defines, left)
+            rest.swap()
+        return rest.front
 
 
 def add_pairs(draft: Draft, packed_: str, shape: Shape, cells: Cells) -> str:

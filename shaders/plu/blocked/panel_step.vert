@@ -31,16 +31,12 @@ int aligned(int row) {
 }
 
 void main() {
-    int pass = step_of_chain();
+    int pass = begin_pass();
     k = (pass + 1) / 2 - 1;
     searching = pass & 1;
     searched = MEET == 1 ? min(chunk, 8) : chunk;
     exchange = ivec2(-1);
     block = record = vec4(0.0);
-#if SHEET
-    drawn_at = column_of(0);
-    sampled_at = column_of(1);
-#endif
     int width = (shape.y + 1) >> 1;
     int height = (shape.x + 1) >> 1;
     int beside = (width + 1) & ~1;
