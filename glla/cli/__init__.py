@@ -9,12 +9,14 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from difflib import get_close_matches
 from importlib import import_module
+from typing import NoReturn
 
 from glla._version import __version__
 
@@ -145,13 +147,25 @@ def overview() -> str:
     return "\n".join([*lines, "", "glla COMMAND --help has its options; glla --version prints the version", STATUS])
 
 
+class Parser(argparse.ArgumentParser):
+    """Names the nearest word where a word is none of those that are wanted, of which it lists some."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print a message, and exit as wrong usage."""
+        from glla.errors import among
+
+        found = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
+        if found is not None:
+            message = f"{found[1]} must be one of {among(found[3].replace(chr(39), '').split(', '), found[2])}"
+        super().error(message)
+
+
 def parser(name: str = "") -> argparse.ArgumentParser:
     """Build the parser of a command, or of all, as completion and documents want it."""
     if name:
-        group = next(group for group, commands in COMMANDS.items() if name in commands)
-        about = COMMANDS[group][name]
-        return _filled(argparse.ArgumentParser(f"glla {name}", description=f"{about[0].upper()}{about[1:]}."), name)
-    whole = argparse.ArgumentParser("glla")
+        about = next(commands[name] for commands in COMMANDS.values() if name in commands)
+        return _filled(Parser(f"glla {name}", description=f"{about[0].upper()}{about[1:]}."), name)
+    whole = Parser("glla")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
     for each, about in ((each, about) for listed in COMMANDS.values() for each, about in listed.items()):
         _filled(commands.add_parser(each, help=about), each)
@@ -159,7 +173,7 @@ def parser(name: str = "") -> argparse.ArgumentParser:
 
 
 def _filled(made: argparse.ArgumentParser, name: str) -> argparse.ArgumentParser:
-    group = next(group for group, commands in COMMANDS.items() if name in commands)
+    file = next(FILES.get(group, group) for group, commands in COMMANDS.items() if name in commands)
     made.epilog = STATUS
-    getattr(import_module(f"glla.cli.{FILES.get(group, group)}"), name)(made)
+    getattr(import_module(f"glla.cli.{file}"), name)(made)
     return made

@@ -113,12 +113,9 @@ def _tune(options: argparse.Namespace) -> int:
             return 0
         if options.show:
             entries = files.read(file, renderer) if file.exists() else []
+            say("\n".join([f"{file}:" if entries else f"nothing is stored in {file}", *map(tuning.line, entries)]))
             if options.json:
                 print(document(options, device, {"file": str(file), "tuned": list(entries)}))
-                return 0
-            print(f"{file}:" if file.exists() else f"nothing is stored in {file}")
-            for entry in entries:
-                print(tuning.line(entry))
             return 0
         file.parent.mkdir(parents=True, exist_ok=True)
         check_writable(file)

@@ -110,18 +110,11 @@ def _trace(options: argparse.Namespace) -> int:
         return 0
     trace.check(options.operation, options.out)
     arrays = [_matrix("trace", path) for path in options.data]
-    given = (
-        options.operation,
-        options.size,
-        options.out,
-        options.variant,
-        options.seed,
-        arrays,
-        options.json,
-        options.all,
-    )
     with opened(options) as device:
-        recorded = trace.run(device, *given)
+        recorded = trace.run(
+            device, options.operation, options.size, options.out, options.variant, options.seed, arrays, options.json,
+            options.all,
+        )  # fmt: skip
         if options.json:
             print(document(options, device, {"trace": chrome.document(recorded)}))
     return 0

@@ -29,7 +29,7 @@ def text(trace: Any, short: bool = False) -> str:
     """
     if not short:
         return table([HEAD, *map(row, trace.passes)]) + ("\n" if trace.dropped else "") + _dropped(trace)
-    first, others = _sorted(trace)
+    first, others = in_plans(trace)
     rows = [row(one) for one in first]
     parts = [table([HEAD, *rows])] if rows else []
     parts += ["the other plans:"] if others else []
@@ -45,7 +45,7 @@ def row(one: Any) -> tuple[str, ...]:
     return (one.operation, str(one.number), one.shader, reads, " ".join(one.outputs), region, *times)
 
 
-def _sorted(trace: Any) -> tuple[Run, list[Run]]:
+def in_plans(trace: Any) -> tuple[Run, list[Run]]:
     """Return the run of the plan that drew most passes, and the others in their order."""
     runs: dict[int, list[Any]] = {}
     for one in trace.passes:
@@ -74,7 +74,7 @@ def _dropped(trace: Any) -> str:
 
 def markup(trace: Any) -> str:
     """Show the largest plan, as pictures where values were kept and as a table; the others are folded."""
-    first, others = _sorted(trace)
+    first, others = in_plans(trace)
     parts = [html.line(f"{trace.runs} plans, {len(trace.passes)} passes and transfers")]
     if first:
         parts += [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -97,7 +98,7 @@ def run(
     `operation`: a key of `glla.operations.OPERATIONS`. `size`: order of the matrices. `outputs`: files ending in .gif,
     .html or .json; without one a table is printed. `variant`: trace the plan of this variant, operands on the device;
     by default a call of the public function is traced. `seed`: of the operands. `data`: the first operands, in place of
-    the example's. `quiet`: print nothing. `whole`: print the plans around the operation, too.
+    the example's. `quiet`: print nothing. `whole`: show the plans around the operation, too.
     """
     work = _work(device, operation, size, variant, seed, data)
     work()
@@ -106,11 +107,18 @@ def run(
         work()
     if not outputs and not quiet:
         print(recorded if whole else display.text(recorded, short=True))
+    arrays = _arrays("trace", OPERATIONS[operation], size, seed, data)
+    of = " and ".join("x".join(map(str, array.shape)) for array in arrays)
+    drawn = copy(recorded)
+    if not whole:
+        drawn.passes = list(display.in_plans(recorded)[0])
     for output in outputs:
-        save(recorded, output)
+        kept = recorded if output.suffix.lower() == ".json" else drawn
+        save(kept, output)
         more = f", {recorded.dropped} more left out" if recorded.dropped else ""
+        more += f"; --all: {len(recorded)}" if len(kept) < len(recorded) else ""
         if not quiet:
-            print(f"{output}: {len(recorded)} passes of {operation}, size {size}, on {device.info.renderer}{more}")
+            print(f"{output}: {len(kept)} passes of {operation}, of {of}, on {device.info.renderer}{more}")
     return recorded
 
 

@@ -69,7 +69,8 @@ def test_gif(tmp_path, capsys, operation, size, variant):
     assert main(asked) == 0
     count = len(lab.plan(operation, size, variant).steps)
     renderer = glla.default_device().info.renderer
-    assert capsys.readouterr().out == f"{path}: {count} passes of {operation}, size {size}, on {renderer}\n"
+    of = "4x4" if operation == "plu" else "5x5 and 5x5"
+    assert capsys.readouterr().out == f"{path}: {count} passes of {operation}, of {of}, on {renderer}\n"
     with Image.open(path) as image:
         assert image.n_frames == count
         assert image.size == tuple(round(inches * frames.DPI) for inches in frames.SIZE)
