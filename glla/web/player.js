@@ -367,7 +367,7 @@ class Player {
   // An array of the host as a matrix.
   array(plan, slot) {
     const [m, n] = this.data.plans[plan].slots[slot].host;
-    return { m, n, at: this.held(plan, slot).values };
+    return { m, n, at: this.held(plan, slot).values ?? this.read(plan, slot).values };
   }
 
   // What the host does, in float64.

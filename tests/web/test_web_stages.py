@@ -75,7 +75,7 @@ GENERAL = ("inv", "det", "slogdet", "rcond", "plu", "lu_factor", "solve")
 """Operations of any matrix: entries may grow, and hide that it is singular."""
 
 GIVEN = ("lu_solve", "cho_solve", "cho_solve_banded")
-"""Those of factors that are given, which a page takes as they are: a call looks at their size, too."""
+"""Those of factors that are given, whose solutions leave float32 sooner."""
 
 
 def cases(name, n, rng):
@@ -88,7 +88,8 @@ def cases(name, n, rng):
     graded = dependent * 2.0 ** rng.integers(-60, 60, (n, 1))
     special = [growing(n), hilbert, hidden_singular(n, rng), growing(n, -0.9), np.round(9 * dependent), graded]
     special = special if name in GENERAL else []
-    scaled = [] if name in GIVEN else [a * 1e-30, a * 1e30]
+    huge = np.tril(a, -1) + np.triu(a) * 2.0**45 if name == "lu_solve" else a * 2.0**45  # of U alone
+    scaled = [a * 2.0**-45, huge] if name in GIVEN else [a * 1e-30, a * 1e30]
     for one in (a, *scaled[:1], *special[:1], singular, of_columns, *scaled[1:], -a, *special[1:]):
         yield tuple(np.asarray(part).astype(np.float32) for part in (one, *rest))
 

@@ -1,20 +1,8 @@
 "use strict";
 // Triangular systems and inverses: see `settle` in glla/operations/triangles/solve_triangular.py.
+// Needs after/rounded_rows.js.
 
-
-// Substitution in float64; each row of the solution is rounded to float32 before it is used.
-HOSTS["substitute in float64"] = ([t, b]) => {
-  const x = made(t.n, (b ?? t).n, (i, j) => (b ? b.at[i * b.n + j] : Number(i === j)));
-  for (let j = 0; j < x.n; j++) {
-    for (let i = t.n - 1; i >= 0; i--) {
-      let sum = x.at[i * x.n + j];
-      for (let k = i + 1; k < t.n; k++) sum -= t.at[i * t.n + k] * x.at[k * x.n + j];
-      sum /= t.at[i * t.n + i];
-      x.at[i * x.n + j] = Number.isFinite(Math.fround(sum)) ? Math.fround(sum) : sum;
-    }
-  }
-  return [rounded(x)];
-};
+HOSTS["substitute in float64"] = ([t, b]) => [rounded(inRoundedRows(t, b ?? unit(t.n)))];
 
 SETTLE.solve_triangular = SETTLE.triangular_inverse = (stage, v) => {
   if (stage !== "") return { done: {} };
