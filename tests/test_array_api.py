@@ -517,7 +517,8 @@ ARGUMENTS = {
     "linalg.vector_norm": normed,
     "linalg.matrix_power": lambda d: ((d.matrices(), d.one_of([0, 1, 2, 3, -1])), {}),
     **dict.fromkeys(
-        ("linalg.cholesky", "linalg.det", "linalg.inv", "linalg.qr", "linalg.slogdet"), lambda d: ((d.matrices(),), {})
+        ("linalg.cholesky", "linalg.det", "linalg.eigvalsh", "linalg.inv", "linalg.qr", "linalg.slogdet"),
+        lambda d: ((d.matrices(),), {}),
     ),
     "linalg.solve": equations,
 }  # fmt: skip

@@ -10,6 +10,7 @@ PLACES = {
     "cholesky_banded": "glla.linalg.definite:cholesky_banded",
     "det": "glla.linalg.determinants:det",
     "eigh": "glla.linalg.spectral.symmetric:eigh",
+    "eigvalsh": "glla.linalg.spectral.symmetric:eigvalsh",
     "inv": "glla.linalg.systems:inv",
     "lstsq": "glla.linalg.orthogonal:lstsq",
     "lu_factor": "glla.linalg.factorise:lu_factor",

@@ -23,6 +23,7 @@ __all__ = [
     "cholesky_banded",
     "det",
     "eigh",
+    "eigvalsh",
     "inv",
     "lstsq",
     "lu_factor",
@@ -376,6 +377,48 @@ def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, variant: Litera
 def eigh(a: Array, UPLO: Literal["L", "U"] = "L", *, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array]: ...
 @overload
 def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float32]: ...
+@overload
+def eigvalsh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["bisection"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Eigenvalues of a symmetric matrix, with the semantics of `numpy.linalg.eigvalsh`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.eigvalsh([[2, 1], [1, 2]]).round(4)
+    array([1., 3.], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers, symmetric: only the triangle that `UPLO` names is read.
+    UPLO : {"L", "U"}
+        The lower triangle, or the upper one.
+    subset_by_index : (int, int), optional
+        The first and the last eigenvalue, counted from 0 in ascending order, as in `scipy.linalg.eigvalsh`.
+    variant : str, optional
+        A key of `glla.operations.spectral.eigvalsh.VARIANTS`.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    w : ndarray of float32 or Array, shape (..., n)
+        In ascending order. Synchronises, except for an Array with ``check_finite=False``.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `a` is not square, not real, not finite, or an eigenvalue does not fit float32; unknown UPLO or variant, or a
+        subset that is none.
+    LimitError, OutOfMemoryError
+        `a` is of an order above a texture's side, or does not fit the memory.
+    """
+@overload
+def eigvalsh(a: Array, UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["bisection"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+@overload
+def eigvalsh(a: Any, UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["bisection"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
 @overload
 def inv(a: Overriding[Given], *, assume_a: Literal["gen", "sym", "her", "pos", "lower triangular", "upper triangular", "general", "symmetric", "hermitian", "positive definite"] | None = "gen", lower: bool = False, variant: Literal["rank2", "blocked"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Inverse with the semantics of `numpy.linalg.inv`.

@@ -43,7 +43,7 @@ from glla.testing.references import (
     unpack_lu,
     wide,
 )
-from glla.testing.spectral import judge_eigh, reference
+from glla.testing.spectral import judge_eigh, judge_values, reference
 from glla.testing.verdicts import Verdict, failed, flaw_of, judged
 
 Arrays = tuple[Array, ...]
@@ -721,6 +721,12 @@ JUDGES: dict[str, Judge] = {
     "eigh": Judge(
         verdict=lambda inputs, outputs: judge_eigh(inputs[0], *outputs),
         deviation=lambda inputs, outputs: _mean(wide(outputs[0]) - reference(inputs[0])),
+        error="|w - eigvalsh(A)|",
+        result="w",
+    ),
+    "eigvalsh": Judge(
+        verdict=lambda inputs, w: judge_values(inputs[0], w),
+        deviation=lambda inputs, w: _mean(wide(w) - reference(inputs[0])),
         error="|w - eigvalsh(A)|",
         result="w",
     ),

@@ -66,7 +66,6 @@ STANDARD = frozenset((
 
 NEEDS = {
     **dict.fromkeys(("svd", "svdvals", "pinv", "matrix_rank"), "singular values"),
-    "eigvalsh": "eigenvalues",
     **dict.fromkeys(("eig", "eigvals"), "complex numbers"),
 }
 """Missing prerequisites of the standard's functions that are not implemented."""

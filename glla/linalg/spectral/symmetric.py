@@ -1,14 +1,15 @@
-"""The public functions of eigenvalues of symmetric matrices: eigh."""
+"""The public functions of eigenvalues of symmetric matrices: eigh and eigvalsh."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from glla.array.array import Array
 from glla.array.convert import Float32
-from glla.errors import one_of
+from glla.errors import OptionError, one_of
 from glla.gl import DeviceLike
 from glla.linalg.caller import Caller
 from glla.linalg.operands import device_of, known_variant, operand, placed, square
@@ -75,6 +76,82 @@ def eigh(
         call = Caller("eigh", "eigh", target, check_finite, ("A",), variant, ("V", "w"), options=options)
         found = call.named(value)
     return EighResult(*(placed("eigh", found[name], check_finite, value) for name in "wV"))
+
+
+@public(numpy="linalg.eigvalsh", namespace="eigvalsh")
+def eigvalsh(
+    a: Any,
+    UPLO: str = "L",  # NumPy's name
+    *,
+    subset_by_index: tuple[int, int] | None = None,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array | Float32:
+    """Eigenvalues of a symmetric matrix, with the semantics of `numpy.linalg.eigvalsh`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.eigvalsh([[2, 1], [1, 2]]).round(4)
+    array([1., 3.], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers, symmetric: only the triangle that `UPLO` names is read.
+    UPLO : {"L", "U"}
+        The lower triangle, or the upper one.
+    subset_by_index : (int, int), optional
+        The first and the last eigenvalue, counted from 0 in ascending order, as in `scipy.linalg.eigvalsh`.
+    variant : str, optional
+        A key of `glla.operations.spectral.eigvalsh.VARIANTS`.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    w : ndarray of float32 or Array, shape (..., n)
+        In ascending order. Synchronises, except for an Array with ``check_finite=False``.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `a` is not square, not real, not finite, or an eigenvalue does not fit float32; unknown UPLO or variant, or a
+        subset that is none.
+    LimitError, OutOfMemoryError
+        `a` is of an order above a texture's side, or does not fit the memory.
+    """
+    value, lower = _taken("eigvalsh", a, UPLO, variant, check_finite)
+    n = value.shape[-1]
+    subset = _subset("eigvalsh", subset_by_index, n)
+    if value.size == 0:
+        w: Any = np.empty(value.shape[:-1], np.float32)
+    else:
+        target, options = device_of("eigvalsh", device, value), {"lower": lower, "watched": check_finite, **subset}
+        call = Caller("eigvalsh", "eigvalsh", target, check_finite, ("A",), variant, ("w",), options=options)
+        w = call.named(value)["w"]
+        if not isinstance(w, Array):
+            first, last = subset.get("subset", (0, n - 1))
+            w = w.reshape(*value.shape[:-2], -1)[..., : last - first + 1]
+    found: Array | Float32 = placed("eigvalsh", w, check_finite, value)
+    return found
+
+
+def _subset(function: str, indices: Any, n: int) -> dict[str, tuple[int, int]]:
+    """Check a subset; give it as an option of plans, none where it is the whole."""
+    if indices is None:
+        return {}
+    try:
+        first, last = map(operator.index, indices)
+    except (TypeError, ValueError):
+        first, last = -1, -1
+    if not 0 <= first <= last < n:
+        rule = f"must be the first and the last of the eigenvalues 0 to {n - 1}"
+        raise OptionError(f"{function}: subset_by_index {rule}, got {indices!r}")
+    return {} if (first, last) == (0, n - 1) else {"subset": (first, last)}
 
 
 def _taken(function: str, a: Any, uplo: str, variant: str | None, check_finite: bool) -> tuple[Float32 | Array, bool]:

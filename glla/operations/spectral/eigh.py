@@ -15,7 +15,7 @@ from typing import Unpack
 
 import numpy as np
 
-from glla.errors import ConvergenceError, LimitError, NonFiniteError
+from glla.errors import ConvergenceError, NonFiniteError
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.layouts.shapes import square
 from glla.operations.orthogonal.qr_pairs import applied, pairs
@@ -73,7 +73,7 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, lower: bool = True, certi
     `lower`: of A the lower triangle is read, else the upper one.
     """
     n, _ = forms[0].matrix
-    must_fit("eigh", n, limits)
+    symmetric.must_fit("eigh", n, limits)
     draft = Draft(chosen.title)
     a = symmetric.add_scaled(draft, draft.operand("A", matrix((n, n))), n, lower)
     values, vectors = SOLVERS[chosen.variant](draft, a.matrix, n, limits)
@@ -87,8 +87,7 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, lower: bool = True, certi
 
 def by_tridiagonal_form(draft: Draft, a: str, n: int, limits: Limits) -> tuple[str, str]:
     """Add the passes of the variant `tridiagonal`; give the slots of the values, a line of texels, and of V."""
-    h = a if n < 3 else draft.call("tridiagonal form", tridiagonal_form.plan(n, limits), A=a)["H"]
-    t = draft.call("T", tridiagonal_form.diagonals(n), H=h)["T"]
+    h, t = tridiagonal_form.add(draft, a, n, limits)
     found = draft.call("eigenvectors of T", secular.plan(n, limits), T=t)
     if n < 3:
         return found["L"], found["Q"]
@@ -102,13 +101,6 @@ SOLVERS = {"tridiagonal": by_tridiagonal_form}
 ...) in ascending order, and of its vectors, packed."""
 
 
-def must_fit(function: str, n: int, limits: Limits) -> None:
-    """Raise LimitError where a line of n texels, one for each eigenvalue, does not fit a texture."""
-    most = limits.texture_size
-    if n > most:
-        raise LimitError(f"{function}: A must be of order {most} at most on this device, got {n}", n, most)
-
-
 # -- plans of calls ---------------------------------------------------------------------------------------------------
 
 
@@ -118,7 +110,7 @@ def call_plan(
 ) -> Plan:
     """Plan of a call: values and vectors, and the certificate, two texels that are read, if they are `watched`."""
     (form,) = forms
-    must_fit("eigh", form.matrix[0], limits)
+    symmetric.must_fit("eigh", form.matrix[0], limits)
     draft = Draft("eigh")
     lying = form.resident and form.transposed  # its lower triangle is the upper one of what is stored
     a = bring_in(draft, "A", form, limits, as_it_lies=True)

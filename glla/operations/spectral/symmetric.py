@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from glla.errors import LimitError
 from glla.operations.reduce import max_magnitude
 from glla.passes import Draft, Limits, Plan, Storage, matrix, wrapped
 from glla.passes.cache import cached_plan
@@ -20,6 +21,13 @@ class Scaled(NamedTuple):
 
     matrix: str
     largest: str
+
+
+def must_fit(function: str, n: int, limits: Limits) -> None:
+    """Raise LimitError where a line of n texels, one for each eigenvalue, does not fit a texture."""
+    most = limits.texture_size
+    if n > most:
+        raise LimitError(f"{function}: A must be of order {most} at most on this device, got {n}", n, most)
 
 
 def add_scaled(draft: Draft, a: str, n: int, lower: bool) -> Scaled:

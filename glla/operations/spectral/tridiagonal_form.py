@@ -23,6 +23,12 @@ def slices(height: int, limits: Limits) -> int:
     return 1 if limits.software or height <= WHOLE else -(-height // SLICE)
 
 
+def add(draft: Draft, a: str, n: int, limits: Limits) -> tuple[str, str]:
+    """Add the passes to the form; give the slots of H and T, see `plan` and `diagonals`."""
+    h = a if n < 3 else draft.call("tridiagonal form", plan(n, limits), A=a)["H"]
+    return h, draft.call("T", diagonals(n), H=h)["T"]
+
+
 @cached_plan
 def plan(n: int, limits: Limits) -> Plan:
     """Plan of the tridiagonal form of an n x n matrix whose entries are near 1.
