@@ -172,7 +172,7 @@ def _on_device(
     """Carry out the call on a device that runs nothing; give its plan."""
     name, recorder = operation.name, Recorder(operation.name, limits, room)
     with suppress(Shown), np.errstate(all="ignore"):
-        if operation.batch is None and operation.settle is None and name != "lstsq":
+        if operation.batch is None and operation.settle is None and not operation.function.public:
             plan_ = operation.call_plan(forms, limits, variant=variant, **options)
             named = dict(zip(operation.operands, values, strict=True))
             recorder.run(plan_, **{name: _texture(recorder, name, named.get(name)) for name in plan_.operands})
