@@ -96,7 +96,7 @@ def tune(parser: argparse.ArgumentParser) -> None:
 
 def _tune(options: argparse.Namespace) -> int:
     from glla.gl import tuning as files
-    from glla.lab import progress, tuning
+    from glla.lab import ceilings, progress, tuning
     from glla.lab.extra import check_writable
 
     for name in options.operation:
@@ -112,10 +112,11 @@ def _tune(options: argparse.Namespace) -> int:
             file.unlink(missing_ok=True)
             return 0
         if options.show:
-            entries = files.read(file, renderer) if file.exists() else []
-            say("\n".join([f"{file}:" if entries else f"nothing is stored in {file}", *map(tuning.line, entries)]))
+            stored = files.read(file, renderer) if file.exists() else files.Stored()
+            lines = [*map(tuning.line, stored.entries), *tuning.rate_lines(stored.rates)]
+            say("\n".join([f"{file}:" if lines else f"nothing is stored in {file}", *lines]))
             if options.json:
-                print(document(options, device, {"file": str(file), "tuned": list(entries)}))
+                print(document(options, device, {"file": str(file), "tuned": stored.entries, "rates": stored.rates}))
             return 0
         file.parent.mkdir(parents=True, exist_ok=True)
         check_writable(file)
@@ -125,9 +126,12 @@ def _tune(options: argparse.Namespace) -> int:
                 options.operation or None, options.size, device=device, seed=options.seed,
                 progress=lambda outcome: say(tuning.line(outcome.entry)), trying=trying,
             )  # fmt: skip
-        tuning.store(file, renderer, found)
+            trying("the rates of the device")
+            rates = ceilings.of_rates(device)
+        tuning.store(file, renderer, found, rates)
         if options.json:
-            print(document(options, device, {"file": str(file), "tuned": [outcome.entry for outcome in found]}))
+            entries = [outcome.entry for outcome in found]
+            print(document(options, device, {"file": str(file), "tuned": entries, "rates": rates}))
     troubles = [trouble for outcome in found for trouble in outcome.troubles]
     for trouble in troubles:
         print(f"glla: not stored: {trouble}", file=sys.stderr)
@@ -141,15 +145,28 @@ def _tune(options: argparse.Namespace) -> int:
 def ceilings(parser: argparse.ArgumentParser) -> None:
     """Add the options of `glla ceilings`."""
     shared(parser, table=True, quick="less work and fewer repeats")
+    parser.add_argument(
+        "--store", action="store_true", help="also store the rates by which glla chooses variants, where `tune` does"
+    )
     parser.set_defaults(run=_ceilings)
 
 
 def _ceilings(options: argparse.Namespace) -> int:
-    from glla.lab import ceilings, progress
+    from glla.lab import ceilings, progress, tuning
+    from glla.lab.extra import check_writable
 
     with opened(options) as device, progress.shown("measuring") as say:
+        file = tuning.destination(device.info.renderer) if options.store else None
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            check_writable(file)
         report = ceilings.report(device, options.quick, say)
+        if file is not None:
+            say("the rates of the device")
+            tuning.store(file, device.info.renderer, rates=ceilings.of_rates(device, options.quick))
         print(document(options, device, report) if options.json else ceilings.table(report))
+    if file is not None and not options.json:
+        print(f"written: {file}")
     return 0
 
 

@@ -9,6 +9,7 @@ from glla import registry
 from glla.display.scopes import Node, core, given, shortened, tree
 from glla.passes.loop import Loop
 from glla.passes.plan import Call, Plan, Scope, stages
+from glla.passes.rates import HARDWARE, SOFTWARE, Rates
 from glla.passes.steps import Dispatch, Host, Pass, Step, Transfer
 
 HEAD = ("pass", "shader", "reads", "draws", "region (texels)", "uniforms")
@@ -30,6 +31,8 @@ def _lines(plan: Plan, short: bool) -> Iterator[str]:
         if stage:
             yield f"\n{stage}:"
         yield title(one)
+        if one.rates:
+            yield f"  {expected(one, one.rates)}"
         own = core(one) if short else None
         shown = {*one.operands, *given(one, own)}
         roles = [role for role in one.roles() if not short or role[1] in shown]
@@ -46,6 +49,22 @@ def title(plan: Plan) -> str:
     """Summarise a plan and its cost in a line."""
     cost, often = plan.cost, f"{plan.often}: " if plan.often else ""
     return f"{often}{plan.operation}: {cost.passes} passes, {cost.flops} flop, {cost.nbytes} bytes written"
+
+
+def expected(plan: Plan, rates: Rates) -> str:
+    """Say how long a plan takes at least, which kind of work binds, and where the rates come from.
+
+    >>> from glla.passes.rates import HARDWARE
+    >>> expected(Plan("nothing", {}, (), {}, (), flops=19 * 10**9), HARDWARE)
+    'at least 10 ms, of arithmetic (0 ms of issuing passes, 0 ms of writing), at assumed rates'
+    """
+    cost = plan.cost
+    terms = rates.terms(cost.passes, cost.flops, cost.nbytes)
+    longest, *others = sorted(terms, key=lambda name: -terms[name])
+    times = {name: f"{1000 * plan.times * terms[name]:.3g} ms" for name in terms}
+    beside = ", ".join(f"{times[name]} of {name}" for name in others)
+    source = "assumed" if rates in (HARDWARE, SOFTWARE) else "measured"
+    return f"at least {times[longest]}, of {longest} ({beside}), at {source} rates"
 
 
 def _rows(flat: Plan, own: Scope | None = None) -> Iterator[str]:

@@ -10,6 +10,7 @@ from glla.errors import LimitError
 from glla.gl import tuning
 from glla.gl.select import is_software_renderer
 from glla.passes import Limits
+from glla.passes.rates import HARDWARE, SOFTWARE
 
 LLVMPIPE_LOOP_TRIPS = 60000
 """Loop trips that glla relies on: llvmpipe ends all loops of an invocation after 65535, silently."""
@@ -112,6 +113,7 @@ def describe(given: Mapping[str, Any], opengl: int, backend: str, max_texture_si
                 side,
             )
         side = max_texture_size
+    tuned, rates = tuning.load(renderer)
     block_bytes = int(given["GL_MAX_UNIFORM_BLOCK_SIZE"])
     limits = Limits(
         texture_size=side,
@@ -120,7 +122,8 @@ def describe(given: Mapping[str, Any], opengl: int, backend: str, max_texture_si
         uniform_block=block_bytes // TEXEL_BYTES,
         software=software,
         opengl=opengl,
-        tuned=tuning.load(renderer),
+        tuned=tuned,
+        rates=(SOFTWARE if software else HARDWARE).measured(**rates) if rates else None,
     )
     return DeviceInfo(
         renderer=renderer,

@@ -1,4 +1,4 @@
-"""Results of `glla tune`: a file for each renderer, which a device reads when it is made.
+"""Results of `glla tune` and `glla ceilings --store`: a file for each renderer, read when a device is made.
 
 The file is JSON. It is in the user's folder for configuration (``$XDG_CONFIG_HOME/glla/tuned``, by default
 ``~/.config/glla/tuned``; ``~/Library/Application Support`` on a Mac, ``%APPDATA%`` on Windows), or in the folder that
@@ -15,10 +15,11 @@ import re
 import stat
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +36,9 @@ FORMAT = 1
 
 VARIABLE, OFF = "GLLA_TUNING", "off"
 """The environment variable that names the folder, and its value for no tuning."""
+
+MEASURED = ("flops", "write", "issue", "latency")
+"""Rates that a file may hold; the others are those of the kind of device."""
 
 LARGEST = 1 << 20
 """Bytes of a file at most; an entry takes about 260."""
@@ -104,20 +108,26 @@ def path(renderer: str) -> Path | None:
     return None if where is None else where / (re.sub(r"[^A-Za-z0-9.]+", "_", renderer).strip("_") + ".json")
 
 
-def load(renderer: str) -> tuple[Tuned, ...]:
-    """Read the tuning results of a renderer; empty, with a warning, if its file cannot be used."""
+class Stored(NamedTuple):
+    """Contents of a file: entries with operation, size, variant, parameters, and seconds for readers; and rates."""
+
+    entries: list[dict[str, Any]] = []  # noqa: RUF012  # a default that nobody changes
+    rates: dict[str, float] = {}  # noqa: RUF012  # by the names of `glla.passes.rates.Rates`; empty if not measured
+
+
+def load(renderer: str) -> tuple[tuple[Tuned, ...], dict[str, float]]:
+    """Read the tuning results and the rates of a renderer; empty, with a warning, if its file cannot be used."""
     file = path(renderer)
     try:
-        if file is None or not file.exists():
-            return ()
-        return tuple(tuned(entry) for entry in read(file, renderer))
+        stored = read(file, renderer) if file is not None and file.exists() else Stored()
+        return tuple(tuned(entry) for entry in stored.entries), stored.rates
     except (OSError, GllaError) as error:
         warnings.warn(f"ignored: {error}", TuningWarning, stacklevel=2)
-        return ()
+        return (), {}
 
 
-def read(file: Path, renderer: str) -> list[dict[str, Any]]:
-    """Read the entries of a file: operation, size, variant, parameters, and the seconds, for readers.
+def read(file: Path, renderer: str) -> Stored:
+    """Read a file.
 
     Raises OptionError: it must not be used; the message names the file, the reason and a remedy. Raises OSError: it
     cannot be read.
@@ -133,7 +143,7 @@ def read(file: Path, renderer: str) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = document["tuned"]
         for entry in entries:
             tuned(entry)
-        return entries
+        return Stored(entries, _rates(document.get("rates", {})))
     except (ValueError, LookupError, TypeError, AttributeError, OptionError) as error:
         reason = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise OptionError(f"tuning: {file}: {reason[:SHOWN]}; {MEND}") from None
@@ -169,14 +179,23 @@ def tuned(entry: Mapping[str, Any]) -> Tuned:
     return Tuned(operation, size, name, parameters)
 
 
-def write(file: Path, renderer: str, version: str, entries: Iterable[Mapping[str, Any]]) -> None:
+def _rates(given: Mapping[str, Any]) -> dict[str, float]:
+    """Check rates. Raises ValueError: they are not positive numbers, or others than those that are measured."""
+    rates = {name: given[name] for name in MEASURED} if given else {}
+    if not all(type(rate) in (int, float) and 0 < rate < inf for rate in rates.values()):
+        raise ValueError(f"its rates must be positive numbers, got {rates}")
+    return rates
+
+
+def write(file: Path, renderer: str, version: str, stored: Stored) -> None:
     """Write a file atomically. Raises OSError: it cannot be written."""
     document = {
         "format": FORMAT,
         "glla": version,
         "shaders": fingerprint(),
         "renderer": renderer,
-        "tuned": [dict(entry) for entry in entries],
+        "tuned": stored.entries,
+        "rates": stored.rates,
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     # A name that cannot be guessed, and "x", which follows no link: others may write into this folder, too. A file of

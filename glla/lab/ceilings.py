@@ -129,6 +129,18 @@ def measure(
     return figures
 
 
+def of_rates(device: Device, quick: bool = False) -> dict[str, float]:
+    """Measure the rates by which `choose` compares variants, by the names of `glla.passes.rates.Rates`."""
+    meter = _Meter(device, quick)
+    start = device.write_texels(np.zeros((2, 2, 4), dtype=np.float32))
+    return {
+        "flops": BILLION * meter.arithmetic("32 independent sums").value,
+        "write": BILLION * meter.written(kernels.write(meter.size, meter.effort.steps, 1), "1 target").value,
+        "issue": meter.time_plan(kernels.draws(DRAWS, True)).seconds / DRAWS,  # with a uniform each
+        "latency": meter.time_plan(kernels.ping_pong(DRAWS), start=start).seconds / DRAWS,
+    }
+
+
 def of_fragments(device: Device, quick: bool = False) -> dict[str, Ceiling]:
     """Measure only arithmetic, fetches and colour writes of fragments: enough for a roofline, in less time."""
     meter = _Meter(device, quick)

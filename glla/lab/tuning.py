@@ -205,15 +205,17 @@ def destination(renderer: str, out: Path | None = None) -> Path:
     return file
 
 
-def store(file: Path, renderer: str, found: Iterable[Outcome]) -> None:
-    """Write outcomes to a file, in place of its entries of the same operations."""
+def store(file: Path, renderer: str, found: Iterable[Outcome] = (), rates: Mapping[str, float] | None = None) -> None:
+    """Write outcomes to a file, in place of its entries of the same operations, and rates in place of its own."""
     outcomes = list(found)
     redone = {one.operation for one in outcomes}
     try:
-        kept = [entry for entry in tuning.read(file, renderer) if entry["operation"] not in redone]
+        before = tuning.read(file, renderer)
     except (OSError, OptionError):  # none there, or none that is any use
-        kept = []
-    tuning.write(file, renderer, __version__, [*kept, *(one.entry for one in outcomes)])
+        before = tuning.Stored()
+    kept = [entry for entry in before.entries if entry["operation"] not in redone]
+    entries = [*kept, *(one.entry for one in outcomes)]
+    tuning.write(file, renderer, __version__, tuning.Stored(entries, dict(rates or before.rates)))
 
 
 def line(entry: Mapping[str, Any]) -> str:
@@ -234,3 +236,17 @@ def line(entry: Mapping[str, Any]) -> str:
         return f"{head}, {gain:.3g} times as fast as {entry['untuned']} untuned" if gain == gain else head
     except (LookupError, TypeError, ValueError, ArithmeticError):  # nothing checks the times: they are for readers
         return head
+
+
+def rate_lines(rates: Mapping[str, float]) -> list[str]:
+    """Write rates as lines.
+
+    >>> rate_lines({"flops": 1.9e12, "write": 55e9, "issue": 2.4e-6, "latency": 12e-6})
+    ['rates: 1900 GFLOP/s of fragments, 55 GB/s written, 2.4 us to issue a draw, 12 us a dependent pass']
+    """
+    if not rates:
+        return []
+    return [
+        f"rates: {rates['flops'] / 1e9:.4g} GFLOP/s of fragments, {rates['write'] / 1e9:.3g} GB/s written, "
+        f"{rates['issue'] * 1e6:.3g} us to issue a draw, {rates['latency'] * 1e6:.3g} us a dependent pass"
+    ]

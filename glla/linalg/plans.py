@@ -157,7 +157,7 @@ def shown(
     else:
         options = {**operation.taken.noticed(*values), **options}
         found = _on_host(operation, _aligned(operation, forms), limits, room, **options)
-    return replace(found, target=target)
+    return replace(found, target=target, rates=limits.known_rates)
 
 
 def _on_device(

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from glla.passes.rates import HARDWARE, SOFTWARE, Rates
+
 Parameters = tuple[tuple[str, int], ...]
 """Values of a variant's parameters, as pairs (name, value): part of a plan's key, so hashable."""
 
@@ -49,6 +51,8 @@ class Limits:
         Version of OpenGL, 330 for 3.3. Only a plan with a `Dispatch` needs more than that.
     tuned : tuple of Tuned
         No limit either: what `glla tune` measured on this device, if it did.
+    rates : Rates, optional
+        No limit either: what `glla ceilings --store` measured on this device, if it did.
     """
 
     texture_size: int = 16384
@@ -58,6 +62,12 @@ class Limits:
     software: bool = False
     opengl: int = 330
     tuned: tuple[Tuned, ...] = ()
+    rates: Rates | None = None
+
+    @property
+    def known_rates(self) -> Rates:
+        """Rates of the device: those measured, else those of its kind."""
+        return self.rates or (SOFTWARE if self.software else HARDWARE)
 
     def tuning(self, operation: str, *sides: int) -> Tuned | None:
         """Find the tuning result of an operation at the nearest size, by ratio.

@@ -11,6 +11,7 @@ from glla import registry
 from glla.passes.check import check
 from glla.passes.layout import ELEMENT_BYTES, Layout
 from glla.passes.limits import Limits
+from glla.passes.rates import Rates
 from glla.passes.screen import screen
 from glla.passes.steps import DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, renamed
 from glla.passes.storage import Slot, Storage, texture
@@ -89,6 +90,8 @@ class Plan:
         How often it runs: once for each matrix of a stack that is looped.
     target : str
         What it was made for, in words: the device, or the limits.
+    rates : Rates, optional
+        Those of the device that it was made for.
     """
 
     operation: str
@@ -101,6 +104,7 @@ class Plan:
     after: tuple[Transition, ...] = ()
     times: int = 1
     target: str = ""
+    rates: Rates | None = None
 
     @property
     def often(self) -> str:

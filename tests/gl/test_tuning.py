@@ -78,12 +78,12 @@ def test_the_user_s_folder(monkeypatch, platform, variable, default):
 def test_what_is_written_is_read(folder, device):
     assert device.limits.tuned == ()  # nothing is read in tests
     file, other = tuning.path(RENDERER), folder / "other"
-    assert tuning.load(RENDERER) == ()  # no file is no fault
-    tuning.write(file, RENDERER, "1.2", [ENTRY])
-    assert tuning.load(RENDERER) == (Tuned("matmul", 64, "inner_product", (("UNROLL", 4),)),)
+    assert tuning.load(RENDERER) == ((), {})  # no file is no fault
+    tuning.write(file, RENDERER, "1.2", tuning.Stored([ENTRY]))
+    assert tuning.load(RENDERER)[0] == (Tuned("matmul", 64, "inner_product", (("UNROLL", 4),)),)
     assert list(folder.iterdir()) == [file]
-    assert tuning.read(file, RENDERER) == [ENTRY]
-    assert tuning.load("another") == ()
+    assert tuning.read(file, RENDERER) == ([ENTRY], {})
+    assert tuning.load("another") == ((), {})
     other.touch()
     assert file.stat().st_mode == other.stat().st_mode  # as readable as any other
 
@@ -135,10 +135,10 @@ def replaced(make):
 )
 def test_a_worthless_file_is_ignored_with_a_warning_that_names_it(folder, spoil, report):
     file = tuning.path(RENDERER)
-    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    tuning.write(file, RENDERER, "1.2", tuning.Stored([ENTRY]))
     spoil(file)
     with pytest.warns(TuningWarning) as caught:
-        assert tuning.load(RENDERER) == ()
+        assert tuning.load(RENDERER) == ((), {})
     (message,) = (str(one.message) for one in caught)
     assert message.startswith(f"ignored: tuning: {file}: ") and report in message and len(message) < 1000
     assert message.endswith("; run `glla tune` again, or `glla tune --forget`")
@@ -156,7 +156,7 @@ JSON = st.recursive(
 @given(st.sampled_from([*ENTRY, "tuned", "format", "glla"]), JSON)
 def test_odd_values_anywhere(folder, one_fingerprint, name, value):
     file = tuning.path(RENDERER)
-    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    tuning.write(file, RENDERER, "1.2", tuning.Stored([ENTRY]))
     spoilt(file, **({"tuned": [ENTRY | {name: value}]} if name in ENTRY else {name: value}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TuningWarning)
@@ -177,8 +177,8 @@ def test_writers_do_not_disturb_each_other(folder, one_fingerprint):
 
     def write(number):
         for size in range(1, 101):
-            tuning.write(file, RENDERER, "1.2", [ENTRY | {"size": 100 * number + size}] * 20)
-            assert len({entry["size"] for entry in tuning.read(file, RENDERER)}) == 1
+            tuning.write(file, RENDERER, "1.2", tuning.Stored([ENTRY | {"size": 100 * number + size}] * 20))
+            assert len({entry["size"] for entry in tuning.read(file, RENDERER).entries}) == 1
 
     assert [writer.exception(60) for writer in [started(write, number) for number in range(8)]] == [None] * 8
     assert list(folder.iterdir()) == [file]
@@ -189,14 +189,14 @@ def test_a_link_is_not_followed_by_the_unfinished_file(folder, tmp_path_factory)
     file, other = tuning.path(RENDERER), tmp_path_factory.mktemp("other") / "precious"
     other.write_text("precious")
     file.with_name(f"{file.name}.{os.getpid()}").symlink_to(other)
-    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    tuning.write(file, RENDERER, "1.2", tuning.Stored([ENTRY]))
     assert other.read_text() == "precious"
     assert not file.is_symlink()
 
 
 def test_a_failed_write_leaves_what_was_there(folder, monkeypatch):
     file = tuning.path(RENDERER)
-    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    tuning.write(file, RENDERER, "1.2", tuning.Stored([ENTRY]))
     before = file.read_text()
 
     def full(*arguments, **options):
@@ -204,7 +204,7 @@ def test_a_failed_write_leaves_what_was_there(folder, monkeypatch):
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="No space left"):
-        tuning.write(file, RENDERER, "1.3", [])
+        tuning.write(file, RENDERER, "1.3", tuning.Stored([]))
     assert (file.read_text(), list(folder.iterdir())) == (before, [file])
 
 
@@ -281,7 +281,7 @@ def test_a_device_follows_its_file(folder, device, rng):
         {"operation": "rref", "size": 20, "variant": "blocked", "parameters": {}},
         {"operation": "triangular", "size": 20, "variant": "rank2", "parameters": {}},
     ]
-    tuning.write(tuning.path(renderer), renderer, glla.__version__, entries)
+    tuning.write(tuning.path(renderer), renderer, glla.__version__, tuning.Stored(entries))
     a, b = (testing.integers(20, 20, rng) for _ in range(2))
     regular = testing.conditioned(20, 20, rng)
     with glla.Device() as tuned:

@@ -13,9 +13,12 @@ from glla.gl import tuning as files
 from glla.lab import operations, tuning
 from glla.lab.tuning import Outcome, tune
 from glla.passes import PLAIN
+from glla.passes.rates import SOFTWARE
 from glla.testing import JUDGES
 
 pytest.importorskip("rich")
+
+RATES = {"flops": 1e12, "write": 1e10, "issue": 1e-6, "latency": 1e-5}
 
 
 @pytest.fixture
@@ -153,7 +156,9 @@ def test_the_whole_command(folder, capsys, device, rng):
     assert main(["tune", "--show"]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == f"{file}:"
-    assert [line.split()[0] for line in shown[1:]] == ["triangular", "triangular", "plu", "plu", "rref"]
+    assert [line.split()[0] for line in shown[1:]] == [
+        "triangular", "triangular", "plu", "plu", "rref", "rates:",
+    ]  # fmt: skip
 
     assert main(["tune", "--forget"]) == 0
     assert capsys.readouterr().out == f"removed: {file}\n"
@@ -161,6 +166,31 @@ def test_the_whole_command(folder, capsys, device, rng):
     for option in ("--forget", "--show"):
         assert main(["tune", option]) == 0
         assert capsys.readouterr().out == f"nothing is stored in {file}\n"
+
+
+def test_ceilings_store_the_rates_by_which_variants_are_chosen(folder, capsys, device):
+    assert device.limits.rates is None
+    assert main(["tune", "triangular", "--size", "4"]) == 0
+    assert main(["ceilings", "--quick", "--store"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"written: {files.path(device.info.renderer)}"
+    stored = files.read(files.path(device.info.renderer), device.info.renderer)
+    assert len(stored.entries) == 1  # what was tuned is kept
+    with glla.Device() as measured:
+        assert measured.limits.rates == SOFTWARE.measured(**stored.rates)
+        assert measured.limits.known_rates.flops > 1e8
+        assert "at measured rates" in str(glla.plan("matmul", (4, 4), (4, 4), device=measured))
+    assert "at assumed rates" in str(glla.plan("matmul", (4, 4), (4, 4), device=device))
+
+
+@pytest.mark.parametrize(
+    "rates", [{"flops": 1e12}, RATES | {"write": 0}, RATES | {"issue": "1"}, RATES | {"issue": True}, 7]
+)
+def test_rates_that_are_none(folder, device, rates):
+    renderer = device.info.renderer
+    folder.mkdir()
+    files.write(files.path(renderer), renderer, glla.__version__, files.Stored([], rates))
+    with pytest.warns(glla.errors.TuningWarning), glla.Device() as unmeasured:
+        assert unmeasured.limits.rates is None
 
 
 def test_matmul_for_real(device):
@@ -179,13 +209,13 @@ def test_a_worthless_file_does_not_hinder(folder, capsys, device):
     assert capsys.readouterr().err.startswith(f"glla: tuning: {file}: ")
     with pytest.warns(glla.errors.TuningWarning):
         assert main(["tune", "triangular", "--size", "4"]) == 0
-    assert len(files.load(device.info.renderer)) == 1
+    assert len(files.load(device.info.renderer)[0]) == 1
 
 
 def test_where_it_is_stored(tmp_path, monkeypatch, device):
     out = tmp_path / "mine.json"
     assert main(["tune", "triangular", "--size", "4", "--out", str(out)]) == 0
-    assert len(files.read(out, device.info.renderer)) == 1
+    assert len(files.read(out, device.info.renderer).entries) == 1
     monkeypatch.setattr(files, "folder", lambda: None)
     monkeypatch.delenv("GLLA_TUNING")
     with pytest.raises(OptionError, match=r"no folder for the outcome \(no home\)"):

@@ -1,4 +1,4 @@
-"""Passes that products of any two matrices (`matmul`) and symmetric products (`syrk`) share, and the choice by size.
+"""Passes that products of any two matrices (`matmul`) and symmetric products (`syrk`) share.
 
 Slices of the inner dimension; and blocks, which reuse fetched elements: in registers, in a uniform block, in shared
 memory.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from glla.operations.record import Choice
 from glla.passes import Block, Buffer, Draft, Limits, PingPong, Region, Storage, Uniform, matrix
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
@@ -22,13 +21,6 @@ PASSES = (1, 2, 4, 8)
 
 BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
 """Texels of C that one fragment of `register_blocked` computes by default."""
-
-THIN, THIN_INSIDE = 8, 16
-"""Rows or columns of C, and terms of its sums, below which a GPU takes `inner_product`, which repacks nothing
-(``benchmarks/results/thresholds.md``)."""
-
-LARGE = 960
-"""Cube root of m k n from which a GPU takes panels (``benchmarks/results/thresholds.md``)."""
 
 GROUP = 16
 """Rows of C that one fragment of `panel_broadcast` computes."""
@@ -53,25 +45,6 @@ BODY = 32
 STRIPS = (16, 8)
 """Heights of a strip in texels; the first one that fits is taken. A rasteriser shades 2 x 2 or 4 x 4 texels together,
 so no pass may be one texel high (nvidia-h200-pcie-sse2/experiments/2026-11-21.json)."""
-
-
-def by_size(operation: str, m: int, k: int, n: int, limits: Limits, small: int, blocked: str, panels: str) -> Choice:
-    """Variant and parameters: those that were tuned on the device, else by the size of the product.
-
-    `small`: cube root of m k n up to which it is `inner_product`; then `blocked`, and for large ones `panels`.
-    """
-    tuned = limits.tuning(operation, m, k, n)
-    if tuned is not None:
-        depth = dict(tuned.parameters).get("DEPTH", DEPTH)
-        if tuned.variant != panels or panels_fit(m, k, depth, limits):
-            return tuned.variant, tuned.parameters
-    # A software rasteriser loses what is outside C and no more; a GPU also needs many fragments to be busy.
-    thin = m < BLOCK_ROWS if limits.software else min(m, n) < THIN or k < THIN_INSIDE
-    if thin or m * k * n <= small**3:
-        return "inner_product", ()
-    if not limits.software and panels_fit(m, k, DEPTH, limits) and m * k * n >= LARGE**3:
-        return panels, ()
-    return blocked, ()
 
 
 def panels_fit(m: int, k: int, depth: int, limits: Limits) -> bool:
@@ -344,11 +317,9 @@ def panel_broadcast(task: Task) -> str:
 def panel_groups(task: Task) -> str:
     """Repack A and B; a pass for each uniform block of A's panels, chunk by chunk; repack C."""
     draft, m, k, n, limits = task.draft, task.m, task.k, task.n, task.limits
-    depth = groups_depth(k, task.values["GROUPS"], limits)
+    depth, in_block = groups_shape(m, k, task.values["GROUPS"], limits)
     chunks, strip = -(-k // depth), strip_height(m, k, limits, GROUPS_ROWS, BODY) or min(STRIPS)
     groups = -(-m // GROUPS_ROWS)
-    # More than GROUPS if the inner dimension is short; powers of two: matrices of many sizes share a program.
-    in_block = min(limits.uniform_block // (2 * depth), 1 << (groups - 1).bit_length())
     held = -(-groups // in_block) * in_block  # a block is bound as a whole, so the last one is filled with zeros
     width = -(-n // (GROUPS_COLUMNS * strip))
     trips = padded(k, BODY) // BODY
@@ -389,10 +360,12 @@ def panel_groups(task: Task) -> str:
     return assembled(task, pair[(chunks - 1) % 2], {**layout, "COLUMNS": GROUPS_COLUMNS})
 
 
-def groups_depth(k: int, groups: int, limits: Limits) -> int:
-    """Depth of the panels of `panel_groups`: the uniform block's share of each group, no more than there is."""
+def groups_shape(m: int, k: int, groups: int, limits: Limits) -> tuple[int, int]:
+    """Depth of the panels of `panel_groups`, the uniform block's share of each group, and how many are in a block."""
     most = max(1, limits.uniform_block // (2 * groups * BODY))
-    return min(BODY * most, padded(k, BODY))
+    depth = min(BODY * most, padded(k, BODY))
+    # More than GROUPS if the inner dimension is short; powers of two: matrices of many sizes share a program.
+    return depth, min(limits.uniform_block // (2 * depth), 1 << (-(-m // GROUPS_ROWS) - 1).bit_length())
 
 
 def assembled(task: Task, strips: tuple[str, ...], layout: Mapping[str, Define]) -> str:

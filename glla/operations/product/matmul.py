@@ -24,7 +24,6 @@ from glla.operations.product.blocked_product import (
     PASSES,
     UNROLL,
     Task,
-    by_size,
     compute_tiled,
     in_slices,
     operand,
@@ -35,6 +34,7 @@ from glla.operations.product.blocked_product import (
     single_component,
     unpacked,
 )
+from glla.operations.product.fastest import by_rates
 from glla.operations.record import (
     ACCEPTED,
     Array,
@@ -141,16 +141,14 @@ VARIANTS = Variants() | {
 }
 
 
-SMALL, SMALL_IN_SOFTWARE = 320, 96
-"""Cube root of m k n up to which `inner_product` is chosen, on a GPU and by a software rasteriser
-(``benchmarks/results/thresholds.md``)."""
+BY_RATES = {name: name for name in ("inner_product", "register_blocked", "panel_broadcast", "panel_groups")}
+"""Variants among which the rates of a device decide."""
 
 
 @cached_plan
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant and its parameters: those that were tuned on the device, else by the size of the product."""
-    small = SMALL_IN_SOFTWARE if limits.software else SMALL
-    return by_size("matmul", *sizes(forms), limits, small, "register_blocked", "panel_broadcast")
+    """Pick the variant and its parameters: those that were tuned on the device, else the fastest by its rates."""
+    return by_rates("matmul", sizes(forms), limits, BY_RATES)
 
 
 def sizes(forms: Forms) -> Sizes:

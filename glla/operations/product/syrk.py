@@ -38,7 +38,6 @@ from glla.operations.product.blocked_product import (
     PASSES,
     UNROLL,
     Task,
-    by_size,
     compute_tiled,
     in_slices,
     panel_broadcast,
@@ -46,6 +45,7 @@ from glla.operations.product.blocked_product import (
     single_component,
     write_out,
 )
+from glla.operations.product.fastest import by_rates
 from glla.operations.record import Array, Choice, Chosen, Function, Operation, Taken, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Uniform, Variant
 from glla.passes.cache import cached_plan
@@ -113,15 +113,18 @@ HALVES = ("symmetric", "symmetric_panels")
 IN_PLACE = ("single_component", "symmetric", "inner_product")
 """Variants that read A and its transpose from the same texture."""
 
-SMALL, SMALL_IN_SOFTWARE = 128, 96
-"""Cube root of m m k up to which `inner_product` is chosen, which computes both triangles
-(``benchmarks/results/thresholds.md``)."""
+BY_RATES = {
+    "inner_product": "inner_product",
+    "register_blocked": "symmetric",
+    "panel_broadcast": "symmetric_panels",
+}
+"""Variants among which the rates of a device decide; `inner_product` computes both triangles."""
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant and its parameters: the tuned ones, else as for a product of this size."""
-    (m, k), small = forms[0].matrix, SMALL_IN_SOFTWARE if limits.software else SMALL
-    return by_size("syrk", m, k, m, limits, small, "symmetric", "symmetric_panels")
+    """Pick the variant and its parameters: those that were tuned on the device, else the fastest by its rates."""
+    m, k = forms[0].matrix
+    return by_rates("syrk", (m, k, m), limits, BY_RATES, half=True)
 
 
 def check(forms: Forms) -> None:

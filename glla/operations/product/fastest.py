@@ -1,0 +1,120 @@
+"""The fastest variant of a product, by the rates of the device: what `choose` picks where nothing was tuned.
+
+Each variant's `Work` says how many flop its fragments do, padding included, in how many draws of how many fragments,
+and what its other passes write. Its efficiency is measured (``benchmarks/results/thresholds.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import inf
+
+from glla.operations.product.blocked_product import (
+    BLOCK_COLUMNS,
+    BLOCK_ROWS,
+    BODY,
+    DEPTH,
+    GROUP,
+    GROUPS,
+    GROUPS_COLUMNS,
+    GROUPS_ROWS,
+    groups_shape,
+    padded,
+    panels_fit,
+    strip_height,
+)
+from glla.operations.record import Choice
+from glla.passes import Limits, Parameters
+from glla.passes.layout import texels
+from glla.passes.rates import Rates, Work
+
+Sizes = tuple[int, int, int]
+"""Rows of A, inner dimension, columns of B."""
+
+Works = Callable[[Sizes, Limits, Rates], Iterator[tuple[Parameters, Work]]]
+"""The work of a variant, for each of its parameters that come into question."""
+
+
+def by_rates(operation: str, sizes: Sizes, limits: Limits, variants: Mapping[str, str], half: bool = False) -> Choice:
+    """Variant and parameters: those that were tuned on the device, else those that take the least time by its rates.
+
+    `variants`: what the operation calls each of `WORKS`. `half`: they compute one triangle of C, but `inner_product`.
+    """
+    m, k, n = sizes
+    tuned = limits.tuning(operation, m, k, n)
+    if tuned is not None:
+        depth = dict(tuned.parameters).get("DEPTH", DEPTH)
+        if tuned.variant != variants["panel_broadcast"] or panels_fit(m, k, depth, limits):
+            return tuned.variant, tuned.parameters
+    rates = limits.known_rates
+    times = {
+        (variants[kind], parameters): rates.seconds(_halved(work) if half and kind != "inner_product" else work)
+        for kind in variants
+        for parameters, work in WORKS[kind](sizes, limits, rates)
+    }
+    return min(times, key=lambda one: times[one])
+
+
+def _halved(work: Work) -> Work:
+    """Work for the lower triangle alone."""
+    return work._replace(flops=work.flops / 2, draws=-(-work.draws // 2))
+
+
+def _inner_product(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple[Parameters, Work]]:
+    m, k, n = sizes
+    fragments = rates.shaded(texels(n), texels(m))
+    yield (), Work(8 * k * fragments, 0.4 if limits.software else 0.125, 1, fragments)
+
+
+def _register_blocked(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple[Parameters, Work]]:
+    m, k, n = sizes
+    fragments = rates.shaded(-(-texels(n) // BLOCK_COLUMNS), -(-texels(m) // BLOCK_ROWS))
+    flops = 8 * BLOCK_COLUMNS * BLOCK_ROWS * k * fragments
+    yield (), Work(flops, 1.0 if limits.software else 0.33, 1, fragments, texels(m) * texels(n), 2)
+
+
+def _panel_broadcast(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple[Parameters, Work]]:
+    m, k, n = sizes
+    strip = strip_height(m, k, limits)
+    if limits.software or strip is None or not panels_fit(m, k, DEPTH, limits):
+        return
+    draws, fragments = -(-m // GROUP) * -(-k // DEPTH), strip * -(-n // strip)
+    efficiency = _step(fragments, (1500, 0.52), (3000, 0.66), (inf, 0.73))
+    flops = 2 * GROUP * padded(k) * -(-m // GROUP) * fragments
+    yield (), Work(flops, efficiency, draws, fragments, _repacked(sizes), 4)
+
+
+def _panel_groups(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple[Parameters, Work]]:
+    m, k, n = sizes
+    strip = strip_height(m, k, limits, GROUPS_ROWS, BODY)
+    if limits.software or strip is None:
+        return
+    width, groups = -(-n // (GROUPS_COLUMNS * strip)), -(-m // GROUPS_ROWS)
+    for value in sorted(GROUPS):
+        depth, in_block = groups_shape(m, k, value, limits)
+        fragments = strip * width * min(groups, in_block)
+        every, chunks = strip * width * groups, -(-k // depth)
+        # A panel that is not as deep has the sums read and written more often.
+        efficiency = _step(every, (50_000, 0.43), (300_000, 0.47), (inf, 0.54)) * (1 - value / 320)
+        flops = 2 * GROUPS_ROWS * GROUPS_COLUMNS * padded(k, BODY) * every
+        draws = -(-groups // in_block) * chunks
+        yield (("GROUPS", value),), Work(flops, efficiency, draws, fragments, _repacked(sizes), chunks + 6)
+
+
+WORKS: Mapping[str, Works] = {
+    "inner_product": _inner_product,
+    "register_blocked": _register_blocked,
+    "panel_broadcast": _panel_broadcast,
+    "panel_groups": _panel_groups,
+}
+
+
+def _step(fragments: int, *efficiencies: tuple[float, float]) -> float:
+    """Efficiency of a pass: that of the first number of fragments that is above its own."""
+    return next(efficiency for below, efficiency in efficiencies if fragments < below)
+
+
+def _repacked(sizes: Sizes) -> int:
+    """Texels that the passes around panels write: A twice, B and C."""
+    m, k, n = sizes
+    return (2 * m * k + k * n + m * n) // 4

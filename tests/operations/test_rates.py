@@ -1,0 +1,85 @@
+"""The variant of a product that the rates of a device predict to be the fastest, against recorded times of all."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from glla.operations.product import matmul, syrk
+from glla.passes import Limits, resident
+from glla.passes.rates import HARDWARE, SOFTWARE
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+
+WITHIN = 1.15
+"""Times of the chosen variant and of the best one: their quotient at most."""
+
+
+def recorded():
+    """Renderer, rates, operation, sizes and the times of variants of every recorded product.
+
+    Of whole suites the newest of each renderer: earlier ones measured other shaders.
+    """
+    newest = {}
+    for file in sorted(RESULTS.glob("*/*.json")):
+        run = json.loads(file.read_text(encoding="utf-8"))
+        if any(case["operation"] == "matmul" for case in run["cases"]):
+            newest[run["renderer"]] = run
+    for run in newest.values():
+        times = {}
+        for case in run["cases"]:
+            if case["operation"] in ("matmul", "syrk") and case["resident"]:
+                sizes, known = (case["n"],) * 3, {"matmul": matmul.BY_RATES, "syrk": syrk.BY_RATES}[case["operation"]]
+                if case["variant"] in known.values():
+                    found = times.setdefault((case["operation"], sizes), {})
+                    found[case["variant"], ()] = case["resident"]["seconds"]
+        yield run, rates(run), times
+    for file in sorted(RESULTS.glob("*/experiments/*-products.json")):
+        run = json.loads(file.read_text(encoding="utf-8"))
+        times = {}
+        for row in run["products"]:
+            found = times.setdefault(("matmul", (row["m"], row["k"], row["n"])), {})
+            found[row["variant"], tuple(row["parameters"].items())] = row["seconds"]
+        yield run, rates(run), times
+
+
+def rates(run):
+    ceilings = run["ceilings"]["ceilings"]
+    flops, write, issue, latency = (
+        ceilings[name]["value"] for name in ("fragment_fma", "write_1", "draw_uniform", "ping_pong")
+    )
+    kind = SOFTWARE if run["software"] else HARDWARE
+    return kind.measured(1e9 * flops, 1e9 * write, 1e-6 * issue, 1e-6 * latency)
+
+
+CASES = [
+    pytest.param(run, rates, *one, times, id=f"{run['renderer']} {run['date'][:10]} {one[0]} {one[1]}")
+    for run, rates, all_times in recorded()
+    for one, times in all_times.items()
+]
+
+
+@pytest.mark.parametrize(("run", "rates", "operation", "sizes", "times"), CASES)
+def test_the_choice_is_near_the_best_of_every_recorded_product(run, rates, operation, sizes, times):
+    m, k, n = sizes
+    limits = Limits(texture_size=32768, uniform_block=4096, software=run["software"], rates=rates)
+    chosen = matmul.choose(resident((m, k), (k, n)), limits) if operation == "matmul" else None
+    variant, parameters = chosen or syrk.choose(resident((m, k)), limits)
+    assert (variant, parameters) in times, "the choice was not measured: measure it, or the variants it knows"
+    assert times[variant, parameters] <= WITHIN * min(times.values())
+
+
+@pytest.mark.parametrize(
+    ("teraflops", "chosen"),
+    [
+        (2, ["register_blocked", "register_blocked", "panel_groups", "panel_broadcast", "panel_broadcast"]),
+        (10, ["register_blocked", "register_blocked", "register_blocked", "panel_groups", "panel_groups"]),
+        (40, ["inner_product", "register_blocked", "register_blocked", "register_blocked", "panel_groups"]),
+    ],
+)
+def test_a_faster_device_takes_fewer_passes(teraflops, chosen):
+    """Of the same Python: on a device that is fast, issuing the passes of `panel_broadcast` would bind."""
+    rates = HARDWARE._replace(flops=1e12 * teraflops, write=25e9 * teraflops)
+    limits = Limits(texture_size=32768, uniform_block=4096, rates=rates)
+    orders = (256, 512, 1024, 2048, 4096)
+    assert [matmul.choose(resident((n, n), (n, n)), limits)[0] for n in orders] == chosen
