@@ -166,7 +166,14 @@ class Count:
 
 
 ADDED: dict[str, dict[str, int]] = {
-    "products in few passes, a choice by the device's rates": {"lines of shaders": 150},
+    "products in few passes, a choice by the device's rates": {
+        "lines of shaders": 150,
+        "lines of glla/operations": 110,
+        "lines of glla/gl": 25,
+        "lines of glla/passes": 90,
+        "lines of glla/display": 20,
+        "lines of glla/cli": 16,
+    },
     "passes in one texture": {
         "lines of glla/gl": 63,
         "lines of glla/passes": 87,

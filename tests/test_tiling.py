@@ -5,6 +5,7 @@ import itertools
 import tracemalloc
 from collections import Counter
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
@@ -22,9 +23,10 @@ from glla.linalg import tiling
 from glla.linalg.caller import Caller
 from glla.operations import OPERATIONS
 from glla.operations.layouts import packing
-from glla.operations.product import blocked_product, matmul, tiles
+from glla.operations.product import matmul, tiles
 from glla.operations.product.matmul import KERNEL
 from glla.passes import Limits, forms_of, resident
+from glla.passes.rates import HARDWARE
 
 SIDE, CAP = 24, 40_000
 """Texels on a side, and bytes, that these tests allow."""
@@ -598,9 +600,9 @@ def test_memory_that_is_never_enough(rng, monkeypatch):
 def test_a_large_product_on_a_gpu_travels_in_panels(device, rng, monkeypatch, turned):
     """B stays, panels of A and C pass by, each in pieces of the staging buffer; the plan shown does the same."""
     monkeypatch.setattr(tiles, "PANEL", 240)
-    monkeypatch.setattr(blocked_product, "LARGE", 600)
     monkeypatch.setattr(packing, "PIECE", 1 << 16)
-    monkeypatch.setattr(device, "limits", replace(device.limits, software=False))
+    panels = HARDWARE._replace(issue=0.0, latency=0.0, write=inf)  # they pay even for matrices that are this small
+    monkeypatch.setattr(device, "limits", replace(device.limits, software=False, rates=panels))
     a, b = whole_numbers(rng, 1100, 997), whole_numbers(rng, 997, 991)
     if turned:
         a, b = np.asfortranarray(a), np.asfortranarray(b)

@@ -1,4 +1,4 @@
-"""Rates of a device, and the time that work takes by them: what `choose` compares the variants of a product by.
+"""Rates of a device, and the time that work takes by them, for the `choose` of products.
 
 A pass is issued by Python, runs its arithmetic, and writes. What takes longest of these binds; repacking passes come on
 top, and so does each pass that waits for the one before it. Efficiencies are measured, see

@@ -119,7 +119,7 @@ def test_a_product_of_a_matrix_and_its_transpose_is_this(limits, shape):
 
 
 def test_what_is_chosen():
-    small, large = resident((60, 60)), resident((2000, 2000))
+    small, large = resident((30, 30)), resident((2000, 2000))
     assert syrk.choose(small, SOFTWARE) == syrk.choose(small, PLAIN) == ("inner_product", ())
     assert syrk.choose(large, SOFTWARE) == ("symmetric", ())
     assert syrk.choose(large, PLAIN) == ("symmetric_panels", ())

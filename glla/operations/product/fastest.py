@@ -1,4 +1,4 @@
-"""The fastest variant of a product, by the rates of the device: what `choose` picks where nothing was tuned.
+"""The fastest variant of a product by the rates of the device, for `choose` where nothing was tuned.
 
 Each variant's `Work` says how many flop its fragments do, padding included, in how many draws of how many fragments,
 and what its other passes write. Its efficiency is measured (``benchmarks/results/thresholds.md``).
@@ -35,10 +35,18 @@ Works = Callable[[Sizes, Limits, Rates], Iterator[tuple[Parameters, Work]]]
 """The work of a variant, for each of its parameters that come into question."""
 
 
-def by_rates(operation: str, sizes: Sizes, limits: Limits, variants: Mapping[str, str], half: bool = False) -> Choice:
+def by_rates(
+    operation: str,
+    sizes: Sizes,
+    limits: Limits,
+    variants: Mapping[str, str],
+    half: bool = False,
+    turned: tuple[int, ...] = (),
+) -> Choice:
     """Variant and parameters: those that were tuned on the device, else those that take the least time by its rates.
 
-    `variants`: what the operation calls each of `WORKS`. `half`: they compute one triangle of C, but `inner_product`.
+    `variants`: the operation's name of each of `WORKS`. `half`: they compute one triangle of C, but `inner_product`.
+    `turned`: texels of each operand that is the transpose of a texture; only `inner_product` need not write it out.
     """
     m, k, n = sizes
     tuned = limits.tuning(operation, m, k, n)
@@ -48,16 +56,17 @@ def by_rates(operation: str, sizes: Sizes, limits: Limits, variants: Mapping[str
             return tuned.variant, tuned.parameters
     rates = limits.known_rates
     times = {
-        (variants[kind], parameters): rates.seconds(_halved(work) if half and kind != "inner_product" else work)
+        (variants[kind], parameters): rates.seconds(work if kind == "inner_product" else _prepared(work, half, turned))
         for kind in variants
         for parameters, work in WORKS[kind](sizes, limits, rates)
     }
     return min(times, key=lambda one: times[one])
 
 
-def _halved(work: Work) -> Work:
-    """Work for the lower triangle alone."""
-    return work._replace(flops=work.flops / 2, draws=-(-work.draws // 2))
+def _prepared(work: Work, half: bool, turned: tuple[int, ...]) -> Work:
+    """Work for the lower triangle alone, or with transposes written out before."""
+    work = work._replace(texels=work.texels + sum(turned), waits=work.waits + len(turned))
+    return work._replace(flops=work.flops / 2, draws=-(-work.draws // 2)) if half else work
 
 
 def _inner_product(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple[Parameters, Work]]:

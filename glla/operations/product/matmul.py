@@ -148,7 +148,8 @@ BY_RATES = {name: name for name in ("inner_product", "register_blocked", "panel_
 @cached_plan
 def choose(forms: Forms, limits: Limits) -> Choice:
     """Pick the variant and its parameters: those that were tuned on the device, else the fastest by its rates."""
-    return by_rates("matmul", sizes(forms), limits, BY_RATES)
+    turned = tuple(math.prod(packed(form.matrix)) for form in forms if form.transposed)
+    return by_rates("matmul", sizes(forms), limits, BY_RATES, turned=turned)
 
 
 def sizes(forms: Forms) -> Sizes:

@@ -15,6 +15,7 @@ from math import prod
 from glla.errors import LimitError, OutOfMemoryError, PlanError
 from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import read_back, upload
+from glla.operations.record import Choice
 from glla.passes import Call, Draft, Forms, HostArray, Limits, Parameters, Plan, Slot, Storage, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import ELEMENT_BYTES, Shape
@@ -215,12 +216,12 @@ def choose(
     >>> tiling.nbytes < 4e9
     True
     """
-    in_panels = travels_in_panels(kernel, m, k, n, limits, variant)
-    tilings = [Tiling(kernel, (m, k, n), _part(m, -(-m // PANEL)), k, n, FASTEST_FIRST[0])] if in_panels else []
+    chosen = in_panels(kernel, m, k, n, limits, variant)
+    tilings = [Tiling(kernel, (m, k, n), _part(m, -(-m // PANEL)), k, n, *chosen)] if chosen else []
     panels = tilings[:]
     for rows, inner, columns in _candidates(m, k, n, limits.texture_size):
-        chosen = (variant, ()) if variant else kernel.choose(resident((rows, inner), (inner, columns)), limits)
-        tilings.append(Tiling(kernel, (m, k, n), rows, inner, columns, *chosen))
+        way = (variant, ()) if variant else kernel.choose(resident((rows, inner), (inner, columns)), limits)
+        tilings.append(Tiling(kernel, (m, k, n), rows, inner, columns, *way))
     smallest = tilings[-1]
     possible = [tiling for tiling in tilings if room is None or tiling.bytes_of() <= room]
     ranked = sorted(possible, key=lambda tiling: (variant is None and tiling.rank, tiling.effort))
@@ -238,12 +239,16 @@ def choose(
     )
 
 
-def travels_in_panels(kernel: Kernel, m: int, k: int, n: int, limits: Limits, variant: str | None) -> bool:
-    """Whether panels of A's rows travel while a GPU multiplies those before, beside B as a whole: see `PANEL`."""
+def in_panels(kernel: Kernel, m: int, k: int, n: int, limits: Limits, variant: str | None) -> Choice | None:
+    """Variant by which panels of A's rows travel while a GPU multiplies those before, beside B as a whole; or None.
+
+    See `PANEL`.
+    """
     small = m < 2 * PANEL or m * k * n < (4 * PANEL) ** 3
     if small or limits.software or variant is not None or max(k, n) > limits.texture_size:
-        return False
-    return kernel.choose(resident((PANEL, k), (k, n)), limits)[0] == FASTEST_FIRST[0]
+        return None
+    chosen = kernel.choose(resident((PANEL, k), (k, n)), limits)
+    return chosen if chosen[0] in FASTEST_FIRST[:2] else None
 
 
 def fits_whole(
@@ -263,7 +268,7 @@ def fits_whole(
     """
     if max(m, k, n) > 2 * limits.texture_size:
         return False
-    if not symmetric and travels_in_panels(kernel, m, k, n, limits, variant):
+    if not symmetric and in_panels(kernel, m, k, n, limits, variant):
         return False
     if room is None and variant is None:
         return True
