@@ -128,8 +128,7 @@ def _failure(error: Exception) -> tuple[str, int] | None:
         absent = isinstance(error, ContextError | OutOfMemoryError | MissingPackageError)
         return str(error), NOTHING if absent else USAGE
     if isinstance(error, MemoryError):
-        reason = str(error) or "the system gave no reason"
-        return f"not enough memory: {reason}; ask for a smaller size", NOTHING
+        return f"not enough memory: {str(error) or 'the system gave no reason'}; ask for a smaller size", NOTHING
     if isinstance(error, OSError):
         return f"{error.filename or 'system'}: {error.strerror or error}", USAGE
     return None

@@ -136,7 +136,8 @@ def _export(options: argparse.Namespace) -> int:
             seed=options.seed,
         )  # fmt: skip
         first = made["plans"][0]
-        print(f"{path}: {len(first['steps'])} passes of {first['name']}, order {made['size']}")
+        of = " and ".join("x".join(map(str, one["shape"])) for one in made["operands"].values() if "shape" in one)
+        print(f"{path}: {len(first['steps'])} passes of {first['name']}, of {of}")
     return 0
 
 

@@ -166,7 +166,7 @@ def narrow(comparison: Comparison) -> str:
 
 def save_tex(comparison: Comparison, path: Path) -> None:
     """Write the columns of a narrow terminal as a table for LaTeX."""
-    path.write_text(f"{latex(*_narrow(comparison))}\n", encoding="utf-8")
+    path.write_text(f"% in a document with \\usepackage{{booktabs}}\n{latex(*_narrow(comparison))}\n", encoding="utf-8")
 
 
 def _narrow(comparison: Comparison) -> tuple[list[str], list[list[str]]]:

@@ -88,17 +88,18 @@ def markdown(head: Row, rows: Iterable[Row]) -> str:
 def latex(head: Row, rows: Sequence[Row]) -> str:
     r"""Write a table for LaTeX, with the rules of its package booktabs.
 
-    >>> print(latex(["way", "of fma"], [["a_b", "12%"]]))
+    >>> print(latex(["way", "of fma"], [["a_b", "12-13%"]]))
     \begin{tabular}{lr}
     \toprule
     way & of fma \\
     \midrule
-    a\_b & 12\% \\
+    a\_b & 12--13\% \\
     \bottomrule
     \end{tabular}
     """
+    ranged = [[re.sub(r"(\d)-(\d)", r"\1--\2", cell) for cell in row] for row in rows]
     sides = "".join("r" if side == ">" else "l" for side in _sides(head, rows))
-    first, *others = (re.sub(r"([_%#$])", r"\\\1", " & ".join(row)) + r" \\" for row in (head, *rows))
+    first, *others = (re.sub(r"([_%#$])", r"\\\1", " & ".join(row)) + r" \\" for row in (head, *ranged))
     lines = [
         rf"\begin{{tabular}}{{{sides}}}",
         r"\toprule",

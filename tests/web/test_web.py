@@ -189,9 +189,9 @@ def test_the_order_of_a_page_is_what_was_asked_for(tmp_path, capsys):
     """Not the columns of [A | b]; of data of one's own it is their larger side."""
     file, data = tmp_path / "x.html", tmp_path / "a.csv"
     data.write_text("1,2,3,4,5\n6,7,8,9,1\n", encoding="utf-8")
-    for asked, order in ((["--size", "3"], 3), (["--data", str(data)], 5)):
+    for asked, order, of in ((["--size", "3"], 3, "3x4"), (["--data", str(data)], 5, "2x5")):
         assert main(["export", "rref", *asked, "--out", str(file)]) == 0
-        assert capsys.readouterr().out.endswith(f", order {order}\n")
+        assert capsys.readouterr().out.endswith(f", of {of}\n")
         assert f", order {order}</title>" in file.read_text(encoding="utf-8")
 
 
