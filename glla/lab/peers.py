@@ -280,6 +280,13 @@ ORTHOGONAL = _peer(
         "lapack.sgeqrf_lwork", "lapack.sorgqr",
     ),
 )  # fmt: skip
+SYMMETRIC = [
+    _peer(
+        f"LAPACK {routine}", function, "a", (f"numpy.linalg.{function}(a)",), (f"numpy.linalg.{function}(a)", F),
+        *((f'scipy.linalg.{function}(a, driver="{one}", overwrite_a=True, check_finite=False)', F) for one in drivers),
+    )
+    for function, routine, drivers in (("eigh", "syevd", ("evd", "evr")), ("eigvalsh", "syevd, values", ("ev", "evr")))
+]  # fmt: skip
 OVERWRITTEN = "overwrite_a=True, overwrite_b=True, check_finite=False"
 LEAST_SQUARES = _peer(
     "LAPACK gelsd", "lstsq", "a, b",

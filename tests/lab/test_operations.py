@@ -61,7 +61,7 @@ def altered(result, value):
     if np.ndim(result) == 0:
         return np.float32(value)
     changed = np.array(result)
-    changed[-1, -1] = value
+    changed.flat[-1] = value
     return changed
 
 

@@ -26,6 +26,7 @@ def judged(a, variant=None, place=np.asarray):
     w, v = np.asarray(w), np.asarray(v)
     verdict = JUDGE.verdict((a,), (w, v))
     assert verdict.ok, verdict
+    assert (np.take_along_axis(v, np.abs(v).argmax(axis=0)[np.newaxis], 0) > 0).all(), "signs"
     return w, v
 
 
@@ -138,7 +139,7 @@ def test_the_judge_can_fail(rng):
     wrong[2:4, 2:4] *= -1
     swapped = w.copy()
     swapped[:2] = swapped[1::-1]
-    for found in ((w, wrong), (w, -v), (swapped, v), (w * np.float32(1.001), v), (w, v.T), (w[:5], v)):
+    for found in ((w, wrong), (swapped, v), (w * np.float32(1.001), v), (w, v.T), (w[:5], v)):
         assert not JUDGES["eigh"].verdict((a,), found).ok
 
 

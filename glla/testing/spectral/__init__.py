@@ -61,7 +61,7 @@ def judge_eigh(a: Array, w: Array, v: Array) -> Verdict:
     """Judge eigenvalues w and eigenvectors V, in columns, of the lower triangle of A, (n, n).
 
     The error is the largest of that of the values, see `judge_values`, norm(A V - V diag(w)) / (n norm(A) u) and
-    norm(V^T V - I) / (n u). The largest entry of each column, the first among equals, must be positive.
+    norm(V^T V - I) / (n u). Signs of columns are free.
 
     >>> judge_eigh(np.diag([1, 2]), np.float32([1, 2]), np.eye(2, dtype=np.float32)).error
     0.0
@@ -69,9 +69,6 @@ def judge_eigh(a: Array, w: Array, v: Array) -> Verdict:
     values = judge_values(a, w, "eigh")
     flaw = "" if values.ok else values.detail or str(values)
     flaw = flaw or flaw_of("V", v, np.shape(a), np.float32)
-    places = np.abs(v).argmax(axis=0)[np.newaxis] if not flaw and len(v) else np.zeros((1, 0), dtype=np.intp)
-    if not flaw and (np.take_along_axis(np.asarray(v), places, 0) < 0).any():
-        flaw = "the largest entry of a column of V is negative"
     if flaw:
         return failed("eigh", RESIDUAL_LIMIT, flaw)
     residual, apart = errors(a, w, v)
