@@ -24,9 +24,12 @@ from glla.gl.clock import clock
 from glla.lab.machine import cores
 from glla.lab.table import aligned, digits
 from glla.operations import ceilings as kernels
+from glla.operations.product import matmul
+from glla.operations.product.blocked_product import DEPTH
 from glla.operations.record import Array
-from glla.passes import Plan
+from glla.passes import Plan, resident
 from glla.passes.glsl import find as shaders
+from glla.passes.layout import packed
 
 Action = Callable[[], object]
 
@@ -136,7 +139,7 @@ def of_rates(device: Device, quick: bool = False) -> dict[str, float]:
     return {
         "flops": BILLION * meter.arithmetic("32 independent sums").value,
         "write": BILLION * meter.written(kernels.write(meter.size, meter.effort.steps, 1), "1 target").value,
-        "issue": meter.time_plan(kernels.draws(DRAWS, True)).seconds / DRAWS,  # with a uniform each
+        "issue": meter.issue(),
         "latency": meter.time_plan(kernels.ping_pong(DRAWS), start=start).seconds / DRAWS,
     }
 
@@ -267,6 +270,18 @@ class _Meter:
         blended = kernels.blend(size, 8 * steps)
         figures["blend"] = self.written(blended, "1 RGBA32F target, blended (added); bytes written")
         return figures
+
+    def issue(self) -> float:
+        """Seconds to issue a pass with a block of its own, as `panel_broadcast` has them, of few columns.
+
+        A software rasteriser would take longer for what they compute; there it is a draw with a uniform.
+        """
+        if self.device.info.software:
+            return self.time_plan(kernels.draws(DRAWS, True)).seconds / DRAWS
+        m, k, n = 512, 16 * DEPTH, 4
+        plan = matmul.plan(resident((m, k), (k, n)), self.device.limits, variant="panel_broadcast")
+        a, b = (self.device.write_texels(self.random(*packed(shape), 4)) for shape in ((m, k), (k, n)))
+        return self.time_plan(plan, A=a, B=b).seconds / plan.cost.passes
 
     # -- what is copied -----------------------------------------------------------------------------------------
 
