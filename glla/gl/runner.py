@@ -346,7 +346,8 @@ class Runner:
             calls += state.change(("block", binding), block, bind)
         call = gl.draw_large if large else gl.draw
         if step.parts is not None:
-            return [*calls, gl.texture_barrier, partial(call, moderngl.TRIANGLES, VERTICES * step.step, VERTICES)]
+            calls += [gl.texture_barrier] if step.barrier else []
+            return [*calls, partial(call, moderngl.TRIANGLES, VERTICES * step.step, VERTICES)]
         if not step.points:
             return [*calls, partial(call, moderngl.TRIANGLES, 3 * step.step, 3)]
         most = POINTS_IN_SOFTWARE if self._limits.software else step.points

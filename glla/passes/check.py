@@ -55,6 +55,7 @@ class _Check:
 
     def __init__(self, plan: Checked, limits: Limits) -> None:
         self.plan, self.limits = plan, limits
+        self._since: tuple[list[Region], list[Region]] | None = None  # regions drawn and fetched since a barrier
 
     def all(self, steps: tuple[Step, ...]) -> None:
         """Check slots, then steps in their order, then results."""
@@ -79,6 +80,7 @@ class _Check:
                 else:
                     self._draw(where, step, written)
                 written.update(step.outputs)
+            self._ordered(where, step)
             before = step
         for name, slot in self.plan.results.items():
             if slot not in written or slot in self.plan.operands:
@@ -198,15 +200,35 @@ class _Check:
             if slot not in written:
                 raise PlanError(f"{where}: reads {slot} (as {sampler}) before any pass has written it")
         lent = {*self.plan.operands, *self.plan.results.values()}
-        if step.barrier and (len(step.outputs) > 1 or step.accumulate or lent & set(step.outputs)):
+        if (step.barrier or step.parts is not None) and (
+            len(step.outputs) > 1 or step.accumulate or lent & set(step.outputs)
+        ):
             raise PlanError(f"{where}: behind a barrier a pass replaces one temporary, got {step.outputs}")
         if isinstance(step, Pass) and step.accumulate and not set(step.outputs) <= written:
             raise PlanError(f"{where}: accumulates into {step.outputs} before any pass has written it")
 
     def _apart(self, step: Pass | Dispatch, sampler: str) -> bool:
-        """Whether a pass behind a barrier draws to no texel that it may fetch through this sampler."""
-        fetched = (step.parts or {}).get(sampler) if step.barrier else None
+        """Whether a pass draws to no texel that it may fetch through this sampler."""
+        fetched = (step.parts or {}).get(sampler)
         return fetched is not None and not fetched.meets(self.plan.drawn(step))
+
+    def _ordered(self, where: str, step: Step) -> None:
+        """Prove that in a shared texture a pass reads nothing drawn since a barrier, and draws nothing read."""
+        if not isinstance(step, Pass) or step.parts is None:
+            self._since = None
+            return
+        if step.barrier:
+            self._since = [], []
+        fetched, drawn = [*step.parts.values()], self.plan.drawn(step)
+        earlier = self._since
+        if (
+            earlier is None
+            or any(map(drawn.meets, earlier[1]))
+            or any(part.meets(one) for part in fetched for one in earlier[0])
+        ):
+            raise PlanError(f"{where}: a barrier is missing between what it reads or draws and the passes before")
+        earlier[0].append(drawn)
+        earlier[1].extend(fetched)
 
     def _names(self, where: str, step: Pass | Dispatch) -> None:
         declared = shaders.resolve(step.shader, step.defines)

@@ -48,12 +48,32 @@ def in_one_texture(plan: Plan, side: int, defines: Mapping[str, shaders.Define])
         return plan
     name = " + ".join(slots)
     given = {**defines, "SHEET": pitch}
-    steps = tuple(
-        _moved(step, name, sheet, parts, given) if step in behind else _told(plan, step, name, parts)
-        for step in plan.steps
-    )
+    steps, since = list[Step | Call](), _Since()
+    for step in plan.steps:
+        if isinstance(step, Pass) and step in behind:
+            steps.append(replace(_moved(step, name, sheet, parts, given), barrier=since.needs_barrier(step)))
+        else:
+            steps.append(_told(plan, step, name, parts))
+            since.unknown = True
     others = {one: slot for one, slot in plan.slots.items() if one not in slots}
-    return replace(plan, slots={**others, name: sheet}, steps=steps)
+    return replace(plan, slots={**others, name: sheet}, steps=tuple(steps))
+
+
+class _Since:
+    """Slots that passes have drawn and read since the last barrier."""
+
+    def __init__(self) -> None:
+        self.unknown, self.drawn, self.read = True, set[str](), set[str]()
+
+    def needs_barrier(self, step: Pass) -> bool:
+        """Whether a pass needs a barrier in front of it, which then is there."""
+        drawn, read = set(step.outputs), set(step.inputs.values())
+        needed = self.unknown or bool(drawn & self.read or read & self.drawn)
+        if needed:
+            self.unknown, self.drawn, self.read = False, set(), set()
+        self.drawn |= drawn
+        self.read |= read
+        return needed
 
 
 def _moved(

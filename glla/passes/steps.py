@@ -82,7 +82,8 @@ class Pass:
     # points that are drawn in place of one triangle, each a texel where the vertex stage of the shader puts it; 0 for
     # the triangle
     points: int = 0
-    barrier: bool = False  # its slots may share one texture, see `glla.passes.sheet`
+    # its slots may share one texture, see `glla.passes.sheet`; in such a texture, that it has a barrier in front of it
+    barrier: bool = False
     # in such a texture: sampler -> texels that it may fetch from what it draws to; None where each slot has its own
     parts: Mapping[str, Region] | None = None
 

@@ -7,6 +7,10 @@
 
 #include "lib/packed.glsl"
 
+#ifndef P_AT
+#define P_AT 0  // column where P begins in one texture, see lib/sheet.glsl
+#endif
+
 uniform sampler2D P;
 uniform int height;  // of P, in texels
 
@@ -15,6 +19,6 @@ layout(location = 0) out vec4 strip;
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
     int j = 8 * texel.x + (texel.y & 7);
-    int x = 2 * (texel.y >> 3);
+    int x = P_AT + 2 * (texel.y >> 3);
     strip = (j >> 1) < height ? vec4(row_pair(P, j, x), row_pair(P, j, x + 1)) : vec4(0.0);
 }

@@ -14,7 +14,8 @@
 
 uniform sampler2D A;
 uniform sampler2D L;
-uniform ivec2 corner;
+
+flat in ivec2 corner;
 
 layout(location = 0) out vec4 result;
 
@@ -25,12 +26,12 @@ void main() {
     ivec2 place = texel - corner;
     result = vec4(0.0);
     if (place.x > place.y) return;
-    result = texelFetch(A, texel, 0);
+    result = texelFetch(A, at(texel), 0);
     int column = corner.y + place.x;  // row of texels of L that has the columns of the fragment
     for (int first = 0; first < corner.x; first += SIDE) {
         for (int s = 0; s < SIDE; ++s) {
-            vec4 of_rows = texelFetch(L, ivec2(first + s, texel.y), 0);
-            result = less_product(result, of_rows, texelFetch(L, ivec2(first + s, column), 0));
+            vec4 of_rows = texelFetch(L, at_second(ivec2(first + s, texel.y)), 0);
+            result = less_product(result, of_rows, texelFetch(L, at_second(ivec2(first + s, column)), 0));
         }
     }
 }

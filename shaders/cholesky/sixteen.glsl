@@ -9,9 +9,9 @@
 #include "lib/repeat.glsl"
 #include "lib/packed.glsl"
 #include "lib/cholesky.glsl"
+#include "cholesky/corner.glsl"
 
 uniform sampler2D A;
-uniform ivec2 corner;  // first texel of the block on the diagonal
 
 const int SIDE = 8;  // of the block, in texels
 

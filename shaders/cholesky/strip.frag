@@ -18,10 +18,10 @@
 #include "lib/repeat.glsl"
 #include "lib/packed.glsl"
 #include "lib/cholesky.glsl"
+#include "cholesky/corner.glsl"
 
 uniform sampler2D A;
 uniform sampler2D D;
-uniform ivec2 corner;
 uniform ivec2 shape;  // rows and columns of L
 
 layout(location = 0) out vec4 result;
@@ -36,12 +36,14 @@ vec4 divided(vec4 block, vec4 pivot) {
 #endif
 }
 
-#define SUBSTITUTE(j)                                                                                         \
-    {                                                                                                         \
-        vec4 block = own[j];                                                                                  \
-        for (int s = 0; s < (j); ++s) block = less_product(block, own[s], texelFetch(D, at(ivec2(s, j)), 0)); \
-        own[j] = divided(block, texelFetch(D, at(ivec2(j, j)), 0));                                           \
-        if (place.x == (j)) result = own[j];                                                                  \
+#define SUBSTITUTE(j)                                                                      \
+    {                                                                                      \
+        vec4 block = own[j];                                                               \
+        for (int s = 0; s < (j); ++s) {                                                    \
+            block = less_product(block, own[s], texelFetch(D, at_second(ivec2(s, j)), 0)); \
+        }                                                                                  \
+        own[j] = divided(block, texelFetch(D, at_second(ivec2(j, j)), 0));                 \
+        if (place.x == (j)) result = own[j];                                               \
     }
 
 void main() {
@@ -49,12 +51,12 @@ void main() {
     ivec2 place = texel - corner;
     result = vec4(0.0);
     if (place.y < SIDE) {
-        if (place.y >= place.x) result = without_padding(texelFetch(D, at(place), 0), texel, shape);
+        if (place.y >= place.x) result = without_padding(texelFetch(D, at_second(place), 0), texel, shape);
         return;
     }
     vec4 own[SIDE];
 #if COLUMNS
-    for (int x = 0; x < COLUMNS; ++x) own[x] = texelFetch(A, ivec2(corner.x + x, texel.y), 0);
+    for (int x = 0; x < COLUMNS; ++x) own[x] = texelFetch(A, at(ivec2(corner.x + x, texel.y)), 0);
     REPEAT_2(SUBSTITUTE, 0)
 #if COLUMNS > 2
     REPEAT_2(SUBSTITUTE, 2)

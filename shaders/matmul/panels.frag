@@ -18,6 +18,10 @@
 #define ACROSS 1  // panels beside each other, where they are too many for the height of a texture
 #endif
 
+#ifndef A_AT
+#define A_AT 0  // column where A begins in one texture, see lib/sheet.glsl
+#endif
+
 uniform sampler2D A;
 uniform int groups;       // groups of GROUP rows
 uniform int first_group;  // group that is the first panel
@@ -27,7 +31,7 @@ layout(location = 0) out vec4 panel;
 
 vec2 column_pair(int y, int j) {  // rows 2y, 2y+1 of column j
     if (y >= size.x || (j >> 1) >= size.y) return vec2(0.0);
-    vec4 block = texelFetch(A, ivec2(j >> 1, y), 0);
+    vec4 block = texelFetch(A, ivec2(A_AT + (j >> 1), y), 0);
     return (j & 1) == 0 ? block.rb : block.ga;
 }
 

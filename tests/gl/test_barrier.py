@@ -9,6 +9,7 @@ import pytest
 import glla
 from glla.errors import AbandonedError, PlanError
 from glla.gl import barrier
+from glla.operations.definite import cholesky
 from glla.operations.elimination import plu
 from glla.operations.orthogonal import qr_blocks
 from glla.operations.probe import chain
@@ -57,6 +58,14 @@ def reflected(device, shape, a):
     return {name: device.read(result).tobytes() for name, result in results.items()}
 
 
+def cholesky_factor(device, n, a):
+    limits = Limits(texture_size=device.limits.texture_size)
+    given = (("FUSED", 0), ("PANEL", 32), ("UNROLL", 1))
+    made = cholesky.plan(resident((n, n)), limits, variant="blocked", parameters=given)
+    (result,) = device.run(made, A=device.upload(a)).values()
+    return device.read(result).tobytes()
+
+
 def matrices(shape, rng):
     """Normal numbers, many ties, zeros, and entries that are not finite."""
     ties = rng.integers(-1, 2, shape).astype(np.float32)
@@ -79,6 +88,13 @@ def test_a_panel_has_the_same_bits_in_one_texture(joined, separate, rng, shape, 
 def test_reflections_have_the_same_bits_in_one_texture(joined, separate, rng, shape):
     for a in matrices(shape, rng)[:3]:
         assert reflected(joined, shape, a) == reflected(separate, shape, a)
+
+
+@pytest.mark.parametrize("n", [1, 17, 32, 33, 100])
+def test_a_definite_factor_has_the_same_bits_in_one_texture(joined, separate, rng, n):
+    a = rng.standard_normal((n, n)).astype(np.float32)
+    for one in (a @ a.T + n * np.eye(n, dtype=np.float32), a, np.full((n, n), np.nan, dtype=np.float32)):
+        assert cholesky_factor(joined, n, one) == cholesky_factor(separate, n, one)
 
 
 def test_nothing_but_a_barrier_is_between_two_passes(quiet):
@@ -176,7 +192,7 @@ def test_a_plan_in_one_texture_is_proved():
 @pytest.mark.parametrize(
     "fields",
     [
-        {"barrier": False}, {"parts": {}}, {"parts": None}, {"region": None}, {"region": Region(6, 4, 3, 1)},
+        {"parts": {}}, {"parts": None}, {"region": None}, {"region": Region(6, 4, 3, 1)},
         {"parts": {"A": Region(8, 0, 1, 1)}}, {"parts": {"A": Region(0, 0, 9, 5)}},
     ],
     ids=str,
@@ -184,6 +200,21 @@ def test_a_plan_in_one_texture_is_proved():
 def test_what_cannot_be_proved_is_refused(fields):
     with pytest.raises(PlanError, match=r"pass 1 \(probe/increment\): reads .* \(as A\) while drawing to it"):
         changed(MOVED, 1, **fields).check()
+
+
+def test_passes_without_a_barrier_read_nothing_that_was_drawn_and_draw_nothing_that_was_read():
+    made = in_one_texture(
+        cholesky.plan(resident((40, 40)), Limits(), variant="blocked", parameters=(("FUSED", 0),)), 512, {}
+    )
+    made.check()
+    placed = [number for number, step in enumerate(made.steps) if isinstance(step, Pass) and step.parts is not None]
+    behind = [number for number in placed if made.steps[number].barrier]
+    assert 0 < len(behind) < len(placed)  # the strips of 16 columns need none between them
+    for number in behind:
+        with pytest.raises(
+            PlanError, match=f"pass {number} .*: a barrier is missing between what it reads or draws and"
+        ):
+            changed(made, number, barrier=False).check()
 
 
 def test_behind_a_barrier_a_temporary_is_replaced():

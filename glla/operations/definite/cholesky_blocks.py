@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from glla.operations.batches.stack import SINGLE, Cells
 from glla.operations.product.blocked_product import Blocks
@@ -94,27 +95,32 @@ def _sixteen_columns(
     shape: Shape,
     region: Region,
     written_out: int = 0,
+    chain: Mapping[str, Uniform] | None = None,
+    step: int = 0,
 ) -> None:
     """Add the block on the diagonal, and the columns of L that follow from it: two passes.
 
     With `written_out` the columns take a draw for every two texels across, each with no more of the block than it
     needs: a GPU waits for their fetches, and these draws not for each other. With 2 the block on the diagonal is
-    fetched as a whole and factored in registers, and both multiply with reciprocals.
+    fetched as a whole and factored in registers, and both multiply with reciprocals. With a `chain` they are passes
+    behind barriers: step `step` of a panel whose uniforms it has, in place of the corner.
     """
     count, full = region.width, region.width == SIDE
     reciprocals = int(full and written_out > 1)
-    defines: dict[str, Define] = {"AHEAD": 1} if reciprocals else {}
-    draft.draw("cholesky/diagonal", {"A": source}, block, {"corner": corner}, defines, Region(0, 0, count, count))
+    draw = partial(draft.draw, step=step, barrier=chain is not None)
+    place: dict[str, Uniform] = {"corner": corner} if chain is None else dict(chain)
+    common: dict[str, Define] = {} if chain is None else {"CHAIN": 1}
+    defines = {**common, "AHEAD": 1} if reciprocals else common
+    draw("cholesky/diagonal", {"A": source}, block, place, defines, Region(0, 0, count, count))
     inputs = {"A": source, "D": block}
-    where: dict[str, Uniform] = {"corner": corner, "shape": shape}
+    where = {**place, "shape": shape}
     if not (full and written_out):
-        draft.draw("cholesky/strip", inputs, target, where, {}, region)
+        draw("cholesky/strip", inputs, target, where, common, region)
         return
     for across in range(0, SIDE, PAIR):
         part = replace(region, x=region.x + across, width=PAIR)
-        draft.draw(
-            "cholesky/strip", inputs, target, where, {"COLUMNS": across + PAIR, "RECIPROCALS": reciprocals}, part
-        )
+        defines = {**common, "COLUMNS": across + PAIR, "RECIPROCALS": reciprocals}
+        draw("cholesky/strip", inputs, target, where, defines, part)
 
 
 def _update(draft: Draft, rest: PingPong, columns: str, corner: Shape, region: Region, by_rows: bool = False) -> None:
@@ -144,6 +150,10 @@ class InPanels:
     ``LEFT``, columns lose the product of those on their left when it is their turn (1), or all that are left in the
     panel after each 16 (0). Attributes: `result`: slot of L.
     """
+
+    samples_panels = (
+        False  # whether products sample the panel of L as an operand, so that it needs a texture of its own
+    )
 
     def __init__(self, draft: Draft, source: str, n: int, values: Mapping[str, int]) -> None:
         self.draft, self.n, self.panel, self.written_out = draft, n, values["PANEL"], values["UNROLL"]
@@ -184,12 +194,15 @@ class InPanels:
         width = texels(shape[1])
         self._take(top, shape, Region(0, start, width, height - start))
         self.rest.front = self.taken
+        chain: dict[str, Uniform] = {"size": (height, width), "start": start}
+        barrier = bool(self.looks_left) and not self.samples_panels
         for number, left in enumerate(range(0, width, SIDE)):
             with draft.scope("sixteen columns", number):
                 down = start + left
                 strip = Region(left, down, min(SIDE, width - left), height - down)
-                source = self._open(strip) if self.looks_left and left else self.rest.front
-                _sixteen_columns(draft, source, self.block, self.factor, (left, down), shape, strip, self.written_out)
+                source = self._open(strip, number, chain, barrier) if self.looks_left and left else self.rest.front
+                where = (left, down), shape, strip, self.written_out, chain if barrier else None, number
+                _sixteen_columns(draft, source, self.block, self.factor, *where)
                 after = left + SIDE
                 if after < width and not self.looks_left:
                     open_ = Region(after, start + after, width - after, height - start - after)
@@ -197,10 +210,10 @@ class InPanels:
         place = Region(start, 0, width, height)
         draft.draw("cholesky/finished", {"P": self.factor}, self.result, {"left": start}, {}, place)
 
-    def _open(self, strip: Region) -> str:
+    def _open(self, strip: Region, step: int, chain: Mapping[str, Uniform], barrier: bool) -> str:
         """Subtract from 16 columns the products of those on their left in the panel; give the slot."""
-        inputs, corner = {"A": self.taken, "L": self.factor}, (strip.x, strip.y)
-        self.draft.draw("cholesky/left", inputs, self.rest.back, {"corner": corner}, {}, strip)
+        inputs = {"A": self.taken, "L": self.factor}
+        self.draft.draw("cholesky/left", inputs, self.rest.back, chain, {"CHAIN": 1}, strip, step=step, barrier=barrier)
         return self.rest.back
 
     def _subtract_product(self, top: int) -> None:
@@ -236,6 +249,8 @@ class InWholePanels(InPanels):
     The product is `glla.operations.product.matmul`'s ``register_blocked``, up to the diagonal; it is summed up before
     it is subtracted, so the bits are not those of the others.
     """
+
+    samples_panels = True
 
     def _begin(self, source: str) -> None:
         self.open = PingPong(self.draft, "what remains", matrix((self.n, self.n)), source)

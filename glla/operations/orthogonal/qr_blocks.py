@@ -99,7 +99,7 @@ def factors(shape: Shape, width: int, limits: Limits) -> Plan:
     """
     draft = Draft("qr/panels")
     rest = PingPong(draft, "rest", matrix(shape), draft.operand("A", matrix(shape)))
-    panel, steps = draft.slot("panel", matrix((shape[0], width))), Steps(draft, (shape[0], width), limits, SINGLE, True)
+    steps = Steps(draft, (shape[0], width), limits, SINGLE, barrier=not limits.software)  # there it only takes memory
     panels = Panels(draft, shape, shape[1], width, limits)
     h, t = draft.slot("R", matrix(shape)), draft.slot("T", Storage(1, texels(min(shape))))
     results, nothing = {"H": h, "T": t}, {"corner": (0, 0)}
@@ -110,8 +110,8 @@ def factors(shape: Shape, width: int, limits: Limits) -> Plan:
             end, count = first + texels(columns), texels(panels.reflectors(start))
             place = Region(first, first, end - first, height - first)
             taken = replace(place, x=0, y=0)
-            draft.draw("qr/window", {"A": rest.front}, panel, {"corner": (first, first)}, {}, taken)
-            made = steps.add(panel, (rows, columns))
+            draft.draw("qr/window", {"A": rest.front}, panels.v, {"corner": (first, first)}, {}, taken)
+            made = steps.add(panels.v, (rows, columns))
             draft.draw("qr/window", {"A": made}, h, {"corner": (-first, -first)}, {}, place)
             draft.draw("qr/pairs", {"H": h}, t, {"height": height}, {}, Region(first, 0, count, 1))
             panels.explicit(start, h, t)
