@@ -39,6 +39,7 @@ from glla.queue import coprocessor as coprocessor
 from glla.queue import coprocessors as coprocessors
 from glla import dask as dask
 from glla.gl import default_device as default_device
+from glla.gl import list_egl_devices as devices
 from glla import errors as errors
 from glla.linalg.plans import explain as explain
 from glla.interop.dlpack import from_dlpack as from_dlpack
@@ -48,12 +49,10 @@ from glla.passes import iterate as iterate
 from glla.kernels.kernel import kernel as kernel
 from glla import lab as lab
 from glla import linalg as linalg
-from glla.gl import list_egl_devices as list_egl_devices
 from glla import passes as passes
 from glla.linalg.plans import plan as plan
 from glla.kernels.registering import register as register
 from glla.kernels.kernel import run as run
-from glla.passes.cache import set_max_plan_bytes as set_max_plan_bytes
 from glla import sparse as sparse
 from glla import testing as testing
 from glla.tracing import trace as trace
@@ -64,4 +63,4 @@ from glla.linalg.public import *
 PLACES: dict[str, str]
 ROOMS: dict[str, str]
 
-__all__ = ["Array", "Coprocessor", "Coprocessors", "Device", "EighResult", "Form", "Kernel", "Limits", "PLU", "Pending", "QRResult", "RREF", "RefinedSolution", "SlogdetResult", "__version__", "applications", "array_api", "asarray", "cho_factor", "cho_solve", "cho_solve_banded", "cholesky", "cholesky_banded", "cluster", "coprocessor", "coprocessors", "dask", "default_device", "det", "eigh", "eigvalsh", "errors", "explain", "from_dlpack", "hybrid", "inv", "iterate", "kernel", "list_egl_devices", "lstsq", "lu_factor", "lu_solve", "matmul", "plan", "plu", "qr", "rcond", "register", "rref", "run", "set_max_plan_bytes", "slogdet", "solve", "solve_banded", "solve_triangular", "solveh_banded", "sparse", "trace", "unregister"]
+__all__ = ["Array", "Coprocessor", "Coprocessors", "Device", "EighResult", "Form", "Kernel", "Limits", "PLU", "Pending", "QRResult", "RREF", "RefinedSolution", "SlogdetResult", "__version__", "applications", "array_api", "asarray", "cho_factor", "cho_solve", "cho_solve_banded", "cholesky", "cholesky_banded", "cluster", "coprocessor", "coprocessors", "dask", "default_device", "det", "devices", "eigh", "eigvalsh", "errors", "explain", "from_dlpack", "hybrid", "inv", "iterate", "kernel", "lstsq", "lu_factor", "lu_solve", "matmul", "plan", "plu", "qr", "rcond", "register", "rref", "run", "slogdet", "solve", "solve_banded", "solve_triangular", "solveh_banded", "sparse", "trace", "unregister"]

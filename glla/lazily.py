@@ -43,10 +43,10 @@ def _elsewhere(module: str, name: str) -> str:
         return ""
     from difflib import get_close_matches
 
-    import numpy as np
-
-    if module == "glla" and hasattr(np.linalg, name):
+    if module == "glla" and hasattr(import_module("numpy.linalg"), name):
         return f"; use numpy.linalg.{name}(A), for an Array numpy.linalg.{name}(A.numpy())"
+    if module == "glla" and hasattr(import_module("glla.errors"), name):
+        return f"; it is glla.errors.{name}"
     near = get_close_matches(name, dir(sys.modules[module]), 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 

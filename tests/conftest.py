@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     missing = {}
     if not DATA.is_dir():
         missing["data"] = "the real matrices are not beside this checkout"
-    if not any(device.software for device in glla.list_egl_devices()):
+    if not any(device.software for device in glla.devices()):
         missing["mesa"] = "there is no software rasteriser of Mesa's (apt install libegl1 libegl-mesa0 libgl1-mesa-dri)"
     for item in items:
         if item.nodeid.startswith("glla/dask/") and find_spec("dask") is None:

@@ -51,7 +51,7 @@ def test_info_json(capsys):
     assert set(found["versions"]) == {"glla", "Python", "numpy", "moderngl", "glfw"}
     assert found["versions"]["glla"] == glla.__version__
     assert all({"name", "ok", "verdict", "necessary", "detail", "figures"} == set(test) for test in found["self_test"])
-    assert [one["index"] for one in found["egl_devices"]] == [one.index for one in glla.list_egl_devices()]
+    assert [one["index"] for one in found["egl_devices"]] == [one.index for one in glla.devices()]
 
 
 def test_info_text_tells_what_json_tells(capsys):

@@ -49,7 +49,7 @@ PUBLIC = {f"glla.{name}": getattr(glla, name) for name in glla.__all__} | {
     for module in [importlib.import_module(f"glla.{room}")]
     for name in module.__all__
 }
-BARE = {"glla.default_device", "glla.list_egl_devices", "glla.unregister"}
+BARE = {"glla.default_device", "glla.devices", "glla.unregister"}
 """Functions whose documentation fits without an example."""
 
 

@@ -125,7 +125,7 @@ def test_threads_get_one_and_the_same(cache):
 @pytest.mark.parametrize("given", [-1, 2.5, True])
 def test_a_bound_that_is_none(given):
     with pytest.raises(OptionError, match="max_plan_bytes: must be a number of bytes from 0, got"):
-        glla.set_max_plan_bytes(given)
+        glla.gl.set_max_plan_bytes(given)
 
 
 def test_the_environment_sets_the_bound(monkeypatch):
@@ -183,7 +183,7 @@ def mixed_shapes(device, rng, count):
 @pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=[pytest.mark.sweep, pytest.mark.timeout(1800)])])
 def test_memory_is_bounded_over_mixed_shapes(rng, count):
     """By bounds that some of the shapes fill already."""
-    glla.set_max_plan_bytes(300_000)
+    glla.gl.set_max_plan_bytes(300_000)
     try:
         with glla.Device(max_idle_bytes=200_000, max_call_bytes=300_000) as device:
             mixed_shapes(device, rng, count // 4)
@@ -195,4 +195,4 @@ def test_memory_is_bounded_over_mixed_shapes(rng, count):
                 assert 50_000 < stats.idle_bytes <= stats.max_idle_bytes == 200_000
                 assert stats.textures == 0 and stats.framebuffers < 1000
     finally:
-        glla.set_max_plan_bytes(None)
+        glla.gl.set_max_plan_bytes(None)

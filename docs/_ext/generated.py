@@ -42,8 +42,8 @@ GROUPS = {
     "Results": ["PLU", "RREF", "QRResult", "EighResult", "RefinedSolution", "SlogdetResult"],
     "Arrays": ["Array", "asarray", "from_dlpack"],
     "Shaders of your own": ["kernel", "Kernel", "run", "iterate", "register", "unregister"],
-    "Plans": ["plan", "explain", "trace", "Form", "Limits", "set_max_plan_bytes"],
-    "Devices": ["Device", "default_device", "list_egl_devices"],
+    "Plans": ["plan", "explain", "trace", "Form", "Limits"],
+    "Devices": ["Device", "default_device", "devices"],
     "Queues": ["coprocessor", "coprocessors", "Coprocessor", "Coprocessors", "Pending"],
 }
 MODULES = {

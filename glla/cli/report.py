@@ -75,7 +75,7 @@ def _limits(device: Device) -> dict[str, dict[str, Any]]:
 def egl_devices(device: Device | None = None) -> list[dict[str, Any]]:
     """List EGL's devices as plain data, the one in use marked."""
     used = "" if device is None else device.info.backend
-    devices = glla.list_egl_devices()
+    devices = glla.devices()
     return [asdict(one) | {"in_use": used.startswith(f"EGL device {one.index} ")} for one in devices]
 
 

@@ -15,8 +15,10 @@ from glla.gl.info import DeviceInfo, Stats
 from glla.gl.observers import Observer, observe
 from glla.gl.pool import Texture
 from glla.gl.staging import Download, Uploads
+from glla.passes.cache import set_max_plan_bytes
 
 __all__ = [
     "Device", "DeviceInfo", "DeviceLike", "Download", "EGLDevice", "Fence", "GPUClock", "Observer", "Stats", "Texture",
     "Uploads", "default_device", "list_egl_devices", "named_device", "observe", "set_default_device",
+    "set_max_plan_bytes",
 ]  # fmt: skip

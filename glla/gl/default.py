@@ -16,7 +16,7 @@ from glla.gl.forks import check_process
 from glla.gl.select import requested
 
 DeviceLike: TypeAlias = Device | str | int
-"""Values of ``device=``: a device, ``"software"``, ``"hardware"``, or an index of `glla.list_egl_devices`."""
+"""Values of ``device=``: a device, ``"software"``, ``"hardware"``, or an index of `glla.devices`."""
 
 _local = threading.local()
 _implicit: WeakSet[Device] = WeakSet()  # made because none was given
@@ -84,7 +84,7 @@ def named_device(function: str, device: DeviceLike | None) -> Device:
     Names of the same renderer mean one device: where the default device is a software rasteriser, ``"software"`` is the
     default device, so matrices of both mix. A released device is made anew.
     `function`: name of the public function, for the messages. `device`: a device is returned as it is; None is the
-    default device. ``"software"``, ``"hardware"`` and an index of `glla.list_egl_devices` mean the same as in the
+    default device. ``"software"``, ``"hardware"`` and an index of `glla.devices` mean the same as in the
     environment variable ``GLLA_DEVICE``, which wins if it is set, as it does in `Device`.
     Raises OptionError, OptionTypeError: it is none of these; the message lists them. Raises ContextError: no such
     device opens.

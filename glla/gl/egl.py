@@ -275,7 +275,7 @@ def open_display(egl: EGL, device: EGLDevice | None) -> int:
     else:
         handles = egl.devices()
         if not 0 <= device.index < len(handles):
-            raise ContextError(f"there is no EGL device {device.index}, of {len(handles)}; see list_egl_devices()")
+            raise ContextError(f"there is no EGL device {device.index}, of {len(handles)}; see glla.devices()")
         display = egl.call("eglGetPlatformDisplayEXT", _EGL_PLATFORM_DEVICE_EXT, handles[device.index], None)
     mark_opengl_used()
     try:

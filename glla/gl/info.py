@@ -50,7 +50,7 @@ class Stats:
     call_bytes, max_call_bytes : int
         Host memory of the plans prepared on this device, approximately, and its bound.
     plan_bytes, max_plan_bytes : int
-        Host memory of the plans that this process keeps, approximately, and its bound; see `glla.set_max_plan_bytes`.
+        Host memory of the plans that this process keeps, approximately, and its bound: see `set_max_plan_bytes`.
     program_bytes, max_program_bytes : int
         Memory of all programs, roughly, and the bound on those that no plan uses.
     """

@@ -108,7 +108,7 @@ def _check_arguments(backend: str, index: int | None, software: bool | None) -> 
     if backend not in BACKENDS:
         raise ContextError(f"open_context: backend must be one of {', '.join(map(repr, BACKENDS))}, got {backend!r}")
     if index is not None and (not isinstance(index, int) or isinstance(index, bool) or index < 0):
-        raise ContextError(f"open_context: index must be an int from 0, or None, got {index!r}; see list_egl_devices()")
+        raise ContextError(f"open_context: index must be an int from 0, or None, got {index!r}; see glla.devices()")
     if software not in (None, True, False):
         raise ContextError(f"open_context: software must be True, False or None, got {software!r}")
     return _Request(backend, index, software)
@@ -204,7 +204,7 @@ def _egl_candidates(request: _Request) -> list[_Candidate]:
 def _indexed_candidate(devices: list[EGLDevice], problem: str | None, index: int) -> _Candidate:
     if index < len(devices):
         return _device_candidate(devices[index])
-    counted = f"EGL lists {len(devices)} of them, from 0; see list_egl_devices()"
+    counted = f"EGL lists {len(devices)} of them, from 0; see glla.devices()"
     return _failing(f"EGL device {index}", problem or counted)
 
 

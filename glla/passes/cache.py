@@ -201,10 +201,10 @@ def set_max_plan_bytes(nbytes: int | None) -> None:
     Examples
     --------
     >>> import glla
-    >>> glla.set_max_plan_bytes(32 << 20)
+    >>> glla.gl.set_max_plan_bytes(32 << 20)
     >>> glla.default_device().stats().max_plan_bytes
     33554432
-    >>> glla.set_max_plan_bytes(None)
+    >>> glla.gl.set_max_plan_bytes(None)
 
     Parameters
     ----------

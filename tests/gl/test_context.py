@@ -366,7 +366,7 @@ def test_with_block_may_end_in_a_forked_child():
 
 WRONG = [
     ({"backend": "vulkan"}, {}, "backend must be one of 'auto', 'egl', 'glfw', got 'vulkan'"),
-    *(({"index": one}, {}, f"index must be an int from 0, or None, got {one!r}; see list_egl_devices()")
+    *(({"index": one}, {}, f"index must be an int from 0, or None, got {one!r}; see glla.devices()")
       for one in (-1, True, "0")),
     ({"software": "yes"}, {}, "software must be True, False or None, got 'yes'"),
     ({"backend": "glfw", "index": 0}, {},

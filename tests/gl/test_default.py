@@ -87,7 +87,7 @@ def test_the_environment_wins(software, monkeypatch):
 
 @pytest.mark.mesa
 def test_hardware_where_there_is_none(software):
-    if not all(one.software for one in glla.list_egl_devices()):
+    if not all(one.software for one in glla.devices()):
         pytest.skip("there is hardware")
     for call in (
         lambda: glla.matmul(A, A, device="hardware"),
@@ -104,7 +104,7 @@ def test_hardware_where_there_is_none(software):
 @pytest.mark.parametrize("wrong", ["gpu", "", "-1", "1.0", "0x0", -1, 99, "99", np.int64(-1), True, 1.0, b"0", [], {}])
 def test_what_is_no_device(wrong):
     kind = OptionError if isinstance(wrong, (str, int, np.integer)) and wrong is not True else OptionTypeError
-    listed = ", ".join(str(one.index) for one in glla.list_egl_devices())
+    listed = ", ".join(str(one.index) for one in glla.devices())
     with pytest.raises(OptionError) as caught:
         named_device("f", wrong)
     assert type(caught.value) is kind
