@@ -331,7 +331,7 @@ def det(a: Array, *, device: DeviceLike | None = None, check_finite: bool = True
 @overload
 def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Float32: ...
 @overload
-def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Eigenvalues and eigenvectors of a symmetric matrix, with the semantics of `numpy.linalg.eigh`.
 
     Error, cost and sources: ``docs/facts/methods.md``.
@@ -352,6 +352,8 @@ def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, variant: Litera
         Real numbers, symmetric: only the triangle that `UPLO` names is read.
     UPLO : {"L", "U"}
         The lower triangle, or the upper one.
+    subset_by_index : (int, int), optional
+        The first and the last pair, counted from 0 in ascending order, as in `scipy.linalg.eigh`.
     variant : str, optional
         A key of `glla.operations.spectral.eigh.VARIANTS`, for comparisons.
     device, check_finite
@@ -361,22 +363,24 @@ def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, variant: Litera
     -------
     EighResult
         ``eigenvalues``, (..., n), ascending, and ``eigenvectors``, (..., n, n), in columns, each with its largest entry
-        positive. Vectors of equal eigenvalues are any orthonormal basis of their space. Of an Array both are Array.
-        Synchronises, unless ``check_finite=False``: residual and orthogonality are judged before they are given.
+        positive; or those of the subset. Vectors of equal eigenvalues are any orthonormal basis of their space. Of an
+        Array both are Array. Synchronises, unless ``check_finite=False``: residual and orthogonality are judged before
+        they are given.
 
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError
-        `a` is not square, not real, not finite, or an eigenvalue does not fit float32; unknown UPLO or variant.
+        `a` is not square, not real, not finite, or an eigenvalue does not fit float32; unknown UPLO or variant, or a
+        subset that is none.
     ConvergenceError
         Residual or orthogonality exceed 10 n u.
     LimitError, OutOfMemoryError
         `a` is of an order above a texture's side, or does not fit the memory.
     """
 @overload
-def eigh(a: Array, UPLO: Literal["L", "U"] = "L", *, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array]: ...
+def eigh(a: Array, UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array]: ...
 @overload
-def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float32]: ...
+def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float32]: ...
 @overload
 def eigvalsh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["bisection"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Eigenvalues of a symmetric matrix, with the semantics of `numpy.linalg.eigvalsh`.

@@ -9,6 +9,7 @@ from glla.errors import ConvergenceError, LimitError, NonFiniteError, OptionErro
 from glla.operations.spectral import certificate
 from glla.operations.spectral import eigh as kernel
 from glla.operations.spectral.eigh import VARIANTS
+from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Limits, forms_of, resident
 from glla.testing import JUDGES
 from glla.testing.spectral import errors
@@ -65,6 +66,20 @@ def test_one_triangle_is_read(place, rng):
             assert (np.asarray(w) == expected.eigenvalues).all() and (np.asarray(v) == expected.eigenvectors).all()
     half = np.where(np.tri(9) == 0, np.float32(np.nan), a)
     assert (glla.eigh(half, check_finite=False).eigenvalues == expected.eigenvalues).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("place", PLACES)
+def test_subsets_are_those_of_the_whole(place, variant, rng):
+    a = np.float32([normal(13, rng) for _ in range(2)])
+    for given in (a[0], a):
+        w, v = (np.asarray(one) for one in glla.eigh(place(given), variant=variant))
+        for first, last in ((0, 12), (0, 0), (3, 7), (4, 5), (12, 12)):
+            found = glla.eigh(place(given), subset_by_index=(first, last), variant=variant)
+            assert (np.asarray(found.eigenvalues) == w[..., first : last + 1]).all()
+            assert np.abs(np.asarray(found.eigenvectors) - v[..., first : last + 1]).max() <= 2.0**-20
+    with pytest.raises(OptionError, match=r"^eigh: subset_by_index must be the first and the last of the eigenvalues"):
+        glla.eigh(a, subset_by_index=(0, 13))
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -151,7 +166,7 @@ def certified(a, w, v, device):
     values = np.zeros((1, n, 4), np.float32)
     values[0, :, 0] = w
     A, V, L = device.matrix(a), device.matrix(v, check_finite=False), device.write_texels(values)
-    texel = device.run(certificate.plan(n), A=A.value.texture, V=V.value.texture, L=L)["certificate"]
+    texel = device.run(certificate.plan(n, Subset(0, n)), A=A.value.texture, V=V.value.texture, L=L)["certificate"]
     found = certificate.of(np.asarray(device.read(texel)), np.float32([1]), n)
     L.release()
     texel.release()

@@ -7,6 +7,7 @@ import pytest
 
 import glla
 from glla.operations.spectral import secular, sturm
+from glla.operations.spectral.symmetric import Subset
 from glla.passes import Limits
 from glla.testing.spectral import errors, judge_values
 from tests.spectral.matrices import glued, hostile, tridiagonal, wilkinson
@@ -105,7 +106,7 @@ def test_sturm_counts_find_the_same_values(device):
     for seed in range(40):
         d, e, w = judged(device, *hostile(np.random.default_rng(seed))[1:])
         n, t = len(d), device.write_texels(line(d, e))
-        found = device.run(sturm.plan(n, 0, n, device.limits), T=t)["L"]
+        found = device.run(sturm.plan(n, Subset(0, n), device.limits), T=t)["L"]
         values = np.asarray(device.read(found))[0, :, 0]
         t.release()
         found.release()

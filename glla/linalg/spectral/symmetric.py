@@ -15,6 +15,7 @@ from glla.linalg.caller import Caller
 from glla.linalg.operands import device_of, known_variant, operand, placed, square
 from glla.linalg.spectral.results import EighResult
 from glla.operations import OPERATIONS
+from glla.operations.spectral.symmetric import Subset
 from glla.registry import public
 
 
@@ -23,6 +24,7 @@ def eigh(
     a: Any,
     UPLO: str = "L",  # NumPy's name
     *,
+    subset_by_index: tuple[int, int] | None = None,
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
@@ -47,6 +49,8 @@ def eigh(
         Real numbers, symmetric: only the triangle that `UPLO` names is read.
     UPLO : {"L", "U"}
         The lower triangle, or the upper one.
+    subset_by_index : (int, int), optional
+        The first and the last pair, counted from 0 in ascending order, as in `scipy.linalg.eigh`.
     variant : str, optional
         A key of `glla.operations.spectral.eigh.VARIANTS`, for comparisons.
     device, check_finite
@@ -56,23 +60,26 @@ def eigh(
     -------
     EighResult
         ``eigenvalues``, (..., n), ascending, and ``eigenvectors``, (..., n, n), in columns, each with its largest entry
-        positive. Vectors of equal eigenvalues are any orthonormal basis of their space. Of an Array both are Array.
-        Synchronises, unless ``check_finite=False``: residual and orthogonality are judged before they are given.
+        positive; or those of the subset. Vectors of equal eigenvalues are any orthonormal basis of their space. Of an
+        Array both are Array. Synchronises, unless ``check_finite=False``: residual and orthogonality are judged before
+        they are given.
 
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError
-        `a` is not square, not real, not finite, or an eigenvalue does not fit float32; unknown UPLO or variant.
+        `a` is not square, not real, not finite, or an eigenvalue does not fit float32; unknown UPLO or variant, or a
+        subset that is none.
     ConvergenceError
         Residual or orthogonality exceed 10 n u.
     LimitError, OutOfMemoryError
         `a` is of an order above a texture's side, or does not fit the memory.
     """
     value, lower = _taken("eigh", a, UPLO, variant, check_finite)
+    subset = _subset("eigh", subset_by_index, value.shape[-1])
     if value.size == 0:
         found: dict[str, Any] = {"w": np.empty(value.shape[:-1], np.float32), "V": np.empty(value.shape, np.float32)}
     else:
-        target, options = device_of("eigh", device, value), {"lower": lower, "watched": check_finite}
+        target, options = device_of("eigh", device, value), {"lower": lower, "watched": check_finite, **subset}
         call = Caller("eigh", "eigh", target, check_finite, ("A",), variant, ("V", "w"), options=options)
         found = call.named(value)
     return EighResult(*(placed("eigh", found[name], check_finite, value) for name in "wV"))
@@ -134,13 +141,12 @@ def eigvalsh(
         call = Caller("eigvalsh", "eigvalsh", target, check_finite, ("A",), variant, ("w",), options=options)
         w = call.named(value)["w"]
         if not isinstance(w, Array):
-            first, last = subset.get("subset", (0, n - 1))
-            w = w.reshape(*value.shape[:-2], -1)[..., : last - first + 1]
+            w = w.reshape(*value.shape[:-2], -1)[..., : subset["subset"].count if subset else n]
     found: Array | Float32 = placed("eigvalsh", w, check_finite, value)
     return found
 
 
-def _subset(function: str, indices: Any, n: int) -> dict[str, tuple[int, int]]:
+def _subset(function: str, indices: Any, n: int) -> dict[str, Subset]:
     """Check a subset; give it as an option of plans, none where it is the whole."""
     if indices is None:
         return {}
@@ -151,7 +157,7 @@ def _subset(function: str, indices: Any, n: int) -> dict[str, tuple[int, int]]:
     if not 0 <= first <= last < n:
         rule = f"must be the first and the last of the eigenvalues 0 to {n - 1}"
         raise OptionError(f"{function}: subset_by_index {rule}, got {indices!r}")
-    return {} if (first, last) == (0, n - 1) else {"subset": (first, last)}
+    return {} if (first, last) == (0, n - 1) else {"subset": Subset(first, last - first + 1)}
 
 
 def _taken(function: str, a: Any, uplo: str, variant: str | None, check_finite: bool) -> tuple[Float32 | Array, bool]:

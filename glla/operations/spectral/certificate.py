@@ -14,6 +14,7 @@ import numpy as np
 
 from glla.operations.host.scaling import exponent_of
 from glla.operations.record import Array
+from glla.operations.spectral.symmetric import Subset
 from glla.passes import Draft, Plan, Storage, matrix
 from glla.passes.cache import cached_plan
 
@@ -25,16 +26,20 @@ ALARM = 10.0
 
 
 @cached_plan
-def plan(n: int) -> Plan:
-    """Plan of the certificate: operands ``A``, ``V`` and ``L``, a line of texels; result ``certificate``, one texel."""
+def plan(n: int, subset: Subset) -> Plan:
+    """Plan of the certificate of some of the pairs of A.
+
+    Operands ``A``, ``V``, whose columns are those of the subset, and ``L``, a line of n texels. Result
+    ``certificate``, one texel.
+    """
     draft, line = Draft("certificate"), Storage(1, n)
-    a, v = (draft.operand(name, matrix((n, n))) for name in "AV")
-    values, size = draft.operand("L", line), {"n": n}
+    a, v = draft.operand("A", matrix((n, n))), draft.operand("V", matrix((n, subset.count)))
+    values, chosen = draft.operand("L", line), subset.uniforms
     products, rows, result = (draft.slot("Y", line), draft.slot("W", line)), draft.slot("R", line), Storage(1, 1)
-    draft.draw("spectral/eigh/applied", {"V": v, "L": values}, products, size)
+    draft.draw("spectral/eigh/applied", {"V": v, "L": values}, products, chosen)
     inputs = {"A": a, "V": v, "L": values, "Y": "Y", "W": "W"}
-    draft.draw("spectral/eigh/residual", inputs, rows, size)
-    draft.draw("spectral/eigh/judge", {"R": rows}, draft.slot("certificate", result), size)
+    draft.draw("spectral/eigh/residual", inputs, rows, {"n": n, **chosen})
+    draft.draw("spectral/eigh/judge", {"R": rows}, draft.slot("certificate", result), {"n": n})
     return draft.plan({"certificate": "certificate"}, 24 * n * n)
 
 

@@ -33,6 +33,7 @@ from glla.operations.record import (
     builder,
 )
 from glla.operations.spectral import certificate, secular, symmetric, tridiagonal_form
+from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 
@@ -63,42 +64,51 @@ def flops(forms: Forms) -> int:
 
 
 @builder("eigh", VARIANTS, choose)
-def plan(forms: Forms, limits: Limits, chosen: Chosen, lower: bool = True, certified: bool = False) -> Plan:
-    """Plan of all eigenvalues and eigenvectors of a symmetric n x n matrix on the device, n > 0.
+def plan(
+    forms: Forms,
+    limits: Limits,
+    chosen: Chosen,
+    lower: bool = True,
+    certified: bool = False,
+    subset: Subset | None = None,
+) -> Plan:
+    """Plan of eigenvalues and eigenvectors of a symmetric n x n matrix on the device, n > 0.
 
-    Operand ``A``. Results ``w``, an array of n numbers, ascending, and ``V``, packed; `certified` also ``certificate``
+    Operand ``A``. Results ``w``, an array of numbers, ascending, and ``V``, packed; `certified` also ``certificate``
     and ``largest``, a texel each. ``tridiagonal``: 2 (n - 2) passes for the form (3 (n - 2) on a GPU from order 513
     on), 9 ceil(log2 n) + 3 for T, n or n + 1 for the way back, and 9 and more beside; the certificate takes 3.
 
-    `lower`: of A the lower triangle is read, else the upper one.
+    `lower`: of A the lower triangle is read, else the upper one. `subset`: the pairs that are given.
     """
     n, _ = forms[0].matrix
+    chosen_pairs = subset or Subset(0, n)
     symmetric.must_fit("eigh", n, limits)
     draft = Draft(chosen.title)
     a = symmetric.add_scaled(draft, draft.operand("A", matrix((n, n))), n, lower)
-    values, vectors = SOLVERS[chosen.variant](draft, a.matrix, n, limits)
-    results = {"w": symmetric.add_values(draft, values, a.largest, n, limits)}
-    results["V"] = draft.call("signs", symmetric.signed(n), V=vectors, largest=a.largest)["V"]
+    values, vectors = SOLVERS[chosen.variant](draft, a.matrix, n, limits, subset)
+    results = {"w": symmetric.add_values(draft, values, a.largest, n, chosen_pairs, limits)}
+    results["V"] = draft.call("signs", symmetric.signed(n, chosen_pairs.count), V=vectors, largest=a.largest)["V"]
     if certified:
         inputs = {"A": a.matrix, "V": results["V"], "L": values}
-        results |= draft.call("certificate", certificate.plan(n), **inputs) | {"largest": a.largest}
+        results |= draft.call("certificate", certificate.plan(n, chosen_pairs), **inputs) | {"largest": a.largest}
     return draft.plan(results, flops(forms))
 
 
-def by_tridiagonal_form(draft: Draft, a: str, n: int, limits: Limits) -> tuple[str, str]:
+def by_tridiagonal_form(draft: Draft, a: str, n: int, limits: Limits, subset: Subset | None = None) -> tuple[str, str]:
     """Add the passes of the variant `tridiagonal`; give the slots of the values, a line of texels, and of V."""
     h, t = tridiagonal_form.add(draft, a, n, limits)
-    found = draft.call("eigenvectors of T", secular.plan(n, limits), T=t)
+    found = draft.call("eigenvectors of T", secular.plan(n, limits, subset), T=t)
     if n < 3:
         return found["L"], found["Q"]
+    columns = n if subset is None else subset.count
     v = draft.call("reflectors", tridiagonal_form.shifted(n), H=h)["V"]
     taus = draft.call("pairs", pairs((n, n - 1)), H=v)["T"]
-    return found["L"], draft.call("V", applied((n, n - 1), n, limits), H=v, T=taus, B=found["Q"])["B"]
+    return found["L"], draft.call("V", applied((n, n - 1), columns, limits), H=v, T=taus, B=found["Q"])["B"]
 
 
 SOLVERS = {"tridiagonal": by_tridiagonal_form}
-"""Functions (draft, slot of the scaled symmetric matrix, n, limits) -> slots of its values, a line of texels (lambda_i,
-...) in ascending order, and of its vectors, packed."""
+"""Functions (draft, slot of the scaled symmetric matrix, n, limits, subset) -> slots of all values, a line of texels
+(lambda_i, ...) in ascending order, and of the vectors of the subset, packed."""
 
 
 # -- plans of calls ---------------------------------------------------------------------------------------------------
@@ -106,7 +116,13 @@ SOLVERS = {"tridiagonal": by_tridiagonal_form}
 
 @cached_plan
 def call_plan(
-    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, watched: bool = True, **way: Unpack[Way]
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = True,
+    watched: bool = True,
+    subset: Subset | None = None,
+    **way: Unpack[Way],
 ) -> Plan:
     """Plan of a call: values and vectors, and the certificate, two texels that are read, if they are `watched`."""
     (form,) = forms
@@ -114,12 +130,13 @@ def call_plan(
     draft = Draft("eigh")
     lying = form.resident and form.transposed  # its lower triangle is the upper one of what is stored
     a = bring_in(draft, "A", form, limits, as_it_lies=True)
-    device_plan = plan(resident(form.matrix), limits, **way, lower=lower != lying, certified=watched)
+    device_plan = plan(resident(form.matrix), limits, **way, lower=lower != lying, certified=watched, subset=subset)
     found = draft.call("pairs", device_plan, A=a)
     results = {"V": found["V"], "w": found["w"]}
     if not form.resident:
+        shape = (form.matrix[0], form.matrix[1] if subset is None else subset.count)
         results = {
-            "V": read_back(draft, found["V"], form.matrix, limits, "V"),
+            "V": read_back(draft, found["V"], shape, limits, "V"),
             "w": read_texels(draft, found["w"], "w"),
         }
     if watched:
@@ -130,9 +147,9 @@ def call_plan(
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Judge the certificate. `Done` has the n values of ``w`` where they were read as texels."""
-    n = forms[0].shape[-1]
-    w = values["w"]
-    done = Done({"w": w.reshape(-1)[:n]} if isinstance(w, np.ndarray) else {})
+    n, w, subset = forms[0].shape[-1], values["w"], values.get("subset")
+    count = n if subset is None else subset.count
+    done = Done({"w": w.reshape(-1)[:count]} if isinstance(w, np.ndarray) else {})
     if "certificate" not in values:
         return done
     judged = certificate.of(values["certificate"], values["largest_A"], n)

@@ -17,6 +17,7 @@ from glla.operations.layouts.shapes import square
 from glla.operations.record import Array, Choice, Chosen, Function, Operation, Trial, Way, builder
 from glla.operations.spectral import sturm, symmetric, tridiagonal_form
 from glla.operations.spectral.eigh import example
+from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 
@@ -40,25 +41,22 @@ def flops(forms: Forms) -> int:
 
 
 @builder("eigvalsh", VARIANTS, choose)
-def plan(
-    forms: Forms, limits: Limits, chosen: Chosen, lower: bool = True, subset: tuple[int, int] | None = None
-) -> Plan:
+def plan(forms: Forms, limits: Limits, chosen: Chosen, lower: bool = True, subset: Subset | None = None) -> Plan:
     """Plan of eigenvalues of a symmetric n x n matrix on the device, n > 0.
 
     Operand ``A``. Results ``w``, an array of numbers, ascending, and ``largest``, the largest entry of A, a texel. As
     many passes for the form as `eigh` takes, 2 to 29 for the values, and 5 beside.
 
-    `lower`: of A the lower triangle is read, else the upper one. `subset`: the first and the last eigenvalue, from 0.
+    `lower`: of A the lower triangle is read, else the upper one. `subset`: the eigenvalues that are given.
     """
     n, _ = forms[0].matrix
     symmetric.must_fit("eigvalsh", n, limits)
     draft = Draft(chosen.title)
     a = symmetric.add_scaled(draft, draft.operand("A", matrix((n, n))), n, lower)
     t = tridiagonal_form.add(draft, a.matrix, n, limits)[1]
-    first, last = subset or (0, n - 1)
-    count = last - first + 1
-    values = draft.call("bisection", sturm.plan(n, first, count, limits), T=t)["L"]
-    w = symmetric.add_values(draft, values, a.largest, count, limits)
+    found = subset or Subset(0, n)
+    values = draft.call("bisection", sturm.plan(n, found, limits), T=t)["L"]
+    w = symmetric.add_values(draft, values, a.largest, found.count, Subset(0, found.count), limits)
     return draft.plan({"w": w, "largest": a.largest}, flops(forms))
 
 
@@ -69,7 +67,7 @@ def call_plan(
     *,
     lower: bool = True,
     watched: bool = True,
-    subset: tuple[int, int] | None = None,
+    subset: Subset | None = None,
     **way: Unpack[Way],
 ) -> Plan:
     """Plan of a call: the eigenvalues. If they stay on the device and are `watched`, they and A's largest are read."""

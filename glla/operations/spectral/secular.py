@@ -7,6 +7,7 @@ A level is nine passes, whatever the values are: deflated values keep their plac
 
 from __future__ import annotations
 
+from glla.operations.spectral.symmetric import Subset
 from glla.passes import Draft, Limits, PingPong, Plan, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
 
@@ -31,8 +32,8 @@ def turns_at_once(order: int, limits: Limits) -> int:
 
 
 @cached_plan
-def plan(n: int, limits: Limits) -> Plan:
-    """Plan of all eigenvalues and eigenvectors of T.
+def plan(n: int, limits: Limits, subset: Subset | None = None) -> Plan:
+    """Plan of all eigenvalues of T, and of all eigenvectors, or of those of a subset.
 
     Operand ``T``, a line of texels (d_i, e_i, 0, 0). Results ``L``, a line of texels (lambda_i, ...), ascending, and
     ``Q``. 9 ceil(log2 n) + 3 passes; more where the turns of the root finder are split.
@@ -42,24 +43,31 @@ def plan(n: int, limits: Limits) -> Plan:
     for name in ("L", *(made for made, _ in LINES.values() if made != "L"), "R before"):
         draft.slot(name, Storage(1, n))
     draft.slot("tolerance", Storage(1, 1))
-    for name in ("I", "X"):
-        draft.slot(name, matrix((n, n)))
+    draft.slot("I", matrix((n, n)))
     draft.draw("packing/identity", {}, "I", {"shape": (n, n)})
     draft.draw("spectral/secular/largest", {"T": "T"}, "tolerance", {"n": n})
     draft.draw("spectral/secular/start", {"T": "T"}, "L")
-    vectors = PingPong(draft, "Q", matrix((n, n)), "I")
-    for level in range((n - 1).bit_length()):
+    draft.slot("X", matrix((n, n)))
+    vectors, levels = PingPong(draft, "Q", matrix((n, n)), "I"), (n - 1).bit_length()
+    for level in range(levels):
         with draft.scope("level", level):
-            _add_level(draft, vectors, level, n, limits)
+            _add_roots(draft, vectors.front, level, n, limits)
+            if subset is None or level < levels - 1:
+                _add_vectors(draft, vectors.front, ("X", vectors.back), level, n, Subset(0, n))
+                vectors.swap()
+            else:
+                chosen = [draft.slot(f"chosen {name}", matrix((n, subset.count))) for name in "XQ"]
+                _add_vectors(draft, vectors.front, (chosen[0], chosen[1]), level, n, subset)
+                vectors.front = chosen[1]
     return draft.plan({"L": "L", "Q": vectors.front}, 4 * n**3 // 3)
 
 
-def _add_level(draft: Draft, vectors: PingPong, level: int, n: int, limits: Limits) -> None:
-    """Add the passes that join parts of order 2^level."""
+def _add_roots(draft: Draft, q: str, level: int, n: int, limits: Limits) -> None:
+    """Add the passes of a level that draw lines, to join parts of order 2^level, whose vectors are `q`."""
     parts: dict[str, Uniform] = {"n": n, "s": 2**level}
     turns = turns_at_once(min(n, 2 ** (level + 1)), limits)
     for name, (made, read) in LINES.items():
-        inputs = {one: vectors.front if one == "Q" else one for one in read.split()}
+        inputs = {one: q if one == "Q" else one for one in read.split()}
         if name != "roots":
             draft.draw(f"spectral/secular/{name}", inputs, made, parts)
             continue
@@ -69,6 +77,11 @@ def _add_level(draft: Draft, vectors: PingPong, level: int, n: int, limits: Limi
             before = {"R": "R before" if last else "R"} if number else {}
             defines = {"TURNS": turns, "CONTINUE": int(number > 0)}
             draft.draw("spectral/secular/roots", {**inputs, **before}, "R" if last else "R before", parts, defines)
-    draft.draw("spectral/secular/vectors", {one: one for one in "GRZNLP"}, "X", parts)
-    draft.draw("spectral/secular/product", {"Q": vectors.front, "X": "X"}, vectors.back, parts)
-    vectors.swap()
+
+
+def _add_vectors(draft: Draft, q: str, made: tuple[str, str], level: int, n: int, subset: Subset) -> None:
+    """Add the passes to the vectors of a level: those of the rank-1 change, and their product with `q`."""
+    parts: dict[str, Uniform] = {"n": n, "s": 2**level, "first": subset.first}
+    chosen = {**parts, "count": subset.count}
+    draft.draw("spectral/secular/vectors", {one: one for one in "GRZNLP"}, made[0], chosen)
+    draft.draw("spectral/secular/product", {"Q": q, "X": made[0]}, made[1], parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from glla.operations.spectral.symmetric import Subset
 from glla.passes import Draft, Limits, Plan, Storage, Uniform
 from glla.passes.cache import cached_plan
 
@@ -13,8 +14,8 @@ TRIPS = 512
 
 
 @cached_plan
-def plan(n: int, first: int, count: int, limits: Limits) -> Plan:
-    """Plan of `count` eigenvalues of T, of order n, from number `first` on, in ascending order.
+def plan(n: int, subset: Subset, limits: Limits) -> Plan:
+    """Plan of some eigenvalues of T, of order n, in ascending order.
 
     Operand ``T``, a line of texels (d_i, e_i, 0, 0). Result ``L``, a line of texels (lambda, ...). 1 + 28 passes, fewer
     for small n.
@@ -23,11 +24,11 @@ def plan(n: int, first: int, count: int, limits: Limits) -> Plan:
     draft.operand("T", Storage(1, n))
     found = draft.slot("interval", Storage(1, 1))
     draft.draw("spectral/sturm/bounds", {"T": "T"}, found, {"n": n})
-    numbers: dict[str, Uniform] = {"n": n, "first": first}
-    pair = [draft.slot(name, Storage(1, count)) for name in ("intervals", "other intervals")]
+    numbers: dict[str, Uniform] = {"n": n, "first": subset.first}
+    pair = [draft.slot(name, Storage(1, subset.count)) for name in ("intervals", "other intervals")]
     for turn, start in enumerate(range(0, HALVINGS, most)):
         with draft.scope("halving", turn):
             defines = {"HALVINGS": min(most, HALVINGS - start), "START": int(turn == 0)}
             draft.draw("spectral/sturm/halve", {"T": "T", "B": found}, pair[turn % 2], numbers, defines)
             found = pair[turn % 2]
-    return draft.plan({"L": found}, HALVINGS * 5 * n * count)
+    return draft.plan({"L": found}, HALVINGS * 5 * n * subset.count)

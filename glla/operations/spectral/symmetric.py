@@ -7,13 +7,27 @@ Scaling by a power of two is exact. Every way to the eigenvalues begins and ends
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from glla.errors import LimitError
 from glla.operations.reduce import max_magnitude
-from glla.passes import Draft, Limits, Plan, Storage, matrix, wrapped
+from glla.passes import Draft, Limits, Plan, Storage, Uniform, matrix, wrapped
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Some eigenvalues by their numbers, from 0 in ascending order."""
+
+    first: int
+    count: int
+
+    @property
+    def uniforms(self) -> dict[str, Uniform]:
+        """As shaders take it."""
+        return {"first": self.first, "count": self.count}
 
 
 class Scaled(NamedTuple):
@@ -37,9 +51,9 @@ def add_scaled(draft: Draft, a: str, n: int, lower: bool) -> Scaled:
     return Scaled(draft.call("scaled", scaled(n), A=whole, largest=largest)["scaled"], largest)
 
 
-def add_values(draft: Draft, values: str, largest: str, n: int, limits: Limits) -> str:
-    """Add the pass to the values scaled back, an array of one dimension."""
-    return draft.call("values", scaled_back(n, limits.texture_size), L=values, largest=largest)["w"]
+def add_values(draft: Draft, values: str, largest: str, n: int, subset: Subset, limits: Limits) -> str:
+    """Add the pass to some of n values scaled back, an array of one dimension."""
+    return draft.call("values", scaled_back(n, subset, limits.texture_size), L=values, largest=largest)["w"]
 
 
 @cached_plan
@@ -62,26 +76,26 @@ def scaled(n: int) -> Plan:
 
 
 @cached_plan
-def scaled_back(n: int, texture_size: int) -> Plan:
+def scaled_back(n: int, subset: Subset, texture_size: int) -> Plan:
     """Plan of values times 2^e: operands ``L``, a line of texels, and ``largest``; result ``w``, an array. One pass."""
     draft = Draft("scaled back")
     inputs = {"L": draft.operand("L", Storage(1, n)), "largest": draft.operand("largest", Storage(1, 1))}
-    storage = wrapped(n, texture_size)
+    storage = wrapped(subset.count, texture_size)
     w = draft.slot("w", storage)
-    draft.draw("spectral/eigh/values", inputs, w, {"n": n, "row_texels": storage.width})
+    draft.draw("spectral/eigh/values", inputs, w, {**subset.uniforms, "row_texels": storage.width})
     return draft.plan({"w": w})
 
 
 @cached_plan
-def signed(n: int) -> Plan:
+def signed(n: int, count: int) -> Plan:
     """Plan of V with the largest entry of each column positive, the first among equals.
 
     Operands ``V`` and ``largest``, the largest entry of A: if it is not finite, V is NaN. Result ``V``. Two passes.
     """
     draft = Draft("signed")
-    v, signs = draft.operand("V", matrix((n, n))), draft.slot("signs", Storage(1, texels(n)))
+    v, signs = draft.operand("V", matrix((n, count))), draft.slot("signs", Storage(1, texels(count)))
     largest = draft.operand("largest", Storage(1, 1))
-    result = draft.slot("signed V", matrix((n, n)))
+    result = draft.slot("signed V", matrix((n, count)))
     draft.draw("spectral/eigh/signs", {"V": v, "largest": largest}, signs, {"height": texels(n)})
     draft.draw("spectral/eigh/signed", {"V": v, "signs": signs}, result)
     return draft.plan({"V": result})

@@ -2,7 +2,8 @@
 //
 //     u_pq = z_p / (d_p - lambda_q) / norm_q,   e_q for a deflated q      H U = U - 2 w (w^T U), within each group
 //
-// A fragment computes one 2x2 block; outside of the blocks of the diagonal it is zero.
+// A fragment computes one 2x2 block; outside of the blocks of the diagonal it is zero. A subset of the columns is `count`
+// of them from column `first` on.
 // G, R, Z, N   poles, roots, z, norms      L   roots in ascending order      P   positions of the old columns
 // Cost per fragment: 8 to 13 fetches and up to 12 flop for each of four elements.
 // Gu and Eisenstat 1995.
@@ -17,6 +18,8 @@ uniform sampler2D Z;
 uniform sampler2D N;
 uniform sampler2D L;
 uniform sampler2D P;
+uniform int first;
+uniform int count;
 
 layout(location = 0) out vec4 X;
 
@@ -26,9 +29,10 @@ float u(int p, vec4 pole, int q, vec4 root_, float inverse) {  // of pole p and 
     return -line(Z, p).r / gap(line(G, int(root_.b)).r, root_.g, pole.r) * inverse;
 }
 
-float element(int i, int t) {
+float element(int i, int column) {
     Block b = block_of(i);
-    if (t < b.start || t >= b.end || i >= n) return 0.0;
+    int t = first + column;
+    if (t < b.start || t >= b.end || i >= n || column >= count) return 0.0;
     int p = int(line(P, i).r), q = int(line(L, t).g);
     vec4 pole = line(G, p), root_ = line(R, q);
     float inverse = line(N, q).r, own = u(p, pole, q, root_, inverse);
