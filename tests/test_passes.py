@@ -31,6 +31,7 @@ FILES = {
     "layout(location = 0) out vec4 result;\nvoid main() {}",
     "block.frag": "layout(std140) uniform Numbers {\n    vec4 numbers[4];\n};\n"
     "layout(location = 0) out vec4 result;\nvoid main() {}",
+    "linear.frag": "uniform samplerBuffer A;\nlayout(location = 0) out vec4 result;\nvoid main() {}",
     "whole.frag": "uniform isampler2D N;\nuniform int ks[2];\nlayout(location = 0) out ivec4 result;\nvoid main() {}",
     "twice.comp": "uniform sampler2D A;\nuniform int n;\n"
     "layout(rgba32f, binding = 0) writeonly uniform image2D result;\nvoid main() {}",
@@ -80,7 +81,7 @@ def with_region(*rectangle):
 FROM_48 = (FILL_W, TO_BUFFER)
 ON_WHOLE = Pass("whole", {"N": "X"}, ("Y",), {"ks": (1, 2)})
 TWICE = Dispatch("twice", {"A": "X"}, ("Y",), (2, 1), {"n": 2})
-NEWER = Limits(opengl=COMPUTE)
+NEWER = Limits(opengl=COMPUTE, buffer_texels=1 << 16)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +141,11 @@ BROKEN = [
     (plan(replace(COPY, inputs={"A": "X", "B": "X"})), "pass 0 (copy): samplers declared ['A'], given ['A', 'B']"),
     (plan(ON_WHOLE, Y=WHOLE), "pass 0 (whole): N is declared for texels of int32, slot X holds float32"),
     (plan(ON_WHOLE, X=WHOLE), "pass 0 (whole): result is declared for texels of int32, slot Y holds float32"),
+    (
+        plan(COPY, X=Buffer(192, "texels")),
+        "pass 0 (copy): A is declared for texels of float32, slot X holds float32 in a buffer",
+    ),
+    (plan(Pass("linear", {"A": "X"}, ("Y",))), "A is declared for texels of float32 in a buffer, slot X holds float32"),
     (plan(COPY, X=WHOLE), "pass 0 (copy): A is declared for texels of float32, slot X holds int32"),
     (plan(replace(ON_WHOLE, uniforms={}), X=WHOLE, Y=WHOLE), "pass 0 (whole): uniforms declared ['ks'], given []"),
     (plan(replace(FILL, uniforms={})), "pass 0 (fill): uniforms declared ['value'], given []"),

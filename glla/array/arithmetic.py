@@ -5,6 +5,8 @@ A float32 matrix stays packed, and so do operands that broadcast to it; everythi
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 
 from glla.array import layouts
@@ -15,6 +17,7 @@ from glla.operations import elementwise
 from glla.operations.linear import elementwise as strided
 from glla.operations.linear import product as products
 from glla.operations.product import matmul
+from glla.operations.record import Way
 
 COUNTS = frozenset(("power", "floor_divide", "remainder", "square", "bitwise_left_shift", "bitwise_right_shift"))
 """Functions that convert bool to the integers 0 and 1: NumPy returns int8, to which int32 is the nearest type here."""
@@ -134,19 +137,16 @@ def _as_matrix(a: Resident) -> Resident:
     return layouts.packed("array", layouts.reshaped(a, (1,) * (2 - a.ndim) + a.shape))
 
 
-def product(
-    function: str, a: Resident, b: Resident, variant: str | None = None, onto: Resident | None = None
-) -> Resident:
+def product(function: str, a: Resident, b: Resident, onto: Resident | None = None, **way: Unpack[Way]) -> Resident:
     """Multiply matrices, vectors or batches, as `numpy.matmul` does: for bool an or of ands.
 
     `function`: name of the public function, for the messages. `a`, `b`: shapes (..., m, k) and (..., k, n); a vector
-    counts as a row of the first, as a column of the second. `variant`: a key of
-    `glla.operations.product.matmul.VARIANTS`, for packed matrices; by default `glla.operations.product.matmul.choose`
-    decides. `onto`: packed, m x n; the product is added to it.
+    counts as a row of the first, as a column of the second. `onto`: packed, m x n; the product is added to it. `way`:
+    variant of `glla.operations.product.matmul`, and parameters, for packed matrices; by default its `choose` decides.
     """
     same_device(function, a, b)
     if a.view is None and b.view is None and a.shape[1] == b.shape[0]:
-        return _packed_product(a, b, variant, onto)
+        return _packed_product(a, b, onto, **way)
     if 0 in (a.ndim, b.ndim):
         raise ShapeError(f"{function}: operands must have at least one dimension, got {a.shape} and {b.shape}; use *")
     left = layouts.reshaped(a, (1, *a.shape)) if a.ndim == 1 else a
@@ -158,7 +158,7 @@ def product(
     dtype = promoted("int32", a.dtype, b.dtype)
     matrices = all(packs(one, dtype, a.device) for one in (left.shape, right.shape, shape))
     if matrices:
-        result = _packed_product(layouts.packed(function, left), layouts.packed(function, right), variant, onto)
+        result = _packed_product(layouts.packed(function, left), layouts.packed(function, right), onto, **way)
     else:
         result = _products(left, right, shape, dtype)
     if a.dtype == b.dtype == "bool":
@@ -167,13 +167,13 @@ def product(
     return result if kept == shape else layouts.reshaped(result, kept)
 
 
-def _packed_product(a: Resident, b: Resident, variant: str | None, onto: Resident | None) -> Resident:
+def _packed_product(a: Resident, b: Resident, onto: Resident | None, **way: Unpack[Way]) -> Resident:
     device = a.device
     if a.stored is None or b.stored is None:
         shape = a.shape[0], b.shape[1]
         return from_array(np.zeros(shape, dtype=np.float32), device) if onto is None else onto
     forms, symmetric = (a.form, b.form), onto is None and matmul.is_symmetric(a, b)
-    plan = matmul.plan(forms, device.limits, variant=variant, onto=onto is not None, symmetric=symmetric)
+    plan = matmul.plan(forms, device.limits, **way, onto=onto is not None, symmetric=symmetric)
     values = (a, b) if onto is None else (a, b, onto.settled())
     return run(device, plan, **dict(zip(plan.operands, values, strict=not symmetric)))["C"]  # one operand: both are it
 

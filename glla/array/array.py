@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterator
 from math import prod
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from glla.errors import (
 )
 from glla.gl import Device, DeviceLike, Texture, default_device, named_device
 from glla.operations.layouts import packing
+from glla.operations.record import Way
 from glla.passes import Form
 from glla.passes.layout import ELEMENT_BYTES
 from glla.passes.layout import Shape as MatrixShape
@@ -873,15 +874,15 @@ def identity(shape: MatrixShape, device: Device) -> Array:
     return Array._of(run(device, packing.identity(shape))["I"])
 
 
-def product(function: str, a: Array, b: Array, variant: str | None = None, onto: Array | None = None) -> Array:
+def product(function: str, a: Array, b: Array, onto: Array | None = None, **way: Unpack[Way]) -> Array:
     """Multiply two arrays on their device, see `glla.array.arithmetic.product`.
 
     `function`: name of the public function, for the messages. `a`, `b`: m x k and k x n, or any shapes of
-    `numpy.matmul`. `variant`: a key of `glla.operations.product.matmul.VARIANTS`; by default
-    `glla.operations.product.matmul.choose` decides. `onto`: m x n; the product is added to it, in a new array.
+    `numpy.matmul`. `onto`: m x n; the product is added to it, in a new array. `way`: variant and parameters of
+    `glla.operations.product.matmul`; by default its `choose` decides.
     """
     start = None if onto is None else onto.value
-    return Array._of(arithmetic.product(function, a.value, b.value, variant, start))
+    return Array._of(arithmetic.product(function, a.value, b.value, start, **way))
 
 
 registry.announce("matrix", asarray)

@@ -246,7 +246,7 @@ class GpuColumns(GpuPart):
         padded = np.zeros(len(self._lower), dtype=np.int64)
         padded[:left] = order
         first = gathered(self._whole, padded, dead, width)
-        first = product("plu", self._lower, self._upper[:, dead : dead + width], variant, onto=first)
+        first = product("plu", self._lower, self._upper[:, dead : dead + width], variant=variant, onto=first)
         download = default_device().download_later(first.T.texture, (width, len(padded)))
         return _Later(lambda: download.corner(into), download.ready)
 

@@ -16,6 +16,7 @@ VERSIONS = ((4, 3), (3, 3))
 """Versions of OpenGL that are requested, in order: 3.3 is enough, but some drivers give exactly the requested one."""
 
 GL_TEXTURE_2D, GL_FRAMEBUFFER = 0x0DE1, 0x8D40
+GL_TEXTURE_BUFFER, GL_TEXTURE0, GL_RGBA32F = 0x8C2A, 0x84C0, 0x8814
 GL_FLOAT, GL_INT = 0x1406, 0x1404
 GL_FORMATS = {1: 0x1903, 2: 0x8227, 3: 0x1907, 4: 0x1908}
 """Channels of a texel: GL_RED, GL_RG, GL_RGB, GL_RGBA."""
@@ -86,6 +87,13 @@ class Calls:
         self.fence_sync = short("glFenceSync", _name, _name, returns=_pointer)
         self.client_wait_sync = blocking("glClientWaitSync", _pointer, _name, _long, returns=_name)
         self.delete_sync = short("glDeleteSync", _pointer)
+        # textures over buffers, which moderngl lacks
+        self.gen_textures = short("glGenTextures", ctypes.c_int, _names)
+        self.delete_textures = short("glDeleteTextures", ctypes.c_int, _names)
+        self.active_texture = short("glActiveTexture")
+        self.bind_texture = short("glBindTexture")
+        self.tex_buffer = short("glTexBuffer")
+        self.uniform_1i = short("glUniform1i")
         # transfers; moderngl would hold the interpreter lock
         self.tex_sub_image = blocking("glTexSubImage2D", *8 * [_name], _pointer)
         self.get_tex_image = blocking("glGetTexImage", *4 * [_name], _pointer)

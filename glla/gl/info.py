@@ -122,6 +122,7 @@ def describe(given: Mapping[str, Any], opengl: int, backend: str, max_texture_si
         uniform_block=block_bytes // TEXEL_BYTES,
         software=software,
         opengl=opengl,
+        buffer_texels=int(given.get("GL_MAX_TEXTURE_BUFFER_SIZE", 0)),
         tuned=tuned,
         rates=(SOFTWARE if software else HARDWARE).measured(**rates) if rates else None,
     )

@@ -8,6 +8,7 @@ texture that is released while attached leaks).
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from glla.errors import LimitError, OutOfMemoryError, ReleasedError
+from glla.gl.calls import GL_RGBA32F, GL_TEXTURE0, GL_TEXTURE_BUFFER, Calls
 from glla.gl.hints import moderngl
 from glla.passes import Buffer, HostArray, Limits, Slot, Storage
 
@@ -83,6 +85,28 @@ class Texture:
         self.release()
 
 
+class BufferTexture:
+    """A texture over a buffer of moderngl: shaders fetch its texels by their number. It has the interface of both."""
+
+    def __init__(self, calls: Calls, buffer: moderngl.Buffer) -> None:
+        self._calls, self._buffer, self._name = calls, buffer, ctypes.c_uint()
+        self.glo, self.read_into, self.mglo = buffer.glo, buffer.read_into, self
+        calls.gen_textures(1, ctypes.byref(self._name))
+        self.use(0)
+        calls.tex_buffer(GL_TEXTURE_BUFFER, GL_RGBA32F, buffer.glo)
+
+    def use(self, unit: int) -> None:
+        """Bind it to a texture unit."""
+        self._calls.active_texture(GL_TEXTURE0 + unit)
+        self._calls.bind_texture(GL_TEXTURE_BUFFER, self._name.value)
+
+    def release(self) -> None:
+        """Release it and the buffer."""
+        self._calls.delete_textures(1, ctypes.byref(self._name))
+        self._buffer.release()
+        del self.mglo  # a circle
+
+
 class Pool:
     """All textures and framebuffers of one context.
 
@@ -92,7 +116,7 @@ class Pool:
     place it in memory that the host reaches. `max_idle_bytes`: bytes of idle textures. Default: `MOST_IDLE_BYTES`, or
     `KEPT_OF_WORK` times the recent peak use if that is more: so repeated work finds its textures, however large they
     are. `is_current`: whether the context is current. If it is, idle textures beyond the bound are freed as soon as one
-    is returned; otherwise by the next call.
+    is returned; otherwise by the next call. `calls`: for textures over buffers.
     """
 
     def __init__(
@@ -104,12 +128,13 @@ class Pool:
         specify: Callable[[int, int], None] | None = None,
         max_idle_bytes: int | None = None,
         is_current: Callable[[], bool] = _never,
+        calls: Calls | None = None,
     ) -> None:
         self.context = context
         self.limits = limits
         self.max_bytes = max_bytes
         self.poison = poison
-        self._specify = specify
+        self._specify, self._calls = specify, calls
         self._fixed_idle_bytes = max_idle_bytes
         self._is_current = is_current
         self._thread = threading.get_ident()
@@ -312,6 +337,8 @@ class Pool:
                 gl: Any = self.context.buffer(reserve=storage.nbytes)
                 if storage.use == "staging" and self._specify is not None:
                     self._specify(gl.glo, storage.nbytes)
+                if storage.use == "texels" and self._calls is not None:
+                    gl = BufferTexture(self._calls, gl)
             else:
                 gl = self.context.texture(
                     (storage.width, storage.height), storage.channels, dtype=DTYPES[storage.dtype]

@@ -34,8 +34,8 @@ BINARY_LENGTH_SINCE = 410
 """Version of OpenGL, times 100, since which each driver reports the length of a program's binary."""
 
 
-SAMPLERS = 0x8B5E, 0x8DCA
-"""OpenGL's numbers of the types of samplers: ``sampler2D``, ``isampler2D``."""
+SAMPLERS = 0x8B5E, 0x8DCA, 0x8DC2
+"""OpenGL's numbers of the types of samplers: ``sampler2D``, ``isampler2D``, ``samplerBuffer``."""
 
 
 class Program:
@@ -44,14 +44,16 @@ class Program:
     `nbytes`: memory of the program, roughly: OpenGL does not report it. `units`: of its samplers, set once.
     """
 
-    def __init__(self, gl: moderngl.Program | moderngl.ComputeShader, nbytes: int) -> None:
+    def __init__(self, gl: moderngl.Program | moderngl.ComputeShader, nbytes: int, calls: Calls) -> None:
         self.gl = gl
         self.nbytes = nbytes
         # A uniform that the compiler found without effect is not there; setting it would be a KeyError.
         self.live = frozenset(name for name in gl)
         self.units = {name: unit for unit, name in enumerate(sorted(filter(self._is_sampler, self.live)))}
-        for name, unit in self.units.items():
-            gl[name].value = unit  # type: ignore[union-attr]
+        if self.units:
+            calls.use_program(gl.glo)
+        for name, unit in self.units.items():  # moderngl sets no samplerBuffer
+            calls.uniform_1i(gl[name].location, unit)  # type: ignore[union-attr]
 
     def _is_sampler(self, name: str) -> bool:
         return getattr(self.gl[name], "gl_type", None) in SAMPLERS
@@ -125,17 +127,17 @@ class Programs:
             with interrupts.put_off():
                 # moderngl would insert a file at "#include", in comments too, or raise KeyError
                 texts = [stage.text.replace("#include", "# include") for stage in shader.stages.values()]
-                if self._software and not shaders.is_adopted(shader.name):
+                if self._software and not shaders.is_adopted(shader.name) and "samplerBuffer" not in texts[-1]:
                     texts = [text.replace("\n", f"\n{SAMPLED}\n#line 2\n", 1) for text in texts]  # behind the version
                 if "compute" in shader.stages:
                     compute = self.context.compute_shader(*texts)
-                    return Program(compute, self._bytes(compute, shader))
+                    return Program(compute, self._bytes(compute, shader), self._calls)
                 gl = self.context.program(vertex_shader=texts[0], fragment_shader=texts[1])
         except moderngl.Error as error:
             raise ShaderError(explain(shader, str(error))) from None
         if self._array is None:
             self._array = self.context.vertex_array(gl, [])
-        return Program(gl, self._bytes(gl, shader))
+        return Program(gl, self._bytes(gl, shader), self._calls)
 
     def _bytes(self, gl: moderngl.Program | moderngl.ComputeShader, shader: shaders.Shader) -> int:
         """Estimate a program's memory, from the length of its binary, or of its text if there is none."""

@@ -49,6 +49,14 @@ bool outside(sampler2D M, ivec2 at, int level) {
 bool outside(isampler2D M, ivec2 at, int level) {
     return level != 0 || any(lessThan(at, ivec2(0))) || any(greaterThanEqual(at, textureSize(M, 0)));
 }
+bool outside(samplerBuffer M, int at, int level) {
+    return at < 0 || at >= textureSize(M);
+}
+vec4 counted_fetch(samplerBuffer M, int at) {
+    int level = 0;
+    if (COUNTED) ++fetch_count;
+    return texelFetch(M, at);
+}
 vec4 counted_fetch(sampler2D M, ivec2 at, int level) {
     if (COUNTED) ++fetch_count;
     return texelFetch(M, at, level);
@@ -191,8 +199,9 @@ def _names(plan: Plan, step: Pass | Dispatch) -> dict[str, int]:
         else:
             found[name] = int(value)
     for name, slot in step.inputs.items():
-        storage = texture(plan.slots[slot])
-        found |= {f"{name}_height": storage.height, f"{name}_width": storage.width}
+        storage = plan.slots[slot]
+        if isinstance(storage, Storage):
+            found |= {f"{name}_height": storage.height, f"{name}_width": storage.width}
     return found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from glla.passes import Plan, Transfer, texture
+from glla.passes import Plan, Storage, Transfer
 from glla.passes.layout import ELEMENT_BYTES
 
 TEXEL_BYTES = 4 * ELEMENT_BYTES
@@ -54,8 +54,8 @@ def traffic(plan: Plan) -> int:
         region = plan.drawn(step)
         written = (step.points or region.width * region.height) * len(step.outputs)
         read = (*step.inputs.values(), *(step.outputs if step.accumulate else ()))
-        for storage in (texture(plan.slots[slot]) for slot in dict.fromkeys(read)):
-            texels = min(written, storage.height * storage.width)
-            moved += texels * storage.channels * ELEMENT_BYTES
+        for storage in (plan.slots[slot] for slot in dict.fromkeys(read)):
+            channels = storage.channels if isinstance(storage, Storage) else 4
+            moved += min(written * channels * ELEMENT_BYTES, storage.nbytes)
         moved += sum(TEXEL_BYTES * block.count for block in step.blocks.values())
     return moved

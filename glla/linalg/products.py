@@ -118,7 +118,7 @@ def beside_an_array(
             one.value if isinstance(one, Array) else from_array(_wrapped(one) if stacks else one, target)
             for one in (a, b)
         )
-        return Array._of(arithmetic.product("matmul", first, second, variant))
+        return Array._of(arithmetic.product("matmul", first, second, variant=variant))
     product: Array = _run(target, left, right, variant, **options)
     return product if a.ndim == b.ndim == 2 else product.reshape((*a.shape[:-1], *b.shape[1:]))
 

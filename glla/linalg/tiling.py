@@ -35,6 +35,7 @@ from glla.errors import OutOfMemoryError
 from glla.gl import Device, Download, Texture, Uploads
 from glla.operations.product.matmul import KERNEL
 from glla.operations.product.tiles import Tiling, choose, columns_at_once, starts
+from glla.operations.record import Way
 from glla.passes import Plan, texture
 
 
@@ -179,7 +180,8 @@ def _stream(device: Device, a: Float32, b: Float32, out: Float32, tiling: Tiling
             for first in range(0, a.shape[1], inner):
                 slab_a = left_operand.at(top, first, tile)
                 slab_b = right_operand.at(first, left, tile)
-                total = product("matmul", slab_a, slab_b, tiling.variant, total)
+                way: Way = {"variant": tiling.variant, "parameters": tiling.parameters}
+                total = product("matmul", slab_a, slab_b, total, **way)
                 del slab_a, slab_b  # held by the operands alone, which let go of them before the next upload
                 watch("compute", tile)
             assert total is not None

@@ -110,7 +110,8 @@ class _Check:
         return found
 
     def _is_buffer(self, where: str, slot: str) -> bool:
-        return slot in self.plan.slots and isinstance(self._on_device(where, slot), Buffer)
+        storage = self._on_device(where, slot) if slot in self.plan.slots else None
+        return isinstance(storage, Buffer) and storage.use != "texels"
 
     def _transfer(self, where: str, step: Transfer, written: set[str]) -> None:
         if step.source not in written:
@@ -155,6 +156,13 @@ class _Check:
         if isinstance(storage, Buffer):
             if storage.nbytes < 1:
                 raise PlanError(f"{self.plan.operation}: slot {name} has no possible storage, got {storage}")
+            if storage.use == "texels" and storage.texels > self.limits.buffer_texels:
+                raise LimitError(
+                    f"{self.plan.operation}: a buffer that is sampled may have {self.limits.buffer_texels} texels on "
+                    f"this device, slot {name} needs {storage.texels}; choose another variant, or other parameters",
+                    storage.texels,
+                    self.limits.buffer_texels,
+                )
             return
         longest = max(storage.height, storage.width)
         if min(storage.height, storage.width) < 1 or storage.channels not in (1, 2, 4):
@@ -243,11 +251,13 @@ class _Check:
         if len(declared.outputs) != len(step.outputs):
             raise PlanError(f"{where}: the shader writes {declared.outputs}, the pass takes {step.outputs}")
         for name, slot in (*step.inputs.items(), *zip(declared.outputs, step.outputs, strict=True)):
-            self._kind(where, name, "int32" if name in declared.integers else "float32", slot)
+            dtype = "int32" if name in declared.integers else "float32"
+            self._kind(where, name, f"{dtype} in a buffer" if name in declared.buffers else dtype, slot)
 
     def _kind(self, where: str, name: str, dtype: str, slot: str) -> None:
         """Check that texels of a slot have the type of its sampler or output: GL would not tell."""
-        found = texture(self._on_device(where, slot)).dtype
+        storage = self._on_device(where, slot)
+        found = "float32 in a buffer" if isinstance(storage, Buffer) else storage.dtype
         if found != dtype:
             raise PlanError(f"{where}: {name} is declared for texels of {dtype}, slot {slot} holds {found}")
 

@@ -49,6 +49,8 @@ class Limits:
         A software rasteriser: no limit, but what is fast there is not what is fast on a GPU.
     opengl : int
         Version of OpenGL, 330 for 3.3. Only a plan with a `Dispatch` needs more than that.
+    buffer_texels : int
+        Most texels of a buffer that a shader samples. OpenGL 3.3 grants 65536, a browser none.
     tuned : tuple of Tuned
         No limit either: what `glla tune` measured on this device, if it did.
     rates : Rates, optional
@@ -61,6 +63,7 @@ class Limits:
     uniform_block: int = 1024
     software: bool = False
     opengl: int = 330
+    buffer_texels: int = 0
     tuned: tuple[Tuned, ...] = ()
     rates: Rates | None = None
 

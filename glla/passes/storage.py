@@ -50,17 +50,23 @@ class Buffer:
     buffer: ClassVar[bool] = True
 
     nbytes: int  # its size
-    # ("uniforms", "staging"): for uniform blocks; or in memory that the host reaches as well, for transfers
-    use: Literal["uniforms", "staging"] = "uniforms"
+    # ("uniforms", "staging", "texels"): for uniform blocks; in memory that the host reaches as well, for transfers; or
+    # for a ``samplerBuffer``, which fetches texels by their number
+    use: Literal["uniforms", "staging", "texels"] = "uniforms"
 
     @staticmethod
-    def of(storage: Storage) -> Buffer:
+    def of(storage: Storage, use: Literal["uniforms", "texels"] = "uniforms") -> Buffer:
         """Buffer that holds the rows of a texture, one after the other.
 
         >>> Buffer.of(Storage(2, 3))
         Buffer(nbytes=96, use='uniforms')
         """
-        return Buffer(storage.nbytes)
+        return Buffer(storage.nbytes, use)
+
+    @property
+    def texels(self) -> int:
+        """Texels of four floats."""
+        return self.nbytes // (4 * ELEMENT_BYTES)
 
     def __str__(self) -> str:
         return f"buffer of {self.nbytes} bytes"

@@ -32,6 +32,9 @@
 #ifndef ONCE
 #define ONCE 0  // with LOWER: a fragment whose columns are among its rows fetches them once (0, 1)
 #endif
+#ifndef BUFFERS
+#define BUFFERS 0  // A and B are buffers of texels, row by row, which a software rasteriser fetches faster (0, 1)
+#endif
 #ifndef UPPER
 #define UPPER 0  // all of A (0), or what is on and above its diagonal (1)
 #endif
@@ -41,19 +44,29 @@
 #include "matmul/targets.glsl"
 #include "matmul/unroll.glsl"
 
+#if BUFFERS
+uniform samplerBuffer A;
+uniform samplerBuffer B;
+uniform ivec2 widths;  // texels of a row of A, and of B
+#else
 uniform sampler2D A;
 uniform sampler2D B;
+#endif
 uniform int first;  // first texel of the inner dimension
 uniform int count;  // texels of the inner dimension
 
-vec4 block_of(sampler2D M, ivec2 at, int transposed) {
-    return transposed == 1 ? texelFetch(M, at.yx, 0).rbga : texelFetch(M, at, 0);
-}
+#if BUFFERS
+#define FETCH(M, width, at) texelFetch(M, (at).y * (width) + (at).x)
+#else
+#define FETCH(M, width, at) texelFetch(M, at, 0)
+#endif
+#define A_BLOCK(at) (TRANSPOSE_A == 1 ? FETCH(A, widths.x, at.yx).rbga : FETCH(A, widths.x, at))
+#define B_BLOCK(at) (TRANSPOSE_B == 1 ? FETCH(B, widths.y, at.yx).rbga : FETCH(B, widths.y, at))
 
 // With ONCE columns come out of the rows that were fetched; a computed index into registers would make memory of them.
 #define FETCH_COLUMNS(u)                                                                                  \
     for (int j = 0; j < COLUMNS; ++j) {                                                                   \
-        if (ONCE == 0 || own < 0) b[j] = block_of(B, ivec2(texel.x + j, k + u), TRANSPOSE_B);             \
+        if (ONCE == 0 || own < 0) b[j] = B_BLOCK(ivec2(texel.x + j, k + u));             \
         for (int i = 0; i < ROWS * ONCE; ++i) {                                                           \
             if (own >= 0 && i == own + j) b[j] = a[i].rbga;                                               \
         }                                                                                                 \
@@ -63,7 +76,7 @@ vec4 block_of(sampler2D M, ivec2 at, int transposed) {
     {                                                                                              \
         vec4 a[ROWS];                                                                              \
         vec4 b[COLUMNS];                                                                           \
-        for (int i = 0; i < ROWS; ++i) a[i] = block_of(A, ivec2(k + u, texel.y + i), TRANSPOSE_A); \
+        for (int i = 0; i < ROWS; ++i) a[i] = A_BLOCK(ivec2(k + u, texel.y + i)); \
         FETCH_COLUMNS(u)                                                                           \
         for (int i = 0; i < ROWS; ++i) {                                                           \
             for (int j = 0; j < COLUMNS; ++j)                                                      \

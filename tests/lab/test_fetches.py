@@ -132,6 +132,12 @@ def test_no_fetch_of_a_product_leaves_its_texture(device, variant, parameters):
         assert fetches.count(device, plan, operands(device, *shape) | {"C0": start}, fetches.OUTSIDE) == 0
 
 
+def test_fetches_from_buffers_are_counted(device):
+    plan = product(16, 16, 16, "register_blocked", parameters=(("BUFFERS", 1),))
+    assert fetches.count(device, plan, operands(device, 16, 16, 16)) == 8 * (4 + 2) * 8 + 64
+    assert fetches.count(device, plan, operands(device, 16, 16, 16), fetches.OUTSIDE) == 0
+
+
 @pytest.mark.parametrize(
     ("at", "outside"), [("at", 0), ("at + 1", 5 + 3 - 1), ("at - ivec2(2, 0)", 2 * 3), ("-at", 14), ("none", None)]
 )

@@ -70,7 +70,7 @@ def test_what_is_hardly_faster_is_chance(clock, rasteriser):
 def test_candidates_keep_the_rules():
     found = list(tuning._candidates("matmul", "register_blocked", PLAIN))
     assert found[0][0].name == "register_blocked"
-    assert found[0][1] == (("ROWS", 4), ("COLUMNS", 2), ("UNROLL", 1), ("PASSES", 1))
+    assert found[0][1] == (("ROWS", 4), ("COLUMNS", 2), ("UNROLL", 1), ("PASSES", 1), ("BUFFERS", 0))
     assert {contender.name for contender, _ in found} == set(files.variants("matmul"))
     assert all(dict(p).get("ROWS", 1) * dict(p).get("COLUMNS", 1) <= 8 for _, p in found)
     assert {contender.name for contender, _ in tuning._candidates("plu", "rank2", PLAIN)} == {"rank2", "blocked"}

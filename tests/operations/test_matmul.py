@@ -14,9 +14,10 @@ from glla.testing import MATRICES, assert_exact, assert_product, integers, norma
 pytestmark = pytest.mark.newer_gl
 
 FEW_TRIPS = Limits(loop_trips=7)
+SOFTWARE, GPU = Limits(software=True), Limits(buffer_texels=1 << 27)
 
 # Every value of every parameter, and every pair of ROWS and COLUMNS; what does not matter to these stays as it is.
-USUAL = {"UNROLL": 1, "PASSES": 1}
+USUAL = {"UNROLL": 1, "PASSES": 1, "BUFFERS": 0}
 SETTINGS = [
     (variant, parameters)
     for variant in VARIANTS
@@ -265,6 +266,26 @@ def test_choice_keeps_to_the_limits(shape, side, software):
     made = plan(*shape, variant, limits, parameters=parameters)
     made.check(limits)
     assert matmul.plan(forms(*shape), limits).operation == made.operation  # what is chosen by default
+
+
+def test_a_software_rasteriser_multiplies_through_buffers_as_far_as_they_hold_the_matrices():
+    few = Limits(software=True, buffer_texels=1 << 16)
+    _, through_buffers = matmul.choose(forms(512, 512, 512), few)
+    assert dict(through_buffers)["BUFFERS"] == 1
+    for shape, limits in (((512, 514, 512), few), ((512, 512, 512), SOFTWARE), ((512, 512, 512), GPU)):
+        assert matmul.choose(forms(*shape), limits) == ("register_blocked", ())
+    with pytest.raises(LimitError, match=r"may have 65536 texels on this device, slot A as a buffer needs 65792"):
+        plan(512, 514, 512, "register_blocked", few, parameters=through_buffers).check(few)
+
+
+@pytest.mark.parametrize("onto", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (33, 70, 129), (101, 64, 99)], ids=str)
+def test_buffers_change_no_bit(run, rng, shape, onto):
+    a, b = operands(shape, rng, normal)
+    start = normal(shape[0], shape[2], rng) if onto else None
+    ways = [(("BUFFERS", 1), ("COLUMNS", 4), ("ROWS", 2), ("UNROLL", 4)), ()]
+    one, two = (product(run, a, b, "register_blocked", onto=start, parameters=way) for way in ways)
+    assert_exact(one, two)
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (5, 7, 3), (33, 70, 129)], ids=str)

@@ -254,7 +254,7 @@ class InWholePanels(InPanels):
 
     def _begin(self, source: str) -> None:
         self.open = PingPong(self.draft, "what remains", matrix((self.n, self.n)), source)
-        self.blocks = Blocks.for_matrix(self.draft, (self.n, self.n))
+        self.blocks = Blocks.of(self.draft, (self.n, self.n), {})
 
     def _take(self, top: int, shape: Shape, inside: Region) -> None:
         self.draft.draw("plu/blocked/copy_panel", {"P": self.open.front}, self.taken, {"left": -(top // 2)}, {}, inside)

@@ -35,7 +35,7 @@ class Panels:
         self.v, self.square = draft.slot("V", matrix((shape[0], width))), draft.slot("V^T V", matrix((width, width)))
         self.projection, self.x = draft.slot("V^T B", matrix(self.w)), draft.slot("N^-1 V^T B", matrix(self.w))
         self.rest = PingPong(draft, "V^T B, rest", matrix(self.w), self.projection)
-        self.blocks = Blocks.for_matrix(draft, (shape[0], max(columns, width)))
+        self.blocks = Blocks.of(draft, (shape[0], max(columns, width)), {})
         forms = resident((width, width), self.w)
         _, self.values = resolved("triangular", triangular.VARIANTS, triangular.choose, forms, limits, "blocked")
 

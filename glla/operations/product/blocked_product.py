@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from glla.passes import Block, Buffer, Draft, Limits, PingPong, Region, Storage, Uniform, matrix
+from glla.passes import Block, Buffer, Draft, Limits, Parameters, PingPong, Region, Storage, Uniform, matrix, texture
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
 
@@ -45,6 +45,12 @@ BODY = 32
 STRIPS = (16, 8)
 """Heights of a strip in texels; the first one that fits is taken. A rasteriser shades 2 x 2 or 4 x 4 texels together,
 so no pass may be one texel high (nvidia-h200-pcie-sse2/experiments/2026-11-21.json)."""
+
+
+def sampled_buffers(limits: Limits, *shapes: Shape) -> Parameters:
+    """Parameters of `register_blocked` on a software rasteriser, if buffers of it hold matrices of these shapes."""
+    fits = limits.software and max(texels(rows) * texels(columns) for rows, columns in shapes) <= limits.buffer_texels
+    return (("BUFFERS", 1), ("COLUMNS", 4), ("ROWS", 2), ("UNROLL", 4)) if fits else ()
 
 
 def panels_fit(m: int, k: int, depth: int, limits: Limits) -> bool:
@@ -115,11 +121,11 @@ class Task:
                 yield before, {"first": first, "count": min(most, trips - first)}, {"CONTINUE": int(bool(before))}
             sums.swap()
 
-    @property
-    def unrolled(self) -> dict[str, Define]:
-        """The define that unrolls a loop, where one is wanted."""
-        factor = self.values.get("UNROLL", 1)
-        return {"UNROLL": factor} if factor > 1 else {}
+
+def unrolled(values: Mapping[str, int]) -> dict[str, Define]:
+    """The define that unrolls a loop, where one is wanted."""
+    factor = values.get("UNROLL", 1)
+    return {"UNROLL": factor} if factor > 1 else {}
 
 
 def operand(draft: Draft, name: str, shape: Shape, transposed: bool, in_place: bool) -> None:
@@ -149,7 +155,7 @@ def in_slices(task: Task, most: int) -> str:
     for before, slice_, goes_on in task.slices(sums, texels(task.k), most):
         inputs = {"A": task.left, "B": task.right} | before
         uniforms = {**slice_, "shape": (task.m, task.n)}
-        defines = {**goes_on, **task.unrolled, **task.turned}
+        defines = {**goes_on, **unrolled(task.values), **task.turned}
         task.draft.draw("matmul/inner_product", inputs, sums.back, uniforms, defines)
     return sums.front
 
@@ -162,7 +168,7 @@ def single_component(task: Task) -> str:
     start = unpacked(draft, task.start, task.start, (task.m, task.n)) if task.start else ""
     sums = PingPong(draft, "elements_of_C", Storage(task.m, task.n, 1), start)
     for before, slice_, goes_on in task.slices(sums, task.k, task.limits.loop_trips):
-        defines = {**goes_on, **task.unrolled, **task.turned}
+        defines = {**goes_on, **unrolled(task.values), **task.turned}
         draft.draw("matmul/single_component", inputs | before, sums.back, slice_, defines)
     return repacked(task, sums.front)
 
@@ -192,17 +198,28 @@ class Blocks:
     draft: Draft
     size: dict[str, int]  # ROWS and COLUMNS
     targets: tuple[str, ...]
+    ways: dict[str, Define]  # BUFFERS and UNROLL, where they are wanted
 
     @staticmethod
-    def of(draft: Draft, storage: Storage, rows: int = BLOCK_ROWS, columns: int = BLOCK_COLUMNS) -> Blocks:
-        """Add targets with a texel for each block."""
-        targets = tuple(draft.slot(f"C_{i}", storage) for i in range(rows * columns))
-        return Blocks(draft, {"ROWS": rows, "COLUMNS": columns}, targets)
+    def of(draft: Draft, shape: Shape, values: Mapping[str, int], folded: Storage | None = None) -> Blocks:
+        """Add targets for a matrix, or a smaller one; `values`: parameters of `register_blocked`, or some of them."""
+        size = {"ROWS": values.get("ROWS", BLOCK_ROWS), "COLUMNS": values.get("COLUMNS", BLOCK_COLUMNS)}
+        storage = folded or Storage(-(-texels(shape[0]) // size["ROWS"]), -(-texels(shape[1]) // size["COLUMNS"]))
+        targets = tuple(draft.slot(f"C_{i}", storage) for i in range(size["ROWS"] * size["COLUMNS"]))
+        ways: dict[str, Define] = {"BUFFERS": 1} if values.get("BUFFERS") else {}
+        return Blocks(draft, size, targets, ways | unrolled(values))
 
-    @staticmethod
-    def for_matrix(draft: Draft, shape: Shape) -> Blocks:
-        """Add targets for all of a matrix."""
-        return Blocks.of(draft, Storage(-(-texels(shape[0]) // BLOCK_ROWS), -(-texels(shape[1]) // BLOCK_COLUMNS)))
+    def _load(self, operands: Mapping[str, str]) -> tuple[Mapping[str, str], dict[str, Uniform]]:
+        """Copy operands into buffers, where products read those; give their slots, and their uniform."""
+        if "BUFFERS" not in self.ways:
+            return operands, {}
+        storages = {slot: texture(self.draft.slots[slot]) for slot in operands.values()}
+        buffers = {slot: f"{slot} as a buffer" for slot in storages}
+        for slot, buffer in buffers.items():
+            if buffer not in self.draft.slots:  # copied for an earlier slice
+                self.draft.transfer(slot, self.draft.slot(buffer, Buffer.of(storages[slot], "texels")))
+        widths = tuple(storages[slot].width for slot in operands.values())
+        return {name: buffers[slot] for name, slot in operands.items()}, {"widths": widths}
 
     def draw(
         self,
@@ -225,7 +242,8 @@ class Blocks:
         uniforms: dict[str, Uniform] = {"shape": shape, **(fold or {})}
         onto = {**self.size, "ONTO": int(bool(start)), **(put or {})}
         blocks = region and self._blocks(region)
-        slice_, cut = {**slice_, **(fold or {})}, {**self.size, **(cut or {})}
+        operands, widths = self._load(operands)
+        slice_, cut = {**slice_, **widths, **(fold or {})}, {**self.size, **self.ways, **(cut or {})}
         self.draft.draw("matmul/register_blocked", operands, self.targets, slice_, cut, blocks)
         self.draft.draw("matmul/interleave", inputs, target, uniforms, onto, region)
 
@@ -238,18 +256,21 @@ class Blocks:
 
 def register_blocked(task: Task) -> str:
     """One pass to ROWS x COLUMNS targets, and one that puts them together; again for each slice."""
-    draft, shape = task.draft, (task.m, task.n)
-    rows, columns = task.values["ROWS"], task.values["COLUMNS"]
-    blocks = (-(-texels(task.n) // columns), -(-texels(task.m) // rows))
-    folded: dict[str, Define] = {"FOLDED": 1} if task.half else {}
-    fold: dict[str, Uniform] = {"blocks": blocks} if task.half else {}
-    across, down = folded_size(blocks, rows, columns) if task.half else blocks
-    made = Blocks.of(draft, Storage(down, across), rows, columns)
+    draft, shape, values = task.draft, (task.m, task.n), task.values
+    folded: Storage | None = None
+    fold: dict[str, Uniform] = {}
+    if task.half:
+        blocks = (-(-texels(task.n) // values["COLUMNS"]), -(-texels(task.m) // values["ROWS"]))
+        across, down = folded_size(blocks, values["ROWS"], values["COLUMNS"])
+        fold, folded = {"blocks": blocks}, Storage(down, across)
+    half: dict[str, Define] = {"FOLDED": 1} if task.half else {}
+    cut, put = {**half, **task.turned, **task.cut}, {**half, **task.mirror}
+    made = Blocks.of(draft, shape, values, folded)
     inner = texels(task.k)
     sums = PingPong(draft, "C", matrix(shape), task.start)
-    operands, cut = {"A": task.left, "B": task.right}, {**folded, **task.unrolled, **task.turned, **task.cut}
+    operands = {"A": task.left, "B": task.right}
     for _, slice_, _ in task.slices(sums, inner, task.slice(inner)):
-        made.draw(operands, sums.back, slice_, shape, sums.front, None, cut, {**folded, **task.mirror}, fold)
+        made.draw(operands, sums.back, slice_, shape, sums.front, None, cut, put, fold)
     return sums.front
 
 

@@ -21,6 +21,7 @@ from glla.operations.product.blocked_product import (
     groups_shape,
     padded,
     panels_fit,
+    sampled_buffers,
     strip_height,
 )
 from glla.operations.record import Choice
@@ -77,9 +78,14 @@ def _inner_product(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple
 
 def _register_blocked(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple[Parameters, Work]]:
     m, k, n = sizes
-    fragments = rates.shaded(-(-texels(n) // BLOCK_COLUMNS), -(-texels(m) // BLOCK_ROWS))
-    flops = 8 * BLOCK_COLUMNS * BLOCK_ROWS * k * fragments
-    yield (), Work(flops, 1.0 if limits.software else 0.33, 1, fragments, texels(m) * texels(n), 2)
+    buffers = sampled_buffers(limits, (m, k), (k, n))
+    for parameters in ((), buffers) if buffers else ((),):
+        values = {"COLUMNS": BLOCK_COLUMNS, "ROWS": BLOCK_ROWS, **dict(parameters)}
+        columns, rows = values["COLUMNS"], values["ROWS"]
+        fragments = rates.shaded(-(-texels(n) // columns), -(-texels(m) // rows))
+        efficiency = 1.7 if parameters else 1.0 if limits.software else 0.33
+        flops = 8 * columns * rows * k * fragments
+        yield parameters, Work(flops, efficiency, 1, fragments, texels(m) * texels(n), 4 if parameters else 2)
 
 
 def _panel_broadcast(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple[Parameters, Work]]:

@@ -90,6 +90,7 @@ VARIANTS = Variants() | {
             "COLUMNS": (BLOCK_COLUMNS, 1, 4, 8),
             "UNROLL": UNROLL[:3],
             "PASSES": PASSES[:3],
+            "BUFFERS": (0, 1),
         },
         rule="ROWS * COLUMNS must not exceed 8, a render target for each",
         keeps_rule=lambda values: values["ROWS"] * values["COLUMNS"] <= 8,

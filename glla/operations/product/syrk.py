@@ -74,6 +74,7 @@ VARIANTS = {
             "UNROLL": UNROLL,
             "PASSES": PASSES[:3],
             "ONCE": (0, 1),
+            "BUFFERS": (0, 1),
         },
         on_gpu={"ONCE": 1},
         rule="ROWS * COLUMNS must not exceed 8, a render target for each",

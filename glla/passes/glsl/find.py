@@ -320,6 +320,7 @@ class Shader:
     outputs: tuple[str, ...]  # colour outputs in the order of their locations, or images in the order of their bindings
     refusals: tuple[str, ...] = ()  # what ``#error`` says against this set of defines
     integers: frozenset[str] = frozenset()  # names of the samplers and of the outputs whose texels are integers
+    buffers: frozenset[str] = frozenset()  # names of the samplers of buffers
 
     @property
     def vertex(self) -> Stage:
@@ -386,6 +387,7 @@ def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
         outputs=tuple(n for _, n, _ in outputs),
         integers=frozenset(n for _, n, kind in outputs if _is_integer(kind))
         | frozenset(n for n, kind in declared.items() if kind == "isampler2D"),
+        buffers=frozenset(n for n, kind in declared.items() if kind == "samplerBuffer"),
         refusals=tuple(dict.fromkeys(match[1].strip() for text in active for match in _ERROR.finditer(text))),
     )
 
