@@ -166,7 +166,12 @@ class Count:
 
 
 ADDED: dict[str, dict[str, int]] = {
-    "product through buffers": {"lines of glla/gl": 40, "lines of glla/passes": 25, "lines of shaders": 12},
+    "product through buffers": {
+        "lines of glla": 100,
+        "lines of glla/gl": 40,
+        "lines of glla/passes": 25,
+        "lines of shaders": 12,
+    },
     "products in few passes, a choice by the device's rates": {
         "lines of shaders": 150,
         "lines of glla/operations": 110,
