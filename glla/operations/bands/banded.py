@@ -399,7 +399,7 @@ def resident_stack(
 
 def _in_order(draft: Draft, name: str, form: Form, limits: Limits) -> str:
     """Add an operand, and a pass that writes it out in C order if it is in another order."""
-    view = form.view if isinstance(form.view, View) else View.of(form.shape)
+    view = View.of_form(form)
     slot = draft.operand(name, view.storage(limits.texture_size))
     if view == View.of(form.shape):
         return slot

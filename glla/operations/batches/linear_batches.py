@@ -45,7 +45,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
     made = retry.with_retry(batch, at_home, limits, **options)
     draft = Draft(made.operation)
-    views = [form.view if isinstance(form.view, View) else View.of(form.shape) for form in forms]
+    views = list(map(View.of_form, forms))
     slots = {name: draft.operand(name, view.storage(size)) for name, view in zip("AB", views, strict=False)}
     raw = draft.call("records in", move.to_raw(tuple(views), size), **slots)["raw"]
     records = draft.call("stack", made, raw=raw)["records"]

@@ -60,6 +60,5 @@ def _on_device(a: Form, b: Form, batch: tuple[int, ...]) -> Forms:
     if a.count == 1:  # a matrix is taken as stored
         matrix = Form(a.matrix, resident=True) if a.resident and a.stack else a.single
         return matrix, Form((n, math.prod(batch) * columns), resident=True)
-    views = ((form, form.view if isinstance(form.view, View) else View.of(form.shape)) for form in (a, b))
-    shapes = ((view.broadcast_to((*batch, *form.matrix))) for form, view in views)
-    return tuple(Form(view.shape, resident=True, view=view) for view in shapes)
+    views = (View.of_form(form).broadcast_to((*batch, *form.matrix)) for form in (a, b))
+    return tuple(Form(view.shape, resident=True, view=view) for view in views)

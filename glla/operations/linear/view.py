@@ -17,7 +17,7 @@ from types import EllipsisType
 from typing import Any
 
 from glla.errors import PlanError
-from glla.passes import Draft, Storage, Uniform, wrapped
+from glla.passes import Draft, Form, Storage, Uniform, wrapped
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Wrapped
 
@@ -59,6 +59,11 @@ class View:
         """
         shape = tuple(shape)
         return View(shape, c_strides(shape), 0, math.prod(shape), dtype)
+
+    @staticmethod
+    def of_form(form: Form) -> View:
+        """View of an operand, by its form; in C order without one."""
+        return form.view if isinstance(form.view, View) else View.of(form.shape)
 
     @property
     def ndim(self) -> int:

@@ -10,6 +10,8 @@ device, which finds the matrices that may have failed: see `glla.operations.batc
 
 from __future__ import annotations
 
+from functools import partial
+
 from glla.operations.batches import flags, linear_batches
 from glla.operations.batches.linear_batches import extremes_of, read_diagnostics, taken
 from glla.operations.elimination import plu_batches
@@ -33,7 +35,7 @@ def with_triangles(
     `forms`: of T and B, with their views; in C order without. `lower`, `unit_diagonal`, `transposed`: as in
     `glla.operations.triangles.solve_triangular`.
     """
-    size, (a, b) = limits.texture_size, _views(forms)
+    size, (a, b) = limits.texture_size, map(View.of_form, forms)
     draft = Draft("solve_triangular")
     t, right = draft.operand("A", a.storage(size)), draft.operand("B", b.storage(size))
     side = move.triangle(a, not lower, (-1 if lower else 1) * unit_diagonal, size)
@@ -47,10 +49,7 @@ def with_triangles(
     x = _solved(draft, (seen, factors), (b, right), transposed != flipped, limits)
     count, (n, columns) = forms[0].count, forms[1].matrix
     diagnostics: dict[str, str] = {}
-
-    def add_diagnostic(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
-        diagnostics[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
-
+    add_diagnostic = partial(_add_diagnostic, draft, diagnostics, size)
     add_diagnostic("most_A", t, a, "max_magnitude", (-2, -1))
     diagnostics |= draft.call("ends of the triangle", extremes_of(view, False, size), A=kept)
     rows = fold.fold(_turned(view) if transposed else view, "max_magnitude", (-1,), size)
@@ -74,7 +73,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
     the largest in the columns; ``diagonal``, the least on U's; ``most_X``.
     `forms`, `limits`: as in `with_triangles`, of packed factors and of B. `transposed`: with the transpose.
     """
-    size, (a, b) = limits.texture_size, _views(forms)
+    size, (a, b) = limits.texture_size, map(View.of_form, forms)
     draft = Draft("lu_solve")
     lu, right = draft.operand("A", a.storage(size)), draft.operand("B", b.storage(size))
     numbers = View.of((*b.shape[:-1], 1), "int32")
@@ -88,10 +87,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
     count = forms[0].count
     x, solutions = _solved(draft, (a, lu), start, transposed, limits), View.of((count, n, columns))
     diagnostics: dict[str, str] = {}
-
-    def add_diagnostic(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
-        diagnostics[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
-
+    add_diagnostic = partial(_add_diagnostic, draft, diagnostics, size)
     add_diagnostic("most_A", lu, a, "max_magnitude", (-2, -1))
     upper = draft.call("U", move.triangle(a, True, 0, size), A=lu)["result"]
     for name, slot, seen in (("U", upper, View.of(a.shape)), ("B", right, b)):
@@ -102,6 +98,12 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
     judge = flags.of_triangles(count, columns, True, False, size)
     solved = ordered(x, solutions) if transposed else x
     return _looked_at(draft, solved, diagnostics, count * len(diagnostics), judge)
+
+
+def _add_diagnostic(
+    draft: Draft, to: dict[str, str], size: int, name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]
+) -> None:
+    to[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
 
 
 def _looked_at(draft: Draft, x: str, diagnostics: dict[str, str], numbers: int, judge: Plan) -> Plan:
@@ -118,11 +120,6 @@ def _looked_at(draft: Draft, x: str, diagnostics: dict[str, str], numbers: int, 
 
 SAMPLERS = {"least_U": "least", "most_U": "most", "most_A": "whole"}
 """Diagnostics whose samplers in ``stack/flag_triangles.frag`` have other names."""
-
-
-def _views(forms: Forms) -> tuple[View, View]:
-    a, b = (form.view if isinstance(form.view, View) else View.of(form.shape) for form in forms)
-    return a, b
 
 
 def _turned(view: View) -> View:
