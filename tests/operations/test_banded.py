@@ -1,15 +1,19 @@
-"""Tridiagonal systems on the device: every variant, what it costs, exact answers, and the diagnostics of the check."""
+"""Systems by three or five bands on the device: bounds, exact answers, and the diagnostics of the check."""
 
 import numpy as np
 import pytest
 
 from glla.operations.bands import banded as kernel
-from glla.operations.bands.tridiagonal import VARIANTS
-from glla.passes import resident
+from glla.operations.bands.tridiagonal import VARIANTS, Systems
+from glla.operations.batches.stack import Stack
+from glla.passes import Draft, Storage, resident
 from glla.testing import JUDGES
 
 ORDERS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 64, 65, 129)
 JUDGE = JUDGES["tridiagonal"]
+WAYS = [{"variant": variant} for variant in VARIANTS]
+FIVE = [{"lines": 2, "refine": refine} for refine in (False, True)]
+"""Options of five bands: so many are above the diagonal."""
 
 
 def run(device, ab, b, **options):
@@ -27,14 +31,14 @@ def exact(n, columns, rng):
     return ab, ab[1][:, np.newaxis] * x, x
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("n", ORDERS)
-def test_every_variant_keeps_its_bound(device, variant, n, rng):
-    ab, _ = kernel.example(n, rng)
+@pytest.mark.parametrize("way", [*WAYS, *FIVE], ids=str)
+@pytest.mark.parametrize("n", [*ORDERS, 300])
+def test_every_way_keeps_its_bound(device, way, n, rng):
+    ab, _ = kernel.example_of_five(n, rng) if way in FIVE else kernel.example(n, rng)
     for columns in (1, 3):
         b = rng.standard_normal((n, columns)).astype(np.float32)
-        x, diagnostics = run(device, ab, b, variant=variant)
-        assert JUDGE.verdict((ab, b), x).ok
+        x, diagnostics = run(device, ab, b, **way)
+        assert JUDGES["pentadiagonal" if way in FIVE else "tridiagonal"].verdict((ab, b), x).ok
         assert not kernel.fails(diagnostics, n).any()
 
 
@@ -127,3 +131,69 @@ def test_rows_that_scaling_would_spoil_are_rejected(device):
         ab = np.float32([row, [1, 1e38, 1], row])
         b = np.float32([[1], [1e-38], [1]])
         assert kernel.fails(run(device, ab, b)[1], 3).all()
+    five = np.zeros((5, 3), np.float32)
+    five[2] = [1, 1e38, 1]
+    assert kernel.fails(run(device, five, b, lines=2)[1], 3).all()
+
+
+# -- five bands -------------------------------------------------------------------------------------------------------
+
+
+def test_blocks_that_need_an_exchange(device):
+    """Zeros on the diagonal, as long as the 2 x 2 blocks are regular."""
+    ab = np.zeros((5, 6), np.float32)
+    ab[1, 1::2], ab[3, 0::2] = 2, 4  # blocks (0 2; 4 0)
+    b = np.arange(1.0, 7.0, dtype=np.float32)[:, np.newaxis]
+    x, _ = run(device, ab, b, lines=2)
+    assert (x[:, 0] == [0.5, 0.5, 1, 1.5, 1.5, 2.5]).all()
+
+
+def test_pivots_of_five_bands_that_are_none_are_seen(device):
+    zero = np.zeros((5, 7), np.float32)
+    zero[2] = [1, 1, 1, 0, 1, 1, 1]
+    assert kernel.fails(run(device, zero, np.ones((7, 1), np.float32), lines=2)[1], 7).all()
+    free = np.zeros((5, 40), np.float32)  # the biharmonic of a free beam: rows sum to zero
+    a = np.diff(np.eye(40), 2, axis=0)
+    a = a.T @ a
+    for offset in range(-2, 3):
+        band = np.diag(a, offset)
+        free[2 - offset, max(offset, 0) : 40 + min(offset, 0)] = band
+    assert kernel.fails(run(device, free, np.ones((40, 1), np.float32), lines=2)[1], 40).all()
+
+
+@pytest.mark.parametrize("block", [0, 1, 2])
+def test_a_block_that_is_nearly_singular_is_seen(device, block):
+    ab = np.zeros((5, 6), np.float32)
+    ab[2] = 1
+    i = 2 * block
+    ab[1, i + 1] = ab[3, i] = 1
+    ab[2, i + 1] = 1 + 1e-6
+    assert kernel.fails(run(device, ab, np.ones((6, 1), np.float32), lines=2)[1], 6).all()
+
+
+# -- systems in rows --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_systems_in_rows_are_those_in_columns(device, variant, rng):
+    """Without a transpose: the equations of a system side by side, as the second half of a step has them."""
+    n, count = 21, 6
+    equations = np.zeros((n, count, 4), np.float32)
+    equations[..., 0], equations[..., 2] = rng.standard_normal((2, n, count))
+    equations[0, :, 0] = equations[-1, :, 2] = 0
+    equations[..., 1] = 0.5 + np.abs(equations[..., 0]) + np.abs(equations[..., 2])
+    equations[..., 3] = rng.standard_normal((n, count))
+    found = []
+    for rows in (False, True):
+        draft = Draft("systems")
+        start = draft.operand("E", Storage(count, n) if rows else Storage(n, count))
+        stack = Stack(count, 1, count, 16384) if rows else Stack(count, count, 1, 16384)
+        systems = Systems(draft, stack, n, rows=rows, guard=variant == "thomas")
+        x, _, _ = systems.solve(start, variant, VARIANTS[variant].settle(variant, ()))
+        plan = draft.plan({"x": x})
+        plan.check()
+        texels = equations.swapaxes(0, 1) if rows else equations
+        texture = device.run(plan, E=device.write_texels(np.ascontiguousarray(texels)))["x"]
+        x = device.read(texture)[..., 0] if device.read(texture).ndim == 3 else device.read(texture)
+        found.append(x.T if rows else x)
+    assert (found[0] == found[1]).all()
