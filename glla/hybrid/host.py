@@ -313,7 +313,7 @@ def _in_place_of_elimination() -> Perform:
         if stage == echelon.DECIDED:
             r, pivots = by_float64(a)
             return {"R": r, "leading": pivots}
-        if stage == echelon.LOOK:
+        if stage == echelon.PIVOT_CHECK:
             return {"errors": acceptance.errors_of_suspects(leading.packed, leading.diagonal_texels)[0]}
         scaled, rows, columns = _equilibrated(a)
         if rows is None or columns is None:

@@ -31,7 +31,7 @@ from glla.operations.triangles import solve_triangular as triangles
 from glla.passes import Plan, forms_of
 from glla.passes import resident as on_the_device
 
-CAREFUL = 256
+FALLBACK_COLUMNS = 256
 """Columns of a block of right-hand sides that are solved by the fallback."""
 
 
@@ -48,11 +48,11 @@ def solve(call: Caller, index: Index, a: Float32, b: Float32 | None = None) -> R
         factors.check_regular(call.function, matrix_of_stack(index))
         tiling.solve(factors, blocks, x)
         return {"X": x}
-    for left in range(0, columns, CAREFUL):
-        place = slice(left, min(left + CAREFUL, columns))
+    for left in range(0, columns, FALLBACK_COLUMNS):
+        place = slice(left, min(left + FALLBACK_COLUMNS, columns))
         values = {"A": a, "B": blocks(place), "function": call.function, "which": matrix_of_stack(index)}
         forms = forms_of((a, values["B"]))
-        plan = fallback.fallback(fallback.System(*forms[1].matrix, call.device.limits), forms, equilibrate)
+        plan = fallback.fallback_plan(fallback.System(*forms[1].matrix, call.device.limits), forms, equilibrate)
         perform = on_device(call.device, plan)
         x[:, place] = run_stages(OPERATIONS[call.operation], forms, perform, values, FALLBACK)["X"]
     return {"X": x}
@@ -87,8 +87,8 @@ def solve_triangular(call: Caller, index: Index, a: Float32, b: Float32) -> Resu
     values = {"T": a, "B": b, "function": call.function, "which": matrix_of_stack(index), **options}
     verdict = triangles.settle(forms, "", {**values, "X": x})
     if isinstance(verdict, Continue):
-        careful = triangles.fallback(forms, call.device.limits, **options)
-        x = run_stages(operation, forms, on_device(call.device, careful), values, verdict.stage)["X"]
+        again = triangles.fallback_plan(forms, call.device.limits, **options)
+        x = run_stages(operation, forms, on_device(call.device, again), values, verdict.stage)["X"]
     return {"X": x}
 
 

@@ -20,7 +20,7 @@ transition          condition under which a stage comes next (`Plan.after`, `Tra
 diagnostics         numbers read back with a result, from which it is judged
 accepted, rejected  judged good enough to be returned, or not
 fallback            stages after a rejected result
-pivot check         comparison of pivots with their rounding errors (look)
+pivot check         comparison of pivots with their rounding errors
 rounding error      value of a pivot that should be zero
 """
 

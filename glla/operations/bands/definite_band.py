@@ -23,7 +23,7 @@ from glla.operations.bands import stack_banded
 from glla.operations.bands.band_columns import BLOCK16, SIXTEEN, Band
 from glla.operations.definite import cholesky
 from glla.operations.definite.cholesky import Kind
-from glla.operations.definite.definite import ZERO, careful_solution, settle, settle_solve, whole_solution
+from glla.operations.definite.definite import ZERO, fallback_with_factors, settle, settle_solve, whole_solution
 from glla.operations.host.scaling import Float64, Integers, Scaled, factor_system, symmetric
 from glla.operations.layouts.crossing import read_back
 from glla.operations.layouts.shapes import aligned
@@ -154,7 +154,7 @@ CHOLESKY_BANDED = Operation(
     call_plan=partial(cholesky.call_plan, FACTOR),
     example=example,
     settle=cholesky.of_factors(shifted),
-    batch=stack_banded.batch(stack_banded.factor, partial(cholesky.careful, FACTOR), cholesky.NOT_DEFINITE),
+    batch=stack_banded.batch(stack_banded.factor, partial(cholesky.fallback_plan, FACTOR), cholesky.NOT_DEFINITE),
     taken=Taken(fits=True),
     variants=VARIANTS,
     choose=choose,
@@ -238,7 +238,9 @@ SOLVE_POS_BANDED = Operation(
     call_plan=partial(cholesky.call_plan, SYSTEM),
     example=example_of_system,
     settle=settle,
-    batch=stack_banded.batch(stack_banded.solve, partial(cholesky.careful, SYSTEM), cholesky.NOT_DEFINITE, of_band),
+    batch=stack_banded.batch(
+        stack_banded.solve, partial(cholesky.fallback_plan, SYSTEM), cholesky.NOT_DEFINITE, of_band
+    ),
     variants=VARIANTS_OF_SOLUTION,
     choose=choose_solution,
     taken=Taken(aligned=aligned, fits=True),
@@ -310,7 +312,7 @@ CHO_SOLVE_BANDED = Operation(
     call_plan=partial(whole_solution, BY_FACTORS),
     example=example_of_factor,
     settle=settle_solve,
-    batch=stack_banded.batch(stack_banded.substitute, partial(careful_solution, BY_FACTORS), ZERO),
+    batch=stack_banded.batch(stack_banded.substitute, partial(fallback_with_factors, BY_FACTORS), ZERO),
     function=Function(arguments=lambda c, b: ((c, False), b), vectors={"B": 1}),
     taken=Taken(aligned=aligned, fits=True),
 )

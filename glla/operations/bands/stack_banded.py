@@ -22,7 +22,7 @@ from glla.operations.bands.band_columns import BLOCK16, Band
 from glla.operations.batches.stack import Passes, Stack, capacity
 from glla.operations.definite.cholesky_blocks import SIDE
 from glla.operations.definite.stack_definite import FAR, rejected_definite
-from glla.operations.record import Array, Batch, Filter, Layout
+from glla.operations.record import FALLBACK, Array, Batch, Filter, Layout
 from glla.passes import PLAIN, Form, Forms, Limits, Plan, Transition
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -106,27 +106,27 @@ def _solved(passes: Passes, band: Band, made: str, forms: Forms) -> Plan:
 
 
 def batch(
-    made: Callable[..., Plan], careful: Callable[..., Plan], error: Transition, scaled: Callable[..., Any] | None = None
+    made: Callable[..., Plan], again: Callable[..., Plan], error: Transition, scaled: Callable[..., Any] | None = None
 ) -> Batch:
     """Batch record of an operation.
 
-    `made`: (forms, limits, lower=) -> one of the plans above. `careful`: (forms of a matrix, limits, lower=) -> plan of
+    `made`: (forms, limits, lower=) -> one of the plans above. `again`: (forms of a matrix, limits, lower=) -> plan of
     the stage that comes next for a matrix that is far from 1. `error`: error of a matrix without a factor. `scaled`:
     as `Filter.scaled`.
     """
 
     @cached_plan
     def plan(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False) -> Plan:
-        members = tuple(Form(form.matrix) for form in forms)
-        after = Transition(FAR, "fallback", partial(careful, members, limits, lower=lower))
+        singles = tuple(Form(form.matrix) for form in forms)
+        after = Transition(FAR, FALLBACK, partial(again, singles, limits, lower=lower))
         return replace(made(forms, limits, lower=lower), after=(after, error))
 
-    look = _rejected_band_factors if made is substitute else rejected_definite
+    rejects = _rejected_band_factors if made is substitute else rejected_definite
     return Batch(
         most_batched,
         plan,
         Layout(lambda forms: forms[-1].matrix, 1, lambda forms: forms[0].matrix[1]),
-        Filter(look, watched=("least", *["norms"] * (made is not factor)), scaled=scaled),
+        Filter(rejects, watched=("least", *["norms"] * (made is not factor)), scaled=scaled),
     )
 
 

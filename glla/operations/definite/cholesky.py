@@ -166,12 +166,12 @@ def call_plan(kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool =
         results[result] = read_back(draft, results[result], forms[-1].matrix, limits, result)
     elif solves:
         watch(draft, "X", results["X"], forms[-1].matrix, results)
-    again = partial(careful, kind, forms, limits, lower=lower, **way)
+    again = partial(fallback_plan, kind, forms, limits, lower=lower, **way)
     return draft.plan(results, after=(Transition(far, FALLBACK, again), NOT_DEFINITE))
 
 
 @cached_plan
-def careful(kind: Kind, forms: Forms, limits: Limits, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
+def fallback_plan(kind: Kind, forms: Forms, limits: Limits, *, lower: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of the same with A scaled on the host, so that its diagonal is near 1; operands on the device are read back.
 
     Right-hand sides are scaled by rows as A, and then by columns, whose exponents are ``sizes``.
@@ -281,7 +281,7 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return ((b @ b.T / n + np.eye(n)).astype(np.float32),)
 
 
-STACKS = stack_definite.batch(stack_definite.factor, partial(careful, DENSE), NOT_DEFINITE)
+STACKS = stack_definite.batch(stack_definite.factor, partial(fallback_plan, DENSE), NOT_DEFINITE)
 """Batches of small matrices."""
 
 CHOLESKY = Operation(

@@ -84,19 +84,19 @@ def whole_solution(
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
     c_form, b_form = forms
     if not (c_form.resident or b_form.resident):
-        return careful_solution(kind, forms, limits, lower=lower)
+        return fallback_with_factors(kind, forms, limits, lower=lower)
     draft, results = Draft(kind.name), dict[str, str]()
     c = bring_in(draft, "C", c_form, limits, as_it_lies=kind.as_it_lies)
     b = bring_in_watched(draft, "B", b_form, limits, results)
     turned = kind.as_it_lies and c_form.resident and c_form.transposed
     results |= kind.add(draft, c, b, forms, limits, lower=lower is not turned)
     watch(draft, "X", results["X"], b_form.matrix, results)
-    far = Transition(FAR_FROM_ONE, FALLBACK, partial(careful_solution, kind, forms, limits, lower=lower))
+    far = Transition(FAR_FROM_ONE, FALLBACK, partial(fallback_with_factors, kind, forms, limits, lower=lower))
     return draft.plan(results, after=(far, ZERO))
 
 
 @cached_plan
-def careful_solution(kind: Kind, forms: Forms, limits: Limits, *, lower: bool) -> Plan:
+def fallback_with_factors(kind: Kind, forms: Forms, limits: Limits, *, lower: bool) -> Plan:
     """Plan of a solution scaled on the host, where need be; operands on the device are read back."""
     draft, (shape, (n, columns)) = Draft(kind.name), (form.matrix for form in forms)
     given = tuple(at_home(draft, name, form, limits) for name, form in zip("CB", forms, strict=True))
@@ -284,7 +284,7 @@ CHO_SOLVE = Operation(
     call_plan=partial(whole_solution, BY_FACTORS, lower=True),
     example=example_of_factor,
     settle=settle_solve,
-    batch=stack_definite.batch(stack_definite.substitute, partial(careful_solution, BY_FACTORS, lower=True), ZERO),
+    batch=stack_definite.batch(stack_definite.substitute, partial(fallback_with_factors, BY_FACTORS, lower=True), ZERO),
     function=Function(arguments=lambda c, b: ((c, True), b), vectors={"B": 1}),
     taken=Taken(aligned=aligned, fits=True),
 )
@@ -301,7 +301,7 @@ SOLVE_POS = Operation(
     call_plan=call_plan,
     example=example,
     settle=settle,
-    batch=stack_definite.batch(stack_definite.solve, partial(cholesky.careful, SYSTEM), cholesky.NOT_DEFINITE),
+    batch=stack_definite.batch(stack_definite.solve, partial(cholesky.fallback_plan, SYSTEM), cholesky.NOT_DEFINITE),
     variants={name: cholesky.VARIANTS[name] for name in ("rank2", "blocked")},
     taken=Taken(aligned=aligned, fits=True),
     function=Function(vectors={"B": 1}, public=False),

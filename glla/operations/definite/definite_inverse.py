@@ -131,31 +131,31 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **wa
     draft, results = Draft("inv_pos"), dict[str, str]()
     a = bring_in_watched(draft, "A", form, limits, results)
     results |= _inverted(draft, a, form.matrix, limits, **way)
-    far = Transition(FAR, FALLBACK, partial(careful, (form,), limits, **way))
+    far = Transition(FAR, FALLBACK, partial(fallback_plan, (form,), limits, **way))
     variant = way.get("variant")
     if form.resident:
         later: tuple[Transition, ...] = ()
         if variant == AUTHORS:
             whole_ = residuals.add_whole(draft, a, form.matrix, limits)
             results |= residuals.add_residual(draft, whole_, results["X"], form.matrix, limits)
-            later = (Transition("the residual may be too large", RESIDUAL, partial(look, form, limits)),)
+            later = (Transition("the residual may be too large", RESIDUAL, partial(check_residual, form, limits)),)
         return draft.plan(results, after=(far, cholesky.NOT_DEFINITE, *later))
     if variant == AUTHORS:
-        results["residual"] = _add_look(draft, a, results["X"], form.matrix, limits)
+        results["residual"] = _add_residual(draft, a, results["X"], form.matrix, limits)
     results["X"] = read_back(draft, results["X"], form.matrix, limits, "X")
     return draft.plan(results, after=(far, *_errors(variant)))
 
 
 @cached_plan
-def look(form: Form, limits: Limits) -> Plan:
-    """Plan of a look at the residual of the author's inverse, which is read back with its matrix."""
+def check_residual(form: Form, limits: Limits) -> Plan:
+    """Plan of the residual of the author's inverse, which is read back with its matrix."""
     draft = Draft(RESIDUAL)
     a = bring_in(draft, "A", form, limits)
     x = draft.operand("X", matrix(form.matrix))
-    return draft.plan({"residual": _add_look(draft, a, x, form.matrix, limits)}, after=(MISSED,))
+    return draft.plan({"residual": _add_residual(draft, a, x, form.matrix, limits)}, after=(MISSED,))
 
 
-def _add_look(draft: Draft, a: str, x: str, shape: Shape, limits: Limits) -> str:
+def _add_residual(draft: Draft, a: str, x: str, shape: Shape, limits: Limits) -> str:
     """Add the residual in float64 of matrices on the device; give its slot."""
     known = tuple(read_back(draft, one, shape, limits, f"{name} again") for name, one in (("A", a), ("X", x)))
     found = draft.slot("residual", HostArray((1,)))
@@ -164,7 +164,7 @@ def _add_look(draft: Draft, a: str, x: str, shape: Shape, limits: Limits) -> str
 
 
 @cached_plan
-def careful(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
+def fallback_plan(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     """Plan of the inverse of a matrix that was scaled on the host, so that its diagonal is near 1."""
     (form,), variant = forms, way.get("variant")
     shape, draft = form.matrix, Draft(FALLBACK)
@@ -174,7 +174,7 @@ def careful(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     at_device = upload(draft, scaled, shape, limits)
     results = _inverted(draft, at_device, shape, limits, **way)
     if variant == AUTHORS:
-        results["residual"] = _add_look(draft, at_device, results["X"], shape, limits)
+        results["residual"] = _add_residual(draft, at_device, results["X"], shape, limits)
     results["X"] = read_back(draft, results["X"], shape, limits, "X")
     return draft.plan({**results, "column exponents": exponents}, after=(cholesky.SMALL, *_errors(variant)))
 
@@ -239,7 +239,7 @@ INV_POS = Operation(
     call_plan=call_plan,
     example=cholesky.example,
     settle=settle,
-    batch=stack_definite.batch(stack_definite.invert, careful, cholesky.NOT_DEFINITE),
+    batch=stack_definite.batch(stack_definite.invert, fallback_plan, cholesky.NOT_DEFINITE),
     variants=VARIANTS,
     choose=choose,
     taken=Taken(fits=True),

@@ -22,7 +22,7 @@ from glla.operations.batches import stack
 from glla.operations.batches.stack import Passes, Stack
 from glla.operations.definite.cholesky_blocks import rank2
 from glla.operations.host import scaling
-from glla.operations.record import Array, Batch, Filter, Layout
+from glla.operations.record import FALLBACK, Array, Batch, Filter, Layout
 from glla.passes import PLAIN, Form, Forms, Limits, Plan, Transition, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
@@ -161,19 +161,19 @@ def small(forms: Forms, limits: Limits = PLAIN, *, result: int, given: bool = Fa
 FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
 
 
-def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Transition) -> Batch:
+def batch(made: Callable[..., Plan], again: Callable[..., Plan], error: Transition) -> Batch:
     """Batch record of an operation.
 
-    `made`: (forms, limits) -> one of the plans above. `careful`: (forms of a matrix, limits) -> plan of the stage that
+    `made`: (forms, limits) -> one of the plans above. `again`: (forms of a matrix, limits) -> plan of the stage that
     comes next for a matrix that is far from 1. `error`: error of a matrix without a factor.
     """
 
     @cached_plan
     def plan(forms: Forms, limits: Limits = PLAIN, **options: object) -> Plan:
-        after = Transition(FAR, "fallback", partial(careful, tuple(Form(form.matrix) for form in forms), limits))
+        after = Transition(FAR, FALLBACK, partial(again, tuple(Form(form.matrix) for form in forms), limits))
         return replace(_way(made, forms)(forms, limits), after=(after, error))
 
-    look, judged = (rejected_definite_factors, "factors") if made is substitute else (rejected_definite, "definite")
+    rejects, judged = (rejected_definite_factors, "factors") if made is substitute else (rejected_definite, "definite")
     scale = scaling.of_factor if made is substitute else scaling.of_definite
     scaled = scaling.for_factor if made is factor else scale
     watched = ("least", *["norms"] * (made in (solve, substitute)))
@@ -181,7 +181,7 @@ def batch(made: Callable[..., Plan], careful: Callable[..., Plan], error: Transi
         most_batched,
         plan,
         Layout(lambda forms: forms[-1].matrix, 2, lower_half=True),
-        Filter(look, judged, watched, scaled=scaled),
+        Filter(rejects, judged, watched, scaled=scaled),
     )
 
 

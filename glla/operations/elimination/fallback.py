@@ -86,8 +86,8 @@ def of_systems(forms: Forms, limits: Limits, equilibrate: bool) -> tuple[Transit
     n, columns = forms[-1].matrix
     own = System(n, columns, limits)
     return (
-        Transition(GREW, FALLBACK, partial(fallback, own, forms, equilibrate)),
-        Transition(SMALL, PIVOT_CHECK, partial(look, own, False)),
+        Transition(GREW, FALLBACK, partial(fallback_plan, own, forms, equilibrate)),
+        Transition(SMALL, PIVOT_CHECK, partial(check_pivots, own, False)),
         ZERO,
     )
 
@@ -117,7 +117,7 @@ def add_scaled(draft: Draft, forms: Forms, limits: Limits, equilibrate: bool = T
 
 
 @cached_plan
-def fallback(system: System, forms: Forms, equilibrate: bool = True) -> Plan:
+def fallback_plan(system: System, forms: Forms, equilibrate: bool = True) -> Plan:
     """Plan of the factors of a system scaled on the host first; operands on the device are read back."""
     n, limits = system.n, system.limits
     draft = Draft(FALLBACK)
@@ -130,7 +130,7 @@ def fallback(system: System, forms: Forms, equilibrate: bool = True) -> Plan:
     after: tuple[Transition, ...] = (
         Transition("entries grew, and a pivot is small or no number", COMPLETE, partial(complete, system)),
         Transition("no pivot is small", PROBE, partial(probe, system)),
-        Transition("a pivot is small", PIVOT_CHECK, partial(look, system)),
+        Transition("a pivot is small", PIVOT_CHECK, partial(check_pivots, system)),
         ZERO,
     )
     if system.refine:
@@ -149,7 +149,7 @@ def complete(system: System) -> Plan:
             Transition("the factors are not finite", error="NonFiniteError: the factors do not fit float32"),
             *(() if system.refine else (Transition("nor were the first ones good", error=DIVERGED),)),
             Transition("no pivot is small", PROBE, partial(probe, system)),
-            Transition("a pivot is small", PIVOT_CHECK, partial(look, system)),
+            Transition("a pivot is small", PIVOT_CHECK, partial(check_pivots, system)),
             ZERO,
         ),
     )
@@ -168,7 +168,7 @@ def probe(system: System) -> Plan:
     draft = Draft(PROBE)
     x = factors.probe(draft, factors.operands(draft, (system.n, system.n), False), system.limits)
     after = (
-        Transition("the inverse is large", PIVOT_CHECK, partial(look, system)),
+        Transition("the inverse is large", PIVOT_CHECK, partial(check_pivots, system)),
         Transition("the inverse is large, and entries grew", COMPLETE, partial(complete, system)),
         *system.solved,
     )
@@ -176,14 +176,14 @@ def probe(system: System) -> Plan:
 
 
 @cached_plan
-def look(system: System, solve: bool = True) -> Plan:
+def check_pivots(system: System, solve: bool = True) -> Plan:
     """Plan of a close pivot check; then the system is solved, or it was before."""
     draft = Draft(PIVOT_CHECK)
-    errors = add_look(draft, system.n, system.limits)
+    errors = add_pivot_check(draft, system.n, system.limits)
     return draft.plan({"errors": errors}, after=(SINGULAR, *(system.solved if solve else ())))
 
 
-def add_look(draft: Draft, n: int, limits: Limits) -> str:
+def add_pivot_check(draft: Draft, n: int, limits: Limits) -> str:
     """Add the read-back of packed factors that are there, and the rounding errors of their small pivots."""
     lu = draft.operand("LU", matrix((n, n)))
     diagonal = draft.operand("diagonal", texels_of(Storage(texels(n), 1)))
@@ -288,7 +288,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if not stage and not values.get("refine"):
         return _usual(forms, values)
     n = forms[0].shape[-1]
-    decide = {PROBE: _probed, PIVOT_CHECK: _looked, SUBSTITUTE: _substituted, REFINE: _refined}.get(stage, _factored)
+    decide = {PROBE: _probed, PIVOT_CHECK: _checked, SUBSTITUTE: _substituted, REFINE: _refined}.get(stage, _factored)
     return decide(values, stage, *acceptance.of_diagonal(values["diagonal"], n))
 
 
@@ -349,7 +349,7 @@ def _probed(values: Values, stage: str, u: acceptance.Floats, largest: acceptanc
     return Continue(COMPLETE) if values["grew"] and not values["last"] else Continue(PIVOT_CHECK)
 
 
-def _looked(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+def _checked(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
     found = acceptance.first_rounded_off(u, largest, values["errors"])
     if found is not None:
         return acceptance.singular(values["function"], len(u), found, values["which"])

@@ -237,7 +237,7 @@ def call_plan(
     """
     (form,) = forms
     if pivoting == "none":
-        return fallback(form, limits, ("none",), **way)
+        return fallback_plan(form, limits, ("none",), **way)
     m, n = shape = form.matrix
     k = min(shape)
     draft = Draft(f"{'lu_factor' if packed else 'plu'}")
@@ -271,13 +271,13 @@ def call_plan(
         for name, (slot, size) in parts.items():
             results[name] = slot if form.resident else read_back(draft, slot, size, limits, f"{name}_read")
     again = partial(call_plan, forms, limits, pivoting="partial", tried=pivoting, packed=packed, **way)
-    careful = partial(fallback, form, limits, in_turn(tried or pivoting), **way)
+    again_scaled = partial(fallback_plan, form, limits, in_turn(tried or pivoting), **way)
     worse = () if pivoting == "partial" else (Transition(WORSE, PARTIAL, again),)
-    return draft.plan(results, after=(*worse, Transition(GREW, FALLBACK, careful)))
+    return draft.plan(results, after=(*worse, Transition(GREW, FALLBACK, again_scaled)))
 
 
 @cached_plan
-def fallback(
+def fallback_plan(
     form: Form,
     limits: Limits,
     pivotings: tuple[str, ...],
@@ -308,12 +308,12 @@ def fallback(
         results["health_read"] = read_texels(draft, made["health"], "health_read")
         largest = draft.call("largest A", max_magnitude(shape), A=packed_a)["max"]
         results["largest_A"] = read_texels(draft, largest, "largest_A")
-        worse = partial(fallback, Form(shape), limits, pivotings, False, True, **way)
+        worse = partial(fallback_plan, Form(shape), limits, pivotings, False, True, **way)
         after = (Transition(WORSE, _instead(pivoting), worse),)
     results["packed LU"] = read_back(draft, made["LU"], shape, limits, "LU_read")
     results["exchanges"] = read_texels(draft, made["pivots"], "exchanges")
     if others:
-        further = partial(fallback, Form(shape), limits, tuple(others), False)
+        further = partial(fallback_plan, Form(shape), limits, tuple(others), False)
         after += (Transition(f"the residual is above 30: try {others[0]} pivoting", _stage(others[0]), further),)
     elif norm == "none":
         after += (Transition("a pivot is zero, or the residual is above 30", error="SingularMatrixError: pivot"),)

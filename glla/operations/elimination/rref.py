@@ -13,7 +13,7 @@ from glla.errors import ShapeError
 from glla.operations import acceptance
 from glla.operations.elimination import equilibrate, factors, known, plu
 from glla.operations.elimination.decided import by_float64, by_tolerance
-from glla.operations.elimination.fallback import add_look
+from glla.operations.elimination.fallback import add_pivot_check
 from glla.operations.elimination.panels import BlockedFactors
 from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch
 from glla.operations.layouts import blocks
@@ -272,7 +272,7 @@ def _scaled_back(draft: Draft, r: str, shape: Shape, results: Mapping[str, str],
 
 def _after(form: Form, limits: Limits, tol: bool) -> tuple[Transition, ...]:
     return (
-        Transition("a pivot is small, or the inverse large", LOOK, partial(_look, form, limits, tol)),
+        Transition("a pivot is small, or the inverse large", PIVOT_CHECK, partial(_check_pivots, form, limits, tol)),
         *_undecided(form, limits, tol),
     )
 
@@ -285,10 +285,10 @@ def _undecided(form: Form, limits: Limits, tol: bool) -> tuple[Transition, ...]:
 
 
 @cached_plan
-def _look(form: Form, limits: Limits, tol: bool) -> Plan:
+def _check_pivots(form: Form, limits: Limits, tol: bool) -> Plan:
     """Plan of a close pivot check."""
-    draft = Draft(LOOK)
-    errors = add_look(draft, min(form.matrix), limits)
+    draft = Draft(PIVOT_CHECK)
+    errors = add_pivot_check(draft, min(form.matrix), limits)
     return draft.plan({"errors": errors}, after=_undecided(form, limits, tol))
 
 
@@ -324,7 +324,7 @@ def let_through(form: Form, limits: Limits, pivoting: str = "partial") -> Plan:
 
 # -- which stage comes when -------------------------------------------------------------------------------------------
 
-LOOK, DECIDED, THROUGH = "pivot check", "float64", "partial pivoting"
+PIVOT_CHECK, DECIDED, THROUGH = "pivot check", "float64", "partial pivoting"
 """Names of the stages."""
 
 SURE = 0.5
@@ -362,13 +362,13 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         )
     else:
         u, largest = acceptance.of_diagonal(values["diagonal"], order)
-        if stage == LOOK:
+        if stage == PIVOT_CHECK:
             accepted = acceptance.first_rounded_off(u, largest, values["errors"], MARGIN) is None
         else:
             accepted = _accepted(shape, values, u, largest)
             if accepted and (acceptance.some_small(u, largest) or _inverse_is_large(values, largest)):
                 if acceptance.zero_pivot(u) is None:
-                    return Continue(LOOK)
+                    return Continue(PIVOT_CHECK)
                 accepted = False
     if accepted:
         return Done({"leading": tuple(range(order))})

@@ -71,11 +71,11 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
 
 def _after(form: Form, limits: Limits) -> tuple[Transition, ...]:
     when = "entries grew, or rows or columns are beyond 2^-40 to 2^40"
-    return (Transition(when, FALLBACK, partial(careful, form, limits)),)
+    return (Transition(when, FALLBACK, partial(fallback_plan, form, limits)),)
 
 
 @cached_plan
-def careful(form: Form, limits: Limits) -> Plan:
+def fallback_plan(form: Form, limits: Limits) -> Plan:
     """Plan of the parts of a determinant of a matrix that is scaled on the host first."""
     n = form.shape[-1]
     draft = Draft(FALLBACK)

@@ -52,7 +52,7 @@ VARIANTS = {
     )
 }
 
-LOOK = "residual in float64"
+RESIDUAL = "residual in float64"
 """Work of the host, and the stage for a matrix on the device, by their name in plans."""
 
 
@@ -105,7 +105,7 @@ EXACTLY = 2.0**-48
 
 @cached_plan
 def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
-    """Plan of a call: the inverse, and a look at its residual: on the host, or of a matrix on the device there."""
+    """Plan of a call: the inverse, and its residual: on the host, or of a matrix on the device there."""
     (form,) = forms
     shape = form.matrix
     draft, results = Draft("gauss_jordan"), dict[str, str]()
@@ -115,30 +115,31 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
         results["X"] = draft.call("inverse", inverse, A=a)["X"]
         results |= residual.add_residual(draft, a, results["X"], shape, limits)
         return draft.plan(
-            results, after=(Transition("the residual may be too large", LOOK, partial(look, form, limits)),)
+            results,
+            after=(Transition("the residual may be too large", RESIDUAL, partial(check_residual, form, limits)),),
         )
     known = draft.operand("A", HostArray(shape))
     a = upload(draft, known, shape, limits, form.transposed)
     x = read_back(draft, draft.call("inverse", inverse, A=a)["X"], shape, limits, "X")
-    return draft.plan({"X": x, "look": _add_look(draft, known, x, shape)}, after=(MISSED,))
+    return draft.plan({"X": x, "residual": _add_residual(draft, known, x, shape)}, after=(MISSED,))
 
 
 @cached_plan
-def look(form: Form, limits: Limits) -> Plan:
-    """Plan of a look at the residual of an inverse that is read back, with its matrix."""
-    draft = Draft(LOOK)
+def check_residual(form: Form, limits: Limits) -> Plan:
+    """Plan of the residual of an inverse that is read back, with its matrix."""
+    draft = Draft(RESIDUAL)
     a, x = (at_home(draft, name, one, limits) for name, one in (("A", form), ("X", resident(form.matrix)[0])))
-    return draft.plan({"look": _add_look(draft, a, x, form.matrix)}, after=(MISSED,))
+    return draft.plan({"residual": _add_residual(draft, a, x, form.matrix)}, after=(MISSED,))
 
 
-def _add_look(draft: Draft, a: str, x: str, shape: Shape) -> str:
-    found = draft.slot("look", HostArray((4,)))
-    draft.host(LOOK, looked_at, (a, x), (found,), flops=2 * shape[0] ** 3)
+def _add_residual(draft: Draft, a: str, x: str, shape: Shape) -> str:
+    found = draft.slot("residual", HostArray((4,)))
+    draft.host(RESIDUAL, residual_of, (a, x), (found,), flops=2 * shape[0] ** 3)
     return found
 
 
 @np.errstate(all="ignore")  # a residual that is not finite is rejected
-def looked_at(a: Array, x: Array) -> tuple[NDArray[np.float64]]:
+def residual_of(a: Array, x: Array) -> tuple[NDArray[np.float64]]:
     """norm(A X - I) / (n norm(A) norm(X) u) in the 1-norm, and, where it is too large, the result of `worst_pivot`.
 
     Of a matrix that is not finite, which was let through, it is zero.
@@ -193,12 +194,12 @@ def worst_pivot(a: NDArray[np.float64]) -> tuple[int, float, bool]:
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Decide from the residual: done, a look at it in float64, or an error that names a column."""
+    """Decide from the residual: done, the residual in float64, or an error that names a column."""
     if not stage and forms[0].resident:
         n = forms[0].shape[-1]
         accepted = residual.ratio(values, n) <= residual.ACCEPTED and residual.size(values, n) <= 1
-        return Done() if accepted else Continue(LOOK)
-    ratio, column, share, gone = (float(one) for one in values["look"].reshape(-1))
+        return Done() if accepted else Continue(RESIDUAL)
+    ratio, column, share, gone = (float(one) for one in values["residual"].reshape(-1))
     if ratio <= PROMISED:
         return Done()
     k, which = int(column), values["which"]

@@ -97,14 +97,14 @@ def call_plan(
         x = scaling.add_scaled_back(draft, read_back(draft, x, (n, columns), limits, "X"), exponents)
     else:
         watch(draft, "X", x, (n, columns), results)
-    far = Transition(FAR, FALLBACK, partial(fallback, forms, limits, transposed=transposed))
+    far = Transition(FAR, FALLBACK, partial(fallback_plan, forms, limits, transposed=transposed))
     return draft.plan({**results, "X": x}, after=(Transition("U has a zero on its diagonal", error=SINGULAR), far))
 
 
 @cached_plan
-def fallback(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
+def fallback_plan(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
     """Plan of the solution on the host, in float64."""
-    draft, n = Draft("fallback"), forms[0].matrix[0]
+    draft, n = Draft(FALLBACK), forms[0].matrix[0]
     given = [at_home(draft, name, form, limits) for name, form in zip(("LU", "B"), forms, strict=True)]
     given.append(draft.operand("pivots", texels_of(Storage(1, steps((n, n))))))
     x = draft.slot("X", HostArray(forms[1].matrix))
@@ -152,7 +152,7 @@ def on_device(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False)
     """Plan of a batch on the device, with transitions for single matrices."""
     made = triangle_batches.with_factors(forms, limits, transposed=transposed)
     far = Transition(
-        FAR, FALLBACK, partial(fallback, tuple(Form(form.matrix) for form in forms), limits, transposed=transposed)
+        FAR, FALLBACK, partial(fallback_plan, tuple(Form(form.matrix) for form in forms), limits, transposed=transposed)
     )
     return replace(made, after=(Transition("U has a zero on its diagonal", error=SINGULAR), far))
 

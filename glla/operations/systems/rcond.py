@@ -55,22 +55,22 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, par
     """
     (form,) = forms
     if not form.resident:
-        return replace(careful(form, limits), operation="rcond")
+        return replace(fallback_plan(form, limits), operation="rcond")
     shape, n = form.matrix, form.shape[-1]
     draft, results = Draft("rcond"), dict[str, str]()
     a = bring_in_watched(draft, "A", form, limits, results)
     results["norm_read"] = residual.add_norm(draft, a, shape, "norm_read")
     made = factors.factor(draft, a, shape, limits)
     results |= {"LU": made.lu, "pivots": made.records, "diagonal": factors.read_diagonal(draft, made)}
-    return draft.plan(results, flops(forms), after=(_care(form, limits), _climb(n, limits)))
+    return draft.plan(results, flops(forms), after=(_to_fallback(form, limits), _climb(n, limits)))
 
 
-def _care(form: Form, limits: Limits) -> Transition:
-    return Transition("entries grew, or are beyond 2^-40 to 2^40", FALLBACK, partial(careful, form, limits))
+def _to_fallback(form: Form, limits: Limits) -> Transition:
+    return Transition("entries grew, or are beyond 2^-40 to 2^40", FALLBACK, partial(fallback_plan, form, limits))
 
 
 @cached_plan
-def careful(form: Form, limits: Limits) -> Plan:
+def fallback_plan(form: Form, limits: Limits) -> Plan:
     """Plan of the factors of a matrix that is scaled by a power of two on the host."""
     n = form.shape[-1]
     draft = Draft(FALLBACK)
@@ -86,7 +86,7 @@ def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of the inverses of a batch, with transitions for single matrices."""
     form = forms[0].single
     when = "entries grew, a pivot is small, or entries are beyond 2^-40 to 2^40"
-    then = replace(_care(form, limits), when=when)
+    then = replace(_to_fallback(form, limits), when=when)
     return replace(solve.batched(forms, limits), operation="stack[rcond]", after=(then,))
 
 

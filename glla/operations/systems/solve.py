@@ -69,7 +69,7 @@ def call_plan(
     """
     if refine:
         system = fallback.System(*forms[-1].matrix, limits, True)
-        return replace(fallback.fallback(system, forms, equilibrate), operation="solve, refined")
+        return replace(fallback.fallback_plan(system, forms, equilibrate), operation="solve, refined")
     a_form, b_form = (*forms, Form(forms[0].shape))[:2]
     n, columns = b_form.matrix
     draft = Draft("inv" if inverse else "solve")

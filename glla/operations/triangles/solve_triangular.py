@@ -33,14 +33,14 @@ from glla.operations.layouts.crossing import (
 )
 from glla.operations.layouts.shapes import aligned, system
 from glla.operations.product.tiles import columns_at_once, in_blocks
-from glla.operations.record import Array, Batch, Filter, Function, Layout, Operation, Taken, Values, Way, kept
+from glla.operations.record import FALLBACK, Array, Batch, Filter, Function, Layout, Operation, Taken, Values, Way, kept
 from glla.operations.systems.streams import needed
 from glla.operations.triangles import triangle_batches, triangular
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, matrix, resident, texture
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
-FACTORS, LOOK = "triangles as factors", "substitute again in float64, where numbers are near float32's limits"
+FACTORS, AGAIN = "triangles as factors", "substitute again in float64, where numbers are near float32's limits"
 IN_FLOAT64 = "substitute in float64"
 """Work of the host, by its name in plans and traces."""
 
@@ -72,7 +72,7 @@ _SINGULAR = Transition("T has a zero on its diagonal", error="SingularMatrixErro
 
 def after(again: Callable[[], Plan], unit_diagonal: bool) -> tuple[Transition, ...]:
     """Stages after a substitution: an error, or once more on the host."""
-    far = Transition("numbers are near float32's limits", "fallback", again)
+    far = Transition("numbers are near float32's limits", FALLBACK, again)
     return (far,) if unit_diagonal else (_SINGULAR, far)
 
 
@@ -114,7 +114,7 @@ def call_plan(
         results["largest_X"] = _largest(draft, x, (n, columns), "X")
     else:
         x = read_back(draft, x, (n, columns), limits, "X")
-    again = partial(fallback, forms, limits, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed)
+    again = partial(fallback_plan, forms, limits, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed)
     return draft.plan({**results, "X": x}, after=after(again, unit_diagonal))
 
 
@@ -125,9 +125,9 @@ def _largest(draft: Draft, slot: str, shape: Shape, name: str) -> str:
 
 
 @cached_plan
-def fallback(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
+def fallback_plan(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
     """Plan of the substitution on the host, in float64."""
-    draft = Draft("fallback")
+    draft = Draft(FALLBACK)
     t, b = (at_home(draft, name, form, limits) for name, form in zip("TB", forms, strict=True))
     x = draft.slot("X", HostArray(forms[1].matrix))
     draft.host(IN_FLOAT64, lambda t, b: in_float64(t, b, **options), (t, b), (x,))
@@ -160,7 +160,7 @@ def batched(
         spare = np.zeros(storage.height * storage.width - raw.size, dtype=np.float32)
         return (np.concatenate([lu.reshape(-1), b.reshape(-1), spare]).reshape(-1, 1),)
 
-    def look(raw: Array, records: Array) -> tuple[Array]:
+    def again(raw: Array, records: Array) -> tuple[Array]:
         t, b = parted(raw)
         x = records.reshape(-1)[: prod(sides)].reshape(sides)
         places = np.flatnonzero(lost(t, b, x, **options))
@@ -175,7 +175,7 @@ def batched(
     draft.host(FACTORS, factors, (raw,), (elements,))
     made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
     x = draft.slot("X", HostArray(sides))
-    draft.host(LOOK, look, (raw, read_texels(draft, made, "records")), (x,))
+    draft.host(AGAIN, again, (raw, read_texels(draft, made, "records")), (x,))
     return draft.plan({"records": x}, after=() if unit_diagonal else (_SINGULAR,))
 
 
@@ -184,7 +184,7 @@ def on_device(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
     """Plan of a batch on the device, with transitions for single matrices."""
     made = triangle_batches.with_triangles(forms, limits, **options)
     options = {"lower": False, "unit_diagonal": False, "transposed": False} | options
-    again = partial(fallback, tuple(Form(form.matrix) for form in forms), limits, **options)
+    again = partial(fallback_plan, tuple(Form(form.matrix) for form in forms), limits, **options)
     return replace(made, after=after(again, options["unit_diagonal"]))
 
 
@@ -239,7 +239,7 @@ def tiles(
     left = None if room is None else room - matrix((n, n)).nbytes
     size = columns_at_once((n, columns), limits, left, part_of, matrix((n, n)))
     done = in_blocks(draft, b, (n, columns), size, limits, part_of(size), T=t)
-    again = partial(fallback, forms, limits, **options)
+    again = partial(fallback_plan, forms, limits, **options)
     return draft.plan({"X": done}, after=after(again, unit_diagonal))
 
 

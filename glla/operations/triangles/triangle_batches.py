@@ -60,7 +60,7 @@ def with_triangles(
     add_diagnostic("columns_B", right, b, "max_magnitude", (-2,))
     add_diagnostic("columns_X", x, View.of((count, n, columns)), "max_magnitude", (-2,))
     judge = flags.of_triangles(count, columns, False, unit_diagonal, size)
-    return _looked_at(draft, x, diagnostics, count * (len(diagnostics) + 2 * columns - 2), judge)
+    return _with_diagnostics(draft, x, diagnostics, count * (len(diagnostics) + 2 * columns - 2), judge)
 
 
 @cached_plan
@@ -97,7 +97,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
     add_diagnostic("most_X", x, solutions, "max_magnitude", (-2, -1))
     judge = flags.of_triangles(count, columns, True, False, size)
     solved = ordered(x, solutions) if transposed else x
-    return _looked_at(draft, solved, diagnostics, count * len(diagnostics), judge)
+    return _with_diagnostics(draft, solved, diagnostics, count * len(diagnostics), judge)
 
 
 def _add_diagnostic(
@@ -106,7 +106,7 @@ def _add_diagnostic(
     to[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
 
 
-def _looked_at(draft: Draft, x: str, diagnostics: dict[str, str], numbers: int, judge: Plan) -> Plan:
+def _with_diagnostics(draft: Draft, x: str, diagnostics: dict[str, str], numbers: int, judge: Plan) -> Plan:
     """Return the plan, with diagnostics to read: all, or if they are many, flags of rejected matrices."""
     results = {"matrices": x}
     if 4 * numbers <= linear_batches.READ_WHOLE:

@@ -17,7 +17,7 @@ from glla.operations.host.substitution import in_rounded_rows, of_given_factors
 from glla.operations.layouts.blocks import gather
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels
 from glla.operations.layouts.shapes import square
-from glla.operations.record import Array, Choice, Chosen, Function, Operation, Taken, Values, Way, builder
+from glla.operations.record import FALLBACK, Array, Choice, Chosen, Function, Operation, Taken, Values, Way, builder
 from glla.operations.reduce import max_magnitude
 from glla.operations.triangles import solve_triangular, triangular
 from glla.operations.triangles.solve_triangular import IN_FLOAT64, lost
@@ -150,19 +150,19 @@ def call_plan(
             results["diagonal"] = read_back(draft, diagonal, (n, 1), limits, "diagonal of T")
     else:
         x = read_back(draft, x, shape, limits, "X")
-    again = partial(fallback, forms, limits, lower=lower, unit_diagonal=unit_diagonal)
+    again = partial(fallback_plan, forms, limits, lower=lower, unit_diagonal=unit_diagonal)
     return draft.plan({**results, "X": x}, after=solve_triangular.after(again, unit_diagonal))
 
 
 @cached_plan
-def fallback(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
+def fallback_plan(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
     """Plan of the inverse on the host, in float64."""
     (form,) = forms
 
     def inverse(t: Array) -> tuple[Array]:
         return (in_rounded_rows("inv", t, np.eye(len(t)), **options),)
 
-    draft = Draft("fallback")
+    draft = Draft(FALLBACK)
     t, x = at_home(draft, "T", form, limits), draft.slot("X", HostArray(form.matrix))
     draft.host(IN_FLOAT64, inverse, (t,), (x,))
     return draft.plan({"X": x}, flops(forms))

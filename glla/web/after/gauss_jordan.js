@@ -46,7 +46,7 @@ SETTLE.gauss_jordan = (stage, v) => {
     const because = `n norm(A) norm(X) u is ${short(size)}, so that the inverse may come of noise in place of a pivot`;
     return residualAgain(v) ?? (size <= 1 ? { done: {} } : { go: "residual in float64", because });
   }
-  const [ratio, place, share, gone] = v.at("look");
+  const [ratio, place, share, gone] = v.at("residual");
   if (ratio <= THRESHOLDS.PROMISED) return { done: {} };
   if (gone) return { error: `SingularMatrixError: column ${place} depends on those before it` };
   return { error: `ConvergenceError: the residual is ${short(ratio)}, above ${THRESHOLDS.PROMISED}: in column ${place} a pivot of ${short(share)} times the largest entry was taken` };
