@@ -137,7 +137,10 @@ def test_one_matrix_gives_numbers(rng):
 @pytest.mark.parametrize("variant", ["adjugate", "adjugate_fused"])
 def test_inverses_out_of_range_are_refused(variant, rng):
     a = batch_of(3, 3, rng)
-    for exponent, message in ((127, r"got one below 2\^-126 at index \(1\) of the stack;"), (-140, "does not fit float32")):
+    for exponent, message in (
+        (127, r"got one below 2\^-126 at index \(1\) of the stack;"),
+        (-140, "does not fit float32"),
+    ):
         # 2^-140: entries are denormals, which a GPU may take for zeros
         given = a.copy()
         given[1] = np.eye(3) * 2.0**exponent
