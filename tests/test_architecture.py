@@ -510,9 +510,14 @@ def test_measurements_that_are_cited_are_there():
     assert not wrong
 
 
+TESTED_WITH = {"tridiagonal": "banded", "pentadiagonal": "banded"}
+"""Files of operations whose tests are in the file of their family."""
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_what_draws_has_shaders_and_tests(kernel):
-    shaders, tests = SHADERS / kernel, ROOT / "tests" / "operations" / f"test_{kernel}.py"
+    tests = ROOT / "tests" / "operations" / f"test_{TESTED_WITH.get(kernel, kernel)}.py"
+    shaders = SHADERS / kernel
     assert any(shaders.rglob("*.frag")), f"operations/{kernel}.py wants shaders in {relative(shaders)}/"
     assert tests.is_file(), f"operations/{kernel}.py wants {relative(tests)}"
 
