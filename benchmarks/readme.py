@@ -15,7 +15,7 @@ from benchmarks.study import RESULTS, ROOT, Data, read, slug, warnings
 from glla.lab import machine, peers
 from glla.lab.measurement import Measurement
 from glla.lab.samples import Samples
-from glla.lab.table import digits, markdown, quartiles
+from glla.lab.table import digits, markdown, milliseconds, quartiles
 
 README = ROOT / "README.md"
 START, END = "<!-- speed: python -m benchmarks readme -->", "<!-- end of speed -->"
@@ -238,15 +238,31 @@ def _small_rows(run: Data) -> list[tuple[str, ...]]:
 
 def speed(runs: Sequence[Data]) -> str:
     """Give the largest products, factorisations, systems and inverses of each device."""
-    return markdown(SPEED_HEAD, [(run["renderer"], *_speed(run, operation)) for run in runs for operation in SPEED])
+    best = [(run, _fastest(run, operation)[0]) for run in runs for operation in SPEED]
+    return markdown(SPEED_HEAD, [(*_of(run, one), *_ratios(one)) for run, one in best])
 
 
-def _speed(run: Data, operation: str) -> tuple[str, ...]:
-    """Cells of the fastest fragment shaders for an operation, at the largest size of a run."""
+def costs(runs: Sequence[Data]) -> str:
+    """Give the same at two orders, from NumPy to NumPy and cold, too."""
+    best = [(run, one) for run in runs for operation in SPEED for one in _fastest(run, operation)[1::-1]]
+    rows = [(*_of(run, one), *map(milliseconds, (one.end_to_end_seconds, one.cold_seconds)), *_ratios(one))
+            for run, one in best]  # fmt: skip
+    return markdown((*SPEED_HEAD[:4], "ms, NumPy to NumPy", "ms, first call", *SPEED_HEAD[4:]), rows)
+
+
+def _fastest(run: Data, operation: str) -> list[Measurement]:
+    """Fastest fragment shaders for an operation: of each order, the largest first."""
     timed = [one for one in run["records"] if one.operation == operation and one.resident]
-    best = min((one for one in timed if one.variant not in plots.BEYOND), key=lambda one: (-one.size, one.seconds))
-    ratios = map(digits, (best.ratio_to_usual, best.ratio_to_baseline))
-    return f"`{operation}`", str(best.size), digits(1e3 * best.seconds), *ratios
+    timed = sorted((one for one in timed if one.variant not in plots.BEYOND), key=lambda one: (-one.size, one.seconds))
+    return list({one.size: one for one in reversed(timed)}.values())[::-1]
+
+
+def _of(run: Data, one: Measurement) -> tuple[str, ...]:
+    return run["renderer"], f"`{one.operation}`", str(one.size), digits(1e3 * one.seconds)
+
+
+def _ratios(one: Measurement) -> tuple[str, ...]:
+    return digits(one.ratio_to_usual), digits(one.ratio_to_baseline)
 
 
 def parts(results: Path) -> dict[str, str]:
@@ -254,6 +270,7 @@ def parts(results: Path) -> dict[str, str]:
     return {
         "measurements": "\n\n".join(section(run) for run in whole(results)),
         "plots": images(results),
+        "costs": costs(whole(results)),
         "side-by-side": tables.side_by_side(results),
         "restoration": tables.restored(results),
         "windows": tables.squared(results),
