@@ -41,8 +41,8 @@ RESIDENT = "Array"
 NUMBER = "np.float32"
 """Annotation of a result that is a number for one matrix and an array for a batch: for calls of either kind."""
 
-FLAGS = {"refine": "RefinedSolution"}
-"""Options that, when True, change the returned type to this member of the annotation."""
+FLAGS = {"refine": ("RefinedSolution", "EighResult[Float64]")}
+"""Options that, when True, change the returned type to that of these which is a member of the annotation."""
 
 NOTE = "Written by ``python -m glla.generate``; do not edit."
 
@@ -72,7 +72,8 @@ def overloads(function: Callable[..., Any]) -> Iterator[Overload]:
     operands = _operands(function)
     members = _members(inspect.signature(function).return_annotation)
     flags = [name for name in inspect.signature(function).parameters if name in FLAGS]
-    plain = [member for member in members if member not in FLAGS.values()]
+    special = {flag: member for flag in flags for member in members if member in FLAGS[flag]}
+    plain = [member for member in members if member not in special.values()]
     there = [member for member in plain if RESIDENT in _names(member)]
     host = [member for member in plain if member not in there]
     resident = [member for member in plain if member in there or member == NUMBER] if there else []
@@ -80,8 +81,8 @@ def overloads(function: Callable[..., Any]) -> Iterator[Overload]:
     for name, kind in operands.items():
         for one in _with("Overriding[Given]", kind):
             yield Overload({name: one}, "Given")
-    for flag in flags:
-        yield Overload({flag: "Literal[True]"}, FLAGS[flag], flag)
+    for flag, member in special.items():
+        yield Overload({flag: "Literal[True]"}, member, flag)
     for name, kind in operands.items() if resident else ():
         yield Overload({name: _with(RESIDENT, kind)[-1]} | off, " | ".join(resident))
     yield Overload(off, " | ".join(host))

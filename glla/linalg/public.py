@@ -9,6 +9,7 @@ PLACES = {
     "cholesky": "glla.linalg.factorise:cholesky",
     "cholesky_banded": "glla.linalg.definite:cholesky_banded",
     "det": "glla.linalg.determinants:det",
+    "eigen_bounds": "glla.linalg.spectral.bounds:eigen_bounds",
     "eigh": "glla.linalg.spectral.symmetric:eigh",
     "eigvalsh": "glla.linalg.spectral.symmetric:eigvalsh",
     "inv": "glla.linalg.systems:inv",

@@ -9,6 +9,7 @@ from glla.array.array import Array
 from glla.array.convert import Float32
 from glla.gl import DeviceLike
 from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
+from glla.linalg.spectral.refined import Float64
 from glla.linalg.spectral.results import EighResult
 from glla.registry import Overriding
 
@@ -22,6 +23,7 @@ __all__ = [
     "cholesky",
     "cholesky_banded",
     "det",
+    "eigen_bounds",
     "eigh",
     "eigvalsh",
     "inv",
@@ -331,7 +333,56 @@ def det(a: Array, *, device: DeviceLike | None = None, check_finite: bool = True
 @overload
 def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Float32: ...
 @overload
-def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+def eigen_bounds(a: Overriding[Given], w: Any, v: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Bounds b of eigenpairs: an eigenvalue of A lies between w_i - b_i and w_i + b_i, for each i.
+
+    Examples
+    --------
+    >>> import glla
+    >>> a = [[2, 1], [1, 2]]
+    >>> w, v = glla.eigh(a)
+    >>> bool((glla.eigen_bounds(a, w, v) < 1e-5).all())
+    True
+    >>> float(glla.eigen_bounds(a, [2.5], [[1], [1]]).round(3)[0])
+    0.5
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., n, n)
+        Real numbers, symmetric; both triangles are read.
+    w : array_like or Array, shape (..., k)
+        Values, of `eigh` or of any other method.
+    v : array_like or Array, shape (..., n, k)
+        A vector for each value, in columns, of any length but zero.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    b : ndarray of float32 or Array, shape (..., k)
+        norm(A v - w v) / norm(v), by one product in float32, and its own rounding error: (n + 8) u (norm(A) + abs(w)),
+        with Frobenius's norm. Nothing is said of the vectors, nor whether two intervals hold the same eigenvalue.
+        Infinite, or NaN, where the product leaves float32's range, or a vector is zero.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError
+        Shapes do not fit; not real, not finite.
+    """
+@overload
+def eigen_bounds(a: Any, w: Overriding[Given], v: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+@overload
+def eigen_bounds(a: Any, w: Any, v: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+@overload
+def eigen_bounds(a: Array, w: Any, v: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+@overload
+def eigen_bounds(a: Any, w: Array, v: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+@overload
+def eigen_bounds(a: Any, w: Any, v: Array, *, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+@overload
+def eigen_bounds(a: Any, w: Any, v: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
+@overload
+def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, refine: bool = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Eigenvalues and eigenvectors of a symmetric matrix, with the semantics of `numpy.linalg.eigh`.
 
     Error, cost and sources: ``docs/facts/methods.md``.
@@ -352,6 +403,9 @@ def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, subset_by_index
         Real numbers, symmetric: only the triangle that `UPLO` names is read.
     UPLO : {"L", "U"}
         The lower triangle, or the upper one.
+    refine : bool
+        Refine the pairs to float64, with a product of float64 on the host a step. `a` is taken in float64; results are
+        arrays of float64 on the host.
     subset_by_index : (int, int), optional
         The first and the last pair, counted from 0 in ascending order, as in `scipy.linalg.eigh`.
     variant : str, optional
@@ -363,9 +417,7 @@ def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, subset_by_index
     -------
     EighResult
         ``eigenvalues``, (..., n), ascending, and ``eigenvectors``, (..., n, n), in columns, each with its largest entry
-        positive; or those of the subset. Vectors of equal eigenvalues are any orthonormal basis of their space. Of an
-        Array both are Array. Synchronises, unless ``check_finite=False``: residual and orthogonality are judged before
-        they are given.
+        positive; or those of the subset. Of an Array both are Array. Synchronises, unless ``check_finite=False``.
 
     Raises
     ------
@@ -373,14 +425,18 @@ def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, subset_by_index
         `a` is not square, not real, not finite, or an eigenvalue does not fit float32; unknown UPLO or variant, or a
         subset that is none.
     ConvergenceError
-        Residual or orthogonality exceed 10 n u.
+        Residual or orthogonality exceed 10 n u; with `refine` the residual exceeds 10 n u of float64.
     LimitError, OutOfMemoryError
         `a` is of an order above a texture's side, or does not fit the memory.
     """
 @overload
-def eigh(a: Array, UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array]: ...
+def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, refine: Literal[True], subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float64]: ...
 @overload
-def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float32]: ...
+def eigh(a: Array, UPLO: Literal["L", "U"] = "L", *, refine: Literal[False] = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array]: ...
+@overload
+def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, refine: Literal[False] = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float32]: ...
+@overload
+def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, refine: bool = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array] | EighResult[Float32] | EighResult[Float64]: ...
 @overload
 def eigvalsh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["bisection"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Eigenvalues of a symmetric matrix, with the semantics of `numpy.linalg.eigvalsh`.

@@ -40,6 +40,7 @@ CALLS = {  # what functions are called with, besides those of one matrix
     "matmul": [(SQUARE, SQUARE), (WIDE, WIDE.T), (WIDE, np.arange(7)), (np.arange(3), np.arange(3)), (STACK, SQUARE)],
     "solve": [(SQUARE, SQUARE), (SQUARE, np.arange(5)), (SQUARE, np.ones((2, 5, 1))), (STACK, np.ones((5, 2)))],
     "lu_solve": [(glla.lu_factor(SQUARE), np.arange(5)), (glla.lu_factor(SQUARE), SQUARE)],
+    "eigen_bounds": [(SQUARE, np.arange(5), SQUARE)],
     "rref": [(SQUARE,), (WIDE,), (np.zeros((0, 3)),)],
     "plu": [(SQUARE,), (WIDE,), (WIDE.T,), (np.zeros((3, 0)),), ([[1, 2], [3, 4]],)],
 }

@@ -35,6 +35,7 @@ def arrays(x: NDArray[np.float64]) -> None:
     assert_type(glla.qr(x), Factors)
     assert_type(glla.eigh(x), EighResult[Float32])
     assert_type(glla.eigvalsh(x), Float32)
+    assert_type(glla.eigen_bounds(x, x.diagonal(), x), Float32)
     assert_type(glla.lstsq(x, x), LeastSquares)
     assert_type(glla.plu(x), PLU[Float32])
     assert_type(glla.plu(x).L, Float32)
@@ -59,6 +60,7 @@ def arrays(x: NDArray[np.float64]) -> None:
 def refinement(x: NDArray[np.float64], A: Array, exact: bool) -> None:
     """The option that changes what is returned."""
     assert_type(glla.solve(x, x, refine=True), RefinedSolution)
+    assert_type(glla.eigh(x, refine=True), EighResult[NDArray[np.float64]])
     assert_type(glla.solve(A, x, True), RefinedSolution)
     assert_type(glla.solve(x, x, refine=False), Float32)
     assert_type(glla.solve(x, x, refine=exact), Array | Float32 | RefinedSolution)
@@ -84,6 +86,7 @@ def matrices(A: Array, x: NDArray[np.float64]) -> None:
     assert_type(glla.qr(A), QRResult[Array] | Array | tuple[Array, Array])
     assert_type(glla.eigh(A), EighResult[Array])
     assert_type(glla.eigvalsh(A), Array)
+    assert_type(glla.eigen_bounds(A, A[0], A), Array)
     assert_type(glla.lstsq(A, x), tuple[Array, Array, int, Array])
     assert_type(glla.plu(A), PLU[Array])
     assert_type(glla.plu(A).U, Array)
@@ -131,6 +134,7 @@ def futures(gpu: Coprocessor, x: NDArray[np.float64], exact: bool) -> None:
     assert_type(gpu.qr(x), Pending[Factors])
     assert_type(gpu.eigh(x), Pending[EighResult[Float32]])
     assert_type(gpu.eigvalsh(x), Pending[Float32])
+    assert_type(gpu.eigen_bounds(x, x.diagonal(), x), Pending[Float32])
     assert_type(gpu.lstsq(x, x), Pending[LeastSquares])
     assert_type(gpu.solve_banded((1, 0), x, x), Pending[Float32])
     assert_type(gpu.solveh_banded(x, x, lower=True), Pending[Float32])

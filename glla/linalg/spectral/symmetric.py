@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,13 @@ from glla.array.convert import Float32
 from glla.errors import OptionError, one_of
 from glla.gl import DeviceLike
 from glla.linalg.caller import Caller
-from glla.linalg.operands import device_of, known_variant, operand, placed, square
+from glla.linalg.operands import as_float64, device_of, known_variant, operand, placed, square
+from glla.linalg.products import matmul
+from glla.linalg.spectral.refined import Float64, refined
 from glla.linalg.spectral.results import EighResult
 from glla.operations import OPERATIONS
+from glla.operations.acceptance import matrix_of_stack
+from glla.operations.host.scaling import by_one
 from glla.operations.spectral.symmetric import Subset
 from glla.registry import public
 
@@ -24,11 +29,12 @@ def eigh(
     a: Any,
     UPLO: str = "L",  # NumPy's name
     *,
+    refine: bool = False,
     subset_by_index: tuple[int, int] | None = None,
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> EighResult[Array] | EighResult[Float32]:
+) -> EighResult[Array] | EighResult[Float32] | EighResult[Float64]:
     """Eigenvalues and eigenvectors of a symmetric matrix, with the semantics of `numpy.linalg.eigh`.
 
     Error, cost and sources: ``docs/facts/methods.md``.
@@ -49,6 +55,9 @@ def eigh(
         Real numbers, symmetric: only the triangle that `UPLO` names is read.
     UPLO : {"L", "U"}
         The lower triangle, or the upper one.
+    refine : bool
+        Refine the pairs to float64, with a product of float64 on the host a step. `a` is taken in float64; results are
+        arrays of float64 on the host.
     subset_by_index : (int, int), optional
         The first and the last pair, counted from 0 in ascending order, as in `scipy.linalg.eigh`.
     variant : str, optional
@@ -60,9 +69,7 @@ def eigh(
     -------
     EighResult
         ``eigenvalues``, (..., n), ascending, and ``eigenvectors``, (..., n, n), in columns, each with its largest entry
-        positive; or those of the subset. Vectors of equal eigenvalues are any orthonormal basis of their space. Of an
-        Array both are Array. Synchronises, unless ``check_finite=False``: residual and orthogonality are judged before
-        they are given.
+        positive; or those of the subset. Of an Array both are Array. Synchronises, unless ``check_finite=False``.
 
     Raises
     ------
@@ -70,10 +77,12 @@ def eigh(
         `a` is not square, not real, not finite, or an eigenvalue does not fit float32; unknown UPLO or variant, or a
         subset that is none.
     ConvergenceError
-        Residual or orthogonality exceed 10 n u.
+        Residual or orthogonality exceed 10 n u; with `refine` the residual exceeds 10 n u of float64.
     LimitError, OutOfMemoryError
         `a` is of an order above a texture's side, or does not fit the memory.
     """
+    if refine:
+        return _refined(a, UPLO, subset_by_index, variant, device, check_finite)
     value, lower = _taken("eigh", a, UPLO, variant, check_finite)
     subset = _subset("eigh", subset_by_index, value.shape[-1])
     if value.size == 0:
@@ -160,10 +169,36 @@ def _subset(function: str, indices: Any, n: int) -> dict[str, Subset]:
     return {} if (first, last) == (0, n - 1) else {"subset": Subset(first, last - first + 1)}
 
 
+def _refined(
+    a: Any, uplo: str, subset_by_index: Any, variant: str | None, device: DeviceLike | None, check_finite: bool
+) -> EighResult[Float64]:
+    """Find the pairs in float64."""
+    wide = as_float64("eigh", "A", a, check_finite)
+    square("eigh", "A", wide)
+    lower = _lower("eigh", uplo)
+    half = np.tril(wide) if lower else np.triu(wide)
+    wide = half + np.swapaxes(np.tril(half, -1) if lower else np.triu(half, 1), -1, -2)
+    target, subset = device_of("eigh", device, a), _subset("eigh", subset_by_index, wide.shape[-1])
+    w, v = np.empty(wide.shape[:-1]), np.empty(wide.shape)
+    product: Any = partial(matmul, device=target)
+    for index in np.ndindex(wide.shape[:-2] if wide.size else (0,)):
+        start: Any = eigh(by_one(wide[index])[0], variant=variant, device=target, check_finite=check_finite)
+        which = matrix_of_stack(index)
+        w[index], v[index] = refined("eigh", wide[index], start.eigenvectors, product, which)
+    if subset:
+        chosen = slice(subset["subset"].first, subset["subset"].first + subset["subset"].count)
+        w, v = w[..., chosen], v[..., chosen]
+    return EighResult(w, v)
+
+
 def _taken(function: str, a: Any, uplo: str, variant: str | None, check_finite: bool) -> tuple[Float32 | Array, bool]:
     """Take the operand, and whether its lower triangle is read."""
     value = operand(function, "A", a, check_finite)
     square(function, "A", value)
-    one_of(f"{function}: UPLO", uplo, ("L", "U", "l", "u"))
     known_variant(function, OPERATIONS[function], variant)
-    return value, uplo in ("L", "l")
+    return value, _lower(function, uplo)
+
+
+def _lower(function: str, uplo: str) -> bool:
+    """Whether a triangle is the lower one."""
+    return one_of(f"{function}: UPLO", uplo, ("L", "U", "l", "u")) in ("L", "l")
