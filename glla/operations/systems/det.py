@@ -34,7 +34,7 @@ from glla.operations.record import (
     Verdict,
     Way,
 )
-from glla.operations.systems.inverse import example
+from glla.operations.systems.solve import example_of_inverse
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix
 from glla.passes.cache import cached_plan
 
@@ -243,7 +243,7 @@ SLOGDET = Operation(
     flops=flops,
     device_plan=device_plan,
     call_plan=call_plan,
-    example=example,
+    example=example_of_inverse,
     trial=Trial(values=_sign_and_log),
     settle=settle,
     taken=Taken(fits=True),

@@ -29,7 +29,6 @@ from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
 from glla.operations.record import BATCHED, FALLBACK, Continue, Done, Layout, Operation, Taken, Trial, Values, Verdict
 from glla.operations.systems import solve
-from glla.operations.systems.inverse import device_plan, example
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant
 from glla.passes.cache import cached_plan
 
@@ -222,9 +221,9 @@ RCOND = Operation(
     results=("rcond",),
     check=partial(square, "rcond"),
     flops=flops,
-    device_plan=device_plan,
+    device_plan=solve.inverse_plan,
     call_plan=call_plan,
-    example=example,
+    example=solve.example_of_inverse,
     trial=Trial(values=None),
     settle=settle,
     batch=replace(

@@ -1,4 +1,4 @@
-"""Systems of linear equations A X = B."""
+"""Systems of linear equations A X = B, and the inverse, as the solution of A X = I."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from glla.operations.elimination.plu import SOLVERS
 from glla.operations.host import scaling
 from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import bring_in, bring_in_watched, read_back, watch
-from glla.operations.layouts.shapes import aligned, system
+from glla.operations.layouts.shapes import aligned, square, system
 from glla.operations.record import Array, Batch, Filter, Function, Layout, Operation, Taken, Way
 from glla.operations.systems import streams
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan, matrix
 from glla.passes.cache import cached_plan
 
 FAR_FROM_SINGULAR = 2.0**18
@@ -198,4 +198,46 @@ SOLVE = Operation(
     batch=SYSTEMS,
     tiles=streamed,
     function=Function(vectors={"B": 1}, host="glla.hybrid.host:solve"),
+)
+
+
+# -- the inverse ------------------------------------------------------------------------------------------------------
+
+
+def flops_of_inverse(forms: Forms) -> int:
+    """Additions and multiplications as LAPACK counts an inverse, 2 n^3; substituting into all of I takes 8/3 n^3."""
+    return 2 * forms[0].count * forms[0].shape[-1] ** 3
+
+
+@cached_plan
+def inverse_plan(
+    forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()
+) -> Plan:
+    """Plan of the inverse on the device: factors, then substitution into the identity. `variant` is one of `plu`."""
+    shape = forms[0].matrix
+    draft = Draft("inv")
+    a = draft.operand("A", matrix(shape))
+    made = factors.factor(draft, a, shape, limits, equilibrated=True, variant=variant or None, parameters=parameters)
+    b = draft.call("I", packing.identity(shape))["I"]
+    return draft.plan({"X": factors.substitute(draft, made, b, shape[0], limits)}, flops_of_inverse(forms))
+
+
+def example_of_inverse(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A matrix with entries between 0 and 10, as the thesis has them."""
+    return (rng.uniform(0, 10, (n, n)).astype(np.float32),)
+
+
+INV = replace(
+    SOLVE,
+    name="inv",
+    formula="A X = I",
+    operands=("A",),
+    check=partial(square, "inv"),
+    flops=flops_of_inverse,
+    device_plan=inverse_plan,
+    call_plan=partial(call_plan, inverse=True),
+    example=example_of_inverse,
+    batch=replace(SYSTEMS, layout=replace(SYSTEMS.layout, matrix=lambda forms: forms[0].matrix)),
+    taken=Taken(fits=True),
+    function=Function(host="glla.hybrid.host:inv"),
 )
