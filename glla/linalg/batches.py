@@ -235,7 +235,7 @@ class Batches:
     def _once_more(
         self, places: Places, given: tuple[Host, ...], count: int, batch: Index
     ) -> Sequence[tuple[Places, Results]]:
-        """Run rejected matrices of a batch of `count` together, scaled; give numbers and results of those accepted.
+        """Run rejected matrices of a batch of `count` as one batch, scaled; give numbers and results of those accepted.
 
         A batch of one goes on alone at once, as do matrices that are not finite.
         """

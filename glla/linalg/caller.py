@@ -1,7 +1,7 @@
 """One call of a public function: for one matrix or a batch, on the host or on a device, batched or looped.
 
 operands --> one A for all?      its right-hand sides side by side: one system
-         --> a batch of small?   one plan for all; matrices that its filter rejects are scaled and go together once
+         --> a batch of small?   one plan for all; matrices that its filter rejects are scaled and batched once
                                  more, and each one that is rejected again is settled by its operation
          --> else                matrix by matrix, right-hand sides in blocks that a texture holds
 

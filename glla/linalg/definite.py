@@ -120,7 +120,7 @@ def cho_solve(
     Notes
     -----
     Error: norm(b - A x) / ((norm(abs(L) abs(L^T)) norm(x) + norm(b)) n u) stays below 30, u = 2^-24. Cost: 2 n^2 k
-    flop; passes as `lu_solve`; small matrices of a stack go together, by n / 4 + 3 passes. Source: LAPACK
+    flop; passes as `lu_solve`; small matrices of a stack are batched: n / 4 + 3 passes. Source: LAPACK
     potrs.
     """
     c, lower = pair("cho_solve", c_and_lower, "(c, lower) of cho_factor")
@@ -214,7 +214,7 @@ def cholesky_banded(
     Notes
     -----
     Error: norm(A - L L^T) / (n norm(A) u) stays below 30, u = 2^-24. Cost: n w^2 flop; 3 n / 16 passes, n / 16 for a
-    narrow band on a GPU. Bands of a stack go together, by as many passes as one. Source: LAPACK pbtrf.
+    narrow band on a GPU. Bands of a stack are batched: as many passes as one. Source: LAPACK pbtrf.
     """
     function = "cholesky_banded"
     bands = operand(function, "ab", ab, check_finite)

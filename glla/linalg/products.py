@@ -74,7 +74,7 @@ def matmul(
         Complex or object operands; NaN, infinity, or an overflow of float32 (`out`, if given, holds it then). `out` is
         not float32.
     OptionError
-        No such variant; `out` is no array that can be written, or stands beside an Array.
+        No such variant; `out` is no array that can be written, or is given beside an Array.
     LimitError, OutOfMemoryError
         The variant needs more than this device has; an Array is larger than a texture; no tile fits the memory.
     """

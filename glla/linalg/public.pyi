@@ -128,7 +128,7 @@ def cho_solve(c_and_lower: Overriding[Given], b: Any, overwrite_b: bool = False,
     Notes
     -----
     Error: norm(b - A x) / ((norm(abs(L) abs(L^T)) norm(x) + norm(b)) n u) stays below 30, u = 2^-24. Cost: 2 n^2 k
-    flop; passes as `lu_solve`; small matrices of a stack go together, by n / 4 + 3 passes. Source: LAPACK
+    flop; passes as `lu_solve`; small matrices of a stack are batched: n / 4 + 3 passes. Source: LAPACK
     potrs.
     """
 @overload
@@ -287,7 +287,7 @@ def cholesky_banded(ab: Overriding[Given], overwrite_ab: bool = False, lower: bo
     Notes
     -----
     Error: norm(A - L L^T) / (n norm(A) u) stays below 30, u = 2^-24. Cost: n w^2 flop; 3 n / 16 passes, n / 16 for a
-    narrow band on a GPU. Bands of a stack go together, by as many passes as one. Source: LAPACK pbtrf.
+    narrow band on a GPU. Bands of a stack are batched: as many passes as one. Source: LAPACK pbtrf.
     """
 @overload
 def cholesky_banded(ab: Array, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True, *, variant: Literal["block16", "sixteen"] | str | None = None, device: DeviceLike | None = None) -> Array: ...
@@ -728,7 +728,7 @@ def matmul(a: Overriding[Given], b: Any, *, out: Any = None, variant: Literal["i
         Complex or object operands; NaN, infinity, or an overflow of float32 (`out`, if given, holds it then). `out` is
         not float32.
     OptionError
-        No such variant; `out` is no array that can be written, or stands beside an Array.
+        No such variant; `out` is no array that can be written, or is given beside an Array.
     LimitError, OutOfMemoryError
         The variant needs more than this device has; an Array is larger than a texture; no tile fits the memory.
     """
@@ -882,7 +882,7 @@ def rcond(a: Overriding[Given], *, device: DeviceLike | None = None, check_finit
     -----
     An estimate, never below the true value by more than rounding, seldom above three times it; below 1e-7 it tells no
     more than that. Cost: 2/3 n^3 + 8 n^2 flop: passes of `lu_factor`, and up to 11 times those of `lu_solve`. Matrices
-    of a stack up to order 256 are inverted together, 8/3 n^3 flop for each, in the passes of `inv`. What is on the
+    of a stack up to order 256 are inverted as a batch, 8/3 n^3 flop for each, in the passes of `inv`. What is on the
     device stays there, unless entries grow or are near float32's limits. Norms are summed in float32 there, on the host
     in float64: the two results differ by at most 2 n u of themselves, u = 2^-24. Sources: Hager 1984; Higham 1988;
     LAPACK gecon.
@@ -1118,7 +1118,7 @@ def solve_triangular(a: Overriding[Given], b: Any, trans: int | str = 0, lower: 
     check_finite : bool
         Refuse NaN and infinity anywhere. Without it the other triangle may hold anything.
     variant : str, optional
-        A key of `glla.operations.triangles.triangular.VARIANTS`: then members of a stack go one by one.
+        A key of `glla.operations.triangles.triangular.VARIANTS`: then matrices of a stack are looped.
     device
         As in `matmul`.
 

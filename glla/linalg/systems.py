@@ -247,7 +247,7 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     -----
     An estimate, never below the true value by more than rounding, seldom above three times it; below 1e-7 it tells no
     more than that. Cost: 2/3 n^3 + 8 n^2 flop: passes of `lu_factor`, and up to 11 times those of `lu_solve`. Matrices
-    of a stack up to order 256 are inverted together, 8/3 n^3 flop for each, in the passes of `inv`. What is on the
+    of a stack up to order 256 are inverted as a batch, 8/3 n^3 flop for each, in the passes of `inv`. What is on the
     device stays there, unless entries grow or are near float32's limits. Norms are summed in float32 there, on the host
     in float64: the two results differ by at most 2 n u of themselves, u = 2^-24. Sources: Hager 1984; Higham 1988;
     LAPACK gecon.

@@ -62,7 +62,7 @@ def solve_triangular(
     check_finite : bool
         Refuse NaN and infinity anywhere. Without it the other triangle may hold anything.
     variant : str, optional
-        A key of `glla.operations.triangles.triangular.VARIANTS`: then members of a stack go one by one.
+        A key of `glla.operations.triangles.triangular.VARIANTS`: then matrices of a stack are looped.
     device
         As in `matmul`.
 
@@ -124,7 +124,7 @@ def inverse_of_triangle(
     Of the shape of `a`. Synchronises.
     `a`, (..., n, n): real numbers. Only the upper triangle is read, with `lower` only the lower one. `lower`,
     `unit_diagonal`, `check_finite`, `device`: as in `solve_triangular`. `variant`: a key of
-    `glla.operations.triangles.triangular_inverse.VARIANTS`: then members of a stack go one by one.
+    `glla.operations.triangles.triangular_inverse.VARIANTS`: then matrices of a stack are looped.
     Raises SingularMatrixError: the diagonal has a zero; names its place. Raises ShapeError, DTypeError, NonFiniteError,
     OptionError, LimitError, OutOfMemoryError: as `solve_triangular`.
 
@@ -146,7 +146,7 @@ def inverse_of_triangle(
     target, systems = device_of("inv", device, value), OPERATIONS["solve_triangular"].batch
     assert systems is not None
     small = systems.most((Form((prod(stack), n, n)), Form((prod(stack), n, n))), target.limits)
-    if variant is None and prod(stack) > 1 and small:  # together, as solutions of a x = I
+    if variant is None and prod(stack) > 1 and small:  # batched, as solutions of a x = I
         ones = identity((n, n), target) if isinstance(value, Array) else np.eye(n, dtype=np.float32)
         names, options = ("A", "b"), {**options, "transposed": False}
         call = Caller("solve_triangular", "inv", target, check_finite, names, options=options)

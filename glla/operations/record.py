@@ -218,7 +218,7 @@ which says whether it is finite."""
 class Batch:
     """How a batch of small matrices goes through one plan, see `glla.operations.batches.stack`."""
 
-    # (forms, limits) -> most matrices that may go at once; 0 if they go one by one
+    # (forms, limits) -> most matrices that may go at once; 0 if they are looped
     most: Callable[[Forms, Limits], int]
     # (forms of the batch, limits, **options) -> plan. Operand ``raw``: the operands, one after the other. Result
     # ``records``: a record for each matrix
@@ -303,7 +303,7 @@ class Operation:
     function: Function = Function()
     trial: Trial = Trial()
     about: Variant = field(default_factory=partial(Variant, "", ""))  # its summary and source, if variants lack them
-    batch: Batch | None = None  # how small matrices go together
+    batch: Batch | None = None  # how small matrices are batched
     # (forms, limits, room, **options) -> plan that streams the operands through the device, tile by tile, or None if
     # they fit as a whole; `room` is the bytes left, or None without a cap. None for an operation that does not stream
     tiles: Callable[..., Plan | None] | None = None

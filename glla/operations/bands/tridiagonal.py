@@ -2,9 +2,9 @@
 
     bands and right sides --> equations --> reduced, level by level --> unknowns, back level by level --> X, and a check
 
-Systems are interleaved, equation i of all of them together (``lib/tridiagonal.glsl``), so that a pass works on all and
-their number does not change the number of passes. Systems may be stored in columns or in rows: the second half of an
-alternating-direction step needs no transpose.
+Systems are interleaved, equation i of all of them side by side (``lib/tridiagonal.glsl``), so that a pass works on all
+and their number does not change the number of passes. Systems may be stored in columns or in rows: the second half of
+an alternating-direction step needs no transpose.
 
 Sources: Hockney 1965 (cyclic reduction); Hockney and Jesshope 1981 (parallel cyclic reduction); Wang 1981 (partition);
 Zhang, Cohen and Owens, "Fast tridiagonal solvers on the GPU" (2010), which compares them.

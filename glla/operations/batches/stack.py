@@ -2,8 +2,8 @@
 
     raw --> pack --> [A | B], interleaved --> passes of one matrix, over all --> unpack --> records
 
-A batch is uploaded at once, operands one after the other as NumPy stores them, and read back at once, results and
-diagnostics together. In between it has an interleaved layout (see ``lib/packed.glsl``): texel (x, y) of all matrices is
+A batch is uploaded at once, operands one after the other as NumPy stores them, and read back at once, results with
+their diagnostics. In between it has an interleaved layout (see ``lib/packed.glsl``): texel (x, y) of all matrices is
 contiguous, so a rectangle of texels of every matrix is a rectangle to draw, and a single matrix is a batch of one.
 
 Right-hand sides are stored beside their matrix, texel column by texel column, and are eliminated with it: that is the

@@ -381,10 +381,10 @@ def aligned(forms: Forms) -> Forms:
     if a.resident or b.resident:
         return forms
     m, k, n = sizes(forms)
-    members = math.prod(np.broadcast_shapes(a.stack, b.stack))
+    count = math.prod(np.broadcast_shapes(a.stack, b.stack))
     if b.count == 1:
-        return replace(a, shape=(members * m, k)), replace(b, shape=(k, n))
-    return tuple(replace(form, shape=(members, *form.matrix)) for form in forms)
+        return replace(a, shape=(count * m, k)), replace(b, shape=(k, n))
+    return tuple(replace(form, shape=(count, *form.matrix)) for form in forms)
 
 
 def streamed(
