@@ -30,6 +30,7 @@ from glla.queue import Pending as Pending
 from glla.linalg.results import QRResult as QRResult
 from glla.linalg.results import RREF as RREF
 from glla.linalg.results import RefinedSolution as RefinedSolution
+from glla.linalg.spectral.results import SVDResult as SVDResult
 from glla.linalg.results import SlogdetResult as SlogdetResult
 from glla import applications as applications
 from glla.interop import namespace as array_api
@@ -63,4 +64,4 @@ from glla.linalg.public import *
 PLACES: dict[str, str]
 ROOMS: dict[str, str]
 
-__all__ = ["Array", "Coprocessor", "Coprocessors", "Device", "EighResult", "Form", "Kernel", "Limits", "PLU", "Pending", "QRResult", "RREF", "RefinedSolution", "SlogdetResult", "__version__", "applications", "array_api", "asarray", "cho_factor", "cho_solve", "cho_solve_banded", "cholesky", "cholesky_banded", "cluster", "coprocessor", "coprocessors", "dask", "default_device", "det", "devices", "eigen_bounds", "eigh", "eigvalsh", "errors", "explain", "from_dlpack", "hybrid", "inv", "iterate", "kernel", "lstsq", "lu_factor", "lu_solve", "matmul", "plan", "plu", "qr", "rcond", "register", "rref", "run", "slogdet", "solve", "solve_banded", "solve_triangular", "solveh_banded", "sparse", "trace", "unregister"]
+__all__ = ["Array", "Coprocessor", "Coprocessors", "Device", "EighResult", "Form", "Kernel", "Limits", "PLU", "Pending", "QRResult", "RREF", "RefinedSolution", "SVDResult", "SlogdetResult", "__version__", "applications", "array_api", "asarray", "cho_factor", "cho_solve", "cho_solve_banded", "cholesky", "cholesky_banded", "cluster", "coprocessor", "coprocessors", "dask", "default_device", "det", "devices", "eigen_bounds", "eigh", "eigvalsh", "errors", "explain", "from_dlpack", "hybrid", "inv", "iterate", "kernel", "lstsq", "lu_factor", "lu_solve", "matmul", "plan", "plu", "qr", "rcond", "register", "rref", "run", "slogdet", "solve", "solve_banded", "solve_triangular", "solveh_banded", "sparse", "svd", "svdvals", "trace", "unregister"]

@@ -15,7 +15,7 @@ import glla
 from glla import generate, registry
 from glla.array.array import Array
 from glla.linalg.results import QRResult, SlogdetResult
-from glla.linalg.spectral.results import EighResult
+from glla.linalg.spectral.results import EighResult, SVDResult
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "typing" / "calls.py"
@@ -40,7 +40,7 @@ def is_of(value, kind):
         return len(value) == len(kinds) and all(map(is_of, value, kinds))
     if origin is glla.Pending:
         return isinstance(value, glla.Pending) and is_of(value.result(), inner[0])
-    if origin in (glla.PLU, glla.RREF, QRResult, EighResult):
+    if origin in (glla.PLU, glla.RREF, QRResult, EighResult, SVDResult):
         matrices = value[:1] if origin is glla.RREF else value
         return type(value) is origin and all(is_of(one, inner[0]) for one in matrices)
     if origin is SlogdetResult:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from glla.linalg.plans import explain, plan
     from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
     from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
-    from glla.linalg.spectral.results import EighResult
+    from glla.linalg.spectral.results import EighResult, SVDResult
 
 PLACES = {
     **public.PLACES,
@@ -35,6 +35,7 @@ PLACES = {
     "QRResult": "glla.linalg.results:QRResult",
     "RREF": "glla.linalg.results:RREF",
     "RefinedSolution": "glla.linalg.results:RefinedSolution",
+    "SVDResult": "glla.linalg.spectral.results:SVDResult",
     "SlogdetResult": "glla.linalg.results:SlogdetResult",
     "explain": "glla.linalg.plans:explain",
     "plan": "glla.linalg.plans:plan",
@@ -43,5 +44,5 @@ PLACES = {
 
 __getattr__, __dir__ = attach(__name__, PLACES)
 
-__all__ = ["PLU", "RREF", "EighResult", "QRResult", "RefinedSolution", "SlogdetResult", "explain", "plan"]
+__all__ = ["PLU", "RREF", "EighResult", "QRResult", "RefinedSolution", "SVDResult", "SlogdetResult", "explain", "plan"]
 __all__ += public.__all__

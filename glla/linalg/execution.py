@@ -155,7 +155,12 @@ def _merge(plan: Plan) -> Plan:
 
 
 def _is_on_device(step: Part) -> bool:
-    return isinstance(step, Call) and not isinstance(step.plan, Loop) and not step.plan.flat.composed
+    return isinstance(step, Call) and not _loops(step.plan) and not step.plan.flat.composed
+
+
+def _loops(plan: Plan) -> bool:
+    """Whether a loop runs in it: flat, it would run once."""
+    return isinstance(plan, Loop) or any(isinstance(step, Call) and _loops(step.plan) for step in plan.steps)
 
 
 def _written_once(calls: list[Part]) -> bool:

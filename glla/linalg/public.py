@@ -26,6 +26,8 @@ PLACES = {
     "solve_banded": "glla.linalg.banded:solve_banded",
     "solve_triangular": "glla.linalg.triangular:solve_triangular",
     "solveh_banded": "glla.linalg.banded:solveh_banded",
+    "svd": "glla.linalg.spectral.singular:svd",
+    "svdvals": "glla.linalg.spectral.singular:svdvals",
 }
 
 __all__ = [*PLACES]

@@ -10,7 +10,7 @@ from glla.array.convert import Float32
 from glla.gl import DeviceLike
 from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
 from glla.linalg.spectral.refined import Float64
-from glla.linalg.spectral.results import EighResult
+from glla.linalg.spectral.results import EighResult, SVDResult
 from glla.registry import Overriding
 
 Given = TypeVar("Given")
@@ -40,6 +40,8 @@ __all__ = [
     "solve_banded",
     "solve_triangular",
     "solveh_banded",
+    "svd",
+    "svdvals",
 ]
 
 @overload
@@ -382,7 +384,7 @@ def eigen_bounds(a: Any, w: Any, v: Array, *, device: DeviceLike | None = None, 
 @overload
 def eigen_bounds(a: Any, w: Any, v: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
 @overload
-def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, refine: bool = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, refine: bool = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal", "jacobi", "jacobi_angles"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Eigenvalues and eigenvectors of a symmetric matrix, with the semantics of `numpy.linalg.eigh`.
 
     Error, cost and sources: ``docs/facts/methods.md``.
@@ -430,13 +432,13 @@ def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, refine: bool = 
         `a` is of an order above a texture's side, or does not fit the memory.
     """
 @overload
-def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, refine: Literal[True], subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float64]: ...
+def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, refine: Literal[True], subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal", "jacobi", "jacobi_angles"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float64]: ...
 @overload
-def eigh(a: Array, UPLO: Literal["L", "U"] = "L", *, refine: Literal[False] = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array]: ...
+def eigh(a: Array, UPLO: Literal["L", "U"] = "L", *, refine: Literal[False] = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal", "jacobi", "jacobi_angles"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array]: ...
 @overload
-def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, refine: Literal[False] = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float32]: ...
+def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, refine: Literal[False] = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal", "jacobi", "jacobi_angles"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float32]: ...
 @overload
-def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, refine: bool = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array] | EighResult[Float32] | EighResult[Float64]: ...
+def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, refine: bool = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal", "jacobi", "jacobi_angles"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array] | EighResult[Float32] | EighResult[Float64]: ...
 @overload
 def eigvalsh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["bisection"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Eigenvalues of a symmetric matrix, with the semantics of `numpy.linalg.eigvalsh`.
@@ -1192,3 +1194,89 @@ def solveh_banded(ab: Array, b: Any, overwrite_ab: bool = False, overwrite_b: bo
 def solveh_banded(ab: Any, b: Array, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Array: ...
 @overload
 def solveh_banded(ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Float32: ...
+@overload
+def svd(a: Overriding[Given], full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *, variant: Literal["bidiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Singular values and vectors, A = U diag(s) Vh, with the semantics of `numpy.linalg.svd`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> U, S, Vh = glla.svd([[3, 0], [4, 5]])
+    >>> S.round(4)
+    array([6.7082, 2.2361], dtype=float32)
+    >>> (U * S @ Vh).round(4)
+    array([[3., 0.],
+           [4., 5.]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., m, n)
+        Real numbers; any shape and rank.
+    full_matrices : bool
+        U and Vh are square, else they have k = min(m, n) columns and rows.
+    compute_uv : bool
+        Give U and Vh too, else the singular values alone.
+    hermitian : bool
+        A is symmetric: only its lower triangle is read.
+    variant : str, optional
+        A key of `glla.operations.spectral.svd.VARIANTS`, for comparisons.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    SVDResult
+        ``U``, (..., m, m) or (..., m, k), ``S``, (..., k), descending, and ``Vh``, (..., n, n) or (..., k, n). The
+        largest entry of each column of U is positive. Vectors of equal values are any orthonormal basis of their space.
+    S : ndarray of float32 or Array, shape (..., k)
+        Without `compute_uv`. Of an Array all are Array. Synchronises, unless ``check_finite=False``.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `a` is not at least 2-D, not square though `hermitian`, not real, not finite, or a singular value does not fit
+        float32; unknown variant.
+    LimitError, OutOfMemoryError
+        `a` is larger than a texture, or does not fit the memory.
+    """
+@overload
+def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *, variant: Literal["bidiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> SVDResult[Array] | Array: ...
+@overload
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *, variant: Literal["bidiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> SVDResult[Float32] | Float32: ...
+@overload
+def svdvals(x: Overriding[Given], *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Singular values, descending, with the semantics of `numpy.linalg.svdvals`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.svdvals([[3, 0], [4, 5]]).round(4)
+    array([6.7082, 2.2361], dtype=float32)
+
+    Parameters
+    ----------
+    x : array_like or Array, shape (..., m, n)
+        Real numbers; any shape and rank.
+    variant : str, optional
+        A key of `glla.operations.spectral.svd.VARIANTS`, for comparisons.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array, shape (..., min(m, n))
+        Synchronises, unless ``check_finite=False``.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
+        As `svd`.
+    """
+@overload
+def svdvals(x: Array, *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+@overload
+def svdvals(x: Any, *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...

@@ -18,7 +18,7 @@ from glla.operations.record import Batch, Operation
 from glla.passes import Form, Forms, Limits, Plan
 from glla.passes.layout import Shape
 
-SINGLE_ONLY = ("pivoting", "refine", "symmetric", "watched")
+SINGLE_ONLY = ("pivoting", "refine", "subset", "symmetric", "watched")
 """Options that the plan of a batch lacks: a call that sets one to more than its default runs matrix by matrix."""
 
 
@@ -48,7 +48,11 @@ def route(
     """
     at_home = not any(form.resident for form in forms)
     usual = operation.pivotings(operation.thesis)[0] if operation.pivotings is not None else None
-    plain = variant is None and options.get("pivoting") in (None, usual) and not options.get("refine")
+    plain = (
+        variant is None
+        and options.get("pivoting") in (None, usual)
+        and not (options.get("refine") or options.get("subset"))
+    )
     batch, others = operation.batch_of(options), {n: one for n, one in options.items() if n not in SINGLE_ONLY}
     most, count = batch.most(forms, limits) if batch is not None and plain else 0, max(form.count for form in forms)
     while at_home and most:

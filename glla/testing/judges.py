@@ -44,6 +44,7 @@ from glla.testing.references import (
     wide,
 )
 from glla.testing.spectral import judge_eigh, judge_values, reference
+from glla.testing.spectral.singular import judge_svd, singular_values
 from glla.testing.verdicts import Verdict, failed, flaw_of, judged
 
 Arrays = tuple[Array, ...]
@@ -729,6 +730,12 @@ JUDGES: dict[str, Judge] = {
         deviation=lambda inputs, w: _mean(wide(w) - reference(inputs[0])),
         error="|w - eigvalsh(A)|",
         result="w",
+    ),
+    "svd": Judge(
+        verdict=lambda inputs, outputs: judge_svd(inputs[0], *outputs),
+        deviation=lambda inputs, outputs: _mean(wide(outputs[1]) - singular_values(inputs[0])),
+        error="|s - svdvals(A)|",
+        result="S",
     ),
     "lstsq": Judge(
         verdict=lambda inputs, outputs: judge_lstsq(inputs[0], inputs[1], outputs[0]),

@@ -46,7 +46,8 @@ CALLS = {  # what functions are called with, besides those of one matrix
 }
 ONE_MATRIX = [(SQUARE,), (STACK,), ([[2.0, 1.0], [1.0, 3.0]],), (np.float64([[3.0]]),)]
 CALLS |= dict.fromkeys(
-    ["det", "inv", "rcond", "slogdet", *(one for one in ("lu_factor", "plu", "rref") if one not in CALLS)], ONE_MATRIX
+    ["det", "inv", "rcond", "slogdet", "svdvals", *(one for one in ("lu_factor", "plu", "rref") if one not in CALLS)],
+    ONE_MATRIX,
 )
 BANDS = np.stack([integers(3, 6, RNG) + np.float32([[0], [30], [0]]) for _ in range(2)])
 CALLS |= {  # whose operation has another name

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import glla
 from glla import PLU, RREF, Array, Pending, RefinedSolution, SlogdetResult
 from glla.linalg.results import QRResult
-from glla.linalg.spectral.results import EighResult
+from glla.linalg.spectral.results import EighResult, SVDResult
 from glla.queue.single import Coprocessor
 
 Float32 = NDArray[np.float32]
@@ -36,6 +36,8 @@ def arrays(x: NDArray[np.float64]) -> None:
     assert_type(glla.eigh(x), EighResult[Float32])
     assert_type(glla.eigvalsh(x), Float32)
     assert_type(glla.eigen_bounds(x, x.diagonal(), x), Float32)
+    assert_type(glla.svd(x), SVDResult[Float32] | Float32)
+    assert_type(glla.svdvals(x), Float32)
     assert_type(glla.lstsq(x, x), LeastSquares)
     assert_type(glla.plu(x), PLU[Float32])
     assert_type(glla.plu(x).L, Float32)
@@ -87,6 +89,8 @@ def matrices(A: Array, x: NDArray[np.float64]) -> None:
     assert_type(glla.eigh(A), EighResult[Array])
     assert_type(glla.eigvalsh(A), Array)
     assert_type(glla.eigen_bounds(A, A[0], A), Array)
+    assert_type(glla.svd(A), SVDResult[Array] | Array)
+    assert_type(glla.svdvals(A), Array)
     assert_type(glla.lstsq(A, x), tuple[Array, Array, int, Array])
     assert_type(glla.plu(A), PLU[Array])
     assert_type(glla.plu(A).U, Array)
@@ -135,6 +139,8 @@ def futures(gpu: Coprocessor, x: NDArray[np.float64], exact: bool) -> None:
     assert_type(gpu.eigh(x), Pending[EighResult[Float32]])
     assert_type(gpu.eigvalsh(x), Pending[Float32])
     assert_type(gpu.eigen_bounds(x, x.diagonal(), x), Pending[Float32])
+    assert_type(gpu.svd(x), Pending[SVDResult[Float32] | Float32])
+    assert_type(gpu.svdvals(x), Pending[Float32])
     assert_type(gpu.lstsq(x, x), Pending[LeastSquares])
     assert_type(gpu.solve_banded((1, 0), x, x), Pending[Float32])
     assert_type(gpu.solveh_banded(x, x, lower=True), Pending[Float32])

@@ -1,4 +1,4 @@
-"""Results of the functions of eigenvalues."""
+"""Results of the functions of eigenvalues and singular values."""
 
 from __future__ import annotations
 
@@ -20,3 +20,21 @@ class EighResult(NamedTuple, Generic[Value]):
 
     eigenvalues: Value
     eigenvectors: Value
+
+
+class SVDResult(NamedTuple, Generic[Value]):
+    """Result of `svd`: A = (U * S) @ Vh.
+
+    Attributes
+    ----------
+    U : shape (..., m, m) or (..., m, k)
+        With orthonormal columns; the largest entry of each, the first among equals, is positive.
+    S : shape (..., k)
+        In descending order, k = min(m, n).
+    Vh : shape (..., n, n) or (..., k, n)
+        With orthonormal rows.
+    """
+
+    U: Value
+    S: Value
+    Vh: Value

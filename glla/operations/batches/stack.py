@@ -148,10 +148,10 @@ class Stack(Cells):
 class Passes:
     """Adds passes over a stack to a draft."""
 
-    def __init__(self, operation: str, stack: Stack, elements: int) -> None:
+    def __init__(self, operation: str, stack: Stack, elements: int = 0) -> None:
         self.stack = stack
         self.draft = Draft(operation)
-        self.raw = self.draft.operand("raw", stack.raw(elements))
+        self.raw = self.draft.operand("raw", stack.raw(elements)) if elements else ""
         self.exponents: dict[str, str] = {}
 
     def matrices(self, name: str, shape: Shape) -> str:

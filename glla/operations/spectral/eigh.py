@@ -10,8 +10,9 @@ and norm(V^T V - I). Then w is off by at most as much of norm(A), about sqrt(n) 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -20,11 +21,15 @@ from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.layouts.shapes import square
 from glla.operations.orthogonal.qr_pairs import applied, pairs
 from glla.operations.record import (
+    ACCEPTED,
     Array,
+    Batch,
     Choice,
     Chosen,
+    Continue,
     Done,
     Function,
+    Layout,
     Operation,
     Trial,
     Values,
@@ -32,10 +37,15 @@ from glla.operations.record import (
     Way,
     builder,
 )
-from glla.operations.spectral import certificate, secular, symmetric, tridiagonal_form
+from glla.operations.spectral import certificate, jacobi, secular, small, symmetric, tridiagonal_form
 from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
+
+JACOBI = (
+    'Brent and Luk, "The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays" '
+    '(1985); Rutishauser, "The Jacobi method for real symmetric matrices" (1966)'
+)
 
 VARIANTS = {
     "tridiagonal": Variant(
@@ -43,11 +53,22 @@ VARIANTS = {
         'Cuppen (1981); Gu and Eisenstat, "A divide-and-conquer algorithm for the symmetric tridiagonal eigenproblem" '
         "(1995); LAPACK syevd",
     ),
+    "jacobi": Variant(
+        "rotations of n / 2 pairs of rows and columns, one pass a step, until A is diagonal: small values of scaled "
+        "definite matrices to relative accuracy; SWEEPS, if not 0, are written out",
+        JACOBI,
+        parameters={"SWEEPS": (0, *range(1, 16))},
+    ),
+    "jacobi_angles": Variant(
+        "as jacobi, with a pass of its own for the rotations: fewer roots, twice the passes", JACOBI
+    ),
 }
 
-ALARM = Transition(
-    "residual or loss of orthogonality exceeds 10 n u", error="ConvergenceError: names both; use numpy.linalg.eigh"
-)
+AGAIN = "jacobi"
+"""Name of the stage after a rejected result."""
+
+EXCEEDS = "residual or loss of orthogonality exceeds 10 n u"
+ALARM = Transition(f"{EXCEEDS} again", error="ConvergenceError: names both; use numpy.linalg.eigh")
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
@@ -85,7 +106,7 @@ def plan(
     symmetric.must_fit("eigh", n, limits)
     draft = Draft(chosen.title)
     a = symmetric.add_scaled(draft, draft.operand("A", matrix((n, n))), n, lower)
-    values, vectors = SOLVERS[chosen.variant](draft, a.matrix, n, limits, subset)
+    values, vectors = SOLVERS[chosen.variant](draft, a.matrix, n, limits, subset, **chosen.values)
     results = {"w": symmetric.add_values(draft, values, a.largest, n, chosen_pairs, limits)}
     results["V"] = draft.call("signs", symmetric.signed(n, chosen_pairs.count), V=vectors, largest=a.largest)["V"]
     if certified:
@@ -106,9 +127,28 @@ def by_tridiagonal_form(draft: Draft, a: str, n: int, limits: Limits, subset: Su
     return found["L"], draft.call("V", applied((n, n - 1), columns, limits), H=v, T=taus, B=found["Q"])["B"]
 
 
-SOLVERS = {"tridiagonal": by_tridiagonal_form}
-"""Functions (draft, slot of the scaled symmetric matrix, n, limits, subset) -> slots of all values, a line of texels
-(lambda_i, ...) in ascending order, and of the vectors of the subset, packed."""
+def by_jacobi(
+    draft: Draft,
+    a: str,
+    n: int,
+    limits: Limits,
+    subset: Subset | None = None,
+    *,
+    angles: bool = False,
+    SWEEPS: int = 0,  # a parameter
+) -> tuple[str, str]:
+    """Add the passes of the variants `jacobi` and, with `angles`, `jacobi_angles`; give likewise."""
+    found = draft.call("jacobi", jacobi.plan(n, angles, SWEEPS, subset), A=a)
+    return found["L"], found["V"]
+
+
+SOLVERS: dict[str, Callable[..., tuple[str, str]]] = {
+    "tridiagonal": by_tridiagonal_form,
+    "jacobi": by_jacobi,
+    "jacobi_angles": partial(by_jacobi, angles=True),
+}
+"""Functions (draft, slot of the scaled symmetric matrix, n, limits, subset, **parameters of the variant) -> slots of
+all values, a line of texels (lambda_i, ...) in ascending order, and of the vectors of the subset, packed."""
 
 
 # -- plans of calls ---------------------------------------------------------------------------------------------------
@@ -142,7 +182,8 @@ def call_plan(
     if watched:
         results["certificate"] = read_texels(draft, found["certificate"], "certificate")
         results["largest_A"] = read_texels(draft, found["largest"], "largest_A")
-    return draft.plan(results, after=(ALARM,))
+    again = partial(call_plan, forms, limits, lower=lower, subset=subset, variant="jacobi")
+    return draft.plan(results, after=(Transition(EXCEEDS, AGAIN, again), ALARM))
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
@@ -153,6 +194,8 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if "certificate" not in values:
         return done
     judged = certificate.of(values["certificate"], values["largest_A"], n)
+    if not judged.ok and stage != AGAIN:
+        return Continue(AGAIN)
     if not judged.ok:
         return ConvergenceError(
             f"{values['function']}: the eigenvectors{values['which']} are not accepted: {judged}, where "
@@ -163,6 +206,29 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
             f"{values['function']}: an eigenvalue{values['which']} does not fit float32; divide A by a power of two"
         )
     return done
+
+
+# -- batches ----------------------------------------------------------------------------------------------------------
+
+
+def most_batched(forms: Forms, limits: Limits) -> int:
+    """Most matrices of a stack that one plan may decompose at once; 0: they are looped, as a single one is done."""
+    if not forms[0].stack:
+        return 0
+    return small.most(forms, limits) if small.is_small(forms) else jacobi.most(forms, limits)
+
+
+@cached_plan
+def batched(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True) -> Plan:
+    """Plan of a batch, of whose matrices the lower triangles are read: a fragment for each, or interleaved."""
+    return small.plan(forms, limits) if small.is_small(forms) else jacobi.batched(forms, limits)
+
+
+def _results(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Split records into values and vectors; those on the device by views."""
+    a = known["matrices"]
+    parts: dict[str, Any] = {"V": (slice(None), slice(1, None)), "w": (slice(None), 0)}
+    return {name: a[at] if isinstance(a, np.ndarray) else a.seen(a.view.sliced(at)) for name, at in parts.items()}
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -190,6 +256,7 @@ EIGH = Operation(
     example=example,
     settle=settle,
     trial=Trial(values=lambda forms, results: (results["w"].reshape(-1)[: forms[0].shape[-1]], results["V"])),
+    batch=Batch(most_batched, batched, Layout(small.record, lower_half=True, results=_results), ACCEPTED),
     variants=VARIANTS,
     choose=choose,
     function=Function(host="glla.operations.spectral.eigh:on_host", parts=2),

@@ -14,7 +14,7 @@ from glla.errors import LimitError
 from glla.operations.reduce import max_magnitude
 from glla.passes import Draft, Limits, Plan, Storage, Uniform, matrix, wrapped
 from glla.passes.cache import cached_plan
-from glla.passes.layout import texels
+from glla.passes.layout import Shape, texels
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def add_scaled(draft: Draft, a: str, n: int, lower: bool) -> Scaled:
     """Add the passes to the scaled symmetric matrix of a triangle."""
     whole = draft.call("mirrored", mirrored(n, lower), A=a)["M"]
     largest = draft.call("largest", max_magnitude((n, n)), A=whole)["max"]
-    return Scaled(draft.call("scaled", scaled(n), A=whole, largest=largest)["scaled"], largest)
+    return Scaled(draft.call("scaled", scaled((n, n)), A=whole, largest=largest)["scaled"], largest)
 
 
 def add_values(draft: Draft, values: str, largest: str, n: int, subset: Subset, limits: Limits) -> str:
@@ -66,11 +66,11 @@ def mirrored(n: int, lower: bool) -> Plan:
 
 
 @cached_plan
-def scaled(n: int) -> Plan:
+def scaled(shape: Shape) -> Plan:
     """Plan of A 2^-e: operands ``A`` and ``largest``, result ``scaled``. One pass."""
     draft = Draft("scaled")
-    inputs = {"A": draft.operand("A", matrix((n, n))), "largest": draft.operand("largest", Storage(1, 1))}
-    result = draft.slot("scaled", matrix((n, n)))
+    inputs = {"A": draft.operand("A", matrix(shape)), "largest": draft.operand("largest", Storage(1, 1))}
+    result = draft.slot("scaled", matrix(shape))
     draft.draw("spectral/eigh/scale", inputs, result)
     return draft.plan({"scaled": result})
 

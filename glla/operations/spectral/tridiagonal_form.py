@@ -66,9 +66,12 @@ def diagonals(n: int) -> Plan:
 
 
 @cached_plan
-def shifted(n: int) -> Plan:
-    """Plan of the reflectors a column to the right, as those of QR: operand ``H``, result ``V``. One pass."""
+def shifted(n: int, transposed: bool = False) -> Plan:
+    """Plan of the reflectors a column to the right, as those of QR; of H^T, if `transposed`.
+
+    Operand ``H``, result ``V``. One pass.
+    """
     draft, shape = Draft("shifted"), (n, n - 1)
     h, v = draft.operand("H", matrix((n, n))), draft.slot("V", matrix(shape))
-    draft.draw("spectral/eigh/shift", {"H": h}, v, {"shape": shape})
+    draft.draw("spectral/eigh/shift", {"H": h}, v, {"shape": shape}, {"TRANSPOSED": int(transposed)})
     return draft.plan({"V": v})

@@ -21,6 +21,7 @@ void main() {
     for (int j = 0; j < count; j += 2) {
         vec4 block = texelFetch(V, ivec2(j >> 1, i >> 1), 0);
         vec2 row = (i & 1) == 0 ? block.rg : block.ba;
+        if (j + 1 == count) row.y = 0.0;  // V may have more columns
         vec4 one = row.x * random_signs(j), other = row.y * random_signs(j + 1);
         product += one;
         product += other;

@@ -6,6 +6,10 @@
 // Cost per fragment: 2 fetches.
 // Fetches: 2.
 
+#ifndef TRANSPOSED
+#define TRANSPOSED 0  // H holds the reflectors in columns (0), or in rows (1)
+#endif
+
 #include "lib/packed.glsl"
 
 uniform sampler2D H;
@@ -15,8 +19,11 @@ layout(location = 0) out vec4 result;
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    vec4 own = texelFetch(H, texel, 0);
-    vec4 left = texelFetch(H, ivec2(max(texel.x - 1, 0), texel.y), 0);
+    ivec2 before = ivec2(max(texel.x - 1, 0), texel.y);
+    vec4 own = texelFetch(H, TRANSPOSED == 1 ? texel.yx : texel, 0);
+    vec4 left = texelFetch(H, TRANSPOSED == 1 ? before.yx : before, 0);
+    if (TRANSPOSED == 1) own = own.rbga;
+    if (TRANSPOSED == 1) left = left.rbga;
     if (texel.x == 0) left = vec4(0.0);
     result = without_padding(vec4(left.g, own.r, left.a, own.b), texel, shape);
 }

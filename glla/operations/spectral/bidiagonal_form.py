@@ -1,0 +1,127 @@
+"""The singular values and vectors of a square matrix by its bidiagonal form, as plans.
+
+    A --> Q^T A P = B, reflectors from both sides --> T of order 2n --> divide and conquer --> halves u and v
+      --> QR of each, with signs --> the reflectors applied to u and v
+
+Where a value is near zero the vectors of +s and -s mix in T, and the halves are not orthonormal: QR repairs them
+without harm to the residual, since column i is wrong by u s_1 / s_i and counts s_i.
+"""
+
+from __future__ import annotations
+
+from glla.operations import elementwise
+from glla.operations.orthogonal import qr
+from glla.operations.orthogonal.qr_pairs import applied, pairs
+from glla.operations.spectral import secular, tridiagonal_form
+from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Uniform, matrix, resident
+from glla.passes.cache import cached_plan
+from glla.passes.layout import texels
+
+NEAR_ZERO = 64 * 2.0**-24
+"""Values up to n times this part of the largest one count as near zero."""
+
+
+@cached_plan
+def form(n: int) -> Plan:
+    """Plan of the bidiagonal form of a square matrix: operand ``A``, result ``H``. 4 n - 6 passes.
+
+    H holds B on and right of its diagonal, the reflectors from the left below it, those from the right beyond B.
+    """
+    draft, height = Draft("bidiagonal form"), texels(n)
+    rest = PingPong(draft, "H", matrix((n, n)), draft.operand("A", matrix((n, n))))
+    sums = draft.slot("sums", Storage(1, height))
+    for k in range(n):
+        last = max(k - 1, 0) // 2  # texels that the pass before has finished are copied
+        left = Region(last, last, height - last, height - last)
+        for side, first in enumerate((k, k + 1)):
+            if first >= n - 1:  # a column of one number
+                continue
+            step: dict[str, Uniform] = {"k": k, "first": first, "side": side}
+            with draft.scope("reflector", 2 * k + side):
+                across = Region(k // 2, 0, height - k // 2, 1)
+                draft.draw("spectral/svd/dots", {"A": rest.front}, sums, {**step, "height": height}, region=across)
+                draft.draw("spectral/svd/update", {"A": rest.front, "D": sums}, rest.back, step, region=left)
+                rest.swap()
+    return draft.plan({"H": rest.front}, 8 * n**3 // 3)
+
+
+def transposed(shape: tuple[int, int]) -> Plan:
+    """Plan of the transpose, of this shape: operand ``A``, result ``result``."""
+    return elementwise.unary(shape, "positive", (1, 1, 1))
+
+
+@cached_plan
+def golub_kahan(n: int) -> Plan:
+    """Plan of the tridiagonal matrix of order 2n: operand ``H``, result ``T``, a line of texels. One pass."""
+    draft, line = Draft("order 2n"), Storage(1, 2 * n)
+    h = draft.operand("H", matrix((n, n)))
+    draft.draw("spectral/svd/golub_kahan", {"H": h}, draft.slot("T", line), {"n": n})
+    return draft.plan({"T": "T"})
+
+
+@cached_plan
+def halves(n: int) -> Plan:
+    """Plan of ``u`` and ``v``, the n largest first, out of the vectors ``X`` of order 2n. One pass."""
+    draft, x = Draft("halves"), matrix((2 * n, 2 * n))
+    targets = tuple(draft.slot(name, matrix((n, n))) for name in "uv")
+    draft.draw("spectral/svd/halves", {"X": draft.operand("X", x)}, targets, {"n": n})
+    return draft.plan({"u": "u", "v": "v"})
+
+
+@cached_plan
+def values(n: int) -> Plan:
+    """Plan of the n largest values ``L`` of 2n: ``S``, a line of texels, descending. One pass."""
+    draft, s = Draft("largest values"), Storage(1, n)
+    draft.draw("spectral/svd/values", {"L": draft.operand("L", Storage(1, 2 * n))}, draft.slot("S", s), {"n": n})
+    return draft.plan({"S": "S"})
+
+
+@cached_plan
+def straight(n: int) -> Plan:
+    """Plan of Q with the signs of R's diagonal: operands ``Q`` and ``R``, result ``result``. One pass."""
+    draft, size = Draft("straight"), matrix((n, n))
+    inputs = {name: draft.operand(name, size) for name in "QR"}
+    draft.draw("spectral/svd/straight", inputs, draft.slot("result", size))
+    return draft.plan({"result": "result"})
+
+
+@cached_plan
+def agreed(n: int) -> Plan:
+    """Plan of the values ``S`` and of ``u`` with signs that agree with ``v``; operands ``u``, ``v``, ``H``, ``L``."""
+    draft, size = Draft("signs of u"), matrix((n, n))
+    given = {name: draft.operand(name, size) for name in "Huv"} | {"L": draft.operand("L", Storage(1, 2 * n))}
+    s, result = draft.slot("S", Storage(1, n)), draft.slot("signed u", size)
+    draft.draw("spectral/svd/agree", given, s, {"n": n, "near": n * NEAR_ZERO})
+    draft.draw("spectral/svd/signed", {"u": "u", "S": s}, result, {"n": n})
+    return draft.plan({"S": s, "u": result})
+
+
+@cached_plan
+def plan(n: int, limits: Limits, vectors: bool = True) -> Plan:
+    """Plan of A = U diag(s) V^T of a square matrix whose entries are near 1: operand ``A``.
+
+    Results ``S``, a line of texels (s_i, ...), descending, and with `vectors` ``U`` and ``V``. About 11 n + 9 log2(2n)
+    passes; 4 n + 9 log2(2n) of the values alone.
+    """
+    draft, shape = Draft("bidiagonal"), (n, n)
+    h = draft.operand("A", matrix(shape))
+    if n > 1:
+        h = draft.call("bidiagonal form", form(n), A=h)["H"]
+    t = draft.call("order 2n", golub_kahan(n), H=h)["T"]
+    found = draft.call("eigenvectors of order 2n", secular.plan(2 * n, limits), T=t)
+    if not vectors:
+        return draft.plan({"S": draft.call("values", values(n), L=found["L"])["S"]}, 8 * n**3)
+    half = draft.call("halves", halves(n), X=found["Q"])
+    for name in "uv":
+        factors = draft.call(f"QR of {name}", qr.plan(resident(shape), limits), A=half[name])
+        half[name] = draft.call(f"signs of {name}'s QR", straight(n), **factors)["result"]
+    both = draft.call("signs of u", agreed(n), H=h, L=found["L"], **half)
+    u, v = both["u"], half["v"]
+    if n > 1:
+        taus = draft.call("pairs", pairs(shape), H=h)["T"]
+        u = draft.call("U", applied(shape, n, limits), H=h, T=taus, B=u)["B"]
+    if n > 2:
+        w = draft.call("reflectors from the right", tridiagonal_form.shifted(n, transposed=True), H=h)["V"]
+        taus = draft.call("pairs from the right", pairs((n, n - 1)), H=w)["T"]
+        v = draft.call("V", applied((n, n - 1), n, limits), H=w, T=taus, B=v)["B"]
+    return draft.plan({"S": both["S"], "U": u, "V": v}, 12 * n**3)

@@ -1,0 +1,27 @@
+// How many of the n eigenvalues come before each: ascending, equal ones by their places.
+//
+// A      packed, diagonal
+// ranks  a line of texels (rank, 0, 0, 0)
+// Cost per fragment: n + 1 fetches.
+
+#include "lib/packed.glsl"
+
+uniform sampler2D A;
+uniform int n;
+
+layout(location = 0) out vec4 ranks;
+
+float value(int i) {
+    vec4 b = texelFetch(A, at(ivec2(i >> 1)), 0);
+    return (i & 1) == 0 ? b.r : b.a;
+}
+
+void main() {
+    int own = own_texel().x;
+    float l = value(own);
+    ranks = vec4(0.0);
+    for (int i = 0; i < n; ++i) {
+        float other = value(i);
+        if (other < l || (other == l && i < own)) ranks.r += 1.0;
+    }
+}

@@ -1,0 +1,233 @@
+"""svd and svdvals: bounds on matrices of every kind and shape, the certificate, and what is refused."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla import array_api
+from glla.errors import ConvergenceError, LimitError, NonFiniteError, OptionError, ShapeError
+from glla.operations.spectral import bidiagonal_form, certificate, svd
+from glla.operations.spectral import svd as kernel
+from glla.operations.spectral.svd import VARIANTS
+from glla.passes import PLAIN, Limits, forms_of, resident
+from glla.testing import JUDGES
+
+PLACES = (np.asarray, glla.asarray)
+every_place = pytest.mark.parametrize("place", PLACES, ids=["host", "device"])
+SHAPES = [
+    (1, 1), (1, 9), (9, 1), (2, 2), (3, 3), (4, 3), (3, 4), (5, 5), (16, 16), (17, 17), (17, 9), (9, 17), (33, 32),
+    (64, 20), (40, 65), (100, 3),
+]  # fmt: skip
+
+
+def orthogonal(n, rng):
+    return np.linalg.qr(rng.standard_normal((n, n)))[0]
+
+
+def _kinds(rng):
+    b, k = rng.standard_normal((24, 24)), np.arange(24.0)
+    q, p, d = orthogonal(24, rng), orthogonal(24, rng), 2.0 ** -np.arange(0, 48, 2)
+    return {
+        "zeros": np.zeros((8, 6)),
+        "zero rows and columns": b * (k % 3 != 0) * (k % 5 != 0)[:, np.newaxis],
+        "identity": np.eye(12),
+        "ones": np.ones((9, 14)),
+        "rank 3": b[:, :3] @ b[:3, :15],
+        "rank 1": np.outer(b[0], b[1]),
+        "orthogonal": q,
+        "clusters": (q * np.repeat([1.0, 2.0], 12)) @ p,
+        "geometric": (q * np.geomspace(1, 1e-7, 24)) @ p,
+        "Kahan": np.diag(0.9**k) @ (np.eye(24) - 0.4 * np.triu(np.ones((24, 24)), 1)),
+        "Hilbert": 1 / (np.add.outer(k[:12], k[:12]) + 1),
+        "Vandermonde": np.vander(np.linspace(0.1, 1, 16), increasing=True),
+        "graded columns": b * d,
+        "graded rows": b[:, :17] * d[:, np.newaxis],
+        "bidiagonal": np.diag(k) + np.eye(24, k=1),
+        "permutation": np.eye(15)[::-1],
+        "integers": np.round(2 * b[:, :11]),
+        "nearly dependent": np.hstack([b[:, :6], b[:, :6] + 1e-7 * b[:, 6:12]]),
+        "large": b[:, :10] * 2e37,
+        "small": b[:10] * 1e-37,
+        "denormal": b[:7, :7] * 1e-41,
+    }
+
+
+KINDS = _kinds(np.random.default_rng(0))
+
+
+def judged(a, place=np.asarray, **options):
+    a = np.float32(a)
+    found = glla.svd(place(a), **options)
+    assert {type(one) for one in found} == {glla.Array if place is glla.asarray else np.ndarray}
+    u, s, vh = (np.asarray(one) for one in found)
+    verdict = JUDGES["svd"].verdict((a,), (u, s, vh))
+    assert verdict.ok, verdict
+    full = options.get("full_matrices", True)
+    assert (u.shape, s.shape, vh.shape) == tuple(
+        one.shape for one in np.linalg.svd(np.zeros(a.shape), full_matrices=full)
+    )
+    return u, s, vh
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_matrix(kind, variant):
+    judged(KINDS[kind], variant=variant)
+    judged(KINDS[kind].T, glla.asarray, full_matrices=False, variant=variant)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_every_shape(shape, variant, rng):
+    a = np.float32(rng.standard_normal(shape))
+    for full in (True, False):
+        _, s, _ = judged(a, full_matrices=full, variant=variant)
+    values = glla.svdvals(a, variant=variant)
+    assert np.abs(values - s).max() < 30 * min(shape) ** 0.5 * 2.0**-24 * s[0]
+    assert np.array_equal(glla.svd(a, compute_uv=False, variant=variant), values)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("shape", [(127, 127), (128, 128), (129, 129), (256, 256), (1000, 64), (30, 700)], ids=str)
+def test_large_shapes(shape, rng):
+    judged(rng.standard_normal(shape))
+
+
+@every_place
+def test_a_symmetric_matrix_has_one_triangle(place, rng):
+    a = rng.standard_normal((9, 9)).astype(np.float32)
+    whole = np.tril(a) + np.tril(a, -1).T
+    u, s, vh = (np.asarray(one) for one in glla.svd(place(a), hermitian=True))
+    assert JUDGES["svd"].verdict((whole,), (u, s, vh)).ok
+    assert np.abs(s - np.sort(np.abs(np.linalg.eigvalsh(whole)))[::-1]).max() < 1e-5
+
+
+@every_place
+def test_batches_are_looped_with_the_bits_of_single_calls(place, rng):
+    a = rng.standard_normal((2, 3, 5, 4)).astype(np.float32)
+    found = [np.asarray(one) for one in glla.svd(place(a))]
+    assert [one.shape for one in found] == [(2, 3, 5, 5), (2, 3, 4), (2, 3, 4, 4)]
+    for whole, alone in zip(found, glla.svd(a[1, 2]), strict=True):
+        assert whole[1, 2].tobytes() == alone.tobytes()
+    assert np.asarray(glla.svdvals(place(a))).tobytes() == found[1].tobytes()
+
+
+@every_place
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 4), (0, 3, 4)], ids=str)
+def test_nothing(shape, place):
+    a = place(np.zeros(shape, np.float32))
+    for full in (True, False):
+        for one, expected in zip(glla.svd(a, full), np.linalg.svd(np.zeros(shape), full), strict=True):
+            assert np.array_equal(np.asarray(one), expected)
+    assert glla.svdvals(a).shape == (*shape[:-2], 0) or shape[0] == 0
+
+
+def test_as_numpy_and_the_array_api_have_it(rng):
+    a = rng.standard_normal((5, 3)).astype(np.float32)
+    A, expected = glla.asarray(a), glla.svd(a, full_matrices=False)
+    for found in (np.linalg.svd(A, full_matrices=False), array_api.linalg.svd(A, full_matrices=False)):
+        for one, other in zip(found, expected, strict=True):
+            assert isinstance(one, glla.Array) and one.numpy().tobytes() == other.tobytes()
+    assert np.linalg.svd(A, compute_uv=False).shape == array_api.linalg.svdvals(A).shape == (3,)
+    assert np.linalg.svdvals(A).numpy().tobytes() == glla.svdvals(a).tobytes()
+    with pytest.raises(TypeError):
+        array_api.linalg.svd(A, compute_uv=False)
+
+
+def test_what_is_refused(rng):
+    a = rng.standard_normal((4, 3)).astype(np.float32)
+    bad = a.copy()
+    bad[1, 2] = np.nan
+    with pytest.raises(ShapeError, match=r"^svdvals: A must be at least two-dimensional, got shape \(3,\)"):
+        glla.svdvals(a[0])
+    with pytest.raises(ShapeError, match=r"^svd: the last two dimensions of A must be square, got shape \(4, 3\)"):
+        glla.svd(a, hermitian=True)
+    with pytest.raises(TypeError, match="complex"):
+        glla.svd(a + 1j)
+    with pytest.raises(OptionError, match=r"^svd: variant must be one of"):
+        glla.svd(a, variant="none")
+    for place in PLACES:
+        A = bad if place is np.asarray else glla.asarray(bad, check_finite=False)
+        with pytest.raises(NonFiniteError, match=r"^svd: A must not hold NaN or infinity"):
+            glla.svd(A)
+        with pytest.raises(NonFiniteError, match=r"^svdvals: A must not hold NaN or infinity"):
+            glla.svdvals(A)
+        for function in (glla.svd, glla.svdvals):
+            with pytest.raises(NonFiniteError, match="a singular value does not fit float32"):
+                function(place(np.full((3, 3), 2e38, np.float32)))
+    with pytest.raises(LimitError, match="at most on this device"):
+        kernel.call_plan(forms_of([(20000, 3)]), PLAIN)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20, 33])
+def test_passes_are_counted_and_nothing_is_read_on_the_way(n):
+    """Of the form 4 n - 6, and 9 for each level of order 2 n."""
+    form = bidiagonal_form.form(n)
+    assert form.cost.passes == max(4 * n - 6, 2 * (n > 1)) * (n > 1)
+    plan = kernel.plan(resident((n, n)), Limits(software=True))
+    assert not any(slot.host for slot in plan.flat.slots.values())
+    assert kernel.plan(resident((n, n)), Limits(software=True), certified=True).cost.passes == plan.cost.passes + 5
+    call = kernel.call_plan(resident((n, n)), PLAIN)
+    assert sum(call.slots[step.target].host for step in call.flat.steps if hasattr(step, "target")) == 2
+
+
+def test_the_judge_can_fail(rng):
+    a = rng.standard_normal((6, 5)).astype(np.float32)
+    u, s, vh = glla.svd(a, full_matrices=False)
+    wrong, swapped = u.copy(), s.copy()
+    wrong[:, 1:2] *= -1
+    swapped[:2] = swapped[1::-1]
+    for found in ((wrong, s, vh), (u, -s, vh), (u, swapped, vh), (u, s * np.float32(1.001), vh), (u[:, :4], s, vh)):
+        assert not JUDGES["svd"].verdict((a,), found).ok
+
+
+# -- the certificate --------------------------------------------------------------------------------------------------
+
+
+def certified(a, u, s, vh, device):
+    (m, n), values = a.shape, np.zeros((1, len(s), 4), np.float32)
+    values[0, :, 0] = s
+    given = {"A": a, "U": u, "V": np.ascontiguousarray(vh.T)}
+    made = {name: device.matrix(one, check_finite=False) for name, one in given.items()}
+    line = device.write_texels(values)
+    plan = svd.certificate((m, n), u.shape[1])
+    texel = device.run(plan, S=line, **{name: one.value.texture for name, one in made.items()})["certificate"]
+    found = certificate.of(np.asarray(device.read(texel)), np.float32([1]), m)
+    line.release()
+    texel.release()
+    return found
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_wrong_results_are_caught(full, device):
+    """A column replaced, of a value of zero too, a block of the wrong sign, a value off by a thousandth, NaN."""
+    for seed in range(10):
+        a = np.random.default_rng(seed).standard_normal((25, 19)).astype(np.float32)
+        a[:, 15:] = 0
+        u, s, vh = glla.svd(a, full)
+        assert certified(a, u, s, vh, device).ok
+        spoilt = []
+        for place in (0, 2):
+            for spoil in ("column", "useless", "block", "hole"):
+                parts = [u.copy(), s.copy(), vh.copy()]
+                one = parts[place] if place == 0 else parts[place].T
+                if spoil == "column":
+                    one[:, 3] = one[:, 4]
+                elif spoil == "useless":
+                    one[:, 18] = one[:, 17]
+                elif spoil == "block":
+                    one[4:6, 10:12] *= -1
+                else:
+                    one[3, 3] = np.nan
+                spoilt.append(parts)
+        spoilt.append([u, s * np.where(np.arange(19) == 0, np.float32(1.001), np.float32(1)), vh])
+        assert not any(certified(a, *parts, device).ok for parts in spoilt)
+
+
+@every_place
+def test_an_alarm_is_an_error_with_both_numbers(place, monkeypatch, rng):
+    monkeypatch.setattr(certificate, "ALARM", 1e-3)
+    a = place(rng.standard_normal((8, 7)).astype(np.float32))
+    with pytest.raises(ConvergenceError, match=r"^svd: the singular vectors are not accepted: its residual is 0.* n u"):
+        glla.svd(a)
+    assert glla.svd(a, check_finite=False).S.shape == (7,)
