@@ -24,7 +24,7 @@ from glla.errors import GllaError, OptionError
 from glla.gl import Device
 from glla.lab import photograph
 from glla.lab.extra import require
-from glla.lab.study import Report, Run, Study, at_least, clock, option
+from glla.lab.study import Report, Run, Say, Study, at_least, clock, option
 from glla.lab.table import digits, titled
 
 Float64 = NDArray[np.float64]
@@ -109,12 +109,12 @@ THEIR_METHODS = (
 # -- degrading --------------------------------------------------------------------------------------------------------
 
 
-def degraded(picture: Float64, psf: Float64) -> Float64:
-    """Convolve, with zero beyond the border: the model of `restore`, in float64, without SciPy."""
+def degraded(picture: Float64, psf: Float64, border: str = "constant") -> Float64:
+    """Convolve in float64, with zero beyond the border, the model of `restore`; or around it ("wrap"), as the FFT."""
     rows, columns = picture.shape
-    (a, b) = psf.shape
+    a, b = psf.shape
     turned = psf[::-1, ::-1]
-    wide = np.pad(picture, ((a - 1 - a // 2, a // 2), (b - 1 - b // 2, b // 2)))
+    wide = np.pad(picture, ((a - 1 - a // 2, a // 2), (b - 1 - b // 2, b // 2)), border)  # type: ignore[call-overload]
     return np.asarray(
         sum(turned[i, j] * wide[i : i + rows, j : j + columns] for i in range(a) for j in range(b)), dtype=np.float64
     )
@@ -140,16 +140,6 @@ def by_fourier(g: Float64, psf: Float64, balance: float) -> Float64:
     wide[: psf.shape[0], : psf.shape[1]] = psf
     h = np.fft.fft2(np.roll(wide, [-(side // 2) for side in psf.shape], (0, 1)))
     return np.asarray(np.fft.ifft2(np.conj(h) * np.fft.fft2(g) / (np.abs(h) ** 2 + balance)).real)
-
-
-def wrapped(picture: Float64, psf: Float64) -> Float64:
-    """Convolve around the border, as the FFT has it."""
-    a, b = psf.shape
-    result = np.zeros_like(picture)
-    for i in range(a):
-        for j in range(b):
-            result += psf[i, j] * np.roll(picture, (i - a // 2, j - b // 2), (0, 1))
-    return result
 
 
 def square_error(found: Any, picture: Float64) -> float:
@@ -220,54 +210,39 @@ def _decoded(path: Path) -> Float64:
 # -- what is measured -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A row of the table, computed."""
-
-    row: Degradation
-    seen: Float64
-    restored: Float64
-    errors: tuple[float, float]
-
-
-def outcomes(device: Device, picture: Float64, say: Callable[[str], None] = lambda what: None) -> list[Outcome]:
-    """Degrade and restore the picture in all ways of the table."""
+def errors(device: Device, picture: Float64, say: Say = lambda what: None) -> list[dict[str, Any]]:
+    """Degrade and restore the picture in all ways of the table: mean square errors, theirs and ours."""
     found = []
     for row in TABLE_6_3:
         say(row.name)
         seen = noisy(degraded(picture, row.psf), row.noise)
-        restored = np.asarray(restore(seen, row.psf, row.balance, device=device), dtype=np.float64)
-        errors = (square_error(seen, picture), square_error(restored, picture))
-        found.append(Outcome(row, seen, restored, errors))
+        restored = restore(seen, row.psf, row.balance, device=device)
+        ours = square_error(seen, picture), square_error(restored, picture)
+        found.append({"name": row.name, "balance": row.balance, "theirs": row.theirs, "ours": ours})
     return found
 
 
-@dataclass(frozen=True)
-class Border:
-    """A method, with its errors of the whole picture and of its inner part, and its result."""
-
-    method: str
-    whole: float
-    inner: float
-    result: Float64
+NOTHING, SYSTEM, FOURIER = METHODS = ("nothing", "system matrix (glla)", "FFT (NumPy)")
 
 
-def borders(device: Device, picture: Float64, balance: float = 1e-3) -> dict[str, list[Border]]:
-    """Compare the system matrix and the FFT, with a blur that ends at the border and with one that wraps around."""
+def by_methods(device: Device, seen: Float64, balance: float = 1e-3) -> dict[str, Float64]:
+    """Restore a blurred picture by each method."""
+    ours = np.asarray(restore(seen, BLUR, balance, device=device), dtype=np.float64)
+    return dict(zip(METHODS, (seen, ours, by_fourier(seen, BLUR, balance)), strict=True))
+
+
+def of_border(restored: dict[str, Float64], picture: Float64) -> list[dict[str, Any]]:
+    """Mean square errors of each method: of the whole picture, and of its inner part."""
     edge = min(BORDER, len(picture) // 4)
     inner = slice(edge, -edge)
-    found = {}
-    for border, seen in (("zero", degraded(picture, BLUR)), ("wraps around", wrapped(picture, BLUR))):
-        ways = {
-            "nothing": seen,
-            "system matrix (glla)": np.asarray(restore(seen, BLUR, balance, device=device), dtype=np.float64),
-            "FFT (NumPy)": by_fourier(seen, BLUR, balance),
+    return [
+        {
+            "method": method,
+            "whole": square_error(one, picture),
+            "inner": square_error(one[inner, inner], picture[inner, inner]),
         }
-        found[border] = [
-            Border(name, square_error(one, picture), square_error(one[inner, inner], picture[inner, inner]), one)
-            for name, one in ways.items()
-        ]
-    return found
+        for method, one in restored.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -335,7 +310,7 @@ def timings(
     picture: Callable[[int], Float64],
     sides: Sequence[int],
     most: float,
-    say: Callable[[str], None] = lambda what: None,
+    say: Say = lambda what: None,
     balance: float = 1e-3,
 ) -> list[Timing]:
     """Time every variant, from array to array, and the peers, at growing sides.
@@ -379,7 +354,7 @@ MOST_COLUMNS = 1024
 """Largest order of which the author's Gauss-Jordan is timed: it draws both matrices three times for every column."""
 
 
-def methods(device: Device, order: int, say: Callable[[str], None] = lambda what: None) -> dict[str, dict[str, float]]:
+def methods(device: Device, order: int, say: Say = lambda what: None) -> dict[str, dict[str, float]]:
     """Time the source's inversions at some order, its own variants and the fast ones: name -> {which: seconds}."""
     rng = np.random.default_rng(SEED)
     b = rng.standard_normal((order, order)).astype(np.float32)
@@ -417,31 +392,27 @@ def _run(run: Run) -> Report:
     renderer, software = device.info.renderer, device.info.software
     picture = load(own, size)
     largest = run.options.largest or (size if software or own is not None else max(SIDES))
-    table = outcomes(device, picture, run.say)
-    compared = borders(device, picture)
+    found = errors(device, picture, run.say)
+    seen = {"zero": degraded(picture, BLUR), "wraps around": degraded(picture, BLUR, "wrap")}
+    restored = {border: by_methods(device, one) for border, one in seen.items()}
+    borders = {border: of_border(one, picture) for border, one in restored.items()}
     sides = [side for side in SIDES if side <= largest]
     timed = timings(device, partial(load, own), sides, run.options.seconds, run.say)
     order = 512 if software else 4096
     inverted = methods(device, order, run.say)
-    zero = {one.method: one.whole for one in compared["zero"]}
-    right = zero["system matrix (glla)"] < zero["nothing"]
+    zero = {one["method"]: one["whole"] for one in borders["zero"]}
+    right = zero[SYSTEM] < zero[NOTHING]
     data = {
         "size": size,
         "most": run.options.seconds,
-        "errors": [
-            {"name": one.row.name, "balance": one.row.balance, "theirs": one.row.theirs, "ours": one.errors}
-            for one in table
-        ],
-        "borders": {
-            border: [{"method": one.method, "whole": one.whole, "inner": one.inner} for one in ways]
-            for border, ways in compared.items()
-        },
+        "errors": found,
+        "borders": borders,
         "timings": [asdict(one) for one in timed],
         "inversions": {"order": order, "seconds": inverted},
     }
     text = [titled(title, *columns(data)) for title, columns in TITLES.items()]
     text.append(method_table(inverted, order, renderer))
-    draws = partial(draw, renderer=renderer, border=compared["zero"], dpi=run.dpi)
+    draws = partial(draw, renderer=renderer, restored=restored["zero"], whole=zero, dpi=run.dpi)
     return Report("\n".join(text), data, right, draws)
 
 
@@ -500,16 +471,17 @@ def method_table(found: dict[str, dict[str, float]], order: int, renderer: str) 
     return titled(title, ("method", "theirs", "known", "ours, author's variant", "ours, fast variant"), rows)
 
 
-def draw(path: Path, renderer: str, border: Sequence[Border], dpi: int = 80) -> None:
+def draw(path: Path, renderer: str, restored: Mapping[str, Float64], whole: Mapping[str, float], dpi: int = 80) -> None:
     """Draw the blurred picture and the restored ones; the FFT assumes that the picture wraps around."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5 * len(border), 5.6), layout="constrained")
+    figure = Figure(figsize=(5 * len(restored), 5.6), layout="constrained")
     figure.suptitle(f"A blurred photograph, and restored, on {renderer}", fontsize=16)
-    for ax, one in zip(figure.subplots(1, len(border)), border, strict=True):
-        ax.imshow(one.result, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-        method = "blurred" if one.method == "nothing" else one.method
-        ax.set_title(f"{method}: mean square error {one.whole:.2g}", fontsize=14)
+    for ax, (method, one) in zip(figure.subplots(1, len(restored)), restored.items(), strict=True):
+        ax.imshow(one, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        ax.set_title(
+            f"{'blurred' if method == NOTHING else method}: mean square error {whole[method]:.2g}", fontsize=14
+        )
         ax.set_axis_off()
     figure.savefig(path, format="png", dpi=dpi, metadata={"Software": None})
 
