@@ -246,9 +246,7 @@ def _gauss_jordan(device: Device, n: int) -> dict[str, dict[str, Way]]:
 
 
 def _sweeps(device: Device, n: int) -> list[dict[str, Any]]:
-    a = sweeps.matrix(n)
-    found, others = sweeps.sweeps(a, 100, device), sweeps.beside(a, device)
-    return [sweeps.plain(n, found, others)]
+    return [sweeps.study(n, 100, device)]
 
 
 def _figures_of_sweeps(found: dict[str, Any]) -> list[dict[str, Any]]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from glla.display.colours import LABELS, TEXELS
 from glla.gl.recorder import Recorder
-from glla.lab.plots import signed
+from glla.lab import plots
 from glla.lab.study import Report, Run, Study
 from glla.operations.elimination import rref
 from glla.operations.record import Array
@@ -55,20 +53,10 @@ def _run(run: Run) -> Report:
 
 def draw(path: Path, steps: list[Array], dpi: int = 80) -> None:
     """Draw the matrix after some of the steps: blue positive, orange negative, lines around texels."""
-    from matplotlib.figure import Figure
-
     places = sorted({round(k * (len(steps) - 1) / (SHOWN - 1)) for k in range(SHOWN)})
-    figure = Figure(figsize=(2.6 * len(places), 2.9), layout="constrained", facecolor="none")
-    axes: Any = figure.subplots(1, len(places), squeeze=False)
-    for ax, place in zip(axes[0], places, strict=True):
-        a = np.asarray(steps[place])
-        ax.imshow(np.sign(a) * np.sqrt(np.abs(a) / LARGEST), cmap=signed(), vmin=-1, vmax=1, interpolation="nearest")
-        ax.set_xticks(np.arange(-0.5, a.shape[1], 2), [])
-        ax.set_yticks(np.arange(-0.5, a.shape[0], 2), [])
-        ax.grid(color=TEXELS, linewidth=0.4)
-        ax.tick_params(length=0)
-        ax.set_title(f"after {place} steps" if place else "[A | b]", color=LABELS)
-    figure.savefig(path, dpi=dpi)
+    named = {f"after {place} steps" if place else "[A | b]": np.asarray(steps[place]) for place in places}
+    pictures = [(name, np.sign(a) * np.sqrt(np.abs(a) / LARGEST)) for name, a in named.items()]
+    plots.panels(path, pictures, 2.6, dpi=dpi, texels=True, cmap=plots.signed(), vmin=-1, vmax=1)
 
 
 STUDY = Study(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from glla.array.array import asarray
 from glla.gl import Device
 from glla.kernels.kernel import kernel
-from glla.lab import photograph
+from glla.lab import photograph, plots
 from glla.lab.study import Report, Study
 from glla.operations.record import Array
 from glla.passes import Plan
@@ -112,19 +111,8 @@ def summed(a: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.float64]:
 def _report(found: tuple[Pictures, bool], said: str, dpi: int) -> Report:
     pictures, right = found
     text = f"every {said.format('' if right else 'NOT ')}"
-    return Report(text, {"right": right}, right, lambda path: draw(path, pictures, dpi))
-
-
-def draw(path: Path, pictures: Sequence[tuple[str, Array]], dpi: int = 80) -> None:
-    """Write pictures side by side into a PNG file, in grey levels from 0 to the most that the first one has."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(2.5 * len(pictures), 2.75), layout="constrained")
-    for ax, (title, picture) in zip(figure.subplots(1, len(pictures)), pictures, strict=True):
-        ax.imshow(picture, cmap="gray", vmin=0, vmax=max(1.0, float(pictures[0][1].max())), interpolation="nearest")
-        ax.set_title(title)
-        ax.set_axis_off()
-    figure.savefig(path, format="png", dpi=dpi, metadata={"Software": None})
+    look: dict[str, Any] = {"cmap": "gray", "vmin": 0, "vmax": max(1.0, float(pictures[0][1].max()))}
+    return Report(text, {"right": right}, right, lambda path: plots.panels(path, pictures, 2.5, dpi=dpi, **look))
 
 
 LIFE_STUDY = Study(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.display.colours import SIGNED
+from glla.display.colours import SIGNED, TEXELS
 from glla.errors import OptionError
 from glla.lab.comparison import Comparison
 from glla.lab.extra import require
@@ -56,6 +56,32 @@ def values(array: NDArray[Any], most: float | None = None) -> dict[str, Any]:
     if array.min() < 0:
         return {"cmap": signed(), "vmin": -most, "vmax": most}
     return {"cmap": LinearSegmentedColormap.from_list("positive", SIGNED[2:]), "vmin": 0, "vmax": most}
+
+
+def panels(
+    path: Path,
+    pictures: Sequence[tuple[str, NDArray[Any]]],
+    inches: float,
+    title: str = "",
+    dpi: int = 80,
+    texels: bool = False,
+    **look: Any,
+) -> None:
+    """Draw arrays side by side, each below its title, all in one look; with lines around the texels of matrices."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(inches * len(pictures), 1.1 * inches), layout="constrained")
+    figure.suptitle(title)
+    for ax, (name, array) in zip(figure.subplots(1, len(pictures), squeeze=False)[0], pictures, strict=True):
+        ax.imshow(array, interpolation="nearest", **look)
+        ax.set_title(name)
+        ax.set_xticks(np.arange(-0.5, array.shape[1], 2) if texels else [], [] if texels else None)
+        ax.set_yticks(np.arange(-0.5, array.shape[0], 2) if texels else [], [] if texels else None)
+        ax.tick_params(length=0)
+        if texels:
+            ax.grid(color=TEXELS, linewidth=0.4)
+    metadata = {"Software": None} if path.suffix == ".png" else None
+    figure.savefig(path, dpi=dpi, metadata=metadata)
 
 
 def style(number: int) -> dict[str, Any]:

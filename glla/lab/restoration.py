@@ -22,7 +22,7 @@ from glla.applications import restore
 from glla.applications.restoration import VARIANTS
 from glla.errors import GllaError, OptionError
 from glla.gl import Device
-from glla.lab import photograph
+from glla.lab import photograph, plots
 from glla.lab.extra import require
 from glla.lab.study import Report, Run, Say, Study, at_least, clock, option
 from glla.lab.table import digits, titled
@@ -473,17 +473,12 @@ def method_table(found: dict[str, dict[str, float]], order: int, renderer: str) 
 
 def draw(path: Path, renderer: str, restored: Mapping[str, Float64], whole: Mapping[str, float], dpi: int = 80) -> None:
     """Draw the blurred picture and the restored ones; the FFT assumes that the picture wraps around."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5 * len(restored), 5.6), layout="constrained")
-    figure.suptitle(f"A blurred photograph, and restored, on {renderer}", fontsize=16)
-    for ax, (method, one) in zip(figure.subplots(1, len(restored)), restored.items(), strict=True):
-        ax.imshow(one, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-        ax.set_title(
-            f"{'blurred' if method == NOTHING else method}: mean square error {whole[method]:.2g}", fontsize=14
-        )
-        ax.set_axis_off()
-    figure.savefig(path, format="png", dpi=dpi, metadata={"Software": None})
+    pictures = [
+        (f"{'blurred' if method == NOTHING else method}: mean square error {whole[method]:.2g}", one)
+        for method, one in restored.items()
+    ]
+    title = f"A blurred photograph, and restored, on {renderer}"
+    plots.panels(path, pictures, 5, title, dpi, cmap="gray", vmin=0, vmax=1)
 
 
 STUDY = Study(

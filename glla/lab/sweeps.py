@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -21,29 +20,13 @@ from numpy.typing import NDArray
 
 from glla.array.array import Array, asarray
 from glla.gl import Device, default_device
+from glla.lab.restoration import THEIR_METHODS
 from glla.lab.study import Report, Run, Study, at_least, clock, option
 from glla.lab.table import aligned
 from glla.linalg import inv, solve_triangular
 
 SHOWN = (1, 2, 5, 10, 20, 50, 100)
 """Sweeps that the table shows."""
-
-THEIRS = (
-    ("MATLAB inv, double", 24.29, "printed"),
-    ("Gauss-Jordan", 19.66, "derived, 4096 x 4.8007 ms"),
-    ("Cholesky, GETS and a product", 6.1, 'derived from "4 times"'),
-    ("Gauss-Seidel", 3.0, 'derived from "up to 8 times"; sweeps and residual not published'),
-)
-"""Seconds of the source for n = 4096, on a Tesla C1060, 2012: method, seconds, how they are known."""
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """State after a sweep."""
-
-    number: int  # sweeps so far
-    seconds: float  # of all sweeps so far, residuals not counted
-    residual: float  # Frobenius norm of A X - I, in float64 on the host
 
 
 def matrix(n: int, condition: float = 40.0, seed: int = 2007) -> NDArray[np.float32]:
@@ -55,8 +38,8 @@ def matrix(n: int, condition: float = 40.0, seed: int = 2007) -> NDArray[np.floa
 
 def sweeps(
     a: NDArray[np.float32], count: int, device: Device | None = None, shown: Sequence[int] = SHOWN
-) -> list[Sweep]:
-    """Invert by sweeps from X = 0; tell of those in `shown`.
+) -> list[dict[str, Any]]:
+    """Invert by sweeps from X = 0; tell of those in `shown`: number, seconds of all so far, Frobenius norm of A X - I.
 
     `a`, (n, n): positive definite, or strictly diagonally dominant. `count`: sweeps. `device`: where; by default the
     default device. `shown`: sweeps after which the residual is looked at, beside the last.
@@ -75,11 +58,11 @@ def sweeps(
         seconds += time.perf_counter() - start
         if number in (*shown, count):
             error = a.astype(np.float64) @ x.numpy().astype(np.float64) - np.eye(n)
-            found.append(Sweep(number, seconds, float(np.linalg.norm(error))))
+            found.append({"number": number, "seconds": seconds, "residual": float(np.linalg.norm(error))})
     return found
 
 
-def beside(a: NDArray[np.float32], device: Device | None = None) -> dict[str, tuple[float, float]]:
+def beside(a: NDArray[np.float32], device: Device | None = None) -> dict[str, dict[str, float]]:
     """Seconds and residual of the inverses that end by themselves: the usual one, and the author's other ways."""
     target = device or default_device()
     given = asarray(a, target)
@@ -93,34 +76,35 @@ def beside(a: NDArray[np.float32], device: Device | None = None) -> dict[str, tu
     for name, options in ways.items():
         seconds = clock(partial(inv, given, **options), 1, target).median
         error = a.astype(np.float64) @ np.asarray(inv(given, **options)).astype(np.float64) - np.eye(len(a))
-        found[name] = (seconds, float(np.linalg.norm(error)))
+        found[name] = {"seconds": seconds, "residual": float(np.linalg.norm(error))}
     return found
 
 
-def table(n: int, found: Sequence[Sweep], others: dict[str, tuple[float, float]]) -> str:
+def table(found: dict[str, Any]) -> str:
     """Format the results, theirs below ours."""
-    ours = {f"{one.number} sweep{'s' * (one.number > 1)}": (one.seconds, one.residual) for one in found} | others
-    rows = [(name, f"{seconds:.3g}", f"{residual:.3g}") for name, (seconds, residual) in ours.items()]
-    theirs = [(name, f"{seconds:g}", known) for name, seconds, known in THEIRS]
+    swept = {f"{one['number']} sweep{'s' * (one['number'] > 1)}": one for one in found["sweeps"]}
+    rows = [
+        (name, f"{one['seconds']:.3g}", f"{one['residual']:.3g}") for name, one in (swept | found["others"]).items()
+    ]
+    theirs = [(name, f"{seconds:g}", known) for name, seconds, known in THEIR_METHODS]
     return "\n".join(
         (
-            aligned((f"n = {n}, ours", "seconds", "norm(A X - I), Frobenius"), rows),
+            aligned((f"n = {found['n']}, ours", "seconds", "norm(A X - I), Frobenius"), rows),
             "",
             aligned(("n = 4096, theirs (Tesla C1060, 2012)", "seconds", "how it is known"), theirs),
         )
     )
 
 
-def plain(n: int, found: Sequence[Sweep], others: dict[str, tuple[float, float]]) -> dict[str, Any]:
-    """Return the results as plain data."""
-    rest = {name: {"seconds": seconds, "residual": residual} for name, (seconds, residual) in others.items()}
-    return {"n": n, "sweeps": [asdict(one) for one in found], "others": rest}
+def study(n: int, count: int, device: Device | None = None) -> dict[str, Any]:
+    """Invert a matrix of an order by sweeps, and in the other ways, as plain data."""
+    a = matrix(n)
+    return {"n": n, "sweeps": sweeps(a, count, device), "others": beside(a, device)}
 
 
 def _run(run: Run) -> Report:
-    a = matrix(run.options.size)
-    found, others = sweeps(a, run.options.count, run.device), beside(a, run.device)
-    return Report(table(len(a), found, others), plain(len(a), found, others))
+    found = study(run.options.size, run.options.count, run.device)
+    return Report(table(found), found)
 
 
 STUDY = Study(

@@ -69,7 +69,7 @@ def test_each_reports_and_draws(name, short, capsys):
         assert width > 2 * height
     if name == "water":
         with pytest.importorskip("PIL.Image").open(short / "a.gif") as film:
-            assert (film.n_frames, film.size) == (3, (32, 32))
+            assert (film.n_frames, film.size) == (3, (64, 64))
     if name == "elimination":
         assert "after 3 steps" in (short / "a.svg").read_text() and (short / "a.svg").stat().st_size > 10_000
 

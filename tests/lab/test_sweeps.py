@@ -12,16 +12,16 @@ from glla.lab import sweeps
 def test_the_residuals_are_those_of_float64(device):
     a = sweeps.matrix(60)
     found = sweeps.sweeps(a, 12, device)
-    assert [one.number for one in found] == [1, 2, 5, 10, 12]
-    assert all(one.seconds > 0 for one in found)
+    assert [one["number"] for one in found] == [1, 2, 5, 10, 12]
+    assert all(one["seconds"] > 0 for one in found)
     wide, x = a.astype(np.float64), np.zeros((60, 60))
     expected = []
     for _ in range(12):
         x = np.linalg.solve(np.tril(wide), np.eye(60) - np.triu(wide, 1) @ x)
         expected.append(np.linalg.norm(wide @ x - np.eye(60)))
     for one in found:
-        assert one.residual == pytest.approx(expected[one.number - 1], abs=1e-4)
-    assert np.diff([one.residual for one in found]).max() < 0
+        assert one["residual"] == pytest.approx(expected[one["number"] - 1], abs=1e-4)
+    assert np.diff([one["residual"] for one in found]).max() < 0
 
 
 def test_the_command_in_json(capsys):
