@@ -124,7 +124,7 @@ def stopped(device: Device, plan: Plan, operands: Mapping[str, Texture]) -> str:
         target, slot = texture(plan.slots[step.outputs[0]]), f"stopped in step {number}"
         slots[slot] = Storage(target.height, target.width, 1)
         seen[slot] = plan.drawn(step)
-        steps[number] = replace(step, shader=f"{step.shader}@{STOPPED}", outputs=(*step.outputs, slot))
+        steps[number] = replace(step, shader=f"{step.shader}@{STOPPED}", outputs=(*step.outputs, slot), barrier=False)
     looking = Plan(f"{plan.operation}, trips", slots, plan.operands, {slot: slot for slot in seen}, tuple(steps))
     results = device.run(looking, **operands)
     for slot, region in seen.items():

@@ -253,7 +253,9 @@ def counting_plan(plan: Plan, numbers: list[int], kind: str = KIND) -> Plan:
             counting = replace(step, shader=f"{step.shader}@{kind}", outputs=(slot,))
             if step.points:  # several at one place: their counts are added
                 steps.append(Pass("krylov/zeros", {}, (slot,)))
-            steps.append(replace(counting, accumulate=step.points > 0) if isinstance(counting, Pass) else counting)
+            if isinstance(counting, Pass):
+                counting = replace(counting, accumulate=step.points > 0, barrier=False)
+            steps.append(counting)
         steps.append(step)
     return Plan(f"{plan.operation}, counting fetches", slots, plan.operands, results, tuple(steps))
 

@@ -20,11 +20,14 @@
 //
 // Every step of an elimination waits for this loop, and a single fragment cannot hide the time that a fetch takes: so
 // AT_ONCE fetches are under way at once.
+float named_first;  // p of the first candidate
+
 vec4 best_candidate(sampler2D candidates, ivec2 top, int count) {
     vec4 best = vec4(-1.0, -1.0, -1.0, 0.0);
     for (int y = 0; y < count; y += AT_ONCE) {
         vec4 some[AT_ONCE];
         for (int i = 0; i < AT_ONCE; ++i) some[i] = texelFetch(candidates, top + ivec2(0, STRIDE * min(y + i, count - 1)), 0);
+        if (y == 0) named_first = some[0].y;
         for (int i = 0; i < AT_ONCE; ++i) {
             if (y + i < count) {
 #if WEIGHT
@@ -40,14 +43,19 @@ vec4 best_candidate(sampler2D candidates, ivec2 top, int count) {
 }
 
 // The pivots (p, q) of a factorisation's step, and in zw their norm and the largest entry seen: p comes to row r, what then
-// is at row q to the row below. `first` is the texel of the first candidate; each is of `chunk` texels from row r on.
-// Candidates are pairs of rows, or rows for column 2k+1, all of which name p. A column of zeros keeps its row.
-vec4 factor_pivots(sampler2D candidates, ivec2 first, int r, int rows, int chunk, bool pairs) {
-    int height = ((rows + 1) >> 1) - (r >> 1);
-    vec4 best = best_candidate(candidates, first, (height + chunk - 1) / chunk);
-    float p = !pairs ? texelFetch(candidates, first, 0).y : best.x > 0.0 ? best.y : float(r);
+// is at row q to the row below. `first` is the texel of the first of `count` candidates. They are pairs of rows, or rows
+// for column 2k+1, all of which name p. A column of zeros keeps its row.
+vec4 winners(sampler2D candidates, ivec2 first, int count, int r, bool pairs) {
+    vec4 best = best_candidate(candidates, first, count);
+    float p = !pairs ? named_first : best.x > 0.0 ? best.y : float(r);
     bool second = best.x > 0.0 && (!pairs || best.z >= 0.0);
     return vec4(p, second ? best.z : float(r + 1), max(best.x, 0.0), best.w);
+}
+
+// The same, of candidates that are of `chunk` texels each, from row r on.
+vec4 factor_pivots(sampler2D candidates, ivec2 first, int r, int rows, int chunk, bool pairs) {
+    int height = ((rows + 1) >> 1) - (r >> 1);
+    return winners(candidates, first, (height + chunk - 1) / chunk, r, pairs);
 }
 
 // The exchanges as a gather: a step brings row p to row r, and then what is at row q to row s. A fragment cannot

@@ -10,7 +10,7 @@
 uniform sampler2D A;
 uniform sampler2D rows;
 uniform ivec2 shape;  // rows and columns of the result
-uniform int left;     // columns of A that are left out, even
+uniform int left;     // columns of A that are left out, even; negative where A is a panel of it
 
 layout(location = 0) out vec4 result;
 

@@ -4,7 +4,7 @@
 // With INVERSE, where row i of the original went.
 // pivots   records of pivot/factor_records.frag, in a row of texels
 // Cost per fragment: 1 fetch per trip, `end - first` trips.
-// Fetches: end - first.
+// Fetches: INVERSE * (end - first) + (1 - INVERSE) * ((end - first + 7) / 8 * 8).
 
 #ifndef INVERSE
 #define INVERSE 0  // follow the rows forward instead (0, 1)
@@ -28,10 +28,15 @@ void main() {
         row.y = exchanged(exchanged(row.y, 2 * k, pivot.x), 2 * k + 1, pivot.y);
     }
 #else
-    for (int k = end - 1; k >= first; --k) {
-        ivec2 pivot = ivec2(texelFetch(pivots, ivec2(k, 0), 0).rg);
-        row.x = source_row(row.x, 2 * k, pivot.x, 2 * k + 1, pivot.y);
-        row.y = source_row(row.y, 2 * k, pivot.x, 2 * k + 1, pivot.y);
+    for (int last = end - 1; last >= first; last -= 8) {  // as many fetches are under way at once
+        ivec2 some[8];
+        for (int i = 0; i < 8; ++i) some[i] = ivec2(texelFetch(pivots, ivec2(max(last - i, first), 0), 0).rg);
+        for (int i = 0; i < 8; ++i) {
+            int k = last - i;
+            if (k < first) break;
+            row.x = source_row(row.x, 2 * k, some[i].x, 2 * k + 1, some[i].y);
+            row.y = source_row(row.y, 2 * k, some[i].x, 2 * k + 1, some[i].y);
+        }
     }
 #endif
     rows = vec4(row, 0.0, 0.0);

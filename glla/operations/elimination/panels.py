@@ -60,7 +60,6 @@ class BlockedFactors:
         self.strips, self.spare = pair
         panel_storage = matrix((m, PANEL + 2 * BESIDE))
         self.panel_start = draft.slot("panel", panel_storage)
-        self.panel_settled = draft.slot("panel_settled", panel_storage)
         self.panel_pair = [draft.slot(f"panel_{side}", panel_storage) for side in ("ping", "pong")]
         self.pivoting = pivoting
         if self.fused:
@@ -68,12 +67,14 @@ class BlockedFactors:
             draft.slot("seconds", Storage(most_candidates(texels(m), MORE) + 1, 2))
         else:
             self.search = FactorSearch(draft, (m, min(PANEL, n)), pivoting)
+            self.raw = draft.slot("LU_unordered", matrix(shape))
         record = Storage(1, texels(min(shape)))
         self.records = (draft.slot("pivots", record), draft.slot("health", record))
         self.rows = draft.slot("rows", Storage(8 * self.groups, self.panels))
         for name in ("pivot_rows", "block_row"):
             draft.slot(name, Storage(8 * PANEL // 4, self.width))
-        self.raw = draft.slot("LU_unordered", matrix(shape))
+        # slots of the factored panels, and the columns of LU that they leave out
+        self.kept = list[tuple[str, int]]()
         self.result = draft.slot("LU", matrix(shape))
         draft.draw("strips/to_strips", {"A": source}, self.strips, {"size": packed(shape)})
         for panel in range(self.panels):
@@ -101,8 +102,12 @@ class BlockedFactors:
         count = texels(min(columns, m - top))
         if self.fused:
             self._fused_steps(columns, count, top, inside)
+            self.kept.append((self.factored, -top))
         else:
             self._steps(self.search.on((m, columns), top), count, top, inside)
+            place = replace(inside, x=top // 2)
+            self.draft.draw("plu/blocked/copy_panel", {"P": self.factored}, self.raw, {"left": top // 2}, {}, place)
+            self.kept.append((self.raw, 0))
         self.draft.draw(
             "permutation/trace",
             {"pivots": self.records[0]},
@@ -111,8 +116,6 @@ class BlockedFactors:
             {"INVERSE": 0},
             Region(panel, 0, 1, 8 * self.groups),
         )
-        place = Region(top // 2, top // 2, width, height - top // 2)
-        self.draft.draw("plu/blocked/copy_panel", {"P": self.factored}, self.raw, {"left": top // 2}, {}, place)
 
     def _steps(self, search: FactorSearch, count: int, top: int, inside: Region) -> None:
         """Factor the panel as the ``rank2`` variant does."""
@@ -153,7 +156,7 @@ class BlockedFactors:
                 draw(self.panel_pair[k % 2], Region(k, inside.y + k, beside + BESIDE - k, rows), 2 * k + 2)
                 front = candidates = self.panel_pair[k % 2]
         turns = {"P0": self.panel_pair[0], "P1": self.panel_pair[min(1, count - 1)]}
-        self.factored = self.panel_settled
+        self.factored = self.draft.slot(f"panel_{top}", matrix((m, PANEL + 2 * BESIDE)))
         drawn = replace(inside, width=beside + BESIDE)
         self.draft.draw("plu/blocked/settle_panel", turns, self.factored, {**uniforms, "steps": count}, {}, drawn)
         kept: dict[str, Uniform] = {"column": beside + 1, "top": top, "first_step": top // 2}
@@ -202,13 +205,13 @@ class BlockedFactors:
         self.draft.draw("permutation/identity", {}, order[self.panels % 2])
         for turn, panel in enumerate(reversed(range(self.panels))):
             with self.draft.scope("panel", turn):
-                later = order[(panel + 1) % 2]
+                later, (kept, left) = order[(panel + 1) % 2], self.kept[panel]
                 top, columns = panel * PANEL // 2, texels(min(PANEL, n - panel * PANEL))
                 self.draft.draw(
                     "permutation/gather",
-                    {"A": self.raw, "rows": later},
+                    {"A": kept, "rows": later},
                     self.result,
-                    {"shape": self.shape, "left": 0},
+                    {"shape": self.shape, "left": left},
                     {},
                     Region(top, top, columns, texels(m) - top),
                 )

@@ -13,7 +13,7 @@
 // pivot/second_column.frag).
 // A            the panel before the step, rows x columns, packed, with the two columns
 // candidates   those for the pivots of the step, or for its first one
-// Cost per fragment: up to 6 fetches, 16 flop and 4 divisions; of one that searches, 2 fetches for each of its texels.
+// Cost per fragment: 3 or 4 fetches, 16 flop and 2 or 4 divisions, of pivot rows 6 more fetches; of one that searches, 2 fetches for each of its texels.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.3; LAPACK getf2.
 
 #ifndef PAIR
@@ -34,10 +34,24 @@ uniform ivec2 shape;  // rows and columns of the panel's matrix
 flat in int searching;
 flat in int searched;
 flat in vec4 record;  // of this step
+flat in vec4 pivots;  // the pivot rows in the next texel column, the lower one reduced
+flat in vec4 displaced;       // rows r and r + 1 before the step, in its texel column,
+flat in vec4 displaced_next;  // and in the next one
 
 layout(location = 0) out vec4 result;
 
-const int TOGETHER = 4;  // fetches under way at once
+// A row below the pivot rows in the next texel column after the step.
+vec2 next_column(int i, vec2 lead, vec2 entries) {
+    bool second = i == exchange.y && exchange.x != top + 2 * k + 1;  // what was in row r + 1 is there now,
+    if (second) {
+        lead = displaced.ba;
+        entries = displaced_next.ba;
+    } else if (i == exchange.y || i == exchange.x) {                 // or what was in row r
+        lead = displaced.rg;
+        entries = displaced_next.rg;
+    }
+    return less_multiples(entries, multipliers(lead), pivots.rg, pivots.ba);
+}
 
 void look_at_texel(int y, vec4 entries) {
 #if PAIR
@@ -48,17 +62,25 @@ void look_at_texel(int y, vec4 entries) {
 #endif
 }
 
-// Below the pivot rows, only the rows that these come from get another one.
-bool moved(int i) {
-    return i == exchange.x || i == exchange.y;
-}
-
-vec4 reduced_texel(int y, vec4 lead, vec4 entries, vec4 pivots) {
-    vec2 upper = less_multiples(entries.rg, multipliers(lead.rg), pivots.rg, pivots.ba);
-    vec2 lower = less_multiples(entries.ba, multipliers(lead.ba), pivots.rg, pivots.ba);
-    if (moved(2 * y)) upper = reduced_row(2 * y, k + 1, pivots.rg, pivots.ba);
-    if (moved(2 * y + 1)) lower = reduced_row(2 * y + 1, k + 1, pivots.rg, pivots.ba);
-    return vec4(upper, lower);
+// Looks at rows of texels from `start` to `end` for the next first pivot, or for both.
+void search_next(int start, int end) {
+    for (int y = start; y < end; y += 4) {  // fetches under way at once
+        vec4 lead[4];
+        vec4 entries[4];
+        for (int i = 0; i < 4; ++i) {
+            lead[i] = texelFetch(A, at(ivec2(max(k, 0), min(y + i, end - 1))), 0);
+            entries[i] = texelFetch(A, at(ivec2(k + 1, min(y + i, end - 1))), 0);
+        }
+        for (int i = 0; i < 4; ++i) {
+            if (y + i >= end) break;
+            vec4 found = entries[i];
+            if (k >= 0) {
+                found = vec4(next_column(2 * (y + i), lead[i].rg, entries[i].rg),
+                             next_column(2 * (y + i) + 1, lead[i].ba, entries[i].ba));
+            }
+            look_at_texel(y + i, found);
+        }
+    }
 }
 
 // A row offered for the second pivot. block: the first pivot row's entries, and those of the row that it changes places with.
@@ -71,25 +93,15 @@ void look_at_row(int i, vec2 row) {
     best.w = max(best.w, max(abs(row.x), abs(row.y)));
 }
 
-// Looks at `searched` rows of texels from `start` on, or fewer at the end.
-void look_at_all(int start) {
-    int end = min(start + searched, (shape.x + 1) >> 1);
-    vec4 pivots = searching == 0 && k >= 0 && start < end ? pivot_rows(k + 1) : vec4(0.0);
-    for (int y = start; y < end; y += TOGETHER) {
-        vec4 lead[TOGETHER];
-        vec4 entries[TOGETHER];
-        for (int i = 0; i < TOGETHER; ++i) {
-            lead[i] = texelFetch(A, at(ivec2(max(k, 0), min(y + i, end - 1))), 0);
-            entries[i] = texelFetch(A, at(ivec2(k + 1 - searching, min(y + i, end - 1))), 0);
-        }
-        for (int i = 0; i < TOGETHER; ++i) {
+// Looks at rows of texels from `start` to `end` for the second pivot.
+void search_second(int start, int end) {
+    for (int y = start; y < end; y += 8) {
+        vec4 some[8];
+        for (int i = 0; i < 8; ++i) some[i] = texelFetch(A, at(ivec2(k, min(y + i, end - 1))), 0);
+        for (int i = 0; i < 8; ++i) {
             if (y + i >= end) break;
-            if (searching == 1) {
-                look_at_row(2 * (y + i), entries[i].rg);
-                look_at_row(2 * (y + i) + 1, entries[i].ba);
-            } else {
-                look_at_texel(y + i, k < 0 ? entries[i] : reduced_texel(y + i, lead[i], entries[i], pivots));
-            }
+            look_at_row(2 * (y + i), some[i].rg);
+            look_at_row(2 * (y + i) + 1, some[i].ba);
         }
     }
 }
@@ -99,11 +111,37 @@ vec4 candidate(int x, int y, int start) {
 #if MEET
     y = 4 * (y >> 1) + 2 * (y & 1) + x;
 #endif
-    look_at_all(start + y * searched);
+    start += y * searched;
+    int end = min(start + searched, (shape.x + 1) >> 1);
+    if (searching == 1) search_second(start, end);
+    else search_next(start, end);
 #if MEET
     best = met(best);
 #endif
     return best;
+}
+
+// A texel after the step. Most are fetched once, and are neither pivot rows nor changed places with them. Where fragments
+// meet, each fetches one of the pivot rows of its column, and finds the multipliers of one of its rows.
+vec4 stepped(ivec2 texel, int row) {
+    vec4 own = texelFetch(A, at(texel), 0);
+    vec4 lead = texelFetch(A, at(ivec2(k, texel.y)), 0);
+#if MEET
+    bvec2 odd = at_odd();
+    vec2 pivot = row_pair(A, source(2 * row + int(odd.y)), texel.x);
+    vec4 mine = vec4(multipliers(odd.x ? lead.ba : lead.rg), pivot);
+    vec4 l = vec4(of_left(mine).rg, of_right(mine).rg);
+    vec4 leading = vec4(of_upper(mine).ba, of_lower(mine).ba);
+    leading.ba -= block.z * leading.rg;
+#endif
+    bool special = texel.x <= k || texel.y <= row || texel.y == exchange.x >> 1 || texel.y == exchange.y >> 1;
+    if (special) return reduced(texel);
+#if !MEET
+    vec4 l = vec4(multipliers(lead.rg), multipliers(lead.ba));
+    vec4 leading = pivot_rows(texel.x);
+#endif
+    return vec4(less_multiples(own.rg, l.rg, leading.rg, leading.ba),
+                less_multiples(own.ba, l.ba, leading.rg, leading.ba));
 }
 
 void main() {
@@ -114,8 +152,8 @@ void main() {
     if (searching == 1) {
         result = candidate(texel.x, texel.y, row);
         result.y = float(exchange.x >= 0 ? exchange.x : 2 * row);
-    } else if (texel.x < width) {
-        result = without_padding(reduced(texel), texel, shape);
+    } else if (texel.x < (MEET == 1 ? beside : width)) {
+        result = without_padding(stepped(texel, row), texel, shape);
     } else {
         int first = MEET == 1 ? (row + 1) & ~1 : row + 1;
         bool searches = texel.y >= first && k + 1 < width && (MEET == 1 || texel.x == beside);

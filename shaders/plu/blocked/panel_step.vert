@@ -1,5 +1,6 @@
 // What all fragments of a pass of a panel share: in a search for the second pivot of step k the first pivot row, in step k
-// itself both pivot rows and the constants of their 2x2 block, as in plu/rank2/eliminate.vert.
+// itself both pivot rows, the constants of their 2x2 block, as in plu/rank2/eliminate.vert, and what the search for the
+// next first pivot needs of them. A GPU waits for each fetch that needs another's result, so all are made here at once.
 
 #ifndef PAIR
 #define PAIR 0  // candidates are pairs of rows (1), or rows for column 2k+1, and all of them name p (0)
@@ -8,7 +9,7 @@
 #define MEET 0  // fragments that search meet in blocks of 2 x 2, see lib/meet.glsl (0, 1)
 #endif
 #define STRIDE (1 + MEET)
-#define AT_ONCE 16
+#define AT_ONCE (16 + 16 * MEET)
 
 #include "lib/sheet.glsl"
 #include "lib/pivots.glsl"
@@ -25,46 +26,62 @@ flat out int searched;   // texels that one fragment searches
 flat out ivec2 exchange;
 flat out vec4 block;
 flat out vec4 record;    // (p, q, norm, largest entry seen)
+flat out vec4 pivots;    // the pivot rows in the next texel column, the lower one reduced
+flat out vec4 displaced;       // rows r and r + 1 before the step, in its texel column
+flat out vec4 displaced_next;  // and in the next one
 
 int aligned(int row) {
     return MEET == 1 ? row & ~1 : row;
 }
 
+int candidates_of(int rows) {  // rows of texels
+#if MEET
+    return rows + 4 * searched - 1 >> (searched == 8 ? 5 : 4);
+#else
+    return (rows + searched - 1) / searched;
+#endif
+}
+
 void main() {
     int pass = begin_pass();
-    k = (pass + 1) / 2 - 1;
-    searching = pass & 1;
-    searched = MEET == 1 ? min(chunk, 8) : chunk;
-    exchange = ivec2(-1);
-    block = record = vec4(0.0);
     int width = (shape.y + 1) >> 1;
     int height = (shape.x + 1) >> 1;
     int beside = (width + 1) & ~1;
+    k = (pass + 1) / 2 - 1;
+    searching = pass & 1;
+    searched = MEET == 0 ? chunk : height - (top >> 1) > 256 ? 8 : 4;
+    exchange = ivec2(-1);
+    block = record = pivots = displaced = displaced_next = vec4(0.0);
     int row = (top >> 1) + k;
-    int many = MEET == 1 ? 4 * searched : searched;  // texels of a candidate
 
     ivec2 first = ivec2(column_of(2), 0);
     if (searching == 1 || PAIR == 1) first += ivec2(beside, aligned(row));
     if (searching == 1) {
-        vec4 leader = best_candidate(candidates, first, (height - row + many - 1) / many);
+        vec4 leader = best_candidate(candidates, first, candidates_of(height - row));
         if (leader.x > 0.0) {
             exchange.x = int(leader.y);
             block = vec4(row_pair(A, exchange.x, k), row_pair(A, 2 * row, k));
         }
     } else if (k >= 0) {
-        record = factor_pivots(candidates, first, 2 * row, shape.x, many, PAIR == 1);
+        displaced = texelFetch(A, at(ivec2(k, row)), 0);
+        displaced_next = texelFetch(A, at(ivec2(k + 1, row)), 0);
+        record = winners(candidates, first, candidates_of(height - row), 2 * row, PAIR == 1);
         exchange = ivec2(record.xy);
         record.xy = vec2(exchange);
+        pivots.rg = row_pair(A, source_row(2 * row, 2 * row, exchange.x, 2 * row + 1, exchange.y), k + 1);
+        pivots.ba = row_pair(A, source_row(2 * row + 1, 2 * row, exchange.x, 2 * row + 1, exchange.y), k + 1);
         block = pivot_block(A, k, 2 * row, exchange);
+        pivots.ba -= block.z * pivots.rg;
     }
 
     int next = searching == 1 ? row : row + 1;  // from where candidates are left
-    int count = k + 1 < width || searching == 1 ? max(0, (height - next + many - 1) / many) : 0;
+    int count = k + 1 < width || searching == 1 ? max(0, candidates_of(height - next)) : 0;
     if (searching == 1) {
         gl_Position = corner_of(ivec4(0, 0, STRIDE, STRIDE * count), ivec4(0));
     } else {
         int start = k < 0 ? aligned(next) : row;
         int end = max(aligned(next) + STRIDE * count, row + 1);
-        gl_Position = corner_of(k < 0 ? ivec4(0) : ivec4(k, row, width - k, height - row), ivec4(beside, start, 2, end - start));
+        ivec4 matrix = k < 0 ? ivec4(0) : ivec4(k, row, width - k, height - row);
+        gl_Position = corner_of(matrix, ivec4(beside, start, 2, end - start));
     }
 }

@@ -33,19 +33,26 @@ vec4 drawn(int step, ivec2 texel) {
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
     int width = (shape.y + 1) >> 1;
-    int record = ((width + 1) & ~1) + 1;  // its column
+    int records = ((width + 1) & ~1) + 1;  // their column
     int row = texel.y - (top >> 1);
     if (texel.x >= width || row <= texel.x) {
-        bool gap = texel.x >= width && texel.x != record;
+        bool gap = texel.x >= width && texel.x != records;
         result = gap || row >= steps ? vec4(0.0) : drawn(row, texel);
         return;
     }
     ivec2 source = 2 * texel.y + ivec2(0, 1);
-    for (int step = steps - 1; step > texel.x; --step) {
-        int r = top + 2 * step;
-        ivec2 pivots = ivec2(drawn(step, ivec2(record, r >> 1)).rg);
-        source.x = source_row(source.x, r, pivots.x, r + 1, pivots.y);
-        source.y = source_row(source.y, r, pivots.x, r + 1, pivots.y);
+    for (int last = steps - 1; last > texel.x; last -= 8) {  // as many fetches are under way at once
+        ivec2 some[8];
+        for (int i = 0; i < 8; ++i) {
+            int step = max(last - i, texel.x + 1);
+            some[i] = ivec2(drawn(step, ivec2(records, (top >> 1) + step)).rg);
+        }
+        for (int i = 0; i < 8; ++i) {
+            int r = top + 2 * (last - i);
+            if (last - i <= texel.x) break;
+            source.x = source_row(source.x, r, some[i].x, r + 1, some[i].y);
+            source.y = source_row(source.y, r, some[i].x, r + 1, some[i].y);
+        }
     }
     vec2 upper = half_of(drawn(texel.x, ivec2(texel.x, source.x >> 1)), source.x);
     vec2 lower = half_of(drawn(texel.x, ivec2(texel.x, source.y >> 1)), source.y);
