@@ -20,7 +20,7 @@ def test_methods_of_the_source_stand_beside_the_fast_ones(device, monkeypatch):
     """All but Gauss-Seidel; Gauss-Jordan up to an order, beyond which it takes minutes."""
     theirs = {name for name, *_ in restoration.THEIR_METHODS}
     ours = restoration.methods(device, 12)
-    assert theirs - set(ours) == {"Gauss-Seidel, accuracy unknown"} and set(ours) < theirs
+    assert theirs - set(ours) == {"Gauss-Seidel"} and set(ours) < theirs
     assert all(set(both) == {"author's", "fast"} and min(both.values()) > 0 for both in ours.values())
     monkeypatch.setattr(restoration, "MOST_COLUMNS", 11)
     assert set(ours) - set(restoration.methods(device, 12)) == {"Gauss-Jordan"}

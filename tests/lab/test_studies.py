@@ -48,6 +48,7 @@ SHOWN = {
     "sweeps": ("--size 24 --count 3", [
         "\n3 sweeps ", "\ngauss_jordan ", "sweeps and residual not published", "Tesla C1060, 2012"]),
     "adjugate": ("--count 50 --size 16", ["\ncovariances of the photograph, damped by 1e-05 "]),
+    "thesis": ("--quick --section norms --out a.html --out a.json", ["figure 4.5", "written: a.html, a.json"]),
 }  # fmt: skip
 """By name: options, and words of the report. That of the operations has tests of its own."""
 
