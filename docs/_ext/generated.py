@@ -38,7 +38,7 @@ GROUPS = {
     "Factor": ["plu", "lu_factor", "cholesky", "cho_factor", "cholesky_banded", "qr", "rref"],
     "Invert, and numbers of a matrix": ["inv", "det", "slogdet", "rcond"],
     "Least squares": ["lstsq"],
-    "Eigenvalues and singular values": ["eigh", "eigvalsh", "eigen_bounds", "svd", "svdvals"],
+    "Eigenvalues and singular values": ["eigh", "eigvalsh", "eigh_tridiagonal", "eigen_bounds", "svd", "svdvals"],
     "Results": ["PLU", "RREF", "QRResult", "EighResult", "SVDResult", "RefinedSolution", "SlogdetResult"],
     "Arrays": ["Array", "asarray", "from_dlpack"],
     "Shaders of your own": ["kernel", "Kernel", "run", "iterate", "register", "unregister"],

@@ -287,6 +287,10 @@ SYMMETRIC = [
     )
     for function, routine, drivers in (("eigh", "syevd", ("evd", "evr")), ("eigvalsh", "syevd, values", ("ev", "evr")))
 ]  # fmt: skip
+TRIDIAGONAL_PAIRS = _peer(
+    "LAPACK stevd", "tridiagonal_pairs", "d, e",
+    *((f'scipy.linalg.eigh_tridiagonal(d[:, 0], e[: len(d) - 1, 0]{one})',) for one in ("", ', lapack_driver="stevd"')),
+)  # fmt: skip
 OVERWRITTEN = "overwrite_a=True, overwrite_b=True, check_finite=False"
 LEAST_SQUARES = _peer(
     "LAPACK gelsd", "lstsq", "a, b",

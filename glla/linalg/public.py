@@ -11,6 +11,7 @@ PLACES = {
     "det": "glla.linalg.determinants:det",
     "eigen_bounds": "glla.linalg.spectral.bounds:eigen_bounds",
     "eigh": "glla.linalg.spectral.symmetric:eigh",
+    "eigh_tridiagonal": "glla.linalg.spectral.tridiagonal:eigh_tridiagonal",
     "eigvalsh": "glla.linalg.spectral.symmetric:eigvalsh",
     "inv": "glla.linalg.systems:inv",
     "lstsq": "glla.linalg.orthogonal:lstsq",

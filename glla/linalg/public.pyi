@@ -25,6 +25,7 @@ __all__ = [
     "det",
     "eigen_bounds",
     "eigh",
+    "eigh_tridiagonal",
     "eigvalsh",
     "inv",
     "lstsq",
@@ -439,6 +440,59 @@ def eigh(a: Array, UPLO: Literal["L", "U"] = "L", *, refine: Literal[False] = Fa
 def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, refine: Literal[False] = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal", "jacobi", "jacobi_angles"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Float32]: ...
 @overload
 def eigh(a: Any, UPLO: Literal["L", "U"] = "L", *, refine: bool = False, subset_by_index: tuple[int, int] | None = None, variant: Literal["tridiagonal", "jacobi", "jacobi_angles"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> EighResult[Array] | EighResult[Float32] | EighResult[Float64]: ...
+@overload
+def eigh_tridiagonal(d: Overriding[Given], e: Any, eigvals_only: bool = False, select: Literal["a", "v", "i"] = "a", select_range: tuple[float, float] | None = None, check_finite: bool = True, *, device: DeviceLike | None = None) -> Given:
+    r"""Eigenvalues and eigenvectors of a symmetric tridiagonal matrix, as `scipy.linalg.eigh_tridiagonal`.
+
+    Error, cost and sources: ``docs/facts/methods.md``.
+
+    Examples
+    --------
+    >>> import glla
+    >>> w, v = glla.eigh_tridiagonal([2, 2, 2], [-1, -1])
+    >>> w.round(4)
+    array([0.5858, 2.    , 3.4142], dtype=float32)
+    >>> glla.eigh_tridiagonal([2, 2, 2], [-1, -1], True, select="i", select_range=(1, 1)).round(4)
+    array([2.], dtype=float32)
+
+    Parameters
+    ----------
+    d : array_like or Array, shape (n,)
+        The diagonal.
+    e : array_like or Array, shape (n - 1,)
+        The diagonal beside it.
+    eigvals_only : bool
+        Give eigenvalues alone, by bisection.
+    select : {"a", "v", "i"}
+        All; those in the half-open interval `select_range`, (low, high]; or those with numbers from the first to the
+        last of `select_range`, from 0 in ascending order.
+    select_range : (low, high), optional
+        For `select` "v" and "i". With "v" the eigenvalues are read first.
+    check_finite, device
+        As in `matmul`.
+
+    Returns
+    -------
+    w, v : ndarray of float32 or Array, shapes (k,) and (n, k)
+        Ascending, and orthonormal vectors in columns, each with its largest entry positive; or w alone. Of an Array
+        both are Array. Synchronises, except for an Array with ``check_finite=False``.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `d` and `e` are not one-dimensional, `e` has not one entry less; not real, not finite, or an eigenvalue does not
+        fit float32; unknown `select`, or a range that is none.
+    LimitError
+        There are more entries than a texture is wide.
+    """
+@overload
+def eigh_tridiagonal(d: Any, e: Overriding[Given], eigvals_only: bool = False, select: Literal["a", "v", "i"] = "a", select_range: tuple[float, float] | None = None, check_finite: bool = True, *, device: DeviceLike | None = None) -> Given: ...
+@overload
+def eigh_tridiagonal(d: Array, e: Any, eigvals_only: bool = False, select: Literal["a", "v", "i"] = "a", select_range: tuple[float, float] | None = None, check_finite: bool = True, *, device: DeviceLike | None = None) -> tuple[Array, Array] | Array: ...
+@overload
+def eigh_tridiagonal(d: Any, e: Array, eigvals_only: bool = False, select: Literal["a", "v", "i"] = "a", select_range: tuple[float, float] | None = None, check_finite: bool = True, *, device: DeviceLike | None = None) -> tuple[Array, Array] | Array: ...
+@overload
+def eigh_tridiagonal(d: Any, e: Any, eigvals_only: bool = False, select: Literal["a", "v", "i"] = "a", select_range: tuple[float, float] | None = None, check_finite: bool = True, *, device: DeviceLike | None = None) -> tuple[Float32, Float32] | Float32: ...
 @overload
 def eigvalsh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, subset_by_index: tuple[int, int] | None = None, variant: Literal["bisection"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Eigenvalues of a symmetric matrix, with the semantics of `numpy.linalg.eigvalsh`.

@@ -43,7 +43,7 @@ from glla.testing.references import (
     unpack_lu,
     wide,
 )
-from glla.testing.spectral import judge_eigh, judge_values, reference
+from glla.testing.spectral import judge_eigh, judge_values, reference, tridiagonal
 from glla.testing.spectral.singular import judge_svd, singular_values
 from glla.testing.verdicts import Verdict, failed, flaw_of, judged
 
@@ -723,6 +723,12 @@ JUDGES: dict[str, Judge] = {
         verdict=lambda inputs, outputs: judge_eigh(inputs[0], *outputs),
         deviation=lambda inputs, outputs: _mean(wide(outputs[0]) - reference(inputs[0])),
         error="|w - eigvalsh(A)|",
+        result="w",
+    ),
+    "tridiagonal_pairs": Judge(
+        verdict=lambda inputs, outputs: judge_eigh(tridiagonal(*inputs), *outputs),
+        deviation=lambda inputs, outputs: _mean(wide(outputs[0]) - reference(tridiagonal(*inputs))),
+        error="|w - eigvalsh(T)|",
         result="w",
     ),
     "eigvalsh": Judge(

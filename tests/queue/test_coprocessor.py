@@ -41,6 +41,7 @@ CALLS = {  # what functions are called with, besides those of one matrix
     "solve": [(SQUARE, SQUARE), (SQUARE, np.arange(5)), (SQUARE, np.ones((2, 5, 1))), (STACK, np.ones((5, 2)))],
     "lu_solve": [(glla.lu_factor(SQUARE), np.arange(5)), (glla.lu_factor(SQUARE), SQUARE)],
     "eigen_bounds": [(SQUARE, np.arange(5), SQUARE)],
+    "eigh_tridiagonal": [(np.arange(5), np.ones(4)), (np.arange(3), np.ones(2), True)],
     "rref": [(SQUARE,), (WIDE,), (np.zeros((0, 3)),)],
     "plu": [(SQUARE,), (WIDE,), (WIDE.T,), (np.zeros((3, 0)),), ([[1, 2], [3, 4]],)],
 }

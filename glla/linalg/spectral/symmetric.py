@@ -85,7 +85,7 @@ def eigh(
     if refine:
         return _refined(a, UPLO, subset_by_index, variant, device, check_finite)
     value, lower = _taken("eigh", a, UPLO, variant, check_finite)
-    subset = _subset("eigh", subset_by_index, value.shape[-1])
+    subset = subset_of("eigh", "subset_by_index", subset_by_index, value.shape[-1])
     if value.size == 0:
         found: dict[str, Any] = {"w": np.empty(value.shape[:-1], np.float32), "V": np.empty(value.shape, np.float32)}
     else:
@@ -147,7 +147,7 @@ def eigvalsh(
     """
     value, lower = _taken("eigvalsh", a, UPLO, variant, check_finite)
     n = value.shape[-1]
-    subset = _subset("eigvalsh", subset_by_index, n)
+    subset = subset_of("eigvalsh", "subset_by_index", subset_by_index, n)
     if value.size == 0:
         w: Any = np.empty(value.shape[:-1], np.float32)
     else:
@@ -160,7 +160,7 @@ def eigvalsh(
     return found
 
 
-def _subset(function: str, indices: Any, n: int) -> dict[str, Subset]:
+def subset_of(function: str, name: str, indices: Any, n: int) -> dict[str, Subset]:
     """Check a subset; give it as an option of plans, none where it is the whole."""
     if indices is None:
         return {}
@@ -170,7 +170,7 @@ def _subset(function: str, indices: Any, n: int) -> dict[str, Subset]:
         first, last = -1, -1
     if not 0 <= first <= last < n:
         rule = f"must be the first and the last of the eigenvalues 0 to {n - 1}"
-        raise OptionError(f"{function}: subset_by_index {rule}, got {indices!r}")
+        raise OptionError(f"{function}: {name} {rule}, got {indices!r}")
     return {} if (first, last) == (0, n - 1) else {"subset": Subset(first, last - first + 1)}
 
 
@@ -183,7 +183,7 @@ def _refined(
     lower = _lower("eigh", uplo)
     half = np.tril(wide) if lower else np.triu(wide)
     wide = half + np.swapaxes(np.tril(half, -1) if lower else np.triu(half, 1), -1, -2)
-    target, subset = device_of("eigh", device, a), _subset("eigh", subset_by_index, wide.shape[-1])
+    target, subset = device_of("eigh", device, a), subset_of("eigh", "subset_by_index", subset_by_index, wide.shape[-1])
     w, v = np.empty(wide.shape[:-1]), np.empty(wide.shape)
     product: Any = partial(matmul, device=target)
     for index in np.ndindex(wide.shape[:-2] if wide.size else (0,)):

@@ -19,6 +19,17 @@ def symmetric(a: Array) -> Float64:
     return np.asarray(lower + np.tril(lower, -1).T, dtype=np.float64)
 
 
+def tridiagonal(d: Array, e: Array) -> Array:
+    """Return the symmetric tridiagonal matrix of two diagonals.
+
+    >>> tridiagonal(np.float32([1, 2]), np.float32([3])).tolist()
+    [[1.0, 3.0], [3.0, 2.0]]
+    """
+    n = np.size(d)
+    beside = np.ravel(e)[: n - 1]
+    return np.diag(np.ravel(d)) + np.diag(beside, 1) + np.diag(beside, -1)
+
+
 def reference(a: Array) -> Float64:
     """Return the eigenvalues of the symmetric matrix of the lower triangle of A, by LAPACK in float64."""
     return wide(np.linalg.eigvalsh(symmetric(a)))
