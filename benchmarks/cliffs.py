@@ -62,9 +62,9 @@ THRESHOLDS = {
     "matmul": (
         products.THIN, products.THIN_INSIDE, matmul.SMALL, matmul.SMALL_IN_SOFTWARE, products.LARGE,
     ),
-    "plu": (plu.BLOCKED_FROM,),
+    "plu": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE),
     "rref": (rref.BLOCKED_FROM,),
-    "solve": (plu.BLOCKED_FROM, *triangular.BLOCKS),
+    "solve": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE, *triangular.BLOCKS),
     "cholesky": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED),
     "inv_pos": (cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, triangular.BROADCAST_FROM, products.LARGE),
     "solve_pos": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, *triangular.BLOCKS),

@@ -170,10 +170,11 @@ def test_parameters_of_a_variant():
 
 
 @both_limits
-@pytest.mark.parametrize(("n", "variant"), [(8, "rank2"), (255, "rank2"), (256, "blocked"), (512, "blocked")])
-def test_the_variant_of_plu_is_the_one_that_runs(n, variant, limits):
+@pytest.mark.parametrize("n", [8, 63, 64, 255, 256, 512])
+def test_the_variant_of_plu_is_the_one_that_runs(n, limits):
+    variant = "blocked" if n >= (256 if limits.software else 64) else "rank2"
     text = str(replace(glla.plan("plu", (n, n), limits=limits), after=()))
-    assert ("plu/blocked/update" in text) == (variant == "blocked")
+    assert ("strips/to_strips" in text) == (variant == "blocked")
     fused = variant == "blocked" and not limits.software
     assert ("plu/blocked/panel_step" in text) == fused
 

@@ -96,8 +96,9 @@ UNPIVOTED = "row_operations"
 """Variant that can also run without pivoting: LU-GPU's LU, its PLU without search and exchange."""
 
 
-BLOCKED_FROM = 256
-"""Columns, or rows if they are fewer, from which `blocked` is chosen (``benchmarks/results/thresholds.md``)."""
+BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 64, 256
+"""Columns, or rows if they are fewer, from which `blocked` is chosen, on a GPU and on a software rasteriser
+(``benchmarks/results/thresholds.md``)."""
 
 
 def choose(forms: Forms, limits: Limits, pivoting: str | None = None) -> Choice:
@@ -108,7 +109,8 @@ def choose(forms: Forms, limits: Limits, pivoting: str | None = None) -> Choice:
     tuned = limits.tuning("plu", *a.matrix)
     if tuned is not None:
         return tuned.variant, tuned.parameters
-    return ("blocked" if min(a.matrix) >= BLOCKED_FROM else "rank2"), ()
+    blocked = min(a.matrix) >= (BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM)
+    return ("blocked" if blocked else "rank2"), ()
 
 
 def pivotings(variant: str) -> tuple[str, ...]:
