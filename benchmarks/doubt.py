@@ -20,14 +20,13 @@ import numpy as np
 from benchmarks.study import SIZES as ORDERS
 from benchmarks.study import listed
 from glla import Device, testing
-from glla.array.array import upload
 from glla.array.convert import Float32
 from glla.lab.study import Report, Run, at_least, option
 from glla.lab.table import aligned
-from glla.linalg.factors import factorise
-from glla.operations.acceptance import UNIT_ROUNDOFF, rounding_errors
+from glla.operations.acceptance import UNIT_ROUNDOFF, norm_of_probes, of_diagonal, rounding_errors
 from glla.operations.elimination import known
 from glla.operations.elimination.rref import call_plan
+from glla.operations.systems.streams import factored
 from glla.passes import forms_of
 from glla.testing.adversaries import hidden_singular
 
@@ -49,13 +48,13 @@ FAMILIES: dict[str, Callable[[int, np.random.Generator], Float32]] = {
 
 def figures(a: Float32, device: Device) -> tuple[float, float]:
     """Error and ratio of one matrix."""
-    factors = factorise(upload(a, device), equilibrate_first=True)
-    u, largest = factors.diagonal
-    error = factors.inverse_norm * UNIT_ROUNDOFF * np.sqrt(len(a)) * float(np.max(largest))
+    made = device.run(factored(forms_of((a,)), device.limits), A=a)
+    u, largest = of_diagonal(made["diagonal"], len(a))
+    error = norm_of_probes(made["probe_solutions"]) * UNIT_ROUNDOFF * np.sqrt(len(a)) * float(np.max(largest))
     if not u.all():
         return float(error), 0.0
     with np.errstate(divide="ignore"):
-        ratios = np.abs(u) / rounding_errors(factors.packed, np.arange(len(u)))
+        ratios = np.abs(u) / rounding_errors(device.download(made["LU"], a.shape), np.arange(len(u)))
     return float(error), float(np.min(ratios))
 
 

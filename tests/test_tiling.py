@@ -19,12 +19,13 @@ from glla.errors import (
     SingularMatrixError,
 )
 from glla.gl import Device, Download
-from glla.linalg import tiling
+from glla.linalg import streaming, tiling
 from glla.linalg.caller import Caller
 from glla.operations import OPERATIONS
 from glla.operations.layouts import packing
 from glla.operations.product import matmul, tiles
 from glla.operations.product.matmul import KERNEL
+from glla.operations.systems import streams
 from glla.passes import Limits, forms_of, resident
 from glla.passes.rates import HARDWARE
 
@@ -341,10 +342,17 @@ def test_out_may_be_an_operand(small, rng):
 # -- systems ----------------------------------------------------------------------------------------------------------
 
 
+def factored(a, device):
+    """Factors that stay on the device."""
+    made = device.run(streams.factored(forms_of((a,)), device.limits, equilibrate=False), A=a)
+    return streaming.held_factors(device, {name: made[name] for name in streams.FACTORS}, len(a))
+
+
 def width(factors, columns):
     """Right-hand sides that go at a time."""
-    device, shape = factors.device, (factors.shape[0], columns)
-    return tiles.columns_at_once(shape, device.limits, device.room, factors.solution, factors.lu.texture.storage)
+    device, held = factors.device, factors.operands["LU"].storage
+    shape, solution = (2 * held.height, columns), lambda count: factors.solution(count, False)
+    return tiles.columns_at_once(shape, device.limits, device.room, solution, held)
 
 
 @pytest.mark.parametrize("n", [1, 2, 23, 40])
@@ -398,6 +406,7 @@ def test_right_hand_sides_that_are_not_finite(small, rng):
     x = glla.solve(a, b, device=small, check_finite=False)
     assert np.isnan(x[:, 200]).any()
     testing.assert_exact(np.delete(x, 200, axis=1), np.delete(expected, 200, axis=1))
+    assert np.isnan(glla.solve(np.full_like(a, np.nan), b, device=small, check_finite=False)).all()
 
 
 def test_singular_systems_in_blocks(small):
@@ -516,7 +525,7 @@ def test_tiles_of_a_product_overlap(small, rng, shape):
 def test_blocks_of_right_hand_sides_overlap(small, rng):
     a, b = testing.conditioned(10, 10, rng), testing.normal(10, 300, rng)
     x = np.empty_like(b)
-    factors = glla.linalg.factors.factorise(glla.asarray(a, small))
+    factors = factored(a, small)
     size = width(factors, 300)
     log = events(lambda watch: tiling.solve(factors, tiling.columns_of(b), x, watch=watch))
     check_overlap(log, -(-300 // size))
@@ -543,7 +552,7 @@ def test_a_failure_in_the_middle_leaves_nothing(small, rng, what, tile):
     tiling.matmul(small, a, b, out)
     testing.assert_exact(out, testing.product(a, b))
     x, system = np.empty((10, 300), np.float32), testing.conditioned(10, 10, rng)
-    factors = glla.linalg.factors.factorise(glla.asarray(system, small))
+    factors = factored(system, small)
     before = small.stats().textures
     with pytest.raises(Stop):
         tiling.solve(factors, tiling.columns_of(np.ones((10, 300), np.float32)), x, watch=watch)
@@ -575,7 +584,7 @@ def test_memory_that_ends_before_its_cap(rng, monkeypatch):
         testing.assert_exact(out, testing.product(a, b))
     with glla.Device(max_texture_size=64, max_bytes=80_000) as capped:
         matrix = testing.conditioned(40, 40, rng)
-        factors = glla.linalg.factors.factorise(glla.asarray(matrix, capped))
+        factors = factored(matrix, capped)
         x, rhs = np.empty((40, 400), np.float32), testing.normal(40, 400, rng)
         widths = []
         blocks = tiling.columns_of(rhs)

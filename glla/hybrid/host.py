@@ -13,6 +13,7 @@ exactly zero; it returns no factors.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -25,7 +26,6 @@ from glla.array.convert import Float32, finite_result
 from glla.errors import NonFiniteError, SingularMatrixError
 from glla.linalg import PLU, RREF
 from glla.linalg.execution import Perform, run_stages
-from glla.linalg.factors import Factors
 from glla.operations import OPERATIONS, acceptance
 from glla.operations.elimination import fallback
 from glla.operations.elimination import plu as factorisations
@@ -39,7 +39,6 @@ from glla.operations.host.scaling import exponent_of, of_system
 from glla.operations.record import FALLBACK, Values
 from glla.operations.systems.det import sign_and_log
 from glla.passes import forms_of
-from glla.passes.layout import Shape
 
 WELL_SCALED = 0.1
 """A matrix is scaled if the largest entry of a row or column is below this fraction of the largest of all; as in
@@ -89,33 +88,24 @@ def fortran(a: Float32) -> Float32:
 # -- with LAPACK ----------------------------------------------------------------------------------------------------
 
 
-class HostFactors(Factors):
-    """Factors made by LAPACK, with the pivot checks of a device's factors."""
+@dataclass(frozen=True)
+class HostFactors:
+    """Factors made by LAPACK."""
 
-    def __init__(self, a: Float32) -> None:
+    packed: Float32  # L below the diagonal, U on and above it
+    exchanges: NDArray[np.int32]  # LAPACK's ``piv``
+
+    @staticmethod
+    def of(a: Float32) -> HostFactors:
+        """Factor a matrix."""
         from scipy.linalg import lapack
 
         packed, pivots, _ = lapack.sgetrf(fortran(a), overwrite_a=1)
-        self.__dict__.update(_packed=packed, exchanges=pivots.astype(np.int32, copy=False))
+        return HostFactors(packed, pivots.astype(np.int32, copy=False))
 
-    _packed: Float32
-    exchanges: NDArray[np.int32]
-
-    @property
-    def shape(self) -> Shape:
-        """Rows and columns of the matrix."""
-        rows, columns = self._packed.shape
-        return rows, columns
-
-    @property
-    def packed(self) -> Float32:
-        """L below the diagonal, U on and above it."""
-        return self._packed
-
-    @cached_property
-    def pivots(self) -> NDArray[np.int32]:
-        """LAPACK's ``piv``."""
-        return self.exchanges
+    def growth(self, scale: float) -> float:
+        """Largest entry of U beside `scale`, that of the matrix; infinite if the factors are not finite."""
+        return acceptance.growth(*self.diagonal, scale)
 
     @cached_property
     def diagonal(self) -> tuple[Float32, Float32]:
@@ -129,16 +119,13 @@ class HostFactors(Factors):
     @property
     def leading(self) -> HostFactors:
         """Factors of the square matrix of the leading columns of L and U, with its rows in order."""
-        order = min(self.shape)
-        found = HostFactors.__new__(HostFactors)
-        packed = np.asfortranarray(self.packed[:order, :order])
-        found.__dict__.update(_packed=packed, exchanges=np.arange(order, dtype=np.int32))
-        return found
+        order = min(self.packed.shape)
+        return HostFactors(np.asfortranarray(self.packed[:order, :order]), np.arange(order, dtype=np.int32))
 
     @property
     def diagonal_texels(self) -> Float32:
         """`diagonal` in the format of a plan's read-back, see `glla.operations.acceptance.of_diagonal`."""
-        texels = np.zeros((-(-min(self.shape) // 2), 4), dtype=np.float32)
+        texels = np.zeros((-(-min(self.packed.shape) // 2), 4), dtype=np.float32)
         for part, figure in zip((texels[:, :2], texels[:, 2:]), self.diagonal, strict=True):
             part[...] = np.resize(np.append(figure, np.zeros(1, np.float32)), part.shape)
         return texels
@@ -177,18 +164,10 @@ def inv(a: Float32) -> Float32:
 def _solve(function: str, a: Float32, b: Float32) -> Float32:
     if 0 in b.shape:
         return b.copy()
-    scaled, rows, _ = _equilibrated(a)
-    factors = HostFactors(scaled)
-    columns = b.reshape(len(b), -1)
-    usual = rows is None and acceptance.largest_near_one(columns)
-    if not usual or not factors.growth(_largest(scaled)) <= acceptance.allowed_growth(len(a)):
-        values = {"A": a, "B": columns, "function": function, "which": ""}
-        x: Float32 = run_stages(OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, FALLBACK)[
-            "X"
-        ]
-        return x.reshape(b.shape)
-    factors.check_regular(function)
-    return fortran(factors.solve_array(b).T).T  # in C order
+    columns, stage = b.reshape(len(b), -1), "" if _equilibrated(a)[1] is None else FALLBACK
+    values = {"A": a, "B": columns, "function": function, "which": ""}
+    found = run_stages(OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, stage)
+    return fortran(found["X"].reshape(b.shape).T).T  # in C order
 
 
 def _largest(a: Float32) -> float:
@@ -209,7 +188,7 @@ def lu_factor(a: Float32) -> tuple[Float32, NDArray[np.int32]]:
     """Packed factors and exchanges, as `glla.lu_factor`."""
     if a.size == 0:
         return a.copy(), np.zeros(min(a.shape), dtype=np.int32)
-    factors, scale = HostFactors(a), _largest(a)
+    factors, scale = HostFactors.of(a), _largest(a)
     if scale > 0 and not (acceptance.size_near_one(scale) and _grew_little(factors.packed, scale)):
         known = {"function": "lu_factor", "check_finite": True, "turns": ("partial",)}
         values = run_stages(OPERATIONS["lu_factor"], forms_of((a,)), _again, {"A": a, **known}, FALLBACK)
@@ -220,7 +199,7 @@ def lu_factor(a: Float32) -> tuple[Float32, NDArray[np.int32]]:
 def _again(stage: str, values: Values) -> Values:
     """Factor a matrix scaled by a power of two, with partial pivoting, the only pivoting of LAPACK."""
     scaled, exponent = factorisations.scaled_by_one(values["A"])
-    factors = HostFactors(scaled)
+    factors = HostFactors.of(scaled)
     records = pivot_records(factors.exchanges)
     return {"scaled A": scaled, "exponent": exponent, "packed LU": factors.packed, "exchanges": records}
 
@@ -231,10 +210,13 @@ def _in_place_of_plans() -> Perform:
 
     def factored(a: Float32) -> dict[str, Any]:
         nonlocal factors
-        factors = HostFactors(a)
+        factors = HostFactors.of(a)
         return {"diagonal": factors.diagonal_texels, "exchanges": pivot_records(factors.exchanges)}
 
     def perform(stage: str, values: Values) -> Values:
+        if not stage:
+            known = factored(values["A"])
+            return {**known, "probe_solutions": factors.probe_solutions(), "X": factors.solve_array(values["B"])}
         if stage == FALLBACK:
             names = ("scaled A", "row exponents", "column exponents", "scaled B", "sizes")
             made = dict(zip(names, fallback.scaled_system(values["A"], values.get("B")), strict=True))
@@ -278,7 +260,7 @@ def det(a: Float32) -> Any:
     if a.size == 0:
         return np.float32(1)
     scaled, rows, columns = _equilibrated(a)
-    factors = HostFactors(scaled)
+    factors = HostFactors.of(scaled)
     if factors.growth(_largest(scaled)) <= acceptance.allowed_growth(len(a)):
         exponents = sum(int(part.sum()) for part in (rows, columns) if part is not None)
         sign, logarithm = map(np.float64, sign_and_log(factors.diagonal[0], factors.exchanges, exponents))
@@ -319,7 +301,7 @@ def _in_place_of_elimination() -> Perform:
         if rows is None or columns is None:
             scaled = np.ldexp(a, 1 - exponent_of(_largest(a)))
             rows, columns = (np.zeros(count, np.int32) for count in a.shape)
-        factors = HostFactors(scaled)
+        factors = HostFactors.of(scaled)
         leading = factors.leading
         return {
             "diagonal": leading.diagonal_texels,
@@ -336,10 +318,10 @@ def _echelon(factors: HostFactors, exponents: NDArray[np.int32]) -> Float32:
     """[I, U11^-1 U12], with its columns scaled back; meaningless if U11 is singular."""
     from scipy.linalg import lapack
 
-    order = min(factors.shape)
-    r = np.zeros(factors.shape, dtype=np.float32)
+    order = min(factors.packed.shape)
+    r = np.zeros(factors.packed.shape, dtype=np.float32)
     np.fill_diagonal(r, 1)
-    if order < factors.shape[1]:
+    if order < factors.packed.shape[1]:
         x = lapack.strtrs(factors.packed[:, :order], factors.packed[:, order:])[0]
         r[:, order:] = np.ldexp(x, exponents[order:] - exponents[:order, np.newaxis])
     return r

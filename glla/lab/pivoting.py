@@ -30,13 +30,13 @@ from glla.lab.extra import require
 from glla.lab.study import Report, Run, Study, option
 from glla.lab.table import aligned, digits
 from glla.linalg.echelon import eliminated
-from glla.linalg.factors import Factors, largest_magnitude
 from glla.operations import acceptance
 from glla.operations.elimination import equilibrate
 from glla.operations.elimination import plu as plu_kernel
 from glla.operations.elimination import rref as rref_kernel
-from glla.operations.elimination.plu import permutation_of
+from glla.operations.elimination.plu import exchanges, permutation_of
 from glla.operations.elimination.rref import EPSILON, SMALLEST_BLOCK_NORM
+from glla.operations.reduce import max_magnitude
 from glla.passes import Plan, resident
 from glla.passes.layout import Shape
 
@@ -186,7 +186,8 @@ def pluq(a: Any, *, device: DeviceLike | None = None) -> PLUQ:
     matrix = a if isinstance(a, Array) else asarray(value, named_device("pluq", device))
     results = matrix.device.run(_plan(plu_kernel, matrix.value.matrix, "row_operations_full"), A=matrix.texture)
     lu = Array(matrix.device, results["LU"], matrix.shape)
-    rows, columns = (Factors(lu, results[name]).pivots for name in ("pivots", "columns"))
+    records = (matrix.device.read(results[name]) for name in ("pivots", "columns"))
+    rows, columns = (exchanges(one, min(lu.shape)) for one in records)
     P, Q = np.zeros((m, m), dtype=np.float32), np.zeros((n, n), dtype=np.float32)
     P[permutation_of(rows, m), np.arange(m)] = 1
     Q[np.arange(n), permutation_of(columns, n)] = 1
@@ -262,9 +263,9 @@ def _plu(name: str, a: Float32, matrix: Array, pivoting: Any) -> Record:
     plan = _plan(plu_kernel, a.shape, pivoting=pivoting)
     device = matrix.device
     results = device.run(plan, A=matrix.texture)
-    factors = Factors(Array(device, results["LU"], a.shape), results["pivots"])
-    lower, upper = testing.unpack_lu(factors.lu.numpy())
-    verdict = testing.judge_plu(a, testing.permutation_from_piv(factors.pivots, len(a)), lower, upper)
+    lower, upper = testing.unpack_lu(Array(device, results["LU"], a.shape).numpy())
+    pivots = exchanges(device.read(results["pivots"]), min(a.shape))
+    verdict = testing.judge_plu(a, testing.permutation_from_piv(pivots, len(a)), lower, upper)
     ratio, largest = device.read(results["health"])[0, :, :2].T
     scale = largest_magnitude(matrix)
     judged = pivoting != "partial"
@@ -303,6 +304,12 @@ def _rref(name: str, a: Float32, device: Device, pivoting: Any) -> Record:
     passes = len(_plan(rref_kernel, augmented.shape, pivoting=pivoting).passes)
     figures = (growth, smallest, verdict.ratio, bool(refused), returned.ratio)
     return Record(name, len(a), a.shape[1], "rref", pivoting, *figures, passes)
+
+
+def largest_magnitude(a: Array) -> float:
+    """Max |a_ij|, reduced on the device. Synchronises."""
+    result = a.device.run(max_magnitude((a.shape[0], a.shape[1])), A=a.texture)["max"]
+    return float(a.device.read(result)[0, 0, 0])
 
 
 def _over(largest: Any, scale: Any) -> float:

@@ -6,10 +6,9 @@ results are Array too. Operands are not modified. Results are float32 unless sai
 Read `operands` (accepted operands), `caller` (one call: batched, looped or streamed), `batches` (what a batch takes),
 `execution` (from plan to plan, as the operations' `settle` decides), then the functions: `systems`, `triangular`,
 `definite`, `banded`, `factorise`, `determinants`, `products`, `echelon`, `orthogonal`. ``glla.plan`` (`plans`) carries
-out the same call on a device that runs nothing, `recording`. Also here: `factors` (on the device), `tiling` and
-`streaming`.
+out the same call on a device that runs nothing, `recording`. Also here: `tiling` and `streaming`.
 
-``glla.solve`` of a batch on the device goes from `systems` to `call.Call`, `operations.routes.route` (batched or
+``glla.solve`` of a batch on the device goes from `systems` to `caller.Caller`, `operations.routes.route` (batched or
 looped), `batches.Batches`, `operations.batches.linear_batches` (the plan on the device),
 `operations.systems.solve.batched` and `operations.elimination.plu_batches.solve` (its passes), to the shaders
 ``stack/search``, ``plu/rank2/eliminate`` and ``stack/substitute``. `operations.systems.solve.rejected_systems` judges

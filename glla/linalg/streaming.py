@@ -6,29 +6,32 @@ arrays of the host; it gives X, by its name. `glla.linalg.tiling` moves the bloc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from glla.array.array import Array, upload
+from glla.array.array import upload
 from glla.array.convert import Float32
 from glla.gl import Device, Texture
 from glla.gl.observers import host_step
 from glla.linalg import tiling
 from glla.linalg.batches import Index, Results
 from glla.linalg.caller import Caller
-from glla.linalg.execution import on_device, run_stages
-from glla.linalg.factors import factorise, from_pivots
+from glla.linalg.execution import on_device, run_stages, stored
 from glla.linalg.operands import explained
 from glla.linalg.systems import Substitution
-from glla.operations import OPERATIONS, acceptance
+from glla.operations import OPERATIONS, Operation
 from glla.operations.acceptance import matrix_of_stack
 from glla.operations.elimination import fallback
-from glla.operations.elimination.plu import permutation_of
-from glla.operations.record import FALLBACK, Continue
+from glla.operations.elimination.plu import permutation_of, pivot_records
+from glla.operations.record import FALLBACK, Continue, Done, Values, Verdict
 from glla.operations.systems import lu_scaling as scaling
+from glla.operations.systems import streams
+from glla.operations.systems.lu_solve import device_plan as lu_solve_plan
+from glla.operations.systems.streams import EXPONENTS, FACTORS
 from glla.operations.triangles import solve_triangular as triangles
-from glla.passes import Plan, forms_of
+from glla.passes import Forms, Plan, forms_of
 from glla.passes import resident as on_the_device
 
 FALLBACK_COLUMNS = 256
@@ -37,25 +40,36 @@ FALLBACK_COLUMNS = 256
 
 def solve(call: Caller, index: Index, a: Float32, b: Float32 | None = None) -> Results:
     """Solve for all columns of `b`, or of the identity."""
-    equilibrate = bool(call.options.get("equilibrate", True))
+    operands = (a,) if b is None else (a, b)
+    forms, equilibrate = forms_of(operands), bool(call.options.get("equilibrate", True))
+    plan, values = streams.factored(forms, call.device.limits, equilibrate=equilibrate), call._values(operands, index)
     with explained(call.function, a):
-        factors = factorise(upload(a, call.device), equilibrate_first=equilibrate)
-    order = len(a)
-    columns = order if b is None else b.shape[1]
+        found = run_stages(_until_fallback(call.record), forms, on_device(call.device, plan), values)
+    order, columns = forms[-1].matrix
     x = np.empty((order, columns), dtype=np.float32)
     blocks = tiling.columns_of_identity(order) if b is None else tiling.columns_of(b)
-    if factors.in_bounds(a) and (b is None or acceptance.largest_near_one(b)):
-        factors.check_regular(call.function, matrix_of_stack(index))
-        tiling.solve(factors, blocks, x)
+    if not found.get(FALLBACK):
+        factors = {name: stored(found[name]) for name in FACTORS + EXPONENTS if name in found}
+        tiling.solve(held_factors(call.device, factors, order), blocks, x)
         return {"X": x}
     for left in range(0, columns, FALLBACK_COLUMNS):
         place = slice(left, min(left + FALLBACK_COLUMNS, columns))
-        values = {"A": a, "B": blocks(place), "function": call.function, "which": matrix_of_stack(index)}
+        values["B"] = blocks(place)
         forms = forms_of((a, values["B"]))
-        plan = fallback.fallback_plan(fallback.System(*forms[1].matrix, call.device.limits), forms, equilibrate)
-        perform = on_device(call.device, plan)
-        x[:, place] = run_stages(OPERATIONS[call.operation], forms, perform, values, FALLBACK)["X"]
+        again = fallback.fallback_plan(fallback.System(*forms[1].matrix, call.device.limits), forms, equilibrate)
+        x[:, place] = run_stages(call.record, forms, on_device(call.device, again), values, FALLBACK)["X"]
     return {"X": x}
+
+
+def _until_fallback(operation: Operation) -> Operation:
+    """Let `settle` judge the factors, and end where it asks for the fallback, which goes block by block."""
+
+    def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+        assert operation.settle is not None
+        verdict = operation.settle(forms, stage, values)
+        return Done({FALLBACK: True}) if verdict == Continue(FALLBACK) else verdict
+
+    return replace(operation, settle=settle)
 
 
 inv = solve
@@ -68,7 +82,9 @@ def lu_solve(call: Substitution, index: Index, lu: Float32, b: Float32) -> Resul
     if not scaling.safe_factors(left):
         return {"X": scaling.in_float64(lu, b, permutation_of(piv, len(lu)), transposed)}
     with explained("lu_solve", lu):
-        factors = from_pivots(upload(left, call.device), piv)
+        held = upload(left, call.device).texture
+        records = call.device.write_texels(pivot_records(piv))
+        factors = held_factors(call.device, {"LU": held, "pivots": records}, len(lu))
     x = np.empty(b.shape, dtype=np.float32)
     tiling.solve(factors, tiling.columns_of(right), x, transposed=transposed)
     (x,) = host_step(scaling.BACK)(scaling.scaled_back)(x, exponents)
@@ -81,7 +97,13 @@ def solve_triangular(call: Caller, index: Index, a: Float32, b: Float32) -> Resu
     operation, forms = OPERATIONS["solve_triangular"], forms_of((a, b))
     options = {"transposed": False, **call.options}
     with explained(call.function, a):
-        triangle = Triangle(call.device, upload(a, call.device), variant, options)
+        held = upload(a, call.device).texture
+
+    def solution(columns: int, transposed: bool) -> Plan:
+        own = on_the_device(a.shape, (len(a), columns))
+        return triangles.solution(own, call.device.limits, variant=variant, **options)
+
+    triangle = tiling.Held(call.device, {"T": held}, solution)
     x = np.empty(b.shape, dtype=np.float32)
     tiling.solve(triangle, tiling.columns_of(b), x)
     values = {"T": a, "B": b, "function": call.function, "which": matrix_of_stack(index), **options}
@@ -97,28 +119,12 @@ def triangular_inverse(call: Caller, index: Index, a: Float32) -> Results:
     return solve_triangular(call, index, a, np.eye(len(a), dtype=np.float32))
 
 
-@dataclass(frozen=True)
-class Triangle:
-    """A triangle on the device, past which blocks of right-hand sides stream: a `glla.linalg.tiling.Solver`."""
+def held_factors(device: Device, operands: Mapping[str, Texture], order: int) -> tiling.Held:
+    """Factors on the device, by the names of `FACTORS` and `EXPONENTS`."""
 
-    device: Device
-    a: Array
-    variant: str | None
-    options: dict[str, bool]
+    def solution(columns: int, transposed: bool) -> Plan:
+        forms = on_the_device((order, order), (order, columns))
+        scaled = len(operands) > len(FACTORS)
+        return lu_solve_plan(forms, device.limits, transposed=transposed, equilibrated=scaled)
 
-    @property
-    def held(self) -> Texture:
-        """Texture of the packed matrix."""
-        return self.a.texture
-
-    def solution(self, columns: int, transposed: bool = False) -> Plan:
-        """Plan of the solution for as many right-hand sides."""
-        n = self.a.shape[0]
-        options = {**self.options, "transposed": self.options["transposed"] != transposed}
-        forms = on_the_device((n, n), (n, columns))
-        return triangles.solution(forms, self.device.limits, variant=self.variant, **options)
-
-    def solve(self, b: Array, transposed: bool = False) -> Array:
-        """Solve for right-hand sides on the device. Does not synchronise."""
-        plan = self.solution(b.shape[1], transposed)
-        return Array(self.device, self.device.run(plan, T=self.held, B=b.texture)["X"], b.value.matrix)
+    return tiling.Held(device, operands, solution)

@@ -23,9 +23,10 @@ column overlaps the one before, and computes the same elements again. The last s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -39,22 +40,20 @@ from glla.operations.record import Way
 from glla.passes import Plan, texture
 
 
-class Solver(Protocol):
-    """Solver of systems on a device: `glla.linalg.factors.Factors`, or a triangle."""
+@dataclass(frozen=True)
+class Held:
+    """A matrix on a device, or its factors, past which blocks of right-hand sides stream."""
 
-    @property
-    def device(self) -> Device:
-        """Where it lies."""
-
-    @property
-    def held(self) -> Texture:
-        """The packed matrix."""
-
-    def solution(self, columns: int, transposed: bool = False) -> Plan:
-        """Plan of the solution for as many right-hand sides, a plan of plans."""
+    device: Device
+    operands: Mapping[str, Texture]  # of the plan of a solution, by name, the matrix first
+    # (columns, transposed) -> plan of the solution for as many right-hand sides, a plan of plans
+    solution: Callable[[int, bool], Plan]
 
     def solve(self, b: Array, transposed: bool = False) -> Array:
-        """Solve for right-hand sides on the device."""
+        """Solve for right-hand sides on the device. Does not synchronise."""
+        shape = b.value.matrix
+        made = self.device.run(self.solution(shape[1], transposed), **self.operands, B=b.texture)
+        return Array(self.device, made["X"], shape)
 
 
 Watch = Callable[[str, int], None]
@@ -190,7 +189,7 @@ def _stream(device: Device, a: Float32, b: Float32, out: Float32, tiling: Tiling
 
 
 def solve(
-    factors: Solver, block: Callable[[slice], Float32], out: Float32, transposed: bool = False, watch: Watch = _silent
+    factors: Held, block: Callable[[slice], Float32], out: Float32, transposed: bool = False, watch: Watch = _silent
 ) -> None:
     """Solve A X = B, or with the transpose of A, block by block of B's columns. Synchronises.
 
@@ -204,7 +203,7 @@ def solve(
         device.limits,
         device.room,
         lambda count: factors.solution(count, transposed),
-        texture(factors.held.storage),
+        texture(next(iter(factors.operands.values())).storage),
     )
     while True:
         try:
@@ -216,7 +215,7 @@ def solve(
 
 
 def _stream_columns(
-    factors: Solver, block: Callable[[slice], Float32], out: Float32, transposed: bool, size: int, watch: Watch
+    factors: Held, block: Callable[[slice], Float32], out: Float32, transposed: bool, size: int, watch: Watch
 ) -> None:
     device, (order, columns) = factors.device, out.shape
     with device.current(), device.uploads(order * size) as uploads, _Results(device, watch) as results:

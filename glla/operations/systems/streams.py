@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from glla.operations.elimination import factors
+from glla.operations.elimination import factors, fallback
 from glla.operations.elimination.counts import steps
 from glla.operations.layouts.crossing import upload
 from glla.operations.product.tiles import columns_at_once, in_blocks
@@ -12,7 +12,7 @@ from glla.operations.record import Way
 from glla.operations.systems import lu_scaling as scaling
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Storage, matrix
 from glla.passes.cache import cached_plan
-from glla.passes.layout import texels
+from glla.passes.layout import Shape, texels
 
 
 def needed(columns: int, limits: Limits, room: int | None) -> bool:
@@ -25,18 +25,32 @@ def system(
     forms: Forms, limits: Limits = PLAIN, room: int | None = None, *, equilibrate: bool = True, **way: Unpack[Way]
 ) -> Plan | None:
     """Plan of a system, or with one form of an inverse, block by block; None if it goes as a whole."""
-    (n, _), (_, columns) = forms[0].matrix, forms[-1].matrix
+    n, columns = forms[-1].matrix
     if not needed(columns, limits, room):
         return None
     draft = Draft("solve in blocks" if len(forms) > 1 else "inv in blocks")
     source = draft.operand("A", HostArray((n, n)))
     b = draft.operand("B", HostArray((n, columns))) if len(forms) > 1 else ""
-    a = upload(draft, source, (n, n), limits, forms[0].transposed)
-    made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, **way)
-    factors.read_exponents(draft, made)
-    factors.read_diagonal(draft, made)
-    factors.probe(draft, made, limits)
-    return draft.plan({"X": _blocks(draft, made, b, columns, limits, room)})
+    made = draft.call("factors", factored(forms, limits, equilibrate=equilibrate, **way), A=source)
+    given = {name: made[name] for name in (*FACTORS, *(EXPONENTS if equilibrate else ()))}
+    return draft.plan({"X": _blocks(draft, given, b, (n, columns), limits, room)})
+
+
+FACTORS, EXPONENTS = ("LU", "pivots"), ("row_exponents", "column_exponents")
+"""Factors on the device, and the scaling of A before, as plans of solutions name them."""
+
+
+@cached_plan
+def factored(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True, **way: Unpack[Way]) -> Plan:
+    """Plan of the factors that stay on the device, and of the diagnostics by which they are judged."""
+    shape, draft = forms[0].matrix, Draft("factors")
+    a = upload(draft, draft.operand("A", HostArray(shape)), shape, limits, forms[0].transposed)
+    made = factors.factor(draft, a, shape, limits, equilibrated=equilibrate, **way)
+    results = {name: slot for name, slot in made.results.items() if name != "health"}
+    results |= factors.read_exponents(draft, made)
+    results["diagonal"] = factors.read_diagonal(draft, made)
+    results["probe_solutions"] = factors.probe(draft, made, limits)
+    return draft.plan(results, after=fallback.of_systems(forms, limits, equilibrate))
 
 
 @cached_plan
@@ -57,28 +71,26 @@ def substitution(
     exponents = scaling.add_scaled(draft, forms)
     lu = upload(draft, "scaled LU", (n, n), limits, forms[0].transposed)
     records = factors.upload_records(draft, "pivots", steps((n, n)))
-    slots = factors.FactorSlots((n, n), lu, records)
-    x = _blocks(draft, slots, "scaled B", columns, limits, room, transposed)
+    x = _blocks(draft, {"LU": lu, "pivots": records}, "scaled B", (n, columns), limits, room, transposed)
     return draft.plan({"X": scaling.add_scaled_back(draft, x, exponents)})
 
 
 def _blocks(
     draft: Draft,
-    made: factors.FactorSlots,
+    given: dict[str, str],
     b: str,
-    columns: int,
+    shape: Shape,
     limits: Limits,
     room: int | None,
     transposed: bool = False,
 ) -> str:
     """Add a solution for each block of the columns of B, or of the identity; give the slot of X."""
-    n, equilibrated = made.shape[0], bool(made.row_exponents)
+    n, equilibrated = shape[0], len(given) > len(FACTORS)
 
     def solution(count: int) -> Plan:
         return factors.solution((n, n), count, limits, transposed=transposed, equilibrated=equilibrated)
 
     own = [matrix((n, n)), Storage(1, steps((n, n)))] + [Storage(texels(n), 1)] * (2 * equilibrated)
     left = None if room is None else room - sum(storage.nbytes for storage in own)
-    given = {name: slot for name, slot in made.results.items() if name != "health"}
-    size = columns_at_once((n, columns), limits, left, solution, own[0])
-    return in_blocks(draft, b, (n, columns), size, limits, solution(size), **given)
+    size = columns_at_once(shape, limits, left, solution, own[0])
+    return in_blocks(draft, b, shape, size, limits, solution(size), **given)
