@@ -135,7 +135,7 @@ SHAPES = {
     "cholesky": [((140, 140),)],  # more than FUSED
     "qr": [((5, 4),), ((4, 7),), ((70, 3),), ((300, 3),)],
     "lstsq": [((5, 4), (5, 2)), ((4, 7), (4, 1))],
-    "eigh": [((514, 514),)],  # more than WHOLE
+    "eigh": [((258, 258),)],  # more than WHOLE
     "svd": [((5, 4),), ((4, 7),)],
     **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor")},
     "tridiagonal": [((3, 70), (70, 1))],  # one right side: straight from the bands

@@ -19,7 +19,6 @@ import numpy as np
 from glla.errors import ConvergenceError, NonFiniteError
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.layouts.shapes import square
-from glla.operations.orthogonal.qr_pairs import applied, pairs
 from glla.operations.record import (
     ACCEPTED,
     Array,
@@ -37,7 +36,7 @@ from glla.operations.record import (
     Way,
     builder,
 )
-from glla.operations.spectral import certificate, jacobi, secular, small, symmetric, tridiagonal_form
+from glla.operations.spectral import back, certificate, jacobi, secular, small, symmetric, tridiagonal_form
 from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -96,8 +95,8 @@ def plan(
     """Plan of eigenvalues and eigenvectors of a symmetric n x n matrix on the device, n > 0.
 
     Operand ``A``. Results ``w``, an array of numbers, ascending, and ``V``, packed; `certified` also ``certificate``
-    and ``largest``, a texel each. ``tridiagonal``: 2 (n - 2) passes for the form (3 (n - 2) on a GPU from order 513
-    on), 9 ceil(log2 n) + 3 for T, n or n + 1 for the way back, and 9 and more beside; the certificate takes 3.
+    and ``largest``, a texel each. ``tridiagonal``: 2 (n - 2) passes for the form (3 (n - 2) on a GPU from order 257
+    on), 9 ceil(log2 n) + 3 for T, n / 3 or less for the way back, and 9 and more beside; the certificate takes 3.
 
     `lower`: of A the lower triangle is read, else the upper one. `subset`: the pairs that are given.
     """
@@ -123,8 +122,7 @@ def by_tridiagonal_form(draft: Draft, a: str, n: int, limits: Limits, subset: Su
         return found["L"], found["Q"]
     columns = n if subset is None else subset.count
     v = draft.call("reflectors", tridiagonal_form.shifted(n), H=h)["V"]
-    taus = draft.call("pairs", pairs((n, n - 1)), H=v)["T"]
-    return found["L"], draft.call("V", applied((n, n - 1), columns, limits), H=v, T=taus, B=found["Q"])["B"]
+    return found["L"], draft.call("V", back.plan((n, n - 1), columns, limits), H=v, B=found["Q"])["B"]
 
 
 def by_jacobi(

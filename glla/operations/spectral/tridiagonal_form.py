@@ -11,11 +11,12 @@ from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
 
-WHOLE = 256
-"""Texels of a row that one fragment sums on a GPU without slices, which take a pass more; a guess."""
+WHOLE = 128
+"""Texels of a row that one fragment sums on a GPU without slices, which take a pass more. With 256 texels a column took
+55 us on an H100, 16 us with 128: fragments and the vertex stage wait for each fetch."""
 
-SLICE = 64
-"""Texels of a slice; a guess."""
+SLICE, GROUP = 64, 8
+"""Texels of a slice, and of a group of sums; guesses."""
 
 
 def slices(height: int, limits: Limits) -> int:
@@ -48,10 +49,12 @@ def plan(n: int, limits: Limits) -> Plan:
             draft.draw("spectral/eigh/dots", {"A": rest.front}, parts, of_slice, region=across, step=k)
             if count > 1:
                 across = Region(first, 0, height - first, 1)
-                draft.draw("spectral/eigh/fold", {"D": parts}, sums, {"slices": count}, region=across)
+                folded = {"slices": count, "height": height, "first": first, "group": GROUP}
+                draft.draw("spectral/eigh/fold", {"D": parts}, sums, folded, region=across)
             left = Region(last, last, height - last, height - last)
             inputs = {"A": rest.front, "D": sums}
-            draft.draw("spectral/eigh/update", inputs, rest.back, {"height": height}, region=left, step=k)
+            numbers = {"height": height, "terms": height if count == 1 else -(-height // GROUP)}
+            draft.draw("spectral/eigh/update", inputs, rest.back, numbers, region=left, step=k)
             rest.swap()
     return draft.plan({"H": rest.front}, 4 * n**3 // 3)
 

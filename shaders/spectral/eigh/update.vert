@@ -13,6 +13,7 @@
 uniform sampler2D A;
 uniform sampler2D D;
 uniform int height;  // of A, in texels
+uniform int terms;   // texels with sums that are added, from the column's own on
 
 flat out int k;            // column of the step
 flat out vec4 reflection;  // beta, 1 / (alpha - beta), tau / (alpha - beta), (tau^2 / 2) v^T A v
@@ -25,7 +26,7 @@ void main() {
     gl_Position = triangle_corner();
     k = step_of_pass();
     vec2 sums = vec2(0.0);
-    for (int r = k >> 1; r < height; ++r) sums += texelFetch(D, ivec2(r, 0), 0).ba;
+    for (int r = k >> 1; r < min(height, (k >> 1) + terms); ++r) sums += texelFetch(D, ivec2(r, 0), 0).ba;
     int top = (k + 1) >> 1;
     Reflector h = reflector(lower_of(column(A, k, top), k + 1), sums.y);
     float first = lower_of(column(A, k + 1, top), k + 1);
