@@ -32,8 +32,6 @@ from glla.operations.bands import definite_band
 from glla.operations.definite import cholesky
 from glla.operations.elimination import plu, rref
 from glla.operations.orthogonal import qr
-from glla.operations.product import blocked_product as products
-from glla.operations.product import matmul, syrk
 from glla.operations.triangles import triangular
 from glla.operations.window_squares import WINDOW
 from glla.passes import Plan, resident
@@ -58,19 +56,20 @@ THIN = (1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33)
 LARGEST = {(False, False): 4096, (False, True): 640, (True, False): 448, (True, True): 64}
 """(software, quick): largest side."""
 
+CROSSED = (64, 128, 256, 1024)
+"""Orders near which a product has another variant, by the rates of the devices that were measured."""
+
 THRESHOLDS = {
-    "matmul": (
-        products.THIN, products.THIN_INSIDE, matmul.SMALL, matmul.SMALL_IN_SOFTWARE, products.LARGE,
-    ),
+    "matmul": CROSSED,
     "plu": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE),
     "rref": (rref.BLOCKED_FROM,),
     "solve": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE, *triangular.BLOCKS),
     "cholesky": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED),
-    "inv_pos": (cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, triangular.BROADCAST_FROM, products.LARGE),
+    "inv_pos": (cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, triangular.BROADCAST_FROM, *CROSSED),
     "solve_pos": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, *triangular.BLOCKS),
     "solve_triangular": triangular.BLOCKS,
     "triangular_inverse": (*triangular.BLOCKS, triangular.BROADCAST_FROM),
-    "syrk": (products.THIN, products.THIN_INSIDE, syrk.SMALL, syrk.SMALL_IN_SOFTWARE, products.LARGE),
+    "syrk": CROSSED,
     "qr": (qr.BLOCKED_FROM, qr.BLOCKED_FROM_IN_SOFTWARE, qr.TALL_FROM),
     "lstsq": (qr.BLOCKED_FROM, qr.BLOCKED_FROM_IN_SOFTWARE, qr.TALL_FROM),
     "cholesky_banded": (8 * (definite_band.NARROW + 1),),
