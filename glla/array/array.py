@@ -561,8 +561,8 @@ class Array:
 
         Parameters
         ----------
-        ord : {None, 'fro', 1, -1, inf, -inf}, or {None, 0, 1, 2, inf, -inf} of vectors
-            Default: Frobenius norm; otherwise largest (smallest) column sum, row sum. Others need singular values.
+        ord : {None, 'fro', 1, -1, inf, -inf, 2, -2, 'nuc'}, or {None, 0, 1, 2, inf, -inf} of vectors
+            Default: Frobenius norm; otherwise largest (smallest) column sum, row sum, singular value; their sum.
         axis : None, int or pair of int
             One dimension for norms of vectors, Euclidean by default; two for norms of matrices.
         keepdims : bool
@@ -583,6 +583,12 @@ class Array:
         >>> float(asarray([[3, 0], [0, 4]]).norm())
         5.0
         """
+        if ord in (2, -2, "nuc") and len(axes := reductions.places("norm", axis, self.ndim)) == 2:
+            one: Any = self
+            values = np.linalg.svdvals(np.moveaxis(one, axes, (-2, -1)))
+            found: Any = values.sum(-1) if ord == "nuc" else values[..., 0 if ord == 2 else -1]
+            found = np.expand_dims(found, axes) if keepdims else found
+            return found  # type: ignore[no-any-return]
         return Array._of(reductions.norm(self.value, ord, axis, keepdims))
 
     def vector_norm(self, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> Array:

@@ -179,10 +179,7 @@ def matrix_norm(a: Resident, order: Any, axes: tuple[int, int], keepdims: bool) 
         return vector_norm(a, None, axes, keepdims)
     sums = {1: 0, -1: 0, np.inf: 1, -np.inf: 1}
     if order not in sums:
-        raise OptionError(
-            f"norm: ord must be None, 'fro', 1, -1, inf or -inf, got {order!r}; "
-            "others need singular values: use numpy.linalg.norm(A.numpy(), ord)"
-        )
+        raise OptionError(f"norm: ord must be None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {order!r}")
     over, rest = axes[sums[order]], axes[1 - sums[order]]
     lines = reduced("sum_magnitudes", layouts.as_type(a, "float32"), over, keepdims=True)
     if order > 0 and not a.shape[rest]:  # all norms of nothing are 0

@@ -443,7 +443,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """Norm of each matrix of a batch: 'fro', 1, -1, inf or -inf; 'nuc', 2 and -2 need singular values."""
+    """Norm of each matrix of a batch: 'fro', 1, -1, inf, -inf, or 2, -2 and 'nuc' by singular values."""
     return x.norm(ord, (-2, -1), keepdims=keepdims)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from glla import lazily, linalg, registry
 from glla.array import arithmetic, comparisons, operators, reductions, shaping
 from glla.array.array import Array, value_of
-from glla.errors import OptionError, ShapeError, SingularMatrixError, UnsupportedError, integer
+from glla.errors import OptionError, ShapeError, UnsupportedError, integer
 from glla.interop import functions
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
@@ -429,20 +429,6 @@ def multi_dot(arrays: Any) -> Any:
     if len(arrays) < 2:
         raise OptionError(f"multi_dot: two matrices at least are needed, got {len(arrays)}")
     return reduce(np.matmul, arrays)
-
-
-@implements(np.linalg.cond)
-def cond(x: Any, p: Any = None) -> Any:
-    """Condition number in a norm that needs no singular values."""
-    if p in (None, 2, -2):
-        raise UnsupportedError("cond: the 2-norm needs singular values; pass p=1, or use numpy.linalg.cond(A.numpy())")
-    size = np.linalg.norm(x, p, axis=(-2, -1))
-    try:
-        return size * np.linalg.norm(linalg.inv(x), p, axis=(-2, -1))
-    except SingularMatrixError:
-        if np.ndim(x) > 2:  # the message names the matrix
-            raise
-        return size + np.inf
 
 
 @implements(np.einsum)

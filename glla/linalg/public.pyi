@@ -22,6 +22,7 @@ __all__ = [
     "cho_solve_banded",
     "cholesky",
     "cholesky_banded",
+    "cond",
     "det",
     "eigen_bounds",
     "eigh",
@@ -32,7 +33,12 @@ __all__ = [
     "lu_factor",
     "lu_solve",
     "matmul",
+    "matrix_rank",
+    "null_space",
+    "orth",
+    "pinv",
     "plu",
+    "polar",
     "qr",
     "rcond",
     "rref",
@@ -296,6 +302,39 @@ def cholesky_banded(ab: Overriding[Given], overwrite_ab: bool = False, lower: bo
 def cholesky_banded(ab: Array, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True, *, variant: Literal["block16", "sixteen"] | str | None = None, device: DeviceLike | None = None) -> Array: ...
 @overload
 def cholesky_banded(ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True, *, variant: Literal["block16", "sixteen"] | str | None = None, device: DeviceLike | None = None) -> Float32: ...
+@overload
+def cond(x: Overriding[Given], p: Any = None, *, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Condition number, norm(A) norm(A^-1), with the semantics of `numpy.linalg.cond`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.cond([[2, 0], [0, 4]]), glla.cond([[2, 0], [0, 4]], 1)
+    (np.float32(2.0), np.float32(2.0))
+
+    Parameters
+    ----------
+    x : array_like or Array, shape (..., m, n)
+        Real numbers; square unless `p` is None, 2 or -2.
+    p : {None, 2, -2, 1, -1, inf, -inf, 'fro'}
+        Norm. By default the 2-norm: the largest singular value over the smallest; -2 gives its reciprocal.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    float32, ndarray of float32, or Array, shape (...)
+        Infinite for a singular matrix. `rcond` estimates the 1-norm's from factors, which is faster.
+
+    Raises
+    ------
+    LinAlgError, ShapeError, DTypeError, NonFiniteError, SingularMatrixError, LimitError, OutOfMemoryError
+        `x` is empty, or not square; a matrix of a batch is singular where `p` asks for inverses; else as `svd`.
+    """
+@overload
+def cond(x: Array, p: Any = None, *, device: DeviceLike | None = None, check_finite: bool = True) -> Array | np.float32: ...
+@overload
+def cond(x: Any, p: Any = None, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Float32: ...
 @overload
 def det(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Determinant, as `numpy.linalg.det`.
@@ -797,6 +836,146 @@ def matmul(a: Any, b: Array, *, out: Any = None, variant: Literal["inner_product
 @overload
 def matmul(a: Any, b: Any, *, out: Any = None, variant: Literal["inner_product", "virtual_cube", "virtual_cube_ping_pong", "virtual_cube_interpolated", "register_blocked", "panel_broadcast", "panel_groups", "rank_one", "single_component", "packed_4x1", "packed_1x4", "multi_pass", "blocked_output", "compute_tiled"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
 @overload
+def matrix_rank(A: Overriding[Given], tol: Any = None, hermitian: bool = False, *, rtol: Any = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Number of singular values that are not zero, with the semantics of `numpy.linalg.matrix_rank`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.matrix_rank([[1, 2], [2, 4]]), glla.matrix_rank([[1, 2], [2, 5]])
+    (np.int64(1), np.int64(2))
+
+    Parameters
+    ----------
+    A : array_like or Array, shape (..., m, n) or (n,)
+        Real numbers. The rank of a vector is 0 or 1.
+    tol : float or array_like, shape (...), optional
+        Singular values up to it count as zero. By default `rtol` times the largest one.
+    hermitian : bool
+        A is symmetric: only its lower triangle is read.
+    rtol : float or array_like, shape (...), optional
+        In place of `tol`. By default max(m, n) 2^-23; errors of singular values are far below.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    int64, or ndarray of int64, shape (...)
+        Synchronises.
+
+    Raises
+    ------
+    OptionError, ShapeError, DTypeError, NonFiniteError, LimitError, OutOfMemoryError
+        Both `tol` and `rtol` are given; else as `svd`.
+    """
+@overload
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None, device: DeviceLike | None = None, check_finite: bool = True) -> np.int64 | NDArray[np.int64]: ...
+@overload
+def null_space(A: Overriding[Given], rcond: float | None = None, *, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Orthonormal basis of the vectors x with A x = 0, with the semantics of `scipy.linalg.null_space`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> abs(glla.null_space([[1, 1], [1, 1]])).round(4)
+    array([[0.7071],
+           [0.7071]], dtype=float32)
+
+    Parameters
+    ----------
+    A : array_like or Array, shape (m, n)
+        Real numbers.
+    rcond : float, optional
+        Singular values up to so many times the largest one count as zero; max(m, n) 2^-23.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array, shape (n, n - rank)
+        Synchronises.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
+        `A` is not two-dimensional; else as `svd`.
+    """
+@overload
+def null_space(A: Array, rcond: float | None = None, *, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+@overload
+def null_space(A: Any, rcond: float | None = None, *, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
+@overload
+def orth(A: Overriding[Given], rcond: float | None = None, *, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Orthonormal basis of the columns of A, with the semantics of `scipy.linalg.orth`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.orth([[2, 0, 0], [0, 5, 5]]).round(4) + 0
+    array([[0., 1.],
+           [1., 0.]], dtype=float32)
+
+    Parameters
+    ----------
+    A : array_like or Array, shape (m, n)
+        Real numbers.
+    rcond : float, optional
+        Singular values up to so many times the largest one count as zero; max(m, n) 2^-23.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array, shape (m, rank)
+        Synchronises.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
+        `A` is not two-dimensional; else as `svd`.
+    """
+@overload
+def orth(A: Array, rcond: float | None = None, *, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+@overload
+def orth(A: Any, rcond: float | None = None, *, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
+@overload
+def pinv(a: Overriding[Given], rcond: Any = None, hermitian: bool = False, *, rtol: Any = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Pseudo-inverse of A, V diag(1 / s) U^T without zeros of s, with the semantics of `numpy.linalg.pinv`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.pinv([[1, 0], [0, 0], [0, 2]]).round(4)
+    array([[1. , 0. , 0. ],
+           [0. , 0. , 0.5]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., m, n)
+        Real numbers; any shape and rank.
+    rcond, rtol : float or array_like, shape (...), optional
+        Singular values up to so many times the largest one count as zero; one of the two. By default max(m, n) 2^-23:
+        NumPy's default is that of float64, for float32 matrices too.
+    hermitian : bool
+        A is symmetric: only its lower triangle is read.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array, shape (..., n, m)
+        Error: 60 n u norm(A) norm(A^+)^2 at most for a matrix of full rank, n = max(m, n).
+
+    Raises
+    ------
+    OptionError, ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
+        Both `rcond` and `rtol` are given; else as `svd`.
+    """
+@overload
+def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+@overload
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
+@overload
 def plu(a: Overriding[Given], pivoting: Literal["partial", "harmonic", "geometric", "none"] = "partial", *, variant: Literal["rank2", "blocked", "row_operations", "row_operations_full", "row_vectors", "column_vectors", "extra_column"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""PLU factorisation A = P @ L @ U, as `scipy.linalg.lu`.
 
@@ -848,6 +1027,44 @@ def plu(a: Overriding[Given], pivoting: Literal["partial", "harmonic", "geometri
 def plu(a: Array, pivoting: Literal["partial", "harmonic", "geometric", "none"] = "partial", *, variant: Literal["rank2", "blocked", "row_operations", "row_operations_full", "row_vectors", "column_vectors", "extra_column"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> PLU[Array]: ...
 @overload
 def plu(a: Any, pivoting: Literal["partial", "harmonic", "geometric", "none"] = "partial", *, variant: Literal["rank2", "blocked", "row_operations", "row_operations_full", "row_vectors", "column_vectors", "extra_column"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> PLU[Float32]: ...
+@overload
+def polar(a: Overriding[Given], side: Literal["right", "left"] = "right", *, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Polar decomposition A = U P, or A = P U, with the semantics of `scipy.linalg.polar`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> U, P = glla.polar([[0, -2], [3, 0]])
+    >>> U.round(4) + 0, P.round(4) + 0
+    (array([[ 0., -1.],
+           [ 1.,  0.]], dtype=float32), array([[3., 0.],
+           [0., 2.]], dtype=float32))
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., m, n)
+        Real numbers; any shape and rank.
+    side : {"right", "left"}
+        On which side of U the symmetric factor P is.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    U : ndarray of float32 or Array, shape (..., m, n)
+        With orthonormal columns, or rows.
+    P : shape (..., n, n), or of the left side (..., m, m)
+        Symmetric but for rounding errors, without negative eigenvalues.
+
+    Raises
+    ------
+    OptionError, ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
+        Unknown side; else as `svd`.
+    """
+@overload
+def polar(a: Array, side: Literal["right", "left"] = "right", *, device: DeviceLike | None = None, check_finite: bool = True) -> tuple[Array, Array]: ...
+@overload
+def polar(a: Any, side: Literal["right", "left"] = "right", *, device: DeviceLike | None = None, check_finite: bool = True) -> tuple[Float32, Float32]: ...
 @overload
 def qr(a: Overriding[Given], mode: Literal["reduced", "complete", "r", "raw"] = "reduced", *, variant: Literal["householder", "blocked", "tsqr"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""QR factorisation A = Q R with the semantics of `numpy.linalg.qr`.

@@ -47,9 +47,10 @@ CALLS = {  # what functions are called with, besides those of one matrix
 }
 ONE_MATRIX = [(SQUARE,), (STACK,), ([[2.0, 1.0], [1.0, 3.0]],), (np.float64([[3.0]]),)]
 CALLS |= dict.fromkeys(
-    ["det", "inv", "rcond", "slogdet", "svdvals", *(one for one in ("lu_factor", "plu", "rref") if one not in CALLS)],
-    ONE_MATRIX,
+    ["det", "inv", "rcond", "slogdet", *(one for one in ("lu_factor", "plu", "rref") if one not in CALLS)], ONE_MATRIX
 )
+CALLS |= dict.fromkeys(["svdvals", "pinv", "matrix_rank", "cond", "polar"], ONE_MATRIX)
+CALLS |= dict.fromkeys(("orth", "null_space"), ONE_MATRIX[::2])
 BANDS = np.stack([integers(3, 6, RNG) + np.float32([[0], [30], [0]]) for _ in range(2)])
 CALLS |= {  # whose operation has another name
     "solve_banded": [((1, 1), BANDS[0], np.arange(6)), ((1, 1), BANDS, np.ones((2, 6, 3)))],
@@ -64,7 +65,8 @@ ALL_CALLS = [(name, *call) for name in generate.public() for call in CALLS.get(n
 
 
 def same(found, expected):
-    """Exactly what the function gives without a queue."""
+    """Exactly what the function gives without a queue; a number of a matrix on the device comes as an array of it."""
+    found = found[()] if isinstance(expected, np.generic) else found
     assert type(found) is type(expected)
     if isinstance(expected, tuple):
         assert len(found) == len(expected)

@@ -65,7 +65,6 @@ STANDARD = frozenset((
 
 
 NEEDS = {
-    **dict.fromkeys(("pinv", "matrix_rank"), "singular values"),
     **dict.fromkeys(("eig", "eigvals"), "complex numbers"),
 }
 """Missing prerequisites of the standard's functions that are not implemented."""

@@ -1,0 +1,348 @@
+"""Functions that follow from singular values: pinv, matrix_rank, cond, polar, orth, null_space.
+
+Values up to a part of the largest one, by default max(m, n) 2^-23, count as zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.array import Array
+from glla.array.convert import Float32
+from glla.errors import OptionError, ShapeError, SingularMatrixError, one_of
+from glla.gl import DeviceLike
+from glla.linalg.operands import operand, placed, square
+from glla.linalg.products import matmul
+from glla.linalg.spectral.singular import svd, svdvals
+from glla.linalg.systems import inv
+from glla.registry import public
+
+SPACING = 2.0**-23
+"""Of float32 beside 1."""
+
+
+@public(numpy="linalg.pinv", namespace="pinv", options=("rtol",))
+def pinv(
+    a: Any,
+    rcond: Any = None,
+    hermitian: bool = False,
+    *,
+    rtol: Any = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array | Float32:
+    """Pseudo-inverse of A, V diag(1 / s) U^T without zeros of s, with the semantics of `numpy.linalg.pinv`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.pinv([[1, 0], [0, 0], [0, 2]]).round(4)
+    array([[1. , 0. , 0. ],
+           [0. , 0. , 0.5]], dtype=float32)
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., m, n)
+        Real numbers; any shape and rank.
+    rcond, rtol : float or array_like, shape (...), optional
+        Singular values up to so many times the largest one count as zero; one of the two. By default max(m, n) 2^-23:
+        NumPy's default is that of float64, for float32 matrices too.
+    hermitian : bool
+        A is symmetric: only its lower triangle is read.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array, shape (..., n, m)
+        Error: 60 n u norm(A) norm(A^+)^2 at most for a matrix of full rank, n = max(m, n).
+
+    Raises
+    ------
+    OptionError, ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
+        Both `rcond` and `rtol` are given; else as `svd`.
+    """
+    a = operand("pinv", "A", a, check_finite)
+    part = _part("pinv", a, rcond, rtol)
+    u, s, vh = _reduced("pinv", a, hermitian=hermitian, device=device, check_finite=check_finite)
+    if not a.size:
+        empty = np.zeros((*a.shape[:-2], *a.shape[:-3:-1]), dtype=np.float32)
+        result: Array | Float32 = placed("pinv", empty, check_finite, a)
+        return result
+    with np.errstate(divide="ignore"):
+        inverse = np.where(s > part * s[..., :1], 1 / s, np.float32(0))
+    v = vh.swapaxes(-1, -2) * inverse[..., np.newaxis, :]
+    return matmul(v, u.swapaxes(-1, -2), device=device, check_finite=check_finite)
+
+
+@public(numpy="linalg.matrix_rank", namespace="matrix_rank", options=("rtol",))
+def matrix_rank(
+    A: Any,  # NumPy's name
+    tol: Any = None,
+    hermitian: bool = False,
+    *,
+    rtol: Any = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> np.int64 | NDArray[np.int64]:
+    """Number of singular values that are not zero, with the semantics of `numpy.linalg.matrix_rank`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.matrix_rank([[1, 2], [2, 4]]), glla.matrix_rank([[1, 2], [2, 5]])
+    (np.int64(1), np.int64(2))
+
+    Parameters
+    ----------
+    A : array_like or Array, shape (..., m, n) or (n,)
+        Real numbers. The rank of a vector is 0 or 1.
+    tol : float or array_like, shape (...), optional
+        Singular values up to it count as zero. By default `rtol` times the largest one.
+    hermitian : bool
+        A is symmetric: only its lower triangle is read.
+    rtol : float or array_like, shape (...), optional
+        In place of `tol`. By default max(m, n) 2^-23; errors of singular values are far below.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    int64, or ndarray of int64, shape (...)
+        Synchronises.
+
+    Raises
+    ------
+    OptionError, ShapeError, DTypeError, NonFiniteError, LimitError, OutOfMemoryError
+        Both `tol` and `rtol` are given; else as `svd`.
+    """
+    a = operand("matrix_rank", "A", A, check_finite)
+    if a.ndim < 2:
+        return np.int64(np.asarray(a != 0).any())
+    part = _part("matrix_rank", a, tol, rtol, "tol")
+    options: dict[str, Any] = {"device": device, "check_finite": check_finite}
+    found: Any = svd(a, compute_uv=False, hermitian=True, **options) if hermitian else svdvals(a, **options)
+    s = np.asarray(found)
+    rank = np.count_nonzero(s > (part if tol is not None else part * s[..., :1]), axis=-1)
+    return np.int64(rank) if a.ndim == 2 else np.asarray(rank)
+
+
+@public(numpy="linalg.cond")
+def cond(
+    x: Any, p: Any = None, *, device: DeviceLike | None = None, check_finite: bool = True
+) -> Array | np.float32 | Float32:
+    """Condition number, norm(A) norm(A^-1), with the semantics of `numpy.linalg.cond`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.cond([[2, 0], [0, 4]]), glla.cond([[2, 0], [0, 4]], 1)
+    (np.float32(2.0), np.float32(2.0))
+
+    Parameters
+    ----------
+    x : array_like or Array, shape (..., m, n)
+        Real numbers; square unless `p` is None, 2 or -2.
+    p : {None, 2, -2, 1, -1, inf, -inf, 'fro'}
+        Norm. By default the 2-norm: the largest singular value over the smallest; -2 gives its reciprocal.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    float32, ndarray of float32, or Array, shape (...)
+        Infinite for a singular matrix. `rcond` estimates the 1-norm's from factors, which is faster.
+
+    Raises
+    ------
+    LinAlgError, ShapeError, DTypeError, NonFiniteError, SingularMatrixError, LimitError, OutOfMemoryError
+        `x` is empty, or not square; a matrix of a batch is singular where `p` asks for inverses; else as `svd`.
+    """
+    a = operand("cond", "x", x, check_finite)
+    if a.ndim < 2 or not a.shape[-1] * a.shape[-2]:
+        raise ShapeError(f"cond: is not defined on empty arrays and vectors, got shape {a.shape}")
+    found: Any
+    if p not in (None, 2, -2):
+        found = _by_inverse(a, p, device, check_finite)
+    else:
+        s: Any = svdvals(a, device=device, check_finite=check_finite)
+        above, below = (s[..., 0], s[..., -1]) if p != -2 else (s[..., -1], s[..., 0])
+        with np.errstate(all="ignore"):
+            found = np.where(s[..., 0] == 0, np.float32(np.inf), above / below)
+    return found[()] if isinstance(found, np.ndarray) else found
+
+
+@public()
+def polar(
+    a: Any, side: str = "right", *, device: DeviceLike | None = None, check_finite: bool = True
+) -> tuple[Array, Array] | tuple[Float32, Float32]:
+    """Polar decomposition A = U P, or A = P U, with the semantics of `scipy.linalg.polar`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> U, P = glla.polar([[0, -2], [3, 0]])
+    >>> U.round(4) + 0, P.round(4) + 0
+    (array([[ 0., -1.],
+           [ 1.,  0.]], dtype=float32), array([[3., 0.],
+           [0., 2.]], dtype=float32))
+
+    Parameters
+    ----------
+    a : array_like or Array, shape (..., m, n)
+        Real numbers; any shape and rank.
+    side : {"right", "left"}
+        On which side of U the symmetric factor P is.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    U : ndarray of float32 or Array, shape (..., m, n)
+        With orthonormal columns, or rows.
+    P : shape (..., n, n), or of the left side (..., m, m)
+        Symmetric but for rounding errors, without negative eigenvalues.
+
+    Raises
+    ------
+    OptionError, ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
+        Unknown side; else as `svd`.
+    """
+    one_of("polar: side", side, ("right", "left"))
+    options: dict[str, Any] = {"device": device, "check_finite": check_finite}
+    w, s, vh = _reduced("polar", operand("polar", "A", a, check_finite), **options)
+    factor, scaled = (vh, vh * s[..., :, np.newaxis]) if side == "right" else (w, w * s[..., np.newaxis, :])
+    turned = factor.swapaxes(-1, -2)
+    pair = (turned, scaled) if side == "right" else (scaled, turned)
+    return matmul(w, vh, **options), matmul(*pair, **options)  # type: ignore[return-value]
+
+
+@public()
+def orth(
+    A: Any,  # SciPy's name
+    rcond: float | None = None,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array | Float32:
+    """Orthonormal basis of the columns of A, with the semantics of `scipy.linalg.orth`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.orth([[2, 0, 0], [0, 5, 5]]).round(4) + 0
+    array([[0., 1.],
+           [1., 0.]], dtype=float32)
+
+    Parameters
+    ----------
+    A : array_like or Array, shape (m, n)
+        Real numbers.
+    rcond : float, optional
+        Singular values up to so many times the largest one count as zero; max(m, n) 2^-23.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array, shape (m, rank)
+        Synchronises.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
+        `A` is not two-dimensional; else as `svd`.
+    """
+    a = _one("orth", A, check_finite)
+    u, s, _ = _reduced("orth", a, device=device, check_finite=check_finite)
+    result: Array | Float32 = u[:, : _count("orth", a, s, rcond)]
+    return result
+
+
+@public()
+def null_space(
+    A: Any,  # SciPy's name
+    rcond: float | None = None,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array | Float32:
+    """Orthonormal basis of the vectors x with A x = 0, with the semantics of `scipy.linalg.null_space`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> abs(glla.null_space([[1, 1], [1, 1]])).round(4)
+    array([[0.7071],
+           [0.7071]], dtype=float32)
+
+    Parameters
+    ----------
+    A : array_like or Array, shape (m, n)
+        Real numbers.
+    rcond : float, optional
+        Singular values up to so many times the largest one count as zero; max(m, n) 2^-23.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Array, shape (n, n - rank)
+        Synchronises.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
+        `A` is not two-dimensional; else as `svd`.
+    """
+    a = _one("null_space", A, check_finite)
+    _, s, vh = svd(a, device=device, check_finite=check_finite)
+    result: Array | Float32 = vh[_count("null_space", a, s, rcond) :].swapaxes(0, 1)
+    return result if isinstance(result, Array) else np.ascontiguousarray(result)
+
+
+def _reduced(function: str, a: Float32 | Array, **options: Any) -> Any:
+    """Give the factors of every matrix, without more columns than singular values."""
+    if a.ndim < 2:
+        raise ShapeError(f"{function}: A must be at least two-dimensional, got shape {a.shape}; reshape it")
+    return svd(a, full_matrices=False, **options)
+
+
+def _one(function: str, a: Any, check_finite: bool) -> Float32 | Array:
+    """Take a single matrix."""
+    value = operand(function, "A", a, check_finite)
+    if value.ndim != 2:
+        raise ShapeError(f"{function}: A must be two-dimensional, got shape {value.shape}")
+    return value
+
+
+def _part(function: str, a: Float32 | Array, given: Any, rtol: Any, name: str = "rcond") -> Any:
+    """Give the tolerance, beside the singular values of every matrix."""
+    if given is not None and rtol is not None:
+        raise OptionError(f"{function}: give either {name} or rtol, got {given!r} and {rtol!r}")
+    part = given if given is not None else rtol
+    if part is None:
+        return np.float32(max(a.shape[-2:]) * SPACING)
+    return part[..., np.newaxis] if isinstance(part, Array) else np.asarray(part, dtype=np.float32)[..., np.newaxis]
+
+
+def _count(function: str, a: Float32 | Array, s: Any, rcond: float | None) -> int:
+    """Give the number of singular values that are not zero."""
+    values = np.asarray(s)
+    return int(np.count_nonzero(values > _part(function, a, rcond, None) * values[:1]))
+
+
+def _by_inverse(a: Float32 | Array, p: Any, device: DeviceLike | None, check_finite: bool) -> Any:
+    """Give the product of the norms of A and of its inverse."""
+    square("cond", "x", a)
+    size = np.linalg.norm(a, p, axis=(-2, -1))
+    try:
+        inverse: Any = inv(a, device=device, check_finite=check_finite)
+        return size * np.linalg.norm(inverse, p, axis=(-2, -1))
+    except SingularMatrixError:
+        if a.ndim > 2:  # the message names the matrix
+            raise
+        return size + np.inf
