@@ -25,7 +25,7 @@ KINDS = symmetric(np.random.default_rng(0))
 
 def judged(a, variant=None, place=np.asarray):
     a = np.float32(a)
-    w, v = glla.eigh(place(a), variant=variant)
+    w, v = glla.eigh(place(a), variant=variant, check_finite=False)  # without a second run by another variant
     assert type(w) is type(v) is (glla.Array if place is glla.asarray else np.ndarray)
     w, v = np.asarray(w), np.asarray(v)
     verdict = JUDGE.verdict((a,), (w, v))
@@ -159,7 +159,7 @@ def test_a_gpu_sums_in_slices(rng):
     a = np.float32(normal(270, rng))
     assert tridiagonal_form.slices(135, device.limits) == 3
     for n in (257, 270):
-        verdict = JUDGE.verdict((a[:n, :n],), glla.eigh(a[:n, :n], device=device))
+        verdict = JUDGE.verdict((a[:n, :n],), glla.eigh(a[:n, :n], device=device, check_finite=False))
         assert verdict.ok, verdict
     device.release()
 
