@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from glla.operations.orthogonal import qr_pairs
+from glla.operations.orthogonal.qr import BLOCKED_TO
 from glla.operations.orthogonal.qr_blocks import Panels
 from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, matrix
 from glla.passes.cache import cached_plan
@@ -21,7 +22,7 @@ def plan(shape: Shape, columns: int, limits: Limits) -> Plan:
 
     `shape`: of H. `columns`: of B. By pairs 2 ceil(k / 2) + 1 passes; by panels some ten for each.
     """
-    if min(shape) >= BLOCKED_FROM:
+    if min(shape) >= BLOCKED_FROM and shape[0] <= BLOCKED_TO * shape[1]:
         return by_panels(shape, columns, PANEL_IN_SOFTWARE if limits.software else PANEL, limits)
     draft = Draft("by pairs")
     h, b = draft.operand("H", matrix(shape)), draft.operand("B", matrix((shape[0], columns)))

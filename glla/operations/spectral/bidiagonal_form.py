@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from glla.operations import elementwise
 from glla.operations.orthogonal import qr
-from glla.operations.orthogonal.qr_pairs import applied, pairs
-from glla.operations.spectral import secular, tridiagonal_form
+from glla.operations.spectral import back, secular, tridiagonal_form
 from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Uniform, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
@@ -118,10 +117,8 @@ def plan(n: int, limits: Limits, vectors: bool = True) -> Plan:
     both = draft.call("signs of u", agreed(n), H=h, L=found["L"], **half)
     u, v = both["u"], half["v"]
     if n > 1:
-        taus = draft.call("pairs", pairs(shape), H=h)["T"]
-        u = draft.call("U", applied(shape, n, limits), H=h, T=taus, B=u)["B"]
+        u = draft.call("U", back.plan(shape, n, limits), H=h, B=u)["B"]
     if n > 2:
         w = draft.call("reflectors from the right", tridiagonal_form.shifted(n, transposed=True), H=h)["V"]
-        taus = draft.call("pairs from the right", pairs((n, n - 1)), H=w)["T"]
-        v = draft.call("V", applied((n, n - 1), n, limits), H=w, T=taus, B=v)["B"]
+        v = draft.call("V", back.plan((n, n - 1), n, limits), H=w, B=v)["B"]
     return draft.plan({"S": both["S"], "U": u, "V": v}, 12 * n**3)

@@ -17,7 +17,7 @@ import numpy as np
 from glla.errors import ConvergenceError, NonFiniteError
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.orthogonal import qr
-from glla.operations.orthogonal.qr_pairs import applied, pairs, upper
+from glla.operations.orthogonal.qr_pairs import upper
 from glla.operations.record import (
     Array,
     Choice,
@@ -32,7 +32,7 @@ from glla.operations.record import (
     builder,
 )
 from glla.operations.reduce import max_magnitude
-from glla.operations.spectral import bidiagonal_form, symmetric
+from glla.operations.spectral import back, bidiagonal_form, symmetric
 from glla.operations.spectral.bidiagonal_form import transposed
 from glla.operations.spectral.certificate import ALARM as LIMIT
 from glla.operations.spectral.certificate import of
@@ -122,9 +122,8 @@ def plan(
         both = draft.call("signs", signed((k, k), (k, k)), first=v, second=u, largest=largest)
         v, u = both["first"], both["second"]
     if found is not None:
-        taus = draft.call("pairs", pairs((rows, k)), H=found.packed)["T"]
         start = draft.call("U beside I", bordered(k, (rows, columns)), U=u)["result"]
-        u = draft.call("U", applied((rows, k), columns, limits), H=found.packed, T=taus, B=start)["B"]
+        u = draft.call("U", back.plan((rows, k), columns, limits), H=found.packed, B=start)["B"]
     if not wide:
         both = draft.call("signs", signed((rows, columns), (k, k)), first=u, second=v, largest=largest)
         u, v = both["first"], both["second"]
