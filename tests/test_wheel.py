@@ -98,7 +98,7 @@ def test_metadata_names_what_users_install_and_where_it_was_tried(built):
     with zipfile.ZipFile(built.wheel) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         about = email.message_from_bytes(archive.read(name))
-    assert set(about.get_all("Provides-Extra")) == {"cluster", "dask", "lab"}
+    assert set(about.get_all("Provides-Extra")) == {"all", "cluster", "dask", "lab"}
     trove = set(about.get_all("Classifier"))
     assert {one for one in trove if one.startswith("Operating System")} == {"Operating System :: POSIX :: Linux"}
     assert about["Keywords"] and about["Requires-Python"] == ">=3.11"
