@@ -183,7 +183,7 @@ ADDED: dict[str, dict[str, int]] = {
     "passes in one texture": {
         "lines of glla/gl": 64,
         "lines of glla/passes": 130,
-        "lines of shaders": 330,
+        "lines of shaders": 370,
         "files of shaders/lib": 2,
     },
     "eigenvalues and singular values": {"lines of glla/testing": 20, "lines of glla/operations": 2},

@@ -33,27 +33,36 @@ void main() {
     ivec2 texel = own_texel();
     int start = k + texel.y * chunk;
     int end = min(start + chunk, size.x);
+    Cascade sum = empty();
 #if SECOND
     sums = texelFetch(D, at_second(texel), 0);
-    Cascade sum = empty();
     First one = first_of(A, D, k, slices);
     vec2 t = taken(one, texelFetch(A, at(ivec2(texel.x, k)), 0).rg, dots(D, texel.x, slices).rg);
-    for (int y = max(start, k + 1); y < end; ++y) {
-        vec4 own = texelFetch(A, at(ivec2(k, y)), 0);
-        vec4 block = texelFetch(A, at(ivec2(texel.x, y)), 0);
-        vec2 v = own.rb * one.h.inverse;
-        vec2 column = own.ga - v * one.t;
-        add(sum, column.xxyy * (block - v.xxyy * t.xyxy), y - start);
-    }
-    sums.ba = total(sum).rg + total(sum).ba;
+#endif
+    for (int top = max(start, k + SECOND); top < end; top += AT_ONCE) {
+        vec4 own[AT_ONCE];
+        vec4 block[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; ++i) {
+            own[i] = texelFetch(A, at(ivec2(k, min(top + i, end - 1))), 0);
+            block[i] = texelFetch(A, at(ivec2(texel.x, min(top + i, end - 1))), 0);
+        }
+        for (int i = 0; i < AT_ONCE; ++i) {
+            int y = top + i;
+            if (y >= end) break;
+#if SECOND
+            vec2 v = own[i].rb * one.h.inverse;
+            vec2 column = own[i].ga - v * one.t;
+            add(sum, column.xxyy * (block[i] - v.xxyy * t.xyxy), y - start);
 #else
-    Cascade sum = empty();
-    for (int y = start; y < end; ++y) {
-        vec4 own = texelFetch(A, at(ivec2(k, y)), 0);
-        vec4 block = texelFetch(A, at(ivec2(texel.x, y)), 0);
-        if (y == k) block.rg = vec2(0.0);
-        add(sum, own.rrbb * block, y - start);
+            if (y == k) block[i].rg = vec2(0.0);
+            add(sum, own[i].rrbb * block[i], y - start);
+#endif
+        }
     }
-    sums = vec4(total(sum).rg + total(sum).ba, 0.0, 0.0);
+    vec2 found = total(sum).rg + total(sum).ba;
+#if SECOND
+    sums.ba = found;
+#else
+    sums = vec4(found, 0.0, 0.0);
 #endif
 }

@@ -17,6 +17,8 @@ uniform int height;  // of H, in texels
 
 layout(location = 0) out vec4 pair;
 
+const int AT_ONCE = 8;  // fetches under way at once: a GPU waits for each
+
 float factor_of(float square) {  // square: of v, but for its first entry
     return square == 0.0 ? 0.0 : quotient(2.0, 1.0 + square);
 }
@@ -26,9 +28,12 @@ void main() {
     float below = texelFetch(H, at(ivec2(k, k)), 0).b;
     Cascade sum = empty();  // squares of both, and their product
     add(sum, vec4(below * below, 0.0, below, 0.0), 0);
-    for (int y = k + 1; y < height; ++y) {
-        vec4 v = texelFetch(H, at(ivec2(k, y)), 0);
-        add(sum, vec4(v.rgr * v.rgg + v.bab * v.baa, 0.0), y - k);
+    for (int y = k + 1; y < height; y += AT_ONCE) {
+        vec4 v[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; ++i) v[i] = texelFetch(H, at(ivec2(k, min(y + i, height - 1))), 0);
+        for (int i = 0; i < AT_ONCE; ++i) {
+            if (y + i < height) add(sum, vec4(v[i].rgr * v[i].rgg + v[i].bab * v[i].baa, 0.0), y + i - k);
+        }
     }
     vec3 sums = total(sum).rgb;
     float first = factor_of(sums.x);

@@ -5,6 +5,10 @@
 // Cost per fragment: 2 fetches and 16 flop per trip, ceil(m/2) trips in all slices.
 // LAPACK larfb.
 
+#ifndef AT_ONCE
+#define AT_ONCE 1  // fetches under way at once: a GPU waits for each, a software rasteriser for none
+#endif
+
 #include "qr/cascade.glsl"
 #include "lib/packed.glsl"
 
@@ -21,13 +25,20 @@ void main() {
     int start = k + texel.y * chunk;
     int end = min(start + chunk, height);
     Cascade sum = empty();
-    for (int y = start; y < end; ++y) {
-        vec4 v = texelFetch(H, at(ivec2(k, y)), 0);
-        if (y == k) v = vec4(1.0, 0.0, v.b, 1.0);
-        vec4 block = texelFetch(Q, at(ivec2(texel.x, y)), 0);
-        vec4 term = v.rrgg * block.rgrg;
-        term += v.bbaa * block.baba;
-        add(sum, term, y - start);
+    for (int top = start; top < end; top += AT_ONCE) {
+        vec4 v[AT_ONCE];
+        vec4 block[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; ++i) {
+            v[i] = texelFetch(H, at(ivec2(k, min(top + i, end - 1))), 0);
+            block[i] = texelFetch(Q, at(ivec2(texel.x, min(top + i, end - 1))), 0);
+        }
+        for (int i = 0; i < AT_ONCE; ++i) {
+            if (top + i >= end) break;
+            if (top + i == k) v[i] = vec4(1.0, 0.0, v[i].b, 1.0);
+            vec4 term = v[i].rrgg * block[i].rgrg;
+            term += v[i].bbaa * block[i].baba;
+            add(sum, term, top + i - start);
+        }
     }
     result = total(sum);
 }

@@ -6,12 +6,24 @@
 //     D[j] = (x . a_0, x . a_1, y . b_0, y . b_1)    x: column 2k below row 2k       a: columns 2j, 2j + 1 before,
 //                                                    y: column 2k + 1 below 2k + 1   b: after the first reflector
 
+#ifndef AT_ONCE
+#define AT_ONCE 1  // fetches under way at once: a GPU waits for each, a software rasteriser for none
+#endif
+
 #include "lib/packed.glsl"
 #include "qr/reflector.glsl"
 
 vec4 dots(sampler2D D, int j, int slices) {
     vec4 sum = vec4(0.0);
-    for (int slice = 0; slice < slices; ++slice) sum += texelFetch(D, at_second(ivec2(j, slice)), 0);
+    for (int slice = 0; slice < slices; slice += AT_ONCE) {
+        vec4 some[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; ++i) {
+            some[i] = texelFetch(D, at_second(ivec2(j, min(slice + i, slices - 1))), 0);
+        }
+        for (int i = 0; i < AT_ONCE; ++i) {
+            if (slice + i < slices) sum += some[i];
+        }
+    }
     return sum;
 }
 

@@ -11,11 +11,16 @@ from functools import partial
 from glla.operations.batches.stack import SINGLE, Cells
 from glla.passes import Draft, Limits, PingPong, Plan, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
 
 SLICE, SLICES = 64, 32
 """Texels of a column that one fragment sums on a GPU, and the most slices of a column; both are guesses. A software
 rasteriser sums each column in one piece."""
+
+
+AT_ONCE = 8
+"""Texels of a sum that a GPU fetches at once; it waits for each fetch."""
 
 
 def slices(height: int, limits: Limits) -> tuple[int, int]:
@@ -26,6 +31,11 @@ def slices(height: int, limits: Limits) -> tuple[int, int]:
     """
     count = min(-(-height // SLICE), _most(limits))
     return count, -(-height // count)
+
+
+def _at_once(limits: Limits) -> dict[str, Define]:
+    """Define of the texels that are fetched at once."""
+    return {} if limits.software else {"AT_ONCE": AT_ONCE}
 
 
 def _most(limits: Limits) -> int:
@@ -51,6 +61,7 @@ class Steps:
         """Add the steps of one; give the slot of R with the reflectors below its diagonal."""
         rest, cells, (height, width) = self.rest, self.cells, packed(shape)
         uniforms: dict[str, Uniform] = {"size": (height, width), "most": _most(self.limits), **cells.grid}
+        defines = {**cells.defines, **_at_once(self.limits)}
         first, both = self.sums
         rest.front = source
         for k in range(min(width, height)):
@@ -59,11 +70,11 @@ class Steps:
             left = cells.region(last, last, width - last, height - last)
             with self.draft.scope("step", k):
                 draw = partial(self.draft.draw, step=k, barrier=self.barrier)
-                draw("qr/dots", {"A": rest.front}, first, uniforms, {"SECOND": 0, **cells.defines}, beside)
+                draw("qr/dots", {"A": rest.front}, first, uniforms, {"SECOND": 0, **defines}, beside)
                 inputs = {"A": rest.front, "D": first}
-                draw("qr/dots", inputs, both, uniforms, {"SECOND": 1, **cells.defines}, beside)
+                draw("qr/dots", inputs, both, uniforms, {"SECOND": 1, **defines}, beside)
                 inputs = {"A": rest.front, "D": both}
-                draw("qr/reflect", inputs, rest.back, {**uniforms, "shape": shape}, cells.defines, left)
+                draw("qr/reflect", inputs, rest.back, {**uniforms, "shape": shape}, defines, left)
             rest.swap()
         return rest.front
 
@@ -88,7 +99,8 @@ def add_applied(
         with draft.scope("pair", turn):
             inputs = {"H": packed_, "Q": found.front}
             uniforms: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
-            draft.draw("qr/project", inputs, sums, uniforms, cells.defines, cells.region(0, 0, texels(columns), count))
+            defines = {**cells.defines, **_at_once(limits)}
+            draft.draw("qr/project", inputs, sums, uniforms, defines, cells.region(0, 0, texels(columns), count))
             inputs = {"H": packed_, "T": t, "Q": found.front, "W": sums}
             uniforms = {"k": k, "slices": count, "shape": size, **cells.grid}
             draft.draw("qr/apply", inputs, found.back, uniforms, cells.defines)
