@@ -150,13 +150,13 @@ def shown(
     options = _with_a_variant(operation, forms, limits, options)
     if options.get("stop") is not None:
         found = operation.device_plan(tuple(form.on_device for form in forms), limits, **options)
-    elif any(0 in form.shape for form in _aligned(operation, forms)):
+    elif 0 in _batch(operation, forms) or any(0 in form.matrix for form in forms):
         found = Draft(operation.name).plan({})  # without elements nothing runs
     elif any(form.resident for form in forms):
         found = _on_device(operation, values, forms, limits, room, **options)
     else:
         options = {**operation.taken.noticed(*values), **options}
-        found = _on_host(operation, _aligned(operation, forms), limits, room, **options)
+        found = _on_host(operation, operation.taken.aligned(forms), limits, room, **options)
     return replace(found, target=target, rates=limits.known_rates)
 
 
@@ -260,14 +260,13 @@ def form_of(value: Any) -> Form:
     return Form(value.shape) if getattr(value, "ndim", 2) == 1 else Form.of(value)  # which says what it may be
 
 
-def _aligned(operation: Operation, forms: Forms) -> Forms:
-    """Make stacks alike, see `Taken.aligned`."""
+def _batch(operation: Operation, forms: Forms) -> tuple[int, ...]:
+    """Leading dimensions, to which those of all operands broadcast."""
     try:
-        np.broadcast_shapes(*(form.stack for form in forms))
+        return np.broadcast_shapes(*(form.stack for form in forms))
     except ValueError:
         shapes = " and ".join(f"{name} {form.shape}" for name, form in zip(operation.operands, forms, strict=True))
         raise ShapeError(f"plan: {operation.name}: leading dimensions must broadcast, got {shapes}") from None
-    return operation.taken.aligned(forms)
 
 
 def _target(device: DeviceLike | None, limits: Limits | None) -> tuple[str, Limits, int | None]:

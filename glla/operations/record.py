@@ -244,7 +244,7 @@ class Taken:
     noticed: Callable[..., dict[str, Any]] = lambda *operands: {}
     # (types of the operands on the device) -> type to which a call converts them
     dtype: Callable[[Sequence[str]], str] = lambda dtypes: "float32"
-    # (forms) -> forms of as many operands, in which batches of another shape are made alike: those of the route
+    # (forms of the host) -> forms of as many operands, in which batches of another shape are made alike
     aligned: Callable[[Forms], Forms] = lambda forms: forms
     fits: bool = False  # whether A must fit a texture: only right-hand sides are cut into blocks
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from glla.errors import ShapeError
-from glla.operations.linear.view import View
 from glla.passes import Form, Forms
 
 
@@ -37,13 +36,9 @@ def by_factors(function: str, forms: Forms, name: str) -> None:
 
 
 def aligned(forms: Forms) -> Forms:
-    """Make stacks alike. One A for all right-hand sides makes one system of them."""
+    """Make stacks of the host alike. One A for all right-hand sides makes one system of them."""
     a, b = forms
-    if (a.resident or b.resident) and not (a.stack or b.stack):
-        return forms
     batch = np.broadcast_shapes(a.stack, b.stack)
-    if a.resident or b.resident:
-        return _on_device(a, b, batch)
     n, columns = b.matrix
     if math.prod(batch) == 1:
         return a.single, b.single
@@ -52,13 +47,3 @@ def aligned(forms: Forms) -> Forms:
         wide = Form((n, math.prod(batch) * columns), transposed=vectors and not b.transposed)
         return replace(a, shape=a.matrix), wide
     return tuple(Form((math.prod(batch), *form.matrix)) for form in forms)
-
-
-def _on_device(a: Form, b: Form, batch: tuple[int, ...]) -> Forms:
-    """Make stacks alike of which one is on the device: both are there then, each a view over the whole stack."""
-    n, columns = b.matrix
-    if a.count == 1:  # a matrix is taken as stored
-        matrix = Form(a.matrix, resident=True) if a.resident and a.stack else a.single
-        return matrix, Form((n, math.prod(batch) * columns), resident=True)
-    views = (View.of_form(form).broadcast_to((*batch, *form.matrix)) for form in (a, b))
-    return tuple(Form(view.shape, resident=True, view=view) for view in views)

@@ -376,10 +376,8 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, *, symmetric: bool = False, 
 
 
 def aligned(forms: Forms) -> Forms:
-    """Make stacks alike. If there is one B for all, the rows of all A are those of one matrix."""
+    """Make stacks of the host alike. If there is one B for all, the rows of all A are those of one matrix."""
     a, b = forms
-    if a.resident or b.resident:
-        return forms
     m, k, n = sizes(forms)
     count = math.prod(np.broadcast_shapes(a.stack, b.stack))
     if b.count == 1:
