@@ -250,7 +250,7 @@ SQUARES = (LARGE, LARGE), (LARGE, LARGE)
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        (("svd", (2, 2)), {}, OptionError, f"plan: operation must be one of {among(OPERATIONS, 'svd')}"),
+        (("schur", (2, 2)), {}, OptionError, f"plan: operation must be one of {among(OPERATIONS, 'schur')}"),
         (("plu", 8, 8), {}, ShapeError, "plan: plu takes 1 shape(s) (A), got 2"),
         (("plu",), {}, ShapeError, "plan: plu takes 1 shape(s) (A), got 0"),
         (("plu", 8), {}, ShapeError, "plan: an operand must be a matrix, a stack of them, or a shape, got 8"),

@@ -17,7 +17,7 @@ from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF, overflow, size_n
 from glla.operations.elimination import plu_batches
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
 from glla.operations.elimination.counts import flops, steps
-from glla.operations.elimination.panels import BlockedFactors
+from glla.operations.elimination.panels import PANEL, BlockedFactors
 from glla.operations.elimination.pivot import NORMS, FactorSearch, known, rank2
 from glla.operations.host.scaling import exponents
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, upload
@@ -109,7 +109,8 @@ def choose(forms: Forms, limits: Limits, pivoting: str | None = None) -> Choice:
     tuned = limits.tuning("plu", *a.matrix)
     if tuned is not None:
         return tuned.variant, tuned.parameters
-    blocked = min(a.matrix) >= (BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM)
+    least = BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM
+    blocked = min(a.matrix) >= least and limits.texture_size >= 4 * PANEL  # the width of a panel's texture
     return ("blocked" if blocked else "rank2"), ()
 
 
