@@ -184,7 +184,7 @@ def test_every_step_is_explained(plan):
         for then in stage.after:
             assert f"if {then.when}: then {then.stage or then.error}" in flowing
             assert not then.stage or text.count(f"\n{then.stage}:\n") == 1
-    assert len(text.splitlines()) < 430 * len(list(stages(plan)))  # however many passes there are
+    assert len(text.splitlines()) < 500 * len(list(stages(plan)))  # however many passes there are
 
 
 def test_plu_is_a_loop_of_three_passes():
