@@ -85,6 +85,9 @@ CALLS = ("rcond",)
 FIGURES: Mapping[str, Mapping[str, Any]] = {"inv3": {"diagnostics": True}}
 """Options with which the passes of an operation give the diagnostics by which a call decides."""
 
+WRITTEN_OUT: Mapping[str, tuple[int, tuple[tuple[str, int], ...]]] = {"jacobi": (8, (("SWEEPS", 5),))}
+"""Variants whose loop is written out up to an order, so that a page has a line for each pass: it, and parameters."""
+
 CALL = "what a call does beside it"
 """Name of that plan."""
 
@@ -311,7 +314,11 @@ def _plans(
     whole = stages.whole_of(found, forms, LIMITS, variant)
     if whole is not None and found.name in CALLS:
         return whole.operation, whole, whole
-    plan = _core(found, forms, ({} if variant is None else {"variant": variant}) | dict(FIGURES.get(found.name, {})))
+    options: dict[str, Any] = {} if variant is None else {"variant": variant}
+    order, parameters = WRITTEN_OUT.get(variant or "", (0, ()))
+    if forms[0].shape[-1] <= order:
+        options["parameters"] = parameters
+    plan = _core(found, forms, options | dict(FIGURES.get(found.name, {})))
     return plan.operation, plan, whole
 
 

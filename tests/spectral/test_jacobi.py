@@ -11,6 +11,7 @@ from glla.operations.spectral import eigh as kernel
 from glla.operations.spectral import jacobi, small
 from glla.passes import PLAIN, Form, resident
 from glla.testing import JUDGES
+from glla.web import documents
 from tests.spectral.matrices import normal, with_values
 from tests.spectral.measures import U, exact_values, graded, hostile, symmetric
 
@@ -90,6 +91,9 @@ def test_sweeps_that_are_written_out_are_those_of_the_loop(device, rng):
     parameters = (("SWEEPS", 5),)
     whole = kernel.plan(resident((8, 8)), PLAIN, variant="jacobi", parameters=parameters)
     assert sum("/jacobi/step" in step.shader for step in whole.flat.steps) == 35
+    for n, loops in ((8, 0), (9, 1)):
+        (page,) = (one for one in documents.document("eigh", n, "jacobi")["plans"] if "jacobi" in one["name"])
+        assert len(page["loops"]) == loops
 
 
 # -- batches ----------------------------------------------------------------------------------------------------------
