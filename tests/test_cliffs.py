@@ -182,7 +182,7 @@ def test_every_public_operation_is_searched():
     assert {name for name, record in OPERATIONS.items() if record.function.public} <= searched
 
 
-@pytest.mark.parametrize("arguments", [["--size", "0"], ["--largest", "x"], ["--operation", "svd"]])
+@pytest.mark.parametrize("arguments", [["--size", "0"], ["--largest", "x"], ["--operation", "dance"]])
 def test_wrong_usage(capsys, arguments):
     with pytest.raises(SystemExit) as stop:
         perform(cliffs.STUDY, arguments)

@@ -6,7 +6,7 @@ own times where they are known. Times are in microseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -24,30 +24,27 @@ def document(trace: Recorder) -> dict[str, Any]:
     """
     processes = {one.renderer: 0 for one in trace.passes}
     processes = {renderer: number for number, renderer in enumerate(processes, 1)}
-    return {
-        "traceEvents": [*_names(trace, processes), *_events(trace, processes)],
-        "displayTimeUnit": "ms",
-        "metadata": {
-            "glla": __version__,
-            "renderers": list(processes),
-            "timing": trace.timing,
-            "passes": len(trace.passes),
-            "dropped": trace.dropped,
-        },
-    }
+    about = {"timing": trace.timing, "passes": len(trace.passes), "dropped": trace.dropped}
+    return written([*_names(trace, processes), *_events(trace, processes)], {"renderers": list(processes)} | about)
+
+
+def written(events: list[dict[str, Any]], about: dict[str, Any]) -> dict[str, Any]:
+    """Return the object of a file with some events."""
+    return {"traceEvents": events, "displayTimeUnit": "ms", "metadata": {"glla": __version__, **about}}
 
 
 def _names(trace: Recorder, processes: dict[str, int]) -> Iterator[dict[str, Any]]:
     """Name processes and threads."""
     gpu = any(one.gpu is not None for one in trace.passes)
     for renderer, process in processes.items():
-        yield _named("process_name", process, 0, renderer)
+        yield named("process_name", process, 0, renderer)
         for thread, name in THREADS.items():
             if thread == CPU or gpu:
-                yield _named("thread_name", process, thread, name)
+                yield named("thread_name", process, thread, name)
 
 
-def _named(kind: str, process: int, thread: int, name: str) -> dict[str, Any]:
+def named(kind: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    """Return the event that names a process or a thread."""
     return {"name": kind, "ph": "M", "ts": 0, "pid": process, "tid": thread, "args": {"name": name}}
 
 
@@ -57,28 +54,21 @@ def _events(trace: Recorder, processes: dict[str, int]) -> Iterator[dict[str, An
         first, last = passes[0], passes[-1]
         process = processes[first.renderer]
         end = last.start + last.wall
-        yield _event("plan", first.operation, process, CPU, first.start, end - first.start, {"passes": len(passes)})
+        yield event("plan", first.operation, process, CPU, first.start, end - first.start, {"passes": len(passes)})
         for one in passes:
-            yield _event(
+            yield event(
                 "pass" if one.on_device else "host", one.shader, process, CPU, one.start, one.wall, _arguments(one)
             )
             if one.gpu is not None and one.gpu_start is not None:
-                yield _event("pass", one.shader, process, GPU, one.gpu_start, one.gpu, _arguments(one))
+                yield event("pass", one.shader, process, GPU, one.gpu_start, one.gpu, _arguments(one))
 
 
-def _event(
-    category: str, name: str, process: int, thread: int, start: float, seconds: float, arguments: dict[str, Any]
+def event(
+    category: str, name: str, process: int, thread: int, start: float, seconds: float, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    return {
-        "name": name,
-        "cat": category,
-        "ph": "X",
-        "ts": 1e6 * start,
-        "dur": 1e6 * seconds,
-        "pid": process,
-        "tid": thread,
-        "args": arguments,
-    }
+    """Return the event of some work."""
+    times = {"ts": 1e6 * start, "dur": 1e6 * seconds}
+    return {"name": name, "cat": category, "ph": "X", **times, "pid": process, "tid": thread, "args": arguments}
 
 
 def _arguments(one: TracedPass) -> dict[str, Any]:

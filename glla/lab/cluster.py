@@ -126,10 +126,7 @@ def draw(n: int, nb: int, shape: tuple[int, int], parameters: cluster.Parameters
     `look_ahead`: as for `glla.cluster.predict`. `path`: the picture: png, svg or pdf.
     Raises OptionError: matplotlib does not know the suffix.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     most = shape[0] * shape[1]
     counts = _powers(most)
@@ -142,7 +139,8 @@ def draw(n: int, nb: int, shape: tuple[int, int], parameters: cluster.Parameters
         ]
 
     strong, weak = points(lambda count: n), points(lambda count: max(1, round(one * count**0.5)))
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
     for found, label in ((strong, f"one matrix, n = {n}"), (weak, "the same bytes on every node")):
         left.loglog(counts, [one.seconds for one in found], "o-", label=label)
         right.semilogx(counts, [one.efficiency for one in found], "o-", label=label)
@@ -155,5 +153,3 @@ def draw(n: int, nb: int, shape: tuple[int, int], parameters: cluster.Parameters
         figure.savefig(path, dpi=150)
     except ValueError as error:
         raise OptionError(f"predict: {path.name!r}: {error}") from None
-    finally:
-        plt.close(figure)

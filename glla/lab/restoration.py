@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -245,17 +245,6 @@ def of_border(restored: dict[str, Float64], picture: Float64) -> list[dict[str, 
     ]
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Seconds of a way to restore an image; None where it would take too long, or cannot be done, with the reason."""
-
-    way: str
-    side: int
-    seconds: float | None
-    error: float | None
-    reason: str = ""
-
-
 def peers(balance: float) -> dict[str, Callable[[Float64, Float64], Any]]:
     """Methods on the CPU, by name: (image, PSF) -> restored image, in float64."""
     return {
@@ -312,8 +301,8 @@ def timings(
     most: float,
     say: Say = lambda what: None,
     balance: float = 1e-3,
-) -> list[Timing]:
-    """Time every variant, from array to array, and the peers, at growing sides.
+) -> list[dict[str, Any]]:
+    """Time every variant, from array to array, and the peers, at growing sides: seconds, or the reason of none.
 
     `picture`: side -> picture. `sides`: in growing order. `most`: seconds: a way is left out where it would take
     longer, by its time at the side before and `PRICE`. `say`: called with what is done now. `balance`: tikhonov's
@@ -322,32 +311,33 @@ def timings(
     ways: dict[str, Callable[[Float64, Float64], Any]] = {
         name: partial(restore, balance=balance, variant=name, device=device) for name in VARIANTS
     } | peers(balance)
-    found: list[Timing] = []
+    found: list[dict[str, Any]] = []
     before: dict[str, tuple[int, float]] = {}
     for side in sides:
         image = picture(side)
         seen = degraded(image, BLUR)
         for name, way in ways.items():
             say(f"{name}, {side} x {side}")
+            one: dict[str, Any] = {"way": name, "side": side, "seconds": None, "error": None, "reason": ""}
+            found.append(one)
             if name in before and before[name][1] * (side / before[name][0]) ** (2 * PRICE.get(name, 3.0)) > most:
-                found.append(Timing(name, side, None, None, "too long"))
+                one["reason"] = "too long"
                 continue
             try:
-                timing = _timed(name, side, image, partial(way, seen, BLUR))
+                restored, seconds = _timed(partial(way, seen, BLUR))
             except GllaError as error:
-                found.append(Timing(name, side, None, None, str(error)))
+                one["reason"] = str(error)
                 continue
-            assert timing.seconds is not None
-            before[name] = side, timing.seconds
-            found.append(timing)
+            one |= {"seconds": seconds, "error": square_error(restored, image)}
+            before[name] = side, seconds
     return found
 
 
-def _timed(name: str, side: int, image: Float64, work: Callable[[], Any]) -> Timing:
-    """Time some work that ends in NumPy arrays: once to warm up, which is judged, and again."""
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """Do some work that ends in NumPy arrays: the result of the first time, and seconds of the others."""
     results: list[Any] = []
     seconds = clock(lambda: results.append(work()), REPEATS, most=2.0).median
-    return Timing(name, side, seconds, square_error(results[0], image))
+    return results[0], seconds
 
 
 MOST_COLUMNS = 1024
@@ -407,7 +397,7 @@ def _run(run: Run) -> Report:
         "most": run.options.seconds,
         "errors": found,
         "borders": borders,
-        "timings": [asdict(one) for one in timed],
+        "timings": timed,
         "inversions": {"order": order, "seconds": inverted},
     }
     text = [titled(title, *columns(data)) for title, columns in TITLES.items()]

@@ -248,12 +248,9 @@ def still(device: Device, n: int, output: Path, step: int = 36) -> None:
 
 def figure(found: dict[str, Any], output: Path) -> None:
     """Draw figure 5.4: the surface and the velocities at the end, of the CPU alone and of both."""
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    drawing = plt.figure(figsize=(9, 8))
+    drawing = Figure(figsize=(9, 8))
     for column, (name, words) in enumerate((("cpu", "CPU alone"), ("hybrid", "CPU and GPU"))):
         one = found[name]
         n = len(one.z)
@@ -277,7 +274,6 @@ def figure(found: dict[str, Any], output: Path) -> None:
             axis.set_ylabel("y [m]")
     drawing.tight_layout()
     drawing.savefig(output, dpi=80)
-    plt.close(drawing)
 
 
 # -- the window -------------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def test_the_demo_in_json(device, tmp_path, capsys, monkeypatch):
     assert report["differences"]["thesis, table 5.1"]["z"] == {"mean": 1.47e-7, "max": 4.48e-8}
     assert all(milliseconds > 0 for milliseconds in report["milliseconds_a_step"].values())
     with image.open(output) as picture:
-        assert picture.size == (32, 32) and np.asarray(picture).std() > 5
+        assert picture.size == (64, 64) and np.asarray(picture).std() > 5
     with image.open(tmp_path / "a_figure_5_4.png") as figure:
         assert np.asarray(figure).std() > 10
 
