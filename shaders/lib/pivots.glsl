@@ -29,14 +29,12 @@ vec4 best_candidate(sampler2D candidates, ivec2 top, int count) {
         for (int i = 0; i < AT_ONCE; ++i) some[i] = texelFetch(candidates, top + ivec2(0, STRIDE * min(y + i, count - 1)), 0);
         if (y == 0) named_first = some[0].y;
         for (int i = 0; i < AT_ONCE; ++i) {
-            if (y + i < count) {
 #if WEIGHT
-                best.w += some[i].w;
+            if (y + i < count) best.w += some[i].w;
 #else
-                best.w = max(best.w, some[i].w);
+            best.w = max(best.w, some[i].w);  // behind the last candidate it comes again, and changes nothing
 #endif
-                if (some[i].x > best.x) best.xyz = some[i].xyz;
-            }
+            if (some[i].x > best.x) best.xyz = some[i].xyz;
         }
     }
     return best;

@@ -13,7 +13,7 @@
 // pivot/second_column.frag).
 // A            the panel before the step, rows x columns, packed, with the two columns
 // candidates   those for the pivots of the step, or for its first one
-// Cost per fragment: 3 or 4 fetches, 16 flop and 2 or 4 divisions, of pivot rows 6 more fetches; of one that searches, 2 fetches for each of its texels.
+// Cost per fragment: 4 or 5 fetches, 16 flop and 4 divisions; of one that searches, 2 fetches for each of its texels.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.3; LAPACK getf2.
 
 #ifndef PAIR
@@ -40,17 +40,22 @@ flat in vec4 displaced_next;  // and in the next one
 
 layout(location = 0) out vec4 result;
 
-// A row below the pivot rows in the next texel column after the step.
-vec2 next_column(int i, vec2 lead, vec2 entries) {
-    bool second = i == exchange.y && exchange.x != top + 2 * k + 1;  // what was in row r + 1 is there now,
-    if (second) {
-        lead = displaced.ba;
-        entries = displaced_next.ba;
-    } else if (i == exchange.y || i == exchange.x) {                 // or what was in row r
-        lead = displaced.rg;
-        entries = displaced_next.rg;
-    }
-    return less_multiples(entries, multipliers(lead), pivots.rg, pivots.ba);
+// Entries of a row below the pivot rows in texel column k and in another one. If it changes places with row r or r + 1, they
+// are those that `first` and `other` have of these.
+void take_row(int i, vec4 first, vec4 other, inout vec2 lead, inout vec2 entries) {
+    if (i != exchange.x && i != exchange.y) return;
+    bool upper = i != exchange.y || exchange.x == top + 2 * k + 1;
+    lead = upper ? first.rg : first.ba;
+    entries = upper ? other.rg : other.ba;
+}
+
+// Row y of texels below the pivot rows after the step. rows: the pivot rows; other: rows r and r + 1 before the step.
+vec4 less_pivots(int y, vec4 lead, vec4 entries, vec4 other, vec4 rows, bool leading) {
+    take_row(2 * y, displaced, other, lead.rg, entries.rg);
+    take_row(2 * y + 1, displaced, other, lead.ba, entries.ba);
+    vec4 l = vec4(multipliers(lead.rg), multipliers(lead.ba));
+    if (leading) return l;
+    return vec4(less_multiples(entries.rg, l.rg, rows.rg, rows.ba), less_multiples(entries.ba, l.ba, rows.rg, rows.ba));
 }
 
 void look_at_texel(int y, vec4 entries) {
@@ -74,10 +79,7 @@ void search_next(int start, int end) {
         for (int i = 0; i < 4; ++i) {
             if (y + i >= end) break;
             vec4 found = entries[i];
-            if (k >= 0) {
-                found = vec4(next_column(2 * (y + i), lead[i].rg, entries[i].rg),
-                             next_column(2 * (y + i) + 1, lead[i].ba, entries[i].ba));
-            }
+            if (k >= 0) found = less_pivots(y + i, lead[i], found, displaced_next, pivots, false);
             look_at_texel(y + i, found);
         }
     }
@@ -121,27 +123,14 @@ vec4 candidate(int x, int y, int start) {
     return best;
 }
 
-// A texel after the step. Most are fetched once, and are neither pivot rows nor changed places with them. Where fragments
-// meet, each fetches one of the pivot rows of its column, and finds the multipliers of one of its rows.
 vec4 stepped(ivec2 texel, int row) {
     vec4 own = texelFetch(A, at(texel), 0);
     vec4 lead = texelFetch(A, at(ivec2(k, texel.y)), 0);
-#if MEET
-    bvec2 odd = at_odd();
-    vec2 pivot = row_pair(A, source(2 * row + int(odd.y)), texel.x);
-    vec4 mine = vec4(multipliers(odd.x ? lead.ba : lead.rg), pivot);
-    vec4 l = vec4(of_left(mine).rg, of_right(mine).rg);
-    vec4 leading = vec4(of_upper(mine).ba, of_lower(mine).ba);
-    leading.ba -= block.z * leading.rg;
-#endif
-    bool special = texel.x <= k || texel.y <= row || texel.y == exchange.x >> 1 || texel.y == exchange.y >> 1;
-    if (special) return reduced(texel);
-#if !MEET
-    vec4 l = vec4(multipliers(lead.rg), multipliers(lead.ba));
-    vec4 leading = pivot_rows(texel.x);
-#endif
-    return vec4(less_multiples(own.rg, l.rg, leading.rg, leading.ba),
-                less_multiples(own.ba, l.ba, leading.rg, leading.ba));
+    vec4 rows = pivot_rows(texel.x);
+    if (texel.y == row) return texel.x == k ? block : rows;
+    vec4 other = vec4(0.0);
+    if (texel.y == exchange.x >> 1 || texel.y == exchange.y >> 1) other = texelFetch(A, at(ivec2(texel.x, row)), 0);
+    return less_pivots(texel.y, lead, own, other, rows, texel.x == k);
 }
 
 void main() {
@@ -152,7 +141,7 @@ void main() {
     if (searching == 1) {
         result = candidate(texel.x, texel.y, row);
         result.y = float(exchange.x >= 0 ? exchange.x : 2 * row);
-    } else if (texel.x < (MEET == 1 ? beside : width)) {
+    } else if (texel.x < width) {
         result = without_padding(stepped(texel, row), texel, shape);
     } else {
         int first = MEET == 1 ? (row + 1) & ~1 : row + 1;
