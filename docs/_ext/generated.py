@@ -53,7 +53,18 @@ MODULES = {
 }  # fmt: skip
 MEMBERS = {
     "sparse": ["asarray", "SparseMatrix"],
-    "sparse.linalg": ["cg", "minres", "bicgstab", "gmres", "jacobi", "block_jacobi", "chebyshev", "LinearOperator"],
+    "sparse.linalg": [
+        "cg",
+        "minres",
+        "bicgstab",
+        "gmres",
+        "eigsh",
+        "svds",
+        "jacobi",
+        "block_jacobi",
+        "chebyshev",
+        "LinearOperator",
+    ],
     "applications": ["restore", "window_squares", "ShallowWater"],
     "hybrid": ["map"],
     "lab": ["compare", "Comparison", "Measurement", "tune", "register", "export"],

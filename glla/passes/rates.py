@@ -10,6 +10,9 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
+OVERLAP = 1.5
+"""Exponent of the norm that adds issuing and arithmetic: infinite if they overlapped perfectly, 1 if not at all."""
+
 TEXEL_BYTES = 16
 """Bytes of a texel of four floats."""
 
@@ -43,7 +46,9 @@ class Rates(NamedTuple):
     def seconds(self, work: Work) -> float:
         """Seconds that a variant is expected to take."""
         rate = min(work.efficiency * self.flops, work.fragments * self.alone)
-        main = max(work.draws * self.issue, work.flops / rate)
+        issuing, arithmetic = work.draws * self.issue, work.flops / rate
+        # The two overlap, but not where they are equally long.
+        main: float = (issuing**OVERLAP + arithmetic**OVERLAP) ** (1 / OVERLAP)
         return main + work.texels * TEXEL_BYTES / self.write + work.waits * self.latency
 
     def shaded(self, width: int, height: int) -> int:
@@ -52,7 +57,7 @@ class Rates(NamedTuple):
         return -(-width // across) * across * -(-height // down) * down
 
 
-HARDWARE = Rates(flops=1.9e12, write=55e9, issue=4e-6, latency=12e-6)
+HARDWARE = Rates(flops=1.9e12, write=55e9, issue=2.5e-6, latency=12e-6)
 """Rates of a GPU that nobody has measured: those of an NVIDIA H100, whose fragment pipeline is that of a small GPU."""
 
 SOFTWARE = Rates(flops=18e9, write=3e9, issue=8e-6, latency=8e-6, alone=inf, grain=(4, 2))

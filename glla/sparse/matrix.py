@@ -160,7 +160,7 @@ class SparseMatrix:
         return self._laid(self.structure)
 
     @cached_property
-    def _for_columns(self) -> dict[str, Texture]:
+    def of_columns(self) -> dict[str, Texture]:
         """Textures for products with several columns at once."""
         structure = spmv.for_columns(self.structure, self.device.limits)
         return self.textures if structure is self.structure else self._laid(structure)
@@ -235,7 +235,7 @@ class SparseMatrix:
             return np.stack([self._array(array[:, column]) for column in range(k)], axis=1)
         forms = self.form, Form(array.shape)
         plan = spmv.call_plan(forms, self.device.limits)
-        return self.device.run(plan, **self._for_columns, x=array)["y"].reshape(m, k)
+        return self.device.run(plan, **self.of_columns, x=array)["y"].reshape(m, k)
 
     def __rmatmul__(self, x: Any) -> Any:
         """Multiply a vector from the left: the product of the transpose."""
@@ -264,7 +264,7 @@ class SparseMatrix:
         if pad:
             beside = upload(np.zeros((self.shape[1], pad), dtype=np.float32), self.device).value
             value = shaping.concat("sparse", [value, beside], 1)
-        y = self.device.run(plan, **self._for_columns, X=layouts.whole(value).texture)["Y"]
+        y = self.device.run(plan, **self.of_columns, X=layouts.whole(value).texture)["Y"]
         made = Array._of(Resident.wrapped(self.device, y, (self.shape[0], columns + pad), "float32"))
         return made[:, :columns] if pad else made
 

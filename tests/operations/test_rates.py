@@ -40,7 +40,7 @@ def recorded():
         for row in run["products"]:
             found = times.setdefault(("matmul", (row["m"], row["k"], row["n"])), {})
             found[row["variant"], tuple(row["parameters"].items())] = row["seconds"]
-        yield run, rates(run), times
+        yield run, HARDWARE.measured(**run["rates"]), times
 
 
 def rates(run):
@@ -73,7 +73,7 @@ def test_the_choice_is_near_the_best_of_every_recorded_product(run, rates, opera
     ("teraflops", "chosen"),
     [
         (2, ["register_blocked", "register_blocked", "panel_groups", "panel_broadcast", "panel_broadcast"]),
-        (10, ["register_blocked", "register_blocked", "register_blocked", "panel_groups", "panel_groups"]),
+        (10, ["inner_product", "register_blocked", "register_blocked", "panel_groups", "panel_groups"]),
         (40, ["inner_product", "register_blocked", "register_blocked", "register_blocked", "panel_groups"]),
     ],
 )

@@ -1,0 +1,1 @@
+"""A few eigenvalues and singular values of sparse matrices. Read `subspace`, then `pairs`."""

@@ -1,0 +1,178 @@
+"""The Chebyshev-filtered subspace iteration: a block of columns on the device, and the loop that narrows it.
+
+A turn filters the block, makes its columns orthonormal (`glla.qr`), and takes eigenvectors of the small matrix
+X^T B X (`glla.eigh`). Only its eigenvalues and the norms of the residuals come to the host: they make the next filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array import layouts
+from glla.array.array import Array, upload
+from glla.array.value import Resident
+from glla.errors import ConvergenceError
+from glla.gl import Device
+from glla.linalg.orthogonal import qr
+from glla.linalg.spectral.symmetric import eigh
+from glla.operations.acceptance import UNIT_ROUNDOFF
+from glla.operations.sparse import spmv
+from glla.operations.spectral import filter as filters
+from glla.sparse.matrix import SparseMatrix
+
+Float64 = NDArray[np.float64]
+
+
+DEGREES = (20, 60, 100)
+"""Degrees of the first filters and of all later ones: a high degree on poor eigenvalues would leave float32's range."""
+
+RANGE = 15.0
+"""Logarithm of what the first filter may make of an eigenvalue at the bound: beside more, others drown in rounding."""
+
+NOISE = 2.0**-16
+"""Size of what is added to the columns after the first filters: those that did drown are unit vectors after `qr`, which
+of a diagonal matrix are eigenvectors, wanted or not."""
+
+TINY = 2.0**-126
+"""In place of the norm of a matrix of zeros."""
+
+LOST = 7.0
+"""Logarithm of the largest quotient of what a filter leaves of two wanted eigenvalues: 14 of 24 bits stay."""
+
+ACCURATE, ENOUGH = 10, 3.2
+"""Residuals below this many roundings of norm(B) are as small as float32 makes them; this many times as much passes
+if another turn does not lessen it: 10 to 17 are left where eigenvalues are as large as the norm."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The eigenvalues to find: an end of the spectrum, those of the largest magnitude, or those near a number."""
+
+    count: int
+    which: str  # "SA": the smallest, "LA": the largest, "LM": the largest in magnitude
+    near: float | None = None
+
+    def order(self, w: Float64) -> NDArray[np.intp]:
+        """Places of eigenvalues, those that are wanted most first."""
+        if self.near is not None:
+            return np.argsort(np.abs(w - self.near), kind="stable")
+        return np.argsort({"SA": w, "LA": -w, "LM": -np.abs(w)}[self.which], kind="stable")
+
+    def degree(self, w: Float64, damped: tuple[float, float], bound: float, most: int) -> int:
+        """Degree of a filter: what it leaves of one wanted eigenvalue beside another must not drown in rounding.
+
+        Nor may the first one leave float32's range, should an eigenvalue be as far out as the bound.
+        """
+        values = np.append(w[self.order(w)[[0, self.count - 1]]], -bound if self.which == "SA" else bound)
+        values = values**2 if self.which == "LM" else values
+        half, middle = (damped[1] - damped[0]) / 2, (damped[1] + damped[0]) / 2
+        first, last, end = np.arccosh(np.maximum(np.abs(values - middle) / half, 1.0))
+        least = max((first - last) / LOST, (end - first) / RANGE if most == DEGREES[0] else 0.0, 1 / most)
+        return max(1, int(1 / least))
+
+    def damped(self, w: Float64, least: float, bound: float) -> tuple[tuple[float, float], float]:
+        """Interval of B that a filter damps, of B^2 for "LM", and the eigenvalue that it leaves as it is."""
+        values = w[self.order(w)]
+        anchor, cut = float(values[0]), float(values[-1])
+        if self.which == "LM":
+            return (0.0, cut**2), anchor**2
+        return ((cut, bound) if self.which == "SA" else (least, cut)), anchor
+
+
+@dataclass(frozen=True)
+class Symmetric:
+    """A symmetric operator B on the device: a sparse matrix, or a product of several, the first applied first."""
+
+    factors: tuple[SparseMatrix, ...]
+    bound: float  # of the magnitude of its eigenvalues
+    least: float | None = None  # of its eigenvalues, where that is known better than -bound
+
+    def times(self, x: Array) -> Array:
+        """B X."""
+        for one in self.factors:
+            x = one @ x
+        return x
+
+    def filtered(self, x: Array, wanted: Wanted, w: Float64, degree: int) -> Array:
+        """Filter a block of columns, a multiple of four; as it is where its eigenvalues are all one."""
+        damped, anchor = wanted.damped(w, -self.bound if self.least is None else self.least, self.bound)
+        if not damped[0] < damped[1] or damped[0] <= anchor <= damped[1]:
+            return x
+        degree = wanted.degree(w, damped, self.bound, degree)
+        weights = filters.weights(degree, damped, anchor)
+        device, factors = x.device, self.factors * (2 if wanted.which == "LM" else 1)
+        made = (spmv.rows(one.form, x.shape[1] // 4, device.limits) for one in factors)
+        products = tuple(one for one in made if one is not None)  # all of them: no format loops over columns here
+        texels = np.zeros((1, degree, 4), dtype=np.float32)
+        texels[0, :, :3] = weights
+        block = layouts.whole(layouts.wrapped(x.value)).texture
+        given = {f"{k}.{name}": one for k, factor in enumerate(factors) for name, one in factor.of_columns.items()}
+        y = device.run(filters.filtered(products, degree), X=block, weights=device.write_texels(texels), **given)["Y"]
+        return Array._of(layouts.best(Resident.wrapped(device, y, x.shape, "float32")))
+
+
+def find(
+    b: Symmetric,
+    wanted: Wanted,
+    start: Array,
+    tol: float,
+    most: int,
+    function: str,
+    step: Callable[[Array], Array] | None = None,
+) -> tuple[Float64, NDArray[np.float32]]:
+    """Eigenvalues of a symmetric operator, those that are wanted most first, and their vectors in columns.
+
+    The largest entry of each vector is positive.
+
+    `start`: the block, of more columns than are wanted. `tol`: residual relative to the eigenvalue. `most`: filters at
+    most. `step`: what is applied in place of filters. Raises ConvergenceError.
+    """
+    x, before = orthonormal(start), inf
+    noise = start * (NOISE / sqrt(start.shape[0]))
+    for turn in range(most + 1):
+        y = b.times(x)
+        small: Any = eigh(x.T @ y, check_finite=False)
+        w, vectors = small
+        x = x @ vectors
+        values = w.numpy().astype(np.float64)
+        rest = y @ vectors - x * w
+        residuals = np.sqrt((rest * rest).sum(axis=0).numpy().astype(np.float64))
+        found = wanted.order(values)[: wanted.count]
+        excess = residuals / np.maximum(ACCURATE * UNIT_ROUNDOFF * max(b.bound, TINY), tol * np.abs(values))
+        worst = float(excess[found].max())
+        if turn >= len(DEGREES) and (worst <= 1 or max(worst, before) <= ENOUGH):
+            vectors = x.numpy()[:, found]
+            largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
+            return values[found], vectors * np.sign(largest)
+        before = worst
+        if turn < most:
+            degree = DEGREES[min(turn, len(DEGREES) - 1)]
+            narrow = step or partial(b.filtered, wanted=wanted, w=values, degree=degree)
+            x = orthonormal(narrow(x))
+            x = x + noise if turn < len(DEGREES) - 1 else x
+    raise ConvergenceError(
+        f"{function}: after {most} filters a residual is {worst:.3g} times as large as asked for; raise maxiter, ncv "
+        "or tol, or ask for fewer pairs"
+    )
+
+
+def orthonormal(x: Array) -> Array:
+    """An orthonormal basis of the columns."""
+    found: Any = qr(x)
+    basis: Array = found.Q
+    return basis
+
+
+def block(rows: int, columns: int, first: Any, device: Device) -> Array:
+    """Columns to start from: random ones of a fixed seed, the first one given where it is."""
+    made = np.random.default_rng(2007).standard_normal((rows, columns)).astype(np.float32)
+    if first is not None:
+        made[:, 0] = first
+    return upload(made, device)
