@@ -24,6 +24,7 @@ from glla.operations.sparse import bicgstab, cg, gmres, minres, polynomial, spmv
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS
 from glla.operations.sparse.layout import vector
+from glla.operations.spectral import filter as filters
 from glla.passes import COMPUTE, Call, Dispatch, Draft, Form, Limits, Pass, stages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -321,7 +322,9 @@ def plans_of_sparse():
         for name, make in FORMATS.items():
             if (name != "circular" or shape[0] == shape[1]) and (name != "stencil" or len(matrix.offsets) <= 16):
                 forms = (Form(shape, resident=True, view=make(matrix, limits)), Form((shape[1], 1), resident=True))
-                found += [spmv.plan(forms, limits), *filter(None, [spmv.rows(forms[0], 2, limits)])]
+                blocks = [*filter(None, [spmv.rows(forms[0], 2, limits)])]
+                found += [spmv.plan(forms, limits), *blocks]
+                found += [filters.filtered((block,), 3) for block in blocks if shape[0] == shape[1]]
     for n, variant, own in product((5, 70000), cg.VARIANTS, LIMITS):
         stencil = Draft("an operator")
         x, y = stencil.operand("x", vector(n, own)), stencil.slot("y", vector(n, own))
