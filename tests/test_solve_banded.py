@@ -343,8 +343,8 @@ def test_nan_and_infinity_in_a_stack_on_the_device(device, rng, check_finite):
         full[:, upper] = 2
         b = rng.standard_normal((4, n, 1)).astype(np.float32)
         for bad in (np.nan, -np.inf):
-            for name, row, place in (("A", 0, 0), ("A", count - 1, n - 1), ("A", upper, 2), ("b", n - 1, 0)):
-                operands = {"A": full.copy(), "b": b.copy()}
+            for name, row, place in (("ab", 0, 0), ("ab", count - 1, n - 1), ("ab", upper, 2), ("b", n - 1, 0)):
+                operands = {"ab": full.copy(), "b": b.copy()}
                 operands[name][2, row, place] = bad
                 given = [glla.asarray(one, device, check_finite=False) for one in operands.values()]
                 inside = name == "b" or row == upper

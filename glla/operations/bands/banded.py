@@ -234,13 +234,13 @@ def pivoting(forms: Forms, limits: Limits, *, lines: Given = FULL, definite: boo
     draft = Draft(PIVOTING)
     a, b = at_home(draft, "A", a_form, limits), at_home(draft, "B", b_form, limits)
     x, flaw = draft.slot("X", HostArray(b_form.matrix)), draft.slot("flaw", HostArray((1,)))
-    draft.host(PIVOTING, partial(_one_on_host, lines, definite), (a, b), (x, flaw))
+
+    def solved(a: Array, b: Array) -> tuple[Any, ...]:
+        wide, flaws = on_host_in_stacks(a[np.newaxis], b[np.newaxis], lines, definite)
+        return wide[0], flaws
+
+    draft.host(PIVOTING, solved, (a, b), (x, flaw))
     return draft.plan({"X": x, "flaw": flaw}, flops(forms), after=(_NOT_DEFINITE if definite else _SINGULAR,))
-
-
-def _one_on_host(lines: Given, definite: bool, a: Array, b: Array) -> tuple[Any, ...]:
-    wide, flaws = on_host_in_stacks(a[np.newaxis], b[np.newaxis], lines, definite)
-    return wide[0], flaws
 
 
 def on_host_in_stacks(
@@ -265,8 +265,16 @@ def rounded(function: str, wide: Float64, place: int, definite: bool, which: str
     Raises SingularMatrixError, NotPositiveDefiniteError: it has one. Raises NonFiniteError: too little is left, see
     `glla.operations.acceptance.underflow`.
     """
+    if place >= 0 and definite:
+        raise NotPositiveDefiniteError(
+            f"{function}: Matrix is not positive definite{which}: its leading minor of order {place + 1} is not; "
+            "solve_banded solves indefinite systems"
+        )
     if place >= 0:
-        raise flaw_at(function, place, definite, which)
+        raise SingularMatrixError(
+            f"{function}: singular matrix{which}: pivot {place} is zero, or nothing but rounding error; look at its "
+            "equations, which depend on each other"
+        )
     return in_float32(function, wide, which)
 
 
@@ -305,21 +313,6 @@ def fails(diagnostics: NDArray[np.float32], n: int) -> NDArray[np.bool_]:
     accepted &= (rhs == 0) | ((rhs >= NORMAL[0]) & (rhs <= NORMAL[1]))
     accepted &= (left > DOMINANT) | (x <= LARGEST_RATIO * rhs)
     return np.asarray(~accepted)
-
-
-def flaw_at(
-    function: str, place: int, definite: bool, which: str = ""
-) -> NotPositiveDefiniteError | SingularMatrixError:
-    """Error for a system whose pivot at a place is none."""
-    if definite:
-        return NotPositiveDefiniteError(
-            f"{function}: Matrix is not positive definite{which}: its leading minor of order {place + 1} is not; "
-            "solve_banded solves indefinite systems"
-        )
-    return SingularMatrixError(
-        f"{function}: singular matrix{which}: pivot {place} is zero, or nothing but rounding error; look at its "
-        "equations, which depend on each other"
-    )
 
 
 # -- stacks -----------------------------------------------------------------------------------------------------------

@@ -52,7 +52,6 @@ FOUR = 4
 CHUNK = 128
 """Equations per fragment of the check."""
 
-
 LAYOUTS = ("raw", "packed", "wrapped")
 """Layouts of operands and results, in the order of ``LAYOUT`` in ``lib/bands.glsl``."""
 
@@ -64,7 +63,6 @@ DIAGNOSTICS = 4
 
 Lines = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 """For the entries below, on and above the diagonal: row of the bands (-1 for none), and column of equation 0."""
-
 
 Levels = list[tuple[str, int]]
 """Slots with the equations of the levels of a reduction, and their number in each system, from the initial level."""
