@@ -32,7 +32,7 @@ from glla.operations.bands import definite_band
 from glla.operations.definite import cholesky
 from glla.operations.elimination import plu, rref
 from glla.operations.orthogonal import qr
-from glla.operations.triangles import triangular
+from glla.operations.triangles import solved_blocks, triangular
 from glla.operations.window_squares import WINDOW
 from glla.passes import Plan, resident
 
@@ -61,14 +61,14 @@ CROSSED = (64, 128, 256, 1024)
 
 THRESHOLDS = {
     "matmul": CROSSED,
-    "plu": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE),
+    "plu": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE, plu.BUFFERED_FROM),
     "rref": (rref.BLOCKED_FROM,),
-    "solve": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE, *triangular.BLOCKS),
+    "solve": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE, plu.BUFFERED_FROM, *solved_blocks.BLOCKS),
     "cholesky": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED),
     "inv_pos": (cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, triangular.BROADCAST_FROM, *CROSSED),
-    "solve_pos": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, *triangular.BLOCKS),
-    "solve_triangular": triangular.BLOCKS,
-    "triangular_inverse": (*triangular.BLOCKS, triangular.BROADCAST_FROM),
+    "solve_pos": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, *solved_blocks.BLOCKS),
+    "solve_triangular": solved_blocks.BLOCKS,
+    "triangular_inverse": (*solved_blocks.BLOCKS, triangular.BROADCAST_FROM),
     "syrk": CROSSED,
     "qr": (qr.BLOCKED_FROM, qr.BLOCKED_FROM_IN_SOFTWARE, qr.TALL_FROM),
     "lstsq": (qr.BLOCKED_FROM, qr.BLOCKED_FROM_IN_SOFTWARE, qr.TALL_FROM),

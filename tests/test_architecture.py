@@ -86,7 +86,8 @@ TESTED_WITH = {
     "panels": "plu", "columns": "plu", "plu_batches": "stack", "flags": "stack", "cholesky_blocks": "cholesky",
     "band_columns": "definite_band", "known": "rref",
     "stack_definite": "cholesky",
-    "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr", "qr_stack": "qr", "qr_tall": "qr",
+    "blocked_product": "matmul", "register_blocks": "matmul", "solved_blocks": "triangular",
+    "qr_blocks": "qr", "qr_pairs": "qr", "qr_stack": "qr", "qr_tall": "qr",
 }  # fmt: skip
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 

@@ -64,7 +64,7 @@ def test_what_is_hardly_faster_is_chance(clock, rasteriser):
     clock |= {"rank2": 0.98}
     (found,) = tune(["triangular"], [4])
     assert found.variant == found.untuned == "blocked"
-    assert tuning.line(found.entry).endswith("blocked[ROWS=16 UNROLL=0]: 1000 ms, as untuned")
+    assert tuning.line(found.entry).endswith("blocked[ROWS=16 UNROLL=0 BUFFERS=0]: 1000 ms, as untuned")
 
 
 def test_candidates_keep_the_rules():
@@ -119,7 +119,7 @@ def test_a_variant_that_fails_is_reported(clock, rasteriser, monkeypatch):
     monkeypatch.setattr(operations, "prepare", fail)
     (found,) = tune(["plu"], [3])
     assert found.variant == "rank2"
-    assert found.troubles[0] == "plu blocked[UNROLL=0 FUSED=0], n = 3: out of luck"
+    assert found.troubles[0] == "plu blocked[UNROLL=0 FUSED=0 BUFFERS=0], n = 3: out of luck"
 
 
 @pytest.mark.parametrize(

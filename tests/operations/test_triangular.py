@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from glla.operations.triangles import triangular
-from glla.operations.triangles.triangular import VARIANTS, Triangle, substitute
+from glla.operations.triangles.solved_blocks import Triangle
+from glla.operations.triangles.triangular import VARIANTS, substitute
 from glla.passes import Draft, Limits, matrix, resident
 from glla.testing import MATRICES, ROUNDOFF, assert_exact, assert_solve, normal
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from glla.operations.batches.stack import SINGLE, Cells
-from glla.operations.product.blocked_product import Blocks
+from glla.operations.product.register_blocks import Blocks
 from glla.passes import Block, Buffer, Draft, PingPong, Region, Storage, Uniform, matrix
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from glla.operations.elimination.pivot import FactorSearch, known, most_candidates, searched_by
-from glla.passes import Block, Buffer, Draft, Region, Storage, Uniform, matrix
+from glla.operations.product.register_blocks import THROUGH_BUFFERS, Blocks
+from glla.operations.triangles.solved_blocks import Triangle, solve_blocks
+from glla.passes import Block, Buffer, Draft, PingPong, Region, Storage, Uniform, matrix
 from glla.passes.layout import Shape, packed, texels
 
 PANEL = 64
@@ -22,6 +24,9 @@ BESIDE = 2
 
 GROUP = 16
 """Rows of the matrix that one fragment of a trailing update computes."""
+
+ONE_BLOCK = {"ROWS": 16, "UNROLL": 0}
+"""Parameters of the substitution that makes a block row on a software rasteriser."""
 
 MORE = 3
 """Factor on the number of fragments of a search on a GPU, the square root of the texels being 1: with 2, 3 and 4 an
@@ -55,9 +60,6 @@ class BlockedFactors:
         self.unroll = values["UNROLL"]
         self.fused = bool(values["FUSED"])
         self.groups, self.width = -(-m // GROUP), -(-n // 8)
-        strip = Storage(8 * self.groups, self.width)
-        pair = [tuple(draft.slot(f"S{t}_{side}", strip) for t in range(4)) for side in ("ping", "pong")]
-        self.strips, self.spare = pair
         panel_storage = matrix((m, PANEL + 2 * BESIDE))
         self.panel_start = draft.slot("panel", panel_storage)
         self.panel_pair = [draft.slot(f"panel_{side}", panel_storage) for side in ("ping", "pong")]
@@ -71,12 +73,10 @@ class BlockedFactors:
         record = Storage(1, texels(min(shape)))
         self.records = (draft.slot("pivots", record), draft.slot("health", record))
         self.rows = draft.slot("rows", Storage(8 * self.groups, self.panels))
-        for name in ("pivot_rows", "block_row"):
-            draft.slot(name, Storage(8 * PANEL // 4, self.width))
         # slots of the factored panels, and the columns of LU that they leave out
         self.kept = list[tuple[str, int]]()
         self.result = draft.slot("LU", matrix(shape))
-        draft.draw("strips/to_strips", {"A": source}, self.strips, {"size": packed(shape)})
+        self._begin(source)
         for panel in range(self.panels):
             with draft.scope("panel", panel):
                 self._factor_panel(panel)
@@ -86,10 +86,24 @@ class BlockedFactors:
         with draft.scope("order of L"):
             self._order()
 
+    def _begin(self, source: str) -> None:
+        """Lay the matrix as strips."""
+        strip = Storage(8 * self.groups, self.width)
+        pair = [tuple(self.draft.slot(f"S{t}_{side}", strip) for t in range(4)) for side in ("ping", "pong")]
+        self.strips, self.spare = pair
+        for name in ("pivot_rows", "block_row"):
+            self.draft.slot(name, Storage(8 * PANEL // 4, self.width))
+        self.draft.draw("strips/to_strips", {"A": source}, self.strips, {"size": packed(self.shape)})
+
     @property
     def _samplers(self) -> dict[str, str]:
         """The matrix so far."""
         return {f"S{t}": slot for t, slot in enumerate(self.strips)}
+
+    def _take(self, top: int, shape: Shape, inside: Region) -> None:
+        """Copy the columns of a panel from the trailing matrix."""
+        uniforms: dict[str, Uniform] = {"left": top, "shape": shape}
+        self.draft.draw("strips/from_strips", self._samplers, self.panel_start, uniforms, {}, inside)
 
     def _factor_panel(self, panel: int) -> None:
         """Take out the panel, factor it, keep its records and put it into its columns."""
@@ -97,8 +111,7 @@ class BlockedFactors:
         columns = min(PANEL, n - top)
         height, width = texels(m), texels(columns)
         inside = Region(0, top // 2, width, height - top // 2)
-        uniforms: dict[str, Uniform] = {"left": top, "shape": (m, columns)}
-        self.draft.draw("strips/from_strips", self._samplers, self.panel_start, uniforms, {}, inside)
+        self._take(top, (m, columns), inside)
         count = texels(min(columns, m - top))
         if self.fused:
             self._fused_steps(columns, count, top, inside)
@@ -219,3 +232,45 @@ class BlockedFactors:
                     self.draft.draw(
                         "permutation/compose", {"later": later, "rows": self.rows}, order[panel % 2], {"column": panel}
                     )
+
+
+class WholePanels(BlockedFactors):
+    """The same on a software rasteriser: trailing updates are products through buffers, the matrix stays packed.
+
+    A product is summed up before it is subtracted, so the bits are not those of the others.
+    """
+
+    def _begin(self, source: str) -> None:
+        self.open = PingPong(self.draft, "what remains", matrix(self.shape), source)
+        self.blocks = Blocks.of(self.draft, self.shape, dict(THROUGH_BUFFERS))
+        self.order = self.draft.slot("order of the panel", Storage(texels(self.shape[0]), 1))
+
+    def _take(self, top: int, shape: Shape, inside: Region) -> None:
+        uniforms: dict[str, Uniform] = {"left": -(top // 2)}
+        self.draft.draw("plu/blocked/copy_panel", {"P": self.open.front}, self.panel_start, uniforms, {}, inside)
+
+    def _update(self, panel: int) -> None:
+        """Exchange rows, make the block row of U, and subtract the panel times it from the trailing matrix."""
+        first, end, (height, width) = panel * PANEL // 2, (panel + 1) * PANEL // 2, packed(self.shape)
+        count = min(PANEL // 2, height - first)
+        steps: dict[str, Uniform] = {"first": first, "end": first + count}
+        self.draft.draw("permutation/trace", {"pivots": self.records[0]}, self.order, steps, {"INVERSE": 0})
+        inputs, beside = {"A": self.open.front, "rows": self.order}, Region(end, first, width - end, height - first)
+        uniforms: dict[str, Uniform] = {"shape": self.shape, "left": 0}
+        self.draft.draw("permutation/gather", inputs, self.open.back, uniforms, {}, beside)
+        self.open.swap()
+        before, lower = self.open.front, Triangle(unit=True)
+        solve_blocks(
+            self.draft, self.raw, self.result, self.open, self.shape, lower, ONE_BLOCK, end, rows=(first, count)
+        )
+        if end < height:
+            if self.open.front == before:  # which holds the trailing matrix
+                self.open.swap()
+            operands, slice_ = {"A": self.raw, "B": self.result}, {"first": first, "count": count}
+            place = Region(end, end, width - end, height - end)
+            self.blocks.draw(operands, self.open.front, slice_, self.shape, before, place, put={"SUBTRACT": 1})
+
+
+def factors_by(values: Mapping[str, int]) -> type[BlockedFactors]:
+    """The factorisation that parameters of a variant ask for."""
+    return WholePanels if values["BUFFERS"] else BlockedFactors

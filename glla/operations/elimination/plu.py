@@ -17,10 +17,11 @@ from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF, overflow, size_n
 from glla.operations.elimination import plu_batches
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
 from glla.operations.elimination.counts import flops, steps
-from glla.operations.elimination.panels import PANEL, BlockedFactors
+from glla.operations.elimination.panels import PANEL, factors_by
 from glla.operations.elimination.pivot import NORMS, FactorSearch, known, rank2
 from glla.operations.host.scaling import exponents
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, upload
+from glla.operations.product.register_blocks import buffers_hold
 from glla.operations.record import (
     BATCHED,
     FALLBACK,
@@ -57,8 +58,10 @@ VARIANTS = Variants() | {
     "blocked": Variant(
         "panels of 64 columns, a trailing update of rank 64 by the fast product, row exchanges fused into it",
         "LAPACK getrf",
-        parameters={"UNROLL": (0, 1), "FUSED": (0, 1)},
+        parameters={"UNROLL": (0, 1), "FUSED": (0, 1), "BUFFERS": (0, 1)},
         on_gpu={"UNROLL": 1, "FUSED": 1},
+        rule="BUFFERS goes with FUSED = 0",
+        keeps_rule=lambda values: not (values["BUFFERS"] and values["FUSED"]),
     ),
     "row_operations": Variant(
         "one element in a texel; a pass each for search, normalisation, exchange and rank-1 elimination of a column",
@@ -96,9 +99,9 @@ UNPIVOTED = "row_operations"
 """Variant that can also run without pivoting: LU-GPU's LU, its PLU without search and exchange."""
 
 
-BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 64, 256
-"""Columns, or rows if they are fewer, from which `blocked` is chosen, on a GPU and on a software rasteriser
-(``benchmarks/results/thresholds.md``)."""
+BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE, BUFFERED_FROM = 64, 256, 128
+"""Columns, or rows if they are fewer, from which `blocked` is chosen, on a GPU, on a software rasteriser, and on one
+that updates the trailing matrix through buffers (``benchmarks/results/thresholds.md``)."""
 
 
 def choose(forms: Forms, limits: Limits, pivoting: str | None = None) -> Choice:
@@ -109,9 +112,12 @@ def choose(forms: Forms, limits: Limits, pivoting: str | None = None) -> Choice:
     tuned = limits.tuning("plu", *a.matrix)
     if tuned is not None:
         return tuned.variant, tuned.parameters
-    least = BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM
-    blocked = min(a.matrix) >= least and limits.texture_size >= 4 * PANEL  # the width of a panel's texture
-    return ("blocked" if blocked else "rank2"), ()
+    through_buffers = buffers_hold(limits, a.matrix)
+    in_software = BUFFERED_FROM if through_buffers else BLOCKED_FROM_IN_SOFTWARE
+    least = in_software if limits.software else BLOCKED_FROM
+    if min(a.matrix) < least or limits.texture_size < 4 * PANEL:  # the width of a panel's texture
+        return "rank2", ()
+    return "blocked", (("BUFFERS", 1),) if through_buffers else ()
 
 
 def pivotings(variant: str) -> tuple[str, ...]:
@@ -142,12 +148,12 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, pivoting: str | None = No
     go column by column take 9 or 10, a complete search more, no search 4.
 
     `parameters`: of the variant. ``blocked``: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``;
-    ``FUSED``, do more in a pass, see ``plu/blocked/panel_step.frag``. ``row_operations_full``: ``SIDE``, of the squares
-    by which a search is reduced; ``BRANCHES``, whether it compares by an explicit ``if``. `pivoting` ("partial",
-    "harmonic", "geometric", "complete", "none"): see `glla.operations.elimination.pivot`, and `pivotings` for what a
-    variant knows; by default the first of those. ``none`` takes every pivot where it is: whoever runs such a plan has
-    to judge its factors. `stop`: end after this number of steps, two columns each, to look at a factorisation in
-    progress. Not ``blocked``.
+    ``FUSED``, do more in a pass, see ``plu/blocked/panel_step.frag``; ``BUFFERS``, see `panels.WholePanels`.
+    ``row_operations_full``: ``SIDE``, of the squares by which a search is reduced; ``BRANCHES``, whether it compares by
+    an explicit ``if``. `pivoting` ("partial", "harmonic", "geometric", "complete", "none"): see
+    `glla.operations.elimination.pivot`, and `pivotings` for what a variant knows; by default the first of those.
+    ``none`` takes every pivot where it is: whoever runs such a plan has to judge its factors. `stop`: end after this
+    number of steps, two columns each, to look at a factorisation in progress. Not ``blocked``.
     """
     shape, variant, values = forms[0].matrix, chosen.variant, chosen.values
     pivoting = _pivoting(variant, pivoting)
@@ -166,7 +172,7 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, pivoting: str | None = No
         if stop is not None:
             raise OptionError("plu: variant blocked takes no stop, its columns are not done two by two; use rank2")
         draft = Draft(f"plu[blocked, {pivoting}]")
-        factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, values)
+        factors = factors_by(values)(draft, draft.operand("A", matrix(shape)), shape, pivoting, values)
         pivots, health = factors.records
         return draft.plan({"LU": factors.result, "pivots": pivots, "health": health}, flops(shape))
     count = steps(shape) if stop is None else min(stop, steps(shape))

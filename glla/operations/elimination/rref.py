@@ -14,10 +14,11 @@ from glla.operations import acceptance
 from glla.operations.elimination import equilibrate, factors, known, plu
 from glla.operations.elimination.decided import by_float64, by_tolerance
 from glla.operations.elimination.fallback import add_pivot_check
-from glla.operations.elimination.panels import BlockedFactors
+from glla.operations.elimination.panels import factors_by
 from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch
 from glla.operations.layouts import blocks
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, texels_of, watch, write_texels
+from glla.operations.product.register_blocks import buffers_hold
 from glla.operations.record import (
     Array,
     Choice,
@@ -35,6 +36,7 @@ from glla.operations.record import (
 )
 from glla.operations.reduce import max_magnitude
 from glla.operations.triangles import triangular
+from glla.operations.triangles.solved_blocks import Triangle
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, PingPong, Plan, Region, Transition, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -49,8 +51,10 @@ VARIANTS = Variants() | {
     "blocked": Variant(
         "blocked PLU of the whole matrix, then back substitution; for independent leading columns only",
         "LAPACK getrf and trtrs",
-        parameters={"UNROLL": (0, 1), "FUSED": (0, 1)},
+        parameters={"UNROLL": (0, 1), "FUSED": (0, 1), "BUFFERS": (0, 1)},
         on_gpu={"UNROLL": 1, "FUSED": 1},
+        rule="BUFFERS goes with FUSED = 0",
+        keeps_rule=lambda values: not (values["BUFFERS"] and values["FUSED"]),
     ),
 }
 
@@ -66,7 +70,9 @@ def choose(forms: Forms, limits: Limits) -> Choice:
     tuned = limits.tuning("rref", *a.matrix)
     if tuned is not None:
         return tuned.variant, tuned.parameters
-    return ("blocked" if min(a.matrix) >= BLOCKED_FROM else "rank2"), ()
+    if min(a.matrix) < BLOCKED_FROM:
+        return "rank2", ()
+    return "blocked", (("BUFFERS", 1),) if buffers_hold(limits, a.matrix) else ()
 
 
 def flops(shape: Shape, searched: int | None = None) -> int:
@@ -136,7 +142,7 @@ def _blocked(shape: Shape, pivoting: str, limits: Limits, values: Mapping[str, i
     """
     m, n = shape
     draft = Draft(f"rref[blocked, {pivoting}]")
-    factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, values)
+    factors = factors_by(values)(draft, draft.operand("A", matrix(shape)), shape, pivoting, values)
     diagonal = draft.slot("diagonal", Storage(texels(min(shape)), 1))
     draft.draw("plu/diagonal", {"LU": factors.result}, diagonal)
     result = draft.slot("R", matrix(shape))
@@ -144,7 +150,7 @@ def _blocked(shape: Shape, pivoting: str, limits: Limits, values: Mapping[str, i
         behind = (m, n - m)
         tail = draft.slot("tail", matrix(behind))
         draft.draw("rref/tail", {"LU": factors.result}, tail, {"left": m, "shape": behind})
-        upper = triangular.Triangle(upper=True)
+        upper = Triangle(upper=True)
         with draft.scope("back substitution"):
             solution = triangular.substitute(draft, factors.result, tail, behind, upper, limits)
         draft.draw("rref/assemble", {"X": solution}, result, {"left": m, "shape": shape}, {"TAIL": 1})

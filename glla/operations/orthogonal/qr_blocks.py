@@ -14,10 +14,11 @@ from dataclasses import replace
 
 from glla.operations.batches.stack import SINGLE
 from glla.operations.orthogonal.qr_pairs import Steps
-from glla.operations.product.blocked_product import Blocks
 from glla.operations.product.matmul import choose
+from glla.operations.product.register_blocks import Blocks
 from glla.operations.record import resolved
 from glla.operations.triangles import triangular
+from glla.operations.triangles.solved_blocks import Triangle, solve_blocks
 from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Uniform, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
@@ -64,10 +65,10 @@ class Panels:
         The last one first, or `transposed` the first one first.
         """
         count, first, (height, width) = self.reflectors(start), start // 2, packed(self.b)
-        shape, triangle = (count, self.w[1]), triangular.Triangle(upper=not transposed, transposed=transposed)
+        shape, triangle = (count, self.w[1]), Triangle(upper=not transposed, transposed=transposed)
         self._multiply(b, self.projection, start, left, shape)
         self.rest.front = self.projection
-        triangular.solve_blocks(self.draft, n, self.x, self.rest, shape, triangle, self.values, left)
+        solve_blocks(self.draft, n, self.x, self.rest, shape, triangle, self.values, left)
         place = Region(left, first, width - left, height - first)
         operands, slice_ = {"A": self.v, "B": self.x}, {"first": 0, "count": texels(count)}
         if self._is_small(2 * place.height, count, 2 * place.width):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from glla.passes import Block, Buffer, Draft, Limits, Parameters, PingPong, Region, Storage, Uniform, matrix, texture
+from glla.operations.product.register_blocks import Blocks, unrolled
+from glla.passes import Block, Buffer, Draft, Limits, PingPong, Region, Storage, Uniform, matrix
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
 
@@ -18,9 +19,6 @@ UNROLL = (1, 2, 4, 8)
 
 PASSES = (1, 2, 4, 8)
 """Numbers of slices of the inner dimension; each is a pass."""
-
-BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
-"""Texels of C that one fragment of `register_blocked` computes by default."""
 
 GROUP = 16
 """Rows of C that one fragment of `panel_broadcast` computes."""
@@ -45,12 +43,6 @@ BODY = 32
 STRIPS = (16, 8)
 """Heights of a strip in texels; the first one that fits is taken. A rasteriser shades 2 x 2 or 4 x 4 texels together,
 so no pass may be one texel high (nvidia-h200-pcie-sse2/experiments/2026-11-21.json)."""
-
-
-def sampled_buffers(limits: Limits, *shapes: Shape) -> Parameters:
-    """Parameters of `register_blocked` on a software rasteriser, if buffers of it hold matrices of these shapes."""
-    fits = limits.software and max(texels(rows) * texels(columns) for rows, columns in shapes) <= limits.buffer_texels
-    return (("BUFFERS", 1), ("COLUMNS", 4), ("ROWS", 2), ("UNROLL", 4)) if fits else ()
 
 
 def panels_fit(m: int, k: int, depth: int, limits: Limits) -> bool:
@@ -122,12 +114,6 @@ class Task:
             sums.swap()
 
 
-def unrolled(values: Mapping[str, int]) -> dict[str, Define]:
-    """The define that unrolls a loop, where one is wanted."""
-    factor = values.get("UNROLL", 1)
-    return {"UNROLL": factor} if factor > 1 else {}
-
-
 def operand(draft: Draft, name: str, shape: Shape, transposed: bool, in_place: bool) -> None:
     """Add an operand; a transposed one that is not read in place is written out by the first pass."""
     if not transposed:
@@ -191,69 +177,6 @@ def repacked(task: Task, elements: str) -> str:
 # -- blocks of C in registers ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Blocks:
-    """Render targets of products whose fragments compute ROWS x COLUMNS texels; products take them in turn."""
-
-    draft: Draft
-    size: dict[str, int]  # ROWS and COLUMNS
-    targets: tuple[str, ...]
-    ways: dict[str, Define]  # BUFFERS and UNROLL, where they are wanted
-
-    @staticmethod
-    def of(draft: Draft, shape: Shape, values: Mapping[str, int], folded: Storage | None = None) -> Blocks:
-        """Add targets for a matrix, or a smaller one; `values`: parameters of `register_blocked`, or some of them."""
-        size = {"ROWS": values.get("ROWS", BLOCK_ROWS), "COLUMNS": values.get("COLUMNS", BLOCK_COLUMNS)}
-        storage = folded or Storage(-(-texels(shape[0]) // size["ROWS"]), -(-texels(shape[1]) // size["COLUMNS"]))
-        targets = tuple(draft.slot(f"C_{i}", storage) for i in range(size["ROWS"] * size["COLUMNS"]))
-        ways: dict[str, Define] = {"BUFFERS": 1} if values.get("BUFFERS") else {}
-        return Blocks(draft, size, targets, ways | unrolled(values))
-
-    def _load(self, operands: Mapping[str, str]) -> tuple[Mapping[str, str], dict[str, Uniform]]:
-        """Copy operands into buffers, where products read those; give their slots, and their uniform."""
-        if "BUFFERS" not in self.ways:
-            return operands, {}
-        storages = {slot: texture(self.draft.slots[slot]) for slot in operands.values()}
-        buffers = {slot: f"{slot} as a buffer" for slot in storages}
-        for slot, buffer in buffers.items():
-            if buffer not in self.draft.slots:  # copied for an earlier slice
-                self.draft.transfer(slot, self.draft.slot(buffer, Buffer.of(storages[slot], "texels")))
-        widths = tuple(storages[slot].width for slot in operands.values())
-        return {name: buffers[slot] for name, slot in operands.items()}, {"widths": widths}
-
-    def draw(
-        self,
-        operands: Mapping[str, str],
-        target: str,
-        slice_: Mapping[str, Uniform],
-        shape: Shape,
-        start: str = "",
-        region: Region | None = None,
-        cut: Mapping[str, Define] | None = None,
-        put: Mapping[str, Define] | None = None,
-        fold: Mapping[str, Uniform] | None = None,
-    ) -> None:
-        """Add a pass that multiplies, and one that puts the blocks together.
-
-        `start`: what the product is added to. `region`: texels of C, from the first one of a block on. `cut`, `put`:
-        defines of the first and of the second pass. `fold`: uniforms of both.
-        """
-        inputs = {f"C{i}": slot for i, slot in enumerate(self.targets)} | ({"start": start} if start else {})
-        uniforms: dict[str, Uniform] = {"shape": shape, **(fold or {})}
-        onto = {**self.size, "ONTO": int(bool(start)), **(put or {})}
-        blocks = region and self._blocks(region)
-        operands, widths = self._load(operands)
-        slice_, cut = {**slice_, **widths, **(fold or {})}, {**self.size, **self.ways, **(cut or {})}
-        self.draft.draw("matmul/register_blocked", operands, self.targets, slice_, cut, blocks)
-        self.draft.draw("matmul/interleave", inputs, target, uniforms, onto, region)
-
-    def _blocks(self, region: Region) -> Region:
-        """Blocks that hold a region, which begins with one."""
-        x, y = region.x // self.size["COLUMNS"], region.y // self.size["ROWS"]
-        width, height = -(-region.width // self.size["COLUMNS"]), -(-region.height // self.size["ROWS"])
-        return Region(x, y, width, height)
-
-
 def register_blocked(task: Task) -> str:
     """One pass to ROWS x COLUMNS targets, and one that puts them together; again for each slice."""
     draft, shape, values = task.draft, (task.m, task.n), task.values
@@ -270,7 +193,7 @@ def register_blocked(task: Task) -> str:
     sums = PingPong(draft, "C", matrix(shape), task.start)
     operands = {"A": task.left, "B": task.right}
     for _, slice_, _ in task.slices(sums, inner, task.slice(inner)):
-        made.draw(operands, sums.back, slice_, shape, sums.front, None, cut, put, fold)
+        made.draw(operands, sums.back, slice_, shape, sums.front, None, cut, put, fold, known="AB")
     return sums.front
 
 

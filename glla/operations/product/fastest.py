@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
 from glla.operations.product.blocked_product import (
-    BLOCK_COLUMNS,
-    BLOCK_ROWS,
     BODY,
     DEPTH,
     GROUP,
@@ -21,9 +19,9 @@ from glla.operations.product.blocked_product import (
     groups_shape,
     padded,
     panels_fit,
-    sampled_buffers,
     strip_height,
 )
+from glla.operations.product.register_blocks import BLOCK_COLUMNS, BLOCK_ROWS, THROUGH_BUFFERS, buffers_hold
 from glla.operations.record import Choice
 from glla.passes import Limits, Parameters
 from glla.passes.layout import texels
@@ -78,8 +76,7 @@ def _inner_product(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple
 
 def _register_blocked(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple[Parameters, Work]]:
     m, k, n = sizes
-    buffers = sampled_buffers(limits, (m, k), (k, n))
-    for parameters in ((), buffers) if buffers else ((),):
+    for parameters in ((), THROUGH_BUFFERS) if buffers_hold(limits, (m, k), (k, n)) else ((),):
         values = {"COLUMNS": BLOCK_COLUMNS, "ROWS": BLOCK_ROWS, **dict(parameters)}
         columns, rows = values["COLUMNS"], values["ROWS"]
         fragments = rates.shaded(-(-texels(n) // columns), -(-texels(m) // rows))

@@ -17,8 +17,6 @@ from glla.operations.batches.stack import Passes, Stack
 from glla.operations.layouts.crossing import called
 from glla.operations.product import syrk, tiles
 from glla.operations.product.blocked_product import (
-    BLOCK_COLUMNS,
-    BLOCK_ROWS,
     DEPTH,
     GROUPS,
     PASSES,
@@ -35,6 +33,7 @@ from glla.operations.product.blocked_product import (
     unpacked,
 )
 from glla.operations.product.fastest import by_rates
+from glla.operations.product.register_blocks import BLOCK_COLUMNS, BLOCK_ROWS
 from glla.operations.record import (
     ACCEPTED,
     Array,

@@ -32,8 +32,6 @@ import numpy as np
 from glla.errors import ShapeError
 from glla.operations.layouts.crossing import called
 from glla.operations.product.blocked_product import (
-    BLOCK_COLUMNS,
-    BLOCK_ROWS,
     DEPTH,
     PASSES,
     UNROLL,
@@ -46,6 +44,7 @@ from glla.operations.product.blocked_product import (
     write_out,
 )
 from glla.operations.product.fastest import by_rates
+from glla.operations.product.register_blocks import BLOCK_COLUMNS, BLOCK_ROWS
 from glla.operations.record import Array, Choice, Chosen, Function, Operation, Taken, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Uniform, Variant
 from glla.passes.cache import cached_plan

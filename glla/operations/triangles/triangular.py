@@ -10,14 +10,15 @@ has another bound, of |D||D^-1||B| instead of |T||X|, D being the block, and is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from glla.errors import ShapeError
 from glla.operations.layouts.crossing import called
+from glla.operations.product.register_blocks import THROUGH_BUFFERS, Blocks, buffers_hold
 from glla.operations.record import Array, Choice, Chosen, Function, Interface, Operation, builder, kept, resolved
+from glla.operations.triangles.solved_blocks import Triangle, block_rows, solve_blocks
 from glla.passes import PLAIN, Buffer, Draft, Forms, Limits, PingPong, Plan, Storage, matrix, resident
 from glla.passes.layout import Shape, packed, texels
 from glla.passes.steps import Block, Region, Uniform
@@ -28,7 +29,7 @@ VARIANTS = Variants() | {
     "blocked": Variant(
         "a block of rows a step: a pass solves them, a pass subtracts their product with T from all open rows",
         "LAPACK trtrs",
-        parameters={"ROWS": (16, 32, 64), "UNROLL": (0, 1)},
+        parameters={"ROWS": (16, 32, 64), "UNROLL": (0, 1), "BUFFERS": (0, 1)},
         on_gpu={"ROWS": 64, "UNROLL": 1},
     ),
     "panel_broadcast": Variant(
@@ -39,15 +40,15 @@ VARIANTS = Variants() | {
     ),
 }
 
-BLOCKS = (16, 32, 64)
-"""Rows of a block of `blocked`: the fewest that hold all of T, and at most its parameter ROWS. Fragments of a block
-repeat each other's steps, about 11 flop for each row and element: little on a GPU, much for a software rasteriser."""
-
 BROADCAST_BLOCK = 64
 """Rows that one pass of `panel_broadcast` solves: a triangle fills the smallest uniform block of OpenGL."""
 
 GROUP = 16
 """Rows that one fragment of an update of `panel_broadcast` computes."""
+
+BUFFERED_FROM, BUFFERED_COLUMNS = 256, 32
+"""Order, and right-hand sides, from which a software rasteriser subtracts the product with 64 rows at once, through
+buffers."""
 
 BROADCAST_FROM = 256
 """Right-hand sides from which a GPU takes `panel_broadcast` (``benchmarks/results/thresholds.md``)."""
@@ -65,6 +66,8 @@ def choose(forms: Forms, limits: Limits) -> Choice:
     if tuned is not None:
         return tuned.variant, tuned.parameters
     many = not limits.software and columns >= BROADCAST_FROM
+    if n >= BUFFERED_FROM and columns >= BUFFERED_COLUMNS and buffers_hold(limits, (n, n), (n, columns)):
+        return "blocked", (("BUFFERS", 1),)
     return ("panel_broadcast" if many else "blocked"), ()
 
 
@@ -73,36 +76,6 @@ def check(forms: Forms) -> None:
     t, b = (form.shape for form in forms)
     if t[-1] != t[-2] or t[-1] != b[-2]:
         raise ShapeError(f"triangular: T must be square and have as many rows as B, got T {t} and B {b}")
-
-
-@dataclass(frozen=True)
-class Triangle:
-    """Triangle of a substitution."""
-
-    # the matrix solved with is upper triangular: substitute backward. With `transposed` this speaks of the transpose
-    upper: bool = False
-    unit: bool = False  # its diagonal is one and is not read
-    transposed: bool = False  # solve with the transpose of what is stored
-    # the right-hand sides are the identity, so that the solution is a triangle, too. Updates are cut at its edge:
-    # columns behind those solved so far are still those of I
-    inverse: bool = False
-
-    @property
-    def defines(self) -> dict[str, int]:
-        """For shaders that include ``triangular/triangle.glsl``."""
-        return {"UPPER": int(self.upper), "UNIT": int(self.unit), "TRANSPOSED": int(self.transposed)}
-
-    def open_columns(self, solved: int, width: int, left: int = 0) -> tuple[int, int]:
-        """Where the columns begin, and how many they are, that are updated once `solved` rows are solved."""
-        if not self.inverse or solved >= width:
-            return left, width - left
-        return (width - solved if self.upper else 0), solved
-
-    def open_strips(self, solved: int, columns: int) -> tuple[int, int]:
-        """The same in strips of 8 columns."""
-        left, taken = self.open_columns(solved, columns)
-        first = left // 8
-        return first, -(-(left + taken) // 8) - first
 
 
 @builder("triangular", VARIANTS, choose, replaced="rank2")
@@ -115,8 +88,9 @@ def plan(
     ceil(n / 2), ``blocked`` 2 ceil(n / b) - 1, ``panel_broadcast`` about n^2 / 2048.
 
     `forms`: of T, n x n, and of the right-hand sides, n x columns; both > 0. `parameters`: of the variant. ``ROWS``:
-    most rows of a block; ``UNROLL``: write out the long loops, see ``triangular/solve_block.frag``. `upper`, `unit`,
-    `transposed`: see `Triangle`.
+    most rows of a block; ``UNROLL``: write out the long loops, see ``triangular/solve_block.frag``; ``BUFFERS``: the
+    open rows lose the product with 64 solved ones at once, through buffers. `upper`, `unit`, `transposed`: see
+    `Triangle`.
     """
     n, columns = forms[1].matrix
     draft = Draft(f"triangular[{chosen.variant}, {'upper' if upper else 'lower'}]")
@@ -185,55 +159,32 @@ def _blocked(
     if triangle.inverse and storage.height > block_rows(shape[0], values) // 2:  # where columns wait, both hold I
         for side in ("ping", "pong"):
             draft.draw("packing/identity", {}, f"rest_{side}", {"shape": shape})
-    solve_blocks(draft, operand, result, rest, shape, triangle, values)
-    return result
-
-
-def block_rows(order: int, values: Mapping[str, int]) -> int:
-    """Rows of a block of a triangle of some order."""
-    return min(values["ROWS"], next((rows for rows in BLOCKS if rows >= order), BLOCKS[-1]))
-
-
-def solve_blocks(
-    draft: Draft,
-    operand: str,
-    result: str,
-    rest: PingPong,
-    shape: Shape,
-    triangle: Triangle,
-    values: Mapping[str, int],
-    first: int = 0,
-) -> None:
-    """Two passes a block: solve its rows, which are final then, and make the open rows' right-hand sides.
-
-    `first`: texel column from which on right-hand sides are solved for.
-    """
-    size, (height, width) = block_rows(shape[0], values), packed(shape)
-    for number, solved in enumerate(range(0, height, size // 2)):
-        with draft.scope("block", number):
-            count = min(size // 2, height - solved)
+    if not values.get("BUFFERS"):
+        solve_blocks(draft, operand, result, rest, shape, triangle, values)
+        return result
+    blocks, (height, width) = Blocks.of(draft, shape, dict(THROUGH_BUFFERS)), packed(shape)
+    for number, solved in enumerate(range(0, height, BROADCAST_BLOCK // 2)):
+        with draft.scope("panel", number):
+            count, before = min(BROADCAST_BLOCK // 2, height - solved), rest.front
             remaining = height - solved - count
             top, first_open = (remaining, 0) if triangle.upper else (solved, solved + count)
-            draft.draw(
-                "triangular/solve_block",
-                {"T": operand, "B": rest.front},
-                result,
-                {"start": top + count - 1 if triangle.upper else top, "shape": shape},
-                {**triangle.defines, "ROWS": size, "UNROLL": values["UNROLL"]},
-                Region(first, top, width - first, count),
-            )
+            solve_blocks(draft, operand, result, rest, shape, triangle, values, rows=(top, count))
             if remaining:
-                left, taken = triangle.open_columns(solved + count, width, first)
-                draft.draw(
-                    "triangular/update",
-                    {"T": operand, "X": result, "B": rest.front},
-                    rest.back,
-                    {},
-                    {"TRANSPOSED": int(triangle.transposed), "ROWS": size},
+                if rest.front == before:  # which holds the open rows
+                    rest.swap()
+                left, taken = triangle.open_columns(solved + count, width)
+                blocks.draw(
+                    {"A": operand, "B": result},
+                    rest.front,
+                    {"first": top, "count": count},
+                    shape,
+                    before,
                     Region(left, first_open, taken, remaining),
-                    step=top,
+                    {"TRANSPOSE_A": int(triangle.transposed)},
+                    {"SUBTRACT": 1},
+                    known="A",
                 )
-                rest.swap()
+    return result
 
 
 def _panel_broadcast(

@@ -21,7 +21,7 @@ from glla.operations.record import FALLBACK, Array, Choice, Chosen, Function, Op
 from glla.operations.reduce import max_magnitude
 from glla.operations.triangles import solve_triangular, triangular
 from glla.operations.triangles.solve_triangular import IN_FLOAT64, lost
-from glla.operations.triangles.triangular import Triangle
+from glla.operations.triangles.solved_blocks import Triangle
 from glla.passes import (
     PLAIN,
     Draft,
@@ -47,7 +47,7 @@ VARIANTS = {
     "blocked": Variant(
         "a block of rows a step, as the substitution of that name, updates cut at the triangle's edge",
         "LAPACK trtri",
-        parameters={"ROWS": (16, 32, 64), "UNROLL": (0, 1)},
+        parameters={"ROWS": (16, 32, 64), "UNROLL": (0, 1), "BUFFERS": (0, 1)},
         on_gpu={"ROWS": 64, "UNROLL": 1},
     ),
     "panel_broadcast": Variant(

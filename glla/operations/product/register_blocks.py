@@ -1,0 +1,98 @@
+"""Products in blocks of texels that fragments keep in registers: the passes, for all of a matrix or parts of it.
+
+On a software rasteriser the operands are copied into buffers, whose texels are fetched by their number: for that
+llvmpipe takes half of the time of a fetch by two coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from glla.passes import Buffer, Draft, Limits, Parameters, Region, Storage, Uniform, texture
+from glla.passes.glsl.find import Define
+from glla.passes.layout import Shape, texels
+
+BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
+"""Texels of C that one fragment of `register_blocked` computes by default."""
+
+THROUGH_BUFFERS: Parameters = (("BUFFERS", 1), ("COLUMNS", 4), ("ROWS", 2), ("UNROLL", 4))
+"""Parameters of `register_blocked` on a software rasteriser whose buffers hold the operands."""
+
+
+def buffers_hold(limits: Limits, *shapes: Shape) -> bool:
+    """Whether it is a software rasteriser whose buffers hold matrices of these shapes."""
+    return limits.software and max(texels(rows) * texels(columns) for rows, columns in shapes) <= limits.buffer_texels
+
+
+def unrolled(values: Mapping[str, int]) -> dict[str, Define]:
+    """The define that unrolls a loop, where one is wanted."""
+    factor = values.get("UNROLL", 1)
+    return {"UNROLL": factor} if factor > 1 else {}
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Render targets of products whose fragments compute ROWS x COLUMNS texels; products take them in turn."""
+
+    draft: Draft
+    size: dict[str, int]  # ROWS and COLUMNS
+    targets: tuple[str, ...]
+    ways: dict[str, Define]  # BUFFERS and UNROLL, where they are wanted
+
+    @staticmethod
+    def of(draft: Draft, shape: Shape, values: Mapping[str, int], folded: Storage | None = None) -> Blocks:
+        """Add targets for a matrix, or a smaller one; `values`: parameters of `register_blocked`, or some of them."""
+        size = {"ROWS": values.get("ROWS", BLOCK_ROWS), "COLUMNS": values.get("COLUMNS", BLOCK_COLUMNS)}
+        storage = folded or Storage(-(-texels(shape[0]) // size["ROWS"]), -(-texels(shape[1]) // size["COLUMNS"]))
+        targets = tuple(draft.slot(f"C_{i}", storage) for i in range(size["ROWS"] * size["COLUMNS"]))
+        ways: dict[str, Define] = {"BUFFERS": 1} if values.get("BUFFERS") else {}
+        return Blocks(draft, size, targets, ways | unrolled(values))
+
+    def _load(self, operands: Mapping[str, str], known: str) -> tuple[Mapping[str, str], dict[str, Uniform]]:
+        """Copy operands into buffers, where products read those; give their slots, and their uniform."""
+        if "BUFFERS" not in self.ways:
+            return operands, {}
+        storages = {slot: texture(self.draft.slots[slot]) for slot in operands.values()}
+        buffers = {slot: f"{slot} as a buffer" for slot in storages}
+        for slot, buffer in buffers.items():
+            if buffer not in self.draft.slots:
+                self.draft.slot(buffer, Buffer.of(storages[slot], "texels"))
+            elif any(name in known for name, one in operands.items() if one == slot):
+                continue
+            self.draft.transfer(slot, buffer)
+        widths = tuple(storages[slot].width for slot in operands.values())
+        return {name: buffers[slot] for name, slot in operands.items()}, {"widths": widths}
+
+    def draw(
+        self,
+        operands: Mapping[str, str],
+        target: str,
+        slice_: Mapping[str, Uniform],
+        shape: Shape,
+        start: str = "",
+        region: Region | None = None,
+        cut: Mapping[str, Define] | None = None,
+        put: Mapping[str, Define] | None = None,
+        fold: Mapping[str, Uniform] | None = None,
+        known: str = "",
+    ) -> None:
+        """Add a pass that multiplies, and one that puts the blocks together.
+
+        `start`: what the product is added to. `region`: texels of C. `cut`, `put`: defines of the first and of the
+        second pass. `fold`: uniforms of both. `known`: operands, "A" or "B", that are as they were in the last product.
+        """
+        inputs = {f"C{i}": slot for i, slot in enumerate(self.targets)} | ({"start": start} if start else {})
+        uniforms: dict[str, Uniform] = {"shape": shape, **(fold or {})}
+        onto = {**self.size, "ONTO": int(bool(start)), **(put or {})}
+        blocks = region and self._blocks(region)
+        operands, widths = self._load(operands, known)
+        slice_, cut = {**slice_, **widths, **(fold or {})}, {**self.size, **self.ways, **(cut or {})}
+        self.draft.draw("matmul/register_blocked", operands, self.targets, slice_, cut, blocks)
+        self.draft.draw("matmul/interleave", inputs, target, uniforms, onto, region)
+
+    def _blocks(self, region: Region) -> Region:
+        """Blocks that hold a region."""
+        columns, rows = self.size["COLUMNS"], self.size["ROWS"]
+        x, y = region.x // columns, region.y // rows
+        return Region(x, y, -(-(region.x + region.width) // columns) - x, -(-(region.y + region.height) // rows) - y)
