@@ -9,12 +9,11 @@ are not, as how many iterations they take depends on values.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +29,6 @@ from glla.operations.sparse import model
 from glla.operations.sparse.compressed import Compressed
 from glla.sparse import linalg
 from glla.sparse.matrix import SparseMatrix
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SIZE, SEED = 32, 2007
 """Points along a side of the grid, by default; and the seed of the right-hand side."""
@@ -50,22 +46,10 @@ DEGREE = 4
 """Of the Chebyshev polynomial."""
 
 
-@dataclass(frozen=True)
-class History:
-    """How a solver went."""
-
-    name: str  # the solver, and its preconditioner
-    products: int  # products with A that each entry of `residuals` took
-    # norm(b - A x) / norm(b) after each iteration (of gmres: after each cycle), from x, in float64
-    residuals: tuple[float, ...]
-    info: int  # what the solver said in the end
-    # of whole solves that nobody looked into, by the machine's clock; empty where none were timed
-    seconds: tuple[float, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        found = {"name": self.name, "products": self.products, "residuals": list(self.residuals), "info": self.info}
-        return found | ({"seconds": list(self.seconds)} if self.seconds else {})
+History = dict[str, Any]
+"""How a solver went: its ``name``; ``products`` with A that each entry of ``residuals`` took, norm(b - A x) / norm(b)
+after each iteration (of gmres: each cycle), in float64; ``info``, the word of the solver in the end; ``seconds`` of
+whole solves that nobody looked into, if they were timed."""
 
 
 def laplacian(n: int) -> Compressed:
@@ -105,11 +89,11 @@ def histories(
 
         right = b if given is matrix else b.astype(np.float32)
         _, info = solve(given, right, rtol=rtol, callback=note)
-        found.append(History(name, products, tuple(residuals), info))
+        found.append({"name": name, "products": products, "residuals": residuals, "info": info})
         resident = given is matrix and name != REFINED
         calls[name] = partial(solve, given, asarray(b, device) if resident else right, rtol=rtol)
     times = _in_turns(device, calls, rounds)
-    return [replace(one, seconds=tuple(times[one.name])) for one in found]
+    return [one | ({"seconds": times[one["name"]]} if rounds else {}) for one in found]
 
 
 def _in_turns(device: Device, calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
@@ -150,15 +134,15 @@ def solvers(matrix: SparseMatrix) -> Mapping[str, tuple[int, Callable[..., tuple
 
 def table(found: list[History], n: int, rtol: float) -> str:
     """Write the histories as text."""
-    timed = any(one.seconds for one in found)
+    timed = any("seconds" in one for one in found)
     head = ("solver", "iterations", "products", "residual", "info", *(("ms", "ms/iteration") if timed else ()))
     rows = []
     for one in found:
-        count = len(one.residuals)
-        last = f"{one.residuals[-1]:.2e}" if count else "-"
-        whole = 1e3 * median(one.seconds) if one.seconds else None
-        times = (digits(whole), digits(whole and whole / max(count, 1))) if timed else ()
-        rows.append((one.name, str(count), str(count * one.products), last, str(one.info), *times))
+        count = len(one["residuals"])
+        last = f"{one['residuals'][-1]:.2e}" if count else "-"
+        whole = 1e3 * median(one["seconds"]) if timed else 0.0
+        times = (digits(whole), digits(whole / max(count, 1))) if timed else ()
+        rows.append((one["name"], str(count), str(count * one["products"]), last, str(one["info"]), *times))
     title = f"five-point Laplacian, {n} x {n} points, rtol = {rtol:g}; residuals are true ones, in float64"
     return f"{title}\n{aligned(head, rows)}"
 
@@ -170,30 +154,24 @@ def save(found: list[History], path: Path, n: int, rtol: float) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=plots.SIZE, layout="constrained")
-    draw(figure.subplots(), found, n, rtol)
-    figure.savefig(path, dpi=120)
-
-
-def draw(ax: Axes, found: list[History], n: int, rtol: float) -> None:
-    """Draw them onto axes."""
+    ax = figure.subplots()
     for number, one in enumerate(found):
-        products = one.products * np.arange(1, len(one.residuals) + 1)
+        products = one["products"] * np.arange(1, len(one["residuals"]) + 1)
         ax.plot(
-            products, one.residuals, label=one.name, color=plots.COLOURS[number % len(plots.COLOURS)],
-            linestyle=plots.DASHES[number % len(plots.DASHES)], marker="o" if one.products > 2 else "", markersize=4,
+            products, one["residuals"], label=one["name"], color=plots.COLOURS[number % len(plots.COLOURS)],
+            linestyle=plots.DASHES[number % len(plots.DASHES)], marker="o" if one["products"] > 2 else "", markersize=4,
         )  # fmt: skip
     ax.axhline(rtol, color="#888888", linewidth=1)
-    ax.set_yscale("log")
-    ax.set_xlabel("products with A")
-    ax.set_ylabel("norm(b - A x) / norm(b), true")
+    ax.set(yscale="log", xlabel="products with A", ylabel="norm(b - A x) / norm(b), true")
     ax.set_title(f"five-point Laplacian, {n} x {n} points, float32; asked for {rtol:g} (line)")
     ax.legend(loc="upper right")
+    figure.savefig(path, dpi=120)
 
 
 def _run(run: Run) -> Report:
     n, rtol = run.options.size, run.options.rtol
     found = histories(run.device, n, rtol, run.options.seed, run.say, ROUNDS if run.options.times else 0)
-    data = {"size": n, "rtol": rtol, "solvers": [one.as_dict() for one in found]}
+    data = {"size": n, "rtol": rtol, "solvers": found}
     return Report(table(found, n, rtol), data, True, lambda path: save(found, path, n, rtol))
 
 

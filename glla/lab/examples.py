@@ -12,6 +12,7 @@ from glla.array.array import asarray
 from glla.gl import Device
 from glla.kernels.kernel import kernel
 from glla.lab import photograph, plots
+from glla.lab.restoration import degraded
 from glla.lab.study import Report, Study
 from glla.operations.record import Array
 from glla.passes import Plan
@@ -102,10 +103,7 @@ def summed(a: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.float64]:
     >>> summed(np.array([[1.0, 2.0, 4.0]]), np.array([[0, 0, 0], [1, 0, 2], [0, 0, 0]])).tolist()
     [[5.0, 9.0, 10.0]]
     """
-    rows, columns = a.shape
-    wide = np.pad(a.astype(np.float64), 1, mode="edge")
-    terms = [weights[p, q] * wide[p : p + rows, q : q + columns] for p in range(3) for q in range(3)]
-    return np.asarray(np.sum(terms, axis=0), dtype=np.float64)
+    return degraded(a.astype(np.float64), weights[::-1, ::-1], "edge")
 
 
 def _report(found: tuple[Pictures, bool], said: str, dpi: int) -> Report:

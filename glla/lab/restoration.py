@@ -110,7 +110,7 @@ THEIR_METHODS = (
 
 
 def degraded(picture: Float64, psf: Float64, border: str = "constant") -> Float64:
-    """Convolve in float64, with zero beyond the border, the model of `restore`; or around it ("wrap"), as the FFT."""
+    """Convolve in float64, with zero beyond the border, the model of `restore`; or "wrap", as the FFT, or "edge"."""
     rows, columns = picture.shape
     a, b = psf.shape
     turned = psf[::-1, ::-1]
