@@ -200,7 +200,7 @@ REFUSED = [
     (lambda A: np.add.accumulate(A), UnsupportedError, f"numpy.add.accumulate: {ON_HOST}"),
     (lambda A: np.hypot.reduce(A), UnsupportedError, f"numpy.hypot.reduce: {ON_HOST}"),
     (lambda A: np.add.outer(A, A), UnsupportedError, f"numpy.add.outer: {ON_HOST}"),
-    (lambda A: np.linalg.eig(A), UnsupportedError, f"numpy.linalg.eig: {ON_HOST}"),
+    (lambda A: np.linalg.eig(A), UnsupportedError, f"numpy.linalg.eig: {ON_HOST}; for symmetric A use eigh"),
     (lambda A: np.percentile(A, 5), UnsupportedError, f"numpy.percentile: {ON_HOST}"),
     (lambda A: np.add(A, 1, dtype=np.float64), UnsupportedError, "numpy.add: the result on an Array is float32, not"),
     (lambda A: np.add(A, 1, where=False), UnsupportedError, "numpy.add: takes no where on an Array; use A.numpy()"),

@@ -192,6 +192,7 @@ ADDED: dict[str, dict[str, int]] = {
         "files of shaders/lib": 2,
     },
     "eigenvalues and singular values": {
+        "lines of README": 1,
         "lines of glla/testing": 20,
         "lines of glla/operations": 2,
         "lines of glla/web": 8,

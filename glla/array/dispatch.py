@@ -74,7 +74,8 @@ def call(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any
     name = f"{function.__module__}.{function.__name__}"
     implementation = registry.announced("numpy")(function)
     if implementation is None:
-        raise UnsupportedError(f"{name}: does not run on the device; use A.numpy()")
+        instead = "; for symmetric A use eigh" if name in ("numpy.linalg.eig", "numpy.linalg.eigvals") else ""
+        raise UnsupportedError(f"{name}: does not run on the device; use A.numpy(){instead}")
     signature = inspect.signature(implementation)
     try:
         bound = _bound(signature, function, args, kwargs)
