@@ -14,6 +14,9 @@ from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
+FACTORS, EXPONENTS = ("LU", "pivots"), ("row_exponents", "column_exponents")
+"""Factors on the device, and the scaling of A before, as plans of solutions name them."""
+
 
 def needed(columns: int, limits: Limits, room: int | None) -> bool:
     """Whether right-hand sides go block by block: they are more than a texture holds, or there is a cap on memory."""
@@ -34,10 +37,6 @@ def system(
     made = draft.call("factors", factored(forms, limits, equilibrate=equilibrate, **way), A=source)
     given = {name: made[name] for name in (*FACTORS, *(EXPONENTS if equilibrate else ()))}
     return draft.plan({"X": _blocks(draft, given, b, (n, columns), limits, room)})
-
-
-FACTORS, EXPONENTS = ("LU", "pivots"), ("row_exponents", "column_exponents")
-"""Factors on the device, and the scaling of A before, as plans of solutions name them."""
 
 
 @cached_plan
