@@ -78,7 +78,7 @@ def test_every_list_has_it(tens):
     with glla.trace() as trace:
         glla.matmul([[1]], [[2]], variant="mine")
     assert "mine.frag" in str(trace)
-    with pytest.raises(OptionError, match=r"variant must be one of inner_product, .* and 6 more, got 'x'"):
+    with pytest.raises(OptionError, match=r"variant must be one of inner_product, .* and \d+ more, got 'x'"):
         glla.matmul([[1]], [[1]], variant="x")
     assert "mine" in [entry.variant for entry in collection.entries(operations=["matmul"], n=16)]
     assert "mine" not in OPERATIONS["matmul"].tunable()
