@@ -35,10 +35,6 @@ SMALL_SHOWN = {("small", 64), ("small", 256)}
 SMALL_HEAD = (
     "device", "systems", "n", "glla ms", "peer ms", "x peer", "`numpy.linalg.solve` ms", "x usual call",
 )  # fmt: skip
-SMALL = (
-    "Small and many: `solve` from NumPy to NumPy, a system at a time and in stacks. The peer is the CPU's fastest\n"
-    "way, with operands in the order of memory that suits it."
-)
 
 MULTIPROCESSORS = {"NVIDIA H200/PCIe/SSE2": (4, 132)}
 """By renderer, the multiprocessors that graphics work reaches, and all there are."""
@@ -195,7 +191,7 @@ def _peer_row(peer: Data) -> tuple[str, ...]:
 
 
 def images(results: Path) -> str:
-    """Give the plots of each renderer, and the table of small systems."""
+    """Give the plots of each renderer."""
     runs, pictures = whole(results), drawn(results)
     shown = [
         f"**{run['renderer']}**\n\n"
@@ -206,8 +202,13 @@ def images(results: Path) -> str:
         )
         for run in runs
     ]
-    rows = [small for run in runs for other in smalls(results, run) for small in _small_rows(other)]
-    return "\n\n".join([*shown, SMALL, markdown(SMALL_HEAD, rows)])
+    return "\n\n".join(shown)
+
+
+def small(results: Path) -> str:
+    """Give the table of small systems."""
+    rows = [one for run in whole(results) for other in smalls(results, run) for one in _small_rows(other)]
+    return markdown(SMALL_HEAD, rows)
 
 
 def drawn(results: Path) -> dict[Path, plots.Picture]:
@@ -270,15 +271,17 @@ def parts(results: Path) -> dict[str, str]:
     return {
         "measurements": "\n\n".join(section(run) for run in whole(results)),
         "plots": images(results),
+        "small": small(results),
         "costs": costs(whole(results)),
-        "side-by-side": tables.side_by_side(results),
-        "restoration": tables.restored(results),
-        "windows": tables.squared(results),
+        "overlap": tables.overlap(results),
+        "hybrid": tables.hybrid(results),
+        **tables.restored(results),
         "seeds": seeds.table(results),
         "exact": exact.table(results),
         "thesis": thesis.speedups(results),
         "claims": thesis.claims(results),
         "cluster": tables.cluster(results),
+        "shares": tables.shares(results),
         "kernels": kernels.table(results),
         "differences": differences.table(results),
         "sparse": tables.sparse(results),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.applications import PICTURES
-from benchmarks.study import Data, newest, read, slug, warnings
+from benchmarks.study import Data, newest, read, warnings
 from glla.lab import machine, restoration, windows
 from glla.lab.table import markdown
 
@@ -20,38 +19,30 @@ WORK = {"product", "systems", "transfers"}
 PYTHONS_INTERVAL = 0.005
 """Python's own switch interval, in seconds."""
 
-OVERLAP = (
-    "Part of NumPy's rate in the main thread that is left while the queue is kept full, and beside the same queue in\n"
-    "another process, where only the machine is shared (`python -m benchmarks overlap`); with Python's switch\n"
-    "interval of 5000 us, and with that of `coprocessor(punctual=True)`, where it was measured:"
-)
 OVERLAP_HEAD = (
     "device", "cores", "interval us", "on the queue", "n", "NumPy keeps", "queue keeps", "NumPy beside another process",
 )  # fmt: skip
-HYBRID = (
-    "Systems that GPU and CPU share by `glla.hybrid.map` (`python -m benchmarks hybrid`, which also draws every fixed\n"
-    "split, as the thesis does in figure 4.16). *CPU alone* is the CPU side of `glla.hybrid` itself; the fastest way\n"
-    "has its operands in the order of memory that suits it from the start, and may destroy them, as no stream of\n"
-    "systems comes; *x the better one* leaves it out, the last column does not:"
-)
 HYBRID_HEAD = (
     "device", "cores", "systems", "n", "CPU alone s", "usual call s", "fastest way s", "GPU alone s", "both s",
     "x the better one", "x with the fastest way",
 )  # fmt: skip
 
 
-def side_by_side(results: Path) -> str:
-    """Give the Markdown of overlap and hybrid, for each device that has them."""
-    overlaps = [
+def overlap(results: Path) -> str:
+    """Give the Markdown of NumPy beside a busy queue, for each device that has it."""
+    runs = [
         run
         for punctual in (False, True)
         for run in newest(results, "overlap", lambda run, wish=punctual: _represents(run, wish))
     ]
-    overlaps.sort(key=lambda run: str(run["renderer"]))
-    hybrids = newest(results, "hybrid", lambda run: len(run["records"]) > 1 and not run["software"])
-    rows = [row for run in overlaps for row in _overlap_rows(run)]
-    shared = [row for run in hybrids for row in _hybrid_rows(run)]
-    return "\n\n".join([OVERLAP, markdown(OVERLAP_HEAD, rows), HYBRID, markdown(HYBRID_HEAD, shared)])
+    runs.sort(key=lambda run: str(run["renderer"]))
+    return markdown(OVERLAP_HEAD, [row for run in runs for row in _overlap_rows(run)])
+
+
+def hybrid(results: Path) -> str:
+    """Give the Markdown of systems that both share, for each device that has them."""
+    runs = newest(results, "hybrid", lambda run: len(run["records"]) > 1 and not run["software"])
+    return markdown(HYBRID_HEAD, [row for run in runs for row in _hybrid_rows(run)])
 
 
 def _represents(run: Data, punctual: bool) -> bool:
@@ -143,10 +134,6 @@ CLUSTER_HEAD = (
     "device", "by", "what", "n", "one s", "several s", "x one", "measured / predicted: one, several",
     "residual, of what is allowed",
 )  # fmt: skip
-SHARES = (
-    "PLU: the share of one rank of several, replayed on one GPU (2026-11-23), not a run on\n"
-    "several. The others' panels come at once, or as late as this rank was with its last one:"
-)
 SHARES_HEAD = (
     "device", "n", "nb", "rank", "panels of the others", "one rank with all columns, s", "the share, s", "x",
 )  # fmt: skip
@@ -156,12 +143,15 @@ ALLOWED = {"product": 1.0}
 
 
 def cluster(results: Path) -> str:
-    """Give the Markdown of several GPUs against one, and of a rank's share replayed on one GPU."""
+    """Give the Markdown of several GPUs against one."""
     rows = [row for data in _quiet(results, True) for row in _ranks_rows(data)]
     rows += [row for data in _quiet(results, False) for row in _rows_of_one(data)]
-    shares = [row for data in newest(results, "share") for row in _share_rows(data)]
-    both = [markdown(CLUSTER_HEAD, rows) if rows else NOTHING]
-    return "\n\n".join([*both, *([SHARES, markdown(SHARES_HEAD, shares)] if shares else [])])
+    return markdown(CLUSTER_HEAD, rows) if rows else NOTHING
+
+
+def shares(results: Path) -> str:
+    """Give the Markdown of a rank's share replayed on one GPU."""
+    return markdown(SHARES_HEAD, [row for data in newest(results, "share") for row in _share_rows(data)])
 
 
 def _quiet(results: Path, several: bool) -> list[Data]:
@@ -240,66 +230,19 @@ def _one_run(data: Data, gain: Data, count: int, blocks: str) -> Data:
 
 # -- applications -----------------------------------------------------------------------------------------------------
 
-ERRORS = (
-    "Mean square errors of a {size} x {size} photograph, levels from 0 to 1; the source's kernels, noise and\n"
-    "weights, and the size of its picture, are not published (`glla demo restoration`):"
-)
-BORDERS = (
-    "At the border the FFT is worse than doing nothing, as no photograph wraps around; where data do, it is the\n"
-    "right method (blurred, errors of the whole and without 8 pixels at each side):"
-)
-SECONDS = (
-    "Seconds to restore a blurred image, from array to array. Theirs: MATLAB's `inv` alone, in double precision, on a\n"
-    "CPU that is not named, 2012; a dash: not tried, as it takes longer than {most} s, or not published:\n\n"
-)
-SQUARES = (
-    "Milliseconds of all 5 x 5 windows, image and result on the device (`glla demo windows`). Theirs: kernels\n"
-    f"alone, on {windows.DEVICE_OF_THEIRS}. Levels below 64, as the source has them, do not keep the sums within\n"
-    "16 bits; those up to 22 do:\n\n"
-)
 
-
-def restored(results: Path) -> str:
-    """Give the Markdown of restoration."""
+def restored(results: Path) -> dict[str, str]:
+    """Give the Markdown of restoration: errors, borders, and seconds of each device."""
     runs = newest(results, "applications")
-    (run,) = runs[-1:]
-    measured = run["restoration"]
-    head, errors = restoration.errors_table(measured)
-    return "\n\n".join(
-        [
-            _images(
-                results,
-                "restoration",
-                "A blurred photograph, restored by the system matrix and by the FFT",
-            ),
-            ERRORS.format(size=measured["size"]),
-            markdown(head[:-1], [row[:-1] for row in errors]),
-            BORDERS,
-            markdown(*restoration.border_table(measured)),
-            *map(_seconds, runs),
-        ]
-    )
+    head, errors = restoration.errors_table(runs[-1]["restoration"])
+    return {
+        "errors": markdown(head[:-1], [row[:-1] for row in errors]),
+        "borders": markdown(*restoration.border_table(runs[-1]["restoration"])),
+        "seconds": "\n\n".join(_headed(run, *restoration.timing_table(run["restoration"])) for run in runs),
+        "windows": "\n\n".join(_headed(run, *windows.sized(run["windows"]["times"])) for run in runs),
+    }
 
 
-def _images(results: Path, which: str, alt: str) -> str:
-    root = results.resolve().parents[1]
-    path = results / slug(newest(results, "applications")[-1]["renderer"]) / "applications" / PICTURES[which]
-    return f"![{alt}](../../{path.resolve().relative_to(root).as_posix()})"
-
-
-def _seconds(run: Data) -> str:
-    measured = run["restoration"]
-    return _headed(run, SECONDS.format(most=measured["most"]), *restoration.timing_table(measured))
-
-
-def _headed(run: Data, text: str, head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
-    where = f"**{run['renderer']}**, {run['cores']} CPU cores, {run['date'][:10]}."
+def _headed(run: Data, head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
     mind = "".join(f" Mind: {one}." for one in warnings(run))
-    return text + f"{where}{mind}\n\n" + markdown(head, rows)
-
-
-def squared(results: Path) -> str:
-    """Give the Markdown of window squares."""
-    parts = [_images(results, "windows", "The sum as it grows, where 16 bits do not hold it; a photograph and its sum")]
-    parts += [_headed(run, SQUARES, *windows.sized(run["windows"]["times"])) for run in newest(results, "applications")]
-    return "\n\n".join(parts)
+    return f"**{run['renderer']}**, {run['cores']} CPU cores, {run['date'][:10]}.{mind}\n\n{markdown(head, rows)}"
