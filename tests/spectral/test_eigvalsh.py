@@ -35,7 +35,7 @@ def test_every_kind_of_matrix(kind, variant):
     assert np.abs(w - with_vectors).max() <= 4 * n * 2.0**-24 * np.abs(with_vectors).max() + 2.0**-149 * n
 
 
-@pytest.mark.parametrize("n", [*range(1, 10), 32, 33, 100, 257])
+@pytest.mark.parametrize("n", [*range(1, 10), 32, 33, 100, 130])
 def test_every_order(n, rng):
     judged(normal(n, rng))
     judged(normal(n, rng), place=glla.asarray)

