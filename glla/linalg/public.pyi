@@ -1466,7 +1466,7 @@ def solveh_banded(ab: Any, b: Array, overwrite_ab: bool = False, overwrite_b: bo
 @overload
 def solveh_banded(ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Float32: ...
 @overload
-def svd(a: Overriding[Given], full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *, variant: Literal["bidiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+def svd(a: Overriding[Given], full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *, variant: Literal["bidiagonal", "one_sided"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Singular values and vectors, A = U diag(s) Vh, with the semantics of `numpy.linalg.svd`.
 
     Error, cost and sources: ``docs/facts/methods.md``.
@@ -1513,9 +1513,9 @@ def svd(a: Overriding[Given], full_matrices: bool = True, compute_uv: bool = Tru
         `a` is larger than a texture, or does not fit the memory.
     """
 @overload
-def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *, variant: Literal["bidiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> SVDResult[Array] | Array: ...
+def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *, variant: Literal["bidiagonal", "one_sided"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> SVDResult[Array] | Array: ...
 @overload
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *, variant: Literal["bidiagonal"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> SVDResult[Float32] | Float32: ...
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *, variant: Literal["bidiagonal", "one_sided"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> SVDResult[Float32] | Float32: ...
 @overload
 def svdvals(x: Overriding[Given], *, variant: str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Singular values, descending, with the semantics of `numpy.linalg.svdvals`.

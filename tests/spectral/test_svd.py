@@ -6,11 +6,12 @@ import pytest
 import glla
 from glla import array_api
 from glla.errors import ConvergenceError, LimitError, NonFiniteError, OptionError, ShapeError
-from glla.operations.spectral import bidiagonal_form, certificate, svd
+from glla.operations.spectral import bidiagonal_form, certificate, hestenes, svd
 from glla.operations.spectral import svd as kernel
 from glla.operations.spectral.svd import VARIANTS
 from glla.passes import PLAIN, Limits, forms_of, resident
 from glla.testing import JUDGES
+from tests.spectral.measures import U, exact_singular_values
 
 PLACES = (np.asarray, glla.asarray)
 every_place = pytest.mark.parametrize("place", PLACES, ids=["host", "device"])
@@ -179,6 +180,44 @@ def test_the_judge_can_fail(rng):
     swapped[:2] = swapped[1::-1]
     for found in ((wrong, s, vh), (u, -s, vh), (u, swapped, vh), (u, s * np.float32(1.001), vh), (u[:, :4], s, vh)):
         assert not JUDGES["svd"].verdict((a,), found).ok
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (40, 20), (16, 30)], ids=str)
+def test_small_singular_values_are_right_to_relative_accuracy(shape, rng):
+    """Of B D, which LAPACK and the bidiagonal form have without a right digit."""
+    m, n = max(shape), min(shape)
+    d = 2.0 ** -(48 // n * rng.permutation(n))
+    b = rng.standard_normal((m, n)).astype(np.float32)
+    a = (b * d).astype(np.float32)
+    exact, cond = exact_singular_values(a), np.linalg.cond(b.astype(np.float64))
+    a = a if shape[0] == m else np.ascontiguousarray(a.T)
+    bound = 30 * n**0.5 * U * cond
+    assert np.abs(glla.svdvals(a, variant="one_sided") / exact - 1).max() < bound
+    assert np.abs(glla.svdvals(a) / exact - 1).max() > 100 * bound
+    judged(a, variant="one_sided")
+
+
+def test_sweeps(device, rng):
+    for n in (4, 16, 40):
+        start = np.vstack([np.linalg.qr(rng.standard_normal((n, n)))[1].T, np.eye(n)]).astype(np.float32)
+        A = device.matrix(start)
+        found = device.run(hestenes.sweeps(n), A=A.value.texture)
+        assert found.stopped and found.iterations <= np.log2(n) + 5
+    assert glla.svdvals([[3.0]], variant="one_sided") == 3
+    assert (glla.svdvals(np.eye(9), variant="one_sided") == 1).all()
+
+
+@every_place
+def test_an_alarm_is_followed_by_the_one_sided_method(place, monkeypatch, rng):
+    a, real, seen = place(rng.standard_normal((9, 7)).astype(np.float32)), certificate.of, []
+
+    def of(*texels):
+        seen.append(real(*texels))
+        return seen[-1] if len(seen) > 1 else seen[-1]._replace(residual=11.0)
+
+    expected = [np.asarray(one).tobytes() for one in glla.svd(a, variant="one_sided")]
+    monkeypatch.setattr(kernel, "of", of)
+    assert [np.asarray(one).tobytes() for one in glla.svd(a)] == expected and len(seen) == 2
 
 
 # -- the certificate --------------------------------------------------------------------------------------------------

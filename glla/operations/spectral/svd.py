@@ -10,6 +10,7 @@ is off by less than 30 sqrt(n) u s_1.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -22,6 +23,7 @@ from glla.operations.record import (
     Array,
     Choice,
     Chosen,
+    Continue,
     Done,
     Function,
     Operation,
@@ -32,7 +34,7 @@ from glla.operations.record import (
     builder,
 )
 from glla.operations.reduce import max_magnitude
-from glla.operations.spectral import back, bidiagonal_form, symmetric
+from glla.operations.spectral import back, bidiagonal_form, hestenes, symmetric
 from glla.operations.spectral.bidiagonal_form import transposed
 from glla.operations.spectral.certificate import ALARM as LIMIT
 from glla.operations.spectral.certificate import of
@@ -47,6 +49,12 @@ VARIANTS = {
         "to bidiagonal form by reflectors from both sides, divide and conquer of twice the order, QR of its halves",
         'Golub and Kahan, "Calculating the singular values and pseudo-inverse of a matrix" (1965); Gu and Eisenstat '
         "(1995); LAPACK gesdd",
+    ),
+    "one_sided": Variant(
+        "columns turned by pairs until they are orthogonal, after QR of the sorted columns: small values of matrices "
+        "with scaled columns to relative accuracy",
+        'Hestenes, "Inversion of matrices by biorthogonalization and related results" (1958); Drmač and Veselić, "New '
+        'fast and accurate Jacobi SVD algorithm" (2008); LAPACK gejsv',
     ),
 }
 
@@ -139,9 +147,12 @@ def plan(
 MOST = float(np.finfo(np.float32).max)
 """Largest number; no singular value exceeds sqrt(m n) max |a_ij|."""
 
-ALARM = Transition(EXCEEDS, error="ConvergenceError: names both; use numpy.linalg.svd")
+AGAIN = "one_sided"
+"""Name of the stage after a rejected result."""
 
-SOLVERS = {"bidiagonal": bidiagonal_form.plan}
+ALARM = Transition(f"{EXCEEDS} again", error="ConvergenceError: names both; use numpy.linalg.svd")
+
+SOLVERS = {"bidiagonal": bidiagonal_form.plan, "one_sided": hestenes.plan}
 """Functions (order, limits, whether vectors are asked for) -> plan of a square matrix whose entries are near 1: operand
 ``A``, results ``S``, a line of texels (s_i, ...), descending, and ``U`` and ``V``."""
 
@@ -224,7 +235,8 @@ def call_plan(
     for name, told in (("certificate", "certificate"), ("largest", "largest_A")):
         if name in found:
             results[told] = read_texels(draft, found[name], told)
-    return draft.plan(results, after=(ALARM,))
+    again = partial(call_plan, forms, limits, full=full, hermitian=hermitian, variant="one_sided")
+    return draft.plan(results, after=(Transition(EXCEEDS, AGAIN, again), ALARM) if vectors else ())
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
@@ -233,6 +245,8 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     done = Done({"S": s.reshape(-1)[: min(m, n)]} if isinstance(s, np.ndarray) else {})
     if "certificate" in values:
         judged = of(values["certificate"], values["largest_A"], max(m, n))
+        if not judged.ok and stage != AGAIN:
+            return Continue(AGAIN)
         if not judged.ok:
             return ConvergenceError(
                 f"{values['function']}: the singular vectors{values['which']} are not accepted: {judged}, where "
