@@ -44,7 +44,7 @@ from glla.testing.references import (
     wide,
 )
 from glla.testing.spectral import judge_eigh, judge_values, reference, tridiagonal
-from glla.testing.spectral.singular import judge_svd, singular_values
+from glla.testing.spectral.singular import judge_svd, product_of_svd
 from glla.testing.verdicts import Verdict, failed, flaw_of, judged
 
 Arrays = tuple[Array, ...]
@@ -739,9 +739,9 @@ JUDGES: dict[str, Judge] = {
     ),
     "svd": Judge(
         verdict=lambda inputs, outputs: judge_svd(inputs[0], *outputs),
-        deviation=lambda inputs, outputs: _mean(wide(outputs[1]) - singular_values(inputs[0])),
-        error="|s - svdvals(A)|",
-        result="S",
+        deviation=lambda inputs, outputs: _mean(product_of_svd(*outputs) - wide(inputs[0])),
+        error="|U diag(S) Vh - A|",
+        result="U diag(S) Vh",
     ),
     "lstsq": Judge(
         verdict=lambda inputs, outputs: judge_lstsq(inputs[0], inputs[1], outputs[0]),

@@ -120,7 +120,7 @@ def replaced(make):
         (lambda file: spoilt(file, tuned=3), "'int' object is not iterable"),
         (tuned(variant="fast"), "variant of matmul must be one of inner_product, virtual_cube"),
         (tuned(variant="compute_tiled", parameters={}), "got 'compute_tiled'"),
-        (tuned(operation="svd"), f"operation must be one of {among(tuning.operations(), 'svd')}"),
+        (tuned(operation="eig"), f"operation must be one of {among(tuning.operations(), 'eig')}"),
         (tuned(operation="plu", variant="row_vectors"), "must be one of rank2, blocked, got"),
         (tuned(size=0), "size must be a whole number from 1, got 0"),
         (tuned(size=2.5), "size must be a whole number from 1, got 2.5"),
@@ -223,7 +223,7 @@ def test_what_may_be_tuned():
             for parameters in parameter_space(variant):
                 tuning.tuned({"operation": operation, "size": 1, "variant": name, "parameters": dict(parameters)})
     with pytest.raises(OptionError, match=f"tune: operation must be one of {among(tuning.operations(), 'svd')}"):
-        tuning.variants("svd")
+        tuning.variants("eig")
 
 
 # ---- what is chosen --------------------------------------------------------------------------

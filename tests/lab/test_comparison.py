@@ -243,7 +243,7 @@ def test_parameters_make_an_entry_of_their_own(quick):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("svd",), {}, f"operation must be one of {among(operations.OPERATIONS, 'svd')}"),
+        (("eig",), {}, f"operation must be one of {among(operations.OPERATIONS, 'eig')}"),
         (("plu", ["fast"]), {}, r"variants of plu are all, rank2, blocked.*, got 'fast'"),
         (("plu", []), {}, "variants must name at least one variant, got none"),
         (("plu", None, []), {}, "sizes must hold at least one size, got none"),

@@ -121,7 +121,7 @@ def test_add_and_remove(add):
     assert "short_sum" not in contenders("matmul")
     for name, contender, message in (
         ("matmul", "virtual_cube", "matmul: 'virtual_cube' is a variant of glla's; choose another name"),
-        ("svd", "x", r"operation must be one of cho_factor, .*, got 'svd'"),
+        ("eig", "x", r"operation must be one of cho_factor, .*, got 'eig'"),
     ):
         with pytest.raises(OptionError, match=message):
             operations.add(name, Contender(contender, matmul.plan))

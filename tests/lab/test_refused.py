@@ -66,10 +66,10 @@ def no_work(tmp_path, monkeypatch):
         ("trace plu --out film", "trace: a file must end in .gif, .html, .json, got 'film'\n"),
         ("trace plu --out no/film.gif", "no/film.gif: No such file or directory\n"),
         ("trace plu --out no/film.json", "no/film.json: No such file or directory\n"),
-        ("explain svd", f"plan: operation must be one of {among(OPERATIONS, 'svd')}\n"),
+        ("explain eig", f"plan: operation must be one of {among(OPERATIONS, 'eig')}\n"),
         ("explain matmul --variant x", f"matmul: variant must be one of {among(matmul.VARIANTS, 'x')}\n"),
-        ("variants svd", f"variants: operation must be one of {among(OPERATIONS, 'svd')}\n"),
-        ("tune svd", "tune: operation must be one of cholesky, "),
+        ("variants eig", f"variants: operation must be one of {among(OPERATIONS, 'eig')}\n"),
+        ("tune eig", "tune: operation must be one of cholesky, "),
         (
             "tune plu",
             "tune: there is no folder for the outcome (GLLA_TUNING=off); unset it, or name a file with --out\n",
@@ -101,7 +101,7 @@ def test_variants_to_trace_that_are_none(capsys, operation):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("compare svd", "invalid choice: 'svd' (choose from"),
+        ("compare eig", "invalid choice: 'eig' (choose from"),
         ("compare matmul --size 64:", "64:2048:log8 is 8 sizes from 64 to 2048"),
         ("compare matmul --size 0", "1 to 1000 sizes, from 1 on, got '0'"),
         ("compare matmul --repeats 0", "must be a whole number from 1, got '0'"),

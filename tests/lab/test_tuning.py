@@ -125,7 +125,7 @@ def test_a_variant_that_fails_is_reported(clock, rasteriser, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((["svd"],), f"operation must be one of {among(files.operations(), 'svd')}"),
+        ((["eig"],), f"operation must be one of {among(files.operations(), 'eig')}"),
         ((["plu"], [0]), r"tune: sizes must be 1 or more, at least one of them, got \(0,\)"),
         ((["plu"], []), r"got \(\)"),
     ],
