@@ -39,7 +39,7 @@ def svd(
     >>> U, S, Vh = glla.svd([[3, 0], [4, 5]])
     >>> S.round(4)
     array([6.7082, 2.2361], dtype=float32)
-    >>> (U * S @ Vh).round(4)
+    >>> (U * S @ Vh).round(4) + 0
     array([[3., 0.],
            [4., 5.]], dtype=float32)
 

@@ -44,7 +44,7 @@ def eigh(
     --------
     >>> import glla
     >>> w, V = glla.eigh([[2, 1], [1, 2]])
-    >>> w
+    >>> w.round(4)
     array([1., 3.], dtype=float32)
     >>> V.round(4)
     array([[ 0.7071,  0.7071],
