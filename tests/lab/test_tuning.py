@@ -94,7 +94,7 @@ def test_a_wrong_result_is_never_stored(clock, rasteriser, monkeypatch, folder, 
     monkeypatch.setitem(JUDGES, "triangular", replace(JUDGES["triangular"], verdict=judge))
     assert main(["tune", "triangular", "--size", "6"]) == 1
     first, *others = capsys.readouterr().err.splitlines()
-    label = "triangular blocked[ROWS=16 UNROLL=0]"
+    label = "triangular blocked[ROWS=16 UNROLL=0 BUFFERS=0]"
     assert first == f"glla: not stored: {label}, n = 6: solve: error 99, bound 30, ratio 3.3: FAILED"
     assert all(line.startswith("glla: not stored: triangular blocked[") for line in others)
     (file,) = folder.iterdir()
