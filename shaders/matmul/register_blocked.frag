@@ -35,6 +35,9 @@
 #ifndef BUFFERS
 #define BUFFERS 0  // A and B are buffers of texels, row by row, which a software rasteriser fetches faster (0, 1)
 #endif
+#ifndef SUBTRACT
+#define SUBTRACT 0  // C = start - A B instead, one product after the other taken from it, as in an elimination (0, 1)
+#endif
 #ifndef UPPER
 #define UPPER 0  // all of A (0), or what is on and above its diagonal (1)
 #endif
@@ -51,6 +54,14 @@ uniform ivec2 widths;  // texels of a row of A, and of B
 #else
 uniform sampler2D A;
 uniform sampler2D B;
+#endif
+#if SUBTRACT
+uniform sampler2D start;  // rows x columns, packed
+#define START(texel) texelFetch(start, texel, 0)
+#define ADD subtract_block_product
+#else
+#define START(texel) vec4(0.0)
+#define ADD add_block_product
 #endif
 uniform int first;  // first texel of the inner dimension
 uniform int count;  // texels of the inner dimension
@@ -80,14 +91,14 @@ uniform int count;  // texels of the inner dimension
         FETCH_COLUMNS(u)                                                                           \
         for (int i = 0; i < ROWS; ++i) {                                                           \
             for (int j = 0; j < COLUMNS; ++j)                                                      \
-                sum[i * COLUMNS + j] = add_block_product(sum[i * COLUMNS + j], a[i], b[j]);        \
+                sum[i * COLUMNS + j] = ADD(sum[i * COLUMNS + j], a[i], b[j]);        \
         }                                                                                          \
     }
 
 void main() {
     ivec2 texel = unfolded(ivec2(gl_FragCoord.xy)) * ivec2(COLUMNS, ROWS);
     vec4 sum[ROWS * COLUMNS];
-    for (int i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec4(0.0);
+    for (int i = 0; i < ROWS * COLUMNS; ++i) sum[i] = START(texel + ivec2(i % COLUMNS, i / COLUMNS));
     int k = first;
     int end = first + count;
     if (UPPER == 1) k = max(k, texel.y);

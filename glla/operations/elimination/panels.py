@@ -235,10 +235,7 @@ class BlockedFactors:
 
 
 class WholePanels(BlockedFactors):
-    """The same on a software rasteriser: trailing updates are products through buffers, the matrix stays packed.
-
-    A product is summed up before it is subtracted, so the bits are not those of the others.
-    """
+    """The same on a software rasteriser: trailing updates are products through buffers, the matrix stays packed."""
 
     def _begin(self, source: str) -> None:
         self.open = PingPong(self.draft, "what remains", matrix(self.shape), source)
@@ -268,7 +265,7 @@ class WholePanels(BlockedFactors):
                 self.open.swap()
             operands, slice_ = {"A": self.raw, "B": self.result}, {"first": first, "count": count}
             place = Region(end, end, width - end, height - end)
-            self.blocks.draw(operands, self.open.front, slice_, self.shape, before, place, put={"SUBTRACT": 1})
+            self.blocks.draw(operands, self.open.front, slice_, self.shape, before, place, {"SUBTRACT": 1})
 
 
 def factors_by(values: Mapping[str, int]) -> type[BlockedFactors]:

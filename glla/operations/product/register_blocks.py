@@ -79,14 +79,18 @@ class Blocks:
     ) -> None:
         """Add a pass that multiplies, and one that puts the blocks together.
 
-        `start`: what the product is added to. `region`: texels of C. `cut`, `put`: defines of the first and of the
-        second pass. `fold`: uniforms of both. `known`: operands, "A" or "B", that are as they were in the last product.
+        `start`: what the product is added to, or, with SUBTRACT in `cut`, what its terms are taken from. `region`:
+        texels of C. `cut`, `put`: defines of the first and of the second pass. `fold`: uniforms of both. `known`:
+        operands, "A" or "B", that are as they were in the last product.
         """
-        inputs = {f"C{i}": slot for i, slot in enumerate(self.targets)} | ({"start": start} if start else {})
+        operands, widths = self._load(operands, known)
+        inputs = {f"C{i}": slot for i, slot in enumerate(self.targets)}
+        if "SUBTRACT" in (cut or {}):
+            operands, start = {**operands, "start": start}, ""
+        inputs |= {"start": start} if start else {}
         uniforms: dict[str, Uniform] = {"shape": shape, **(fold or {})}
         onto = {**self.size, "ONTO": int(bool(start)), **(put or {})}
         blocks = region and self._blocks(region)
-        operands, widths = self._load(operands, known)
         slice_, cut = {**slice_, **widths, **(fold or {})}, {**self.size, **self.ways, **(cut or {})}
         self.draft.draw("matmul/register_blocked", operands, self.targets, slice_, cut, blocks)
         self.draft.draw("matmul/interleave", inputs, target, uniforms, onto, region)

@@ -180,8 +180,7 @@ def _blocked(
                     shape,
                     before,
                     Region(left, first_open, taken, remaining),
-                    {"TRANSPOSE_A": int(triangle.transposed)},
-                    {"SUBTRACT": 1},
+                    {"TRANSPOSE_A": int(triangle.transposed), "SUBTRACT": 1},
                     known="A",
                 )
     return result
