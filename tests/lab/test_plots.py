@@ -188,5 +188,6 @@ def test_the_legend_stands_beside_the_curves(which, count):
 def test_a_table_for_latex(measured, tmp_path):
     show.save_tex(measured, tmp_path / "table.tex")
     lines = (tmp_path / "table.tex").read_text().splitlines()
-    assert lines[0].startswith(r"\begin{tabular}{l") and lines[-1] == r"\end{tabular}"
-    assert len(lines) == 6 + len(measured) and len({line.count("&") for line in lines if "&" in line}) == 1
+    assert lines[0] == r"% in a document with \usepackage{booktabs}"
+    assert lines[1].startswith(r"\begin{tabular}{l") and lines[-1] == r"\end{tabular}"
+    assert len(lines) == 7 + len(measured) and len({line.count("&") for line in lines if "&" in line}) == 1
