@@ -21,13 +21,13 @@ layout(location = 0) out vec4 sums;
 void main() {
     ivec2 own = ivec2(gl_FragCoord.xy);
     int first = own.y * chunk;
-    vec2 x = below(column(A, k, own.x), own.x, k), y = vec2(0.0);
+    vec2 x = below(across(A, k, own.x), own.x, k), y = vec2(0.0);
     if (2 * own.x + 1 > k) {
         for (int c = max(first, k >> 1); c < min(first + chunk, height); ++c) {
-            vec4 block = texelFetch(A, ivec2(c, own.x), 0);
-            vec2 other = below(column(A, k, c), c, k);
-            y += block.rb * other.x;
-            y += block.ga * other.y;
+            vec4 block = texelFetch(A, ivec2(own.x, c), 0);  // of the transpose
+            vec2 other = below(across(A, k, c), c, k);
+            y += block.rg * other.x;
+            y += block.ba * other.y;
         }
     }
     vec2 rest = own.y == 0 ? below(x, own.x, k + 1) : vec2(0.0);

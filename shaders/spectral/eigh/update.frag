@@ -19,24 +19,24 @@ flat in vec4 reflection;
 layout(location = 0) out vec4 result;
 
 vec2 v_of(int r) {
-    vec2 v = below(column(A, k, r) * reflection.g, r, k + 1);
+    vec2 v = below(across(A, k, r) * reflection.g, r, k + 1);
     if (2 * r == k + 1) v.x = 1.0;
     if (2 * r == k) v.y = 1.0;
     return v;
 }
 
 vec2 w_of(int r, vec2 v) {
-    vec2 product = texelFetch(D, ivec2(r, 0), 0).rg - reflection.r * column(A, k + 1, r);
+    vec2 product = texelFetch(D, ivec2(r, 0), 0).rg - reflection.r * across(A, k + 1, r);
     return below(reflection.b * product - reflection.a * v, r, k);
 }
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
     result = texelFetch(A, texel, 0);
-    vec2 v = v_of(texel.y), across = v_of(texel.x);
-    vec2 w = w_of(texel.y, v), w_across = w_of(texel.x, across);
+    vec2 v = v_of(texel.y), v_across = v_of(texel.x);
+    vec2 w = w_of(texel.y, v), w_across = w_of(texel.x, v_across);
     if (2 * texel.x + 1 > k && 2 * texel.y + 1 > k) {
-        result -= v.xxyy * w_across.xyxy + w.xxyy * across.xyxy;
+        result -= v.xxyy * w_across.xyxy + w.xxyy * v_across.xyxy;
     }
     if (texel.x == k >> 1) {
         vec2 own = (k & 1) == 0 ? result.rb : result.ga;

@@ -28,8 +28,8 @@ void main() {
     vec2 sums = vec2(0.0);
     for (int r = k >> 1; r < min(height, (k >> 1) + terms); ++r) sums += texelFetch(D, ivec2(r, 0), 0).ba;
     int top = (k + 1) >> 1;
-    Reflector h = reflector(lower_of(column(A, k, top), k + 1), sums.y);
-    float first = lower_of(column(A, k + 1, top), k + 1);
+    Reflector h = reflector(lower_of(across(A, k, top), k + 1), sums.y);
+    float first = lower_of(across(A, k + 1, top), k + 1);
     float y = lower_of(texelFetch(D, ivec2(top, 0), 0).rg, k + 1);
     float square = (sums.x - 2.0 * h.beta * y + h.beta * h.beta * first) * h.inverse * h.inverse;
     reflection = vec4(h.beta, h.inverse, h.tau * h.inverse, 0.5 * h.tau * h.tau * square);
