@@ -27,21 +27,28 @@ def run(device, plan, start=START):
     return device.read(result)
 
 
-@pytest.fixture
-def separate(monkeypatch):
-    """A device on which each slot has a texture of its own."""
-    monkeypatch.setenv(barrier.VARIABLE, barrier.OFF)
+def devices(wish):
+    """A device that finds out by its first chain of passes whether slots share a texture."""
     with glla.Device() as own:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(barrier.VARIABLE, wish)
+            run(own, chain(SIZE, STEPS))
         yield own
 
 
-@pytest.fixture
-def joined(fresh):
+@pytest.fixture(scope="module")
+def separate():
+    """A device on which each slot has a texture of its own."""
+    yield from devices(barrier.OFF)
+
+
+@pytest.fixture(scope="module")
+def joined():
     """A device on which slots share a texture."""
-    run(fresh, chain(SIZE, STEPS))
-    if not isinstance(fresh._runner._form_of, partial):
-        pytest.skip("this OpenGL has no barrier that orders passes")
-    return fresh
+    for own in devices("on"):
+        if not isinstance(own._runner._form_of, partial):
+            pytest.skip("this OpenGL has no barrier that orders passes")
+        yield own
 
 
 def bits(device, results):
@@ -81,8 +88,10 @@ def matrices(shape, rng):
 @pytest.mark.parametrize("meet", [0, 1], ids=["each for itself", "meeting"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("pivoting", ["partial", "harmonic", "geometric"])
-def test_a_panel_has_the_same_bits_in_one_texture(joined, separate, rng, shape, pivoting, meet):
-    joined._runner._form_of = partial(in_one_texture, side=joined.limits.texture_size, defines={"MEET": meet})
+def test_a_panel_has_the_same_bits_in_one_texture(joined, separate, rng, monkeypatch, shape, pivoting, meet):
+    form = partial(in_one_texture, side=joined.limits.texture_size, defines={"MEET": meet})
+    monkeypatch.setattr(joined._runner, "_form_of", form)
+    joined._runner.forget()
     for a in matrices(shape, rng):
         assert factored(joined, shape, a, pivoting) == factored(separate, shape, a, pivoting)
 
