@@ -26,8 +26,8 @@ over 10 000 of them the process took 680 MB without this number, and 470 with a 
 ENTRY_BYTES = 2000
 """Bytes of an entry beside its steps: its key, slots and scopes."""
 
-STEP_BYTES = 1200
-"""Bytes that a step of a plan counts as; 980 to 1230 were measured (``python -m benchmarks manners``)."""
+STEP_BYTES = 1000
+"""Bytes that a step of a plan counts as; 880 to 1230 were measured (``python -m benchmarks manners``)."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
