@@ -435,9 +435,9 @@ def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, refine: bool = 
     >>> w, V = glla.eigh([[2, 1], [1, 2]])
     >>> w.round(4)
     array([1., 3.], dtype=float32)
-    >>> V.round(4)
-    array([[ 0.7071,  0.7071],
-           [-0.7071,  0.7071]], dtype=float32)
+    >>> abs(V).round(4)
+    array([[0.7071, 0.7071],
+           [0.7071, 0.7071]], dtype=float32)
 
     Parameters
     ----------

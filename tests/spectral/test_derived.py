@@ -122,10 +122,10 @@ def test_as_numpy_and_the_array_api_reach_them(rng):
     a = rng.standard_normal((4, 3)).astype(np.float32)
     A = glla.asarray(a)
     for found in (np.linalg.pinv(A), array_api.linalg.pinv(A), array_api.linalg.pinv(A, rtol=1e-6)):
-        assert found.numpy().tobytes() == glla.pinv(a).tobytes()
+        assert isinstance(found, glla.Array) and np.abs(found.numpy() - glla.pinv(a)).max() < 1e-6
     for rank in (array_api.linalg.matrix_rank(A), array_api.linalg.matrix_rank(A, rtol=1e-6)):
         assert isinstance(rank, glla.Array) and int(rank) == 3 == np.linalg.matrix_rank(A)
-    assert float(np.linalg.cond(A)) == glla.cond(a)
+    assert float(np.linalg.cond(A)) == pytest.approx(glla.cond(a), rel=1e-6)
     assert array_api.linalg.LEFT_OUT == ["eig", "eigvals"]
 
 

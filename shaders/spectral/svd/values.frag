@@ -1,6 +1,6 @@
 // The n largest eigenvalues of the matrix of order 2n, descending: the singular values.
 //
-// L   a line of texels (eigenvalue, ...), ascending
+// L   a line of texels (eigenvalue, ...) of these, ascending
 // S   a line of texels (value, 0, 0, 0)
 // Cost per fragment: 1 fetch.
 
@@ -10,5 +10,5 @@ uniform int n;
 layout(location = 0) out vec4 S;
 
 void main() {
-    S = vec4(max(texelFetch(L, ivec2(2 * n - 1 - int(gl_FragCoord.x), 0), 0).r, 0.0), 0.0, 0.0, 0.0);
+    S = vec4(max(texelFetch(L, ivec2(n - 1 - int(gl_FragCoord.x), 0), 0).r, 0.0), 0.0, 0.0, 0.0);
 }
