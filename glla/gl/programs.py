@@ -160,10 +160,12 @@ class Programs:
             self._array = None
 
 
-SAMPLED = "#define texelFetch(texels, at, level) texture(texels, (vec2(at) + 0.5) / vec2(textureSize(texels, 0)))"
+SAMPLED = """#define SOFTWARE 1
+#define texelFetch(texels, at, level) texture(texels, (vec2(at) + 0.5) / vec2(textureSize(texels, 0)))"""
 """Fetch of a texel by a filter at its centre: the same bits, and on llvmpipe a third of the instructions, since it
 computes the addresses of all lanes together. A GPU takes twice as long for it. A user's shader keeps its own fetches,
-which may be outside of the texture."""
+which may be outside of the texture. SOFTWARE tells a shader where loops are better left to run: LLVM takes long to
+compile them written out."""
 
 
 def explain(shader: shaders.Shader, log: str) -> str:

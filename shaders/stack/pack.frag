@@ -53,7 +53,15 @@ float element(int i, int j) {
 
 void main() {
     ivec2 texel = own_texel() - ivec2(left, 0);
+#ifdef SOFTWARE
+    packed_block = vec4(0.0);
+    int elements = own_matrix() < count ? 4 : 0;  // of a texel; not known to the compiler, which would write them out
+    for (int e = 0; e < elements; ++e) {
+        packed_block = vec4(packed_block.gba, element(2 * texel.y + (e >> 1), 2 * texel.x + (e & 1)));
+    }
+#else
     packed_block = BLOCK_OF(element, texel);
+#endif
 #if SCALED
     ivec2 e = ivec2(texelFetch(row_exponents, at(ivec2(0, texel.y)), 0).rg);
     packed_block.r = scaled(packed_block.r, -e.x);

@@ -32,6 +32,12 @@ uniform ivec2 shape;  // rows and columns of X
 
 layout(location = 0) out vec4 result;
 
+#ifdef SOFTWARE
+#define EACH_STEP for (int s = 0; s < turns; ++s)
+#else
+#define EACH_STEP for (int s = 0; s < STEPS; ++s) if (s < turns)
+#endif
+
 int row_of(int step) {
 #if UPPER
     return t - step;
@@ -47,13 +53,11 @@ void main() {
     if (distance >= 0) {
         int turns = min(distance + 1, steps);
         vec4 X[STEPS];
-        for (int s = 0; s < STEPS; ++s) {
-            if (s < turns) {
-                X[s] = texelFetch(B, at(ivec2(texel.x + left, row_of(s))), 0);
-                for (int i = 0; i < s; ++i) X[s] = subtract_block_product(X[s], block_of_T(row_of(s), row_of(i)), X[i]);
-                X[s] = solved(X[s], block_of_T(row_of(s), row_of(s)));
-                own = distance == s ? X[s] : subtract_block_product(own, block_of_T(texel.y, row_of(s)), X[s]);
-            }
+        EACH_STEP {
+            vec4 x = texelFetch(B, at(ivec2(texel.x + left, row_of(s))), 0);
+            for (int i = 0; i < s; ++i) x = subtract_block_product(x, block_of_T(row_of(s), row_of(i)), X[i]);
+            X[s] = solved(x, block_of_T(row_of(s), row_of(s)));
+            own = distance == s ? X[s] : subtract_block_product(own, block_of_T(texel.y, row_of(s)), X[s]);
         }
     }
     result = without_padding(own, texel, shape);
