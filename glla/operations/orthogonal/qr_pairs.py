@@ -33,7 +33,7 @@ def slices(height: int, limits: Limits) -> tuple[int, int]:
     return count, -(-height // count)
 
 
-def _at_once(limits: Limits) -> dict[str, Define]:
+def at_once(limits: Limits) -> dict[str, Define]:
     """Define of the texels that are fetched at once."""
     return {} if limits.software else {"AT_ONCE": AT_ONCE}
 
@@ -61,7 +61,7 @@ class Steps:
         """Add the steps of one; give the slot of R with the reflectors below its diagonal."""
         rest, cells, (height, width) = self.rest, self.cells, packed(shape)
         uniforms: dict[str, Uniform] = {"size": (height, width), "most": _most(self.limits), **cells.grid}
-        defines = {**cells.defines, **_at_once(self.limits)}
+        defines = {**cells.defines, **at_once(self.limits)}
         first, both = self.sums
         rest.front = source
         for k in range(min(width, height)):
@@ -99,7 +99,7 @@ def add_applied(
         with draft.scope("pair", turn):
             inputs = {"H": packed_, "Q": found.front}
             uniforms: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
-            defines = {**cells.defines, **_at_once(limits)}
+            defines = {**cells.defines, **at_once(limits)}
             draft.draw("qr/project", inputs, sums, uniforms, defines, cells.region(0, 0, texels(columns), count))
             inputs = {"H": packed_, "T": t, "Q": found.front, "W": sums}
             uniforms = {"k": k, "slices": count, "shape": size, **cells.grid}

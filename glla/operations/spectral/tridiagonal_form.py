@@ -7,6 +7,7 @@ The product A x does not wait for the reflector: it is made with the column x it
 
 from __future__ import annotations
 
+from glla.operations.orthogonal.qr_pairs import at_once
 from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
@@ -46,15 +47,15 @@ def plan(n: int, limits: Limits) -> Plan:
         with draft.scope("column", k):
             of_slice = {"height": height, "chunk": -(-height // count)}
             across = Region(first, 0, height - first, count)
-            draft.draw("spectral/eigh/dots", {"A": rest.front}, parts, of_slice, region=across, step=k)
+            draft.draw("spectral/eigh/dots", {"A": rest.front}, parts, of_slice, at_once(limits), across, step=k)
             if count > 1:
                 across = Region(first, 0, height - first, 1)
-                folded = {"slices": count, "height": height, "first": first, "group": GROUP}
-                draft.draw("spectral/eigh/fold", {"D": parts}, sums, folded, region=across)
+                folded = {"slices": count, "height": height, "first": first}
+                draft.draw("spectral/eigh/fold", {"D": parts}, sums, folded, {"GROUP": GROUP}, across)
             left = Region(last, last, height - last, height - last)
             inputs = {"A": rest.front, "D": sums}
             numbers = {"height": height, "terms": height if count == 1 else -(-height // GROUP)}
-            draft.draw("spectral/eigh/update", inputs, rest.back, numbers, region=left, step=k)
+            draft.draw("spectral/eigh/update", inputs, rest.back, numbers, at_once(limits), left, step=k)
             rest.swap()
     return draft.plan({"H": rest.front}, 4 * n**3 // 3)
 

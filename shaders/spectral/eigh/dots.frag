@@ -8,6 +8,10 @@
 // Cost per fragment: 2 fetches and 8 flop per trip, ceil(n/2) trips in all slices; 1 fetch more.
 // LAPACK sytd2.
 
+#ifndef AT_ONCE
+#define AT_ONCE 1  // fetches under way at once: a GPU waits for each, a software rasteriser for none
+#endif
+
 #include "spectral/eigh/column.glsl"
 
 uniform sampler2D A;
@@ -20,14 +24,22 @@ layout(location = 0) out vec4 sums;
 
 void main() {
     ivec2 own = ivec2(gl_FragCoord.xy);
-    int first = own.y * chunk;
+    int first = own.y * chunk, end = min(first + chunk, height);
     vec2 x = below(across(A, k, own.x), own.x, k), y = vec2(0.0);
     if (2 * own.x + 1 > k) {
-        for (int c = max(first, k >> 1); c < min(first + chunk, height); ++c) {
-            vec4 block = texelFetch(A, ivec2(own.x, c), 0);  // of the transpose
-            vec2 other = below(across(A, k, c), c, k);
-            y += block.rg * other.x;
-            y += block.ba * other.y;
+        for (int start = max(first, k >> 1); start < end; start += AT_ONCE) {
+            vec4 block[AT_ONCE];  // of the transpose
+            vec2 other[AT_ONCE];
+            for (int i = 0; i < AT_ONCE; ++i) {
+                block[i] = texelFetch(A, ivec2(own.x, min(start + i, end - 1)), 0);
+                other[i] = across(A, k, min(start + i, end - 1));
+            }
+            for (int i = 0; i < AT_ONCE; ++i) {
+                if (start + i >= end) break;
+                other[i] = below(other[i], start + i, k);
+                y += block[i].rg * other[i].x;
+                y += block[i].ba * other[i].y;
+            }
         }
     }
     vec2 rest = own.y == 0 ? below(x, own.x, k + 1) : vec2(0.0);

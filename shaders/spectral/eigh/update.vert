@@ -6,6 +6,10 @@
 //
 // Householder 1958; Golub and Van Loan, "Matrix computations" (2013), section 8.3.1; LAPACK sytd2.
 
+#ifndef AT_ONCE
+#define AT_ONCE 1  // fetches under way at once: a GPU waits for each, a software rasteriser for none
+#endif
+
 #include "lib/fullscreen.glsl"
 #include "qr/reflector.glsl"
 #include "spectral/eigh/column.glsl"
@@ -25,8 +29,13 @@ float lower_of(vec2 pair, int i) {  // row i
 void main() {
     gl_Position = triangle_corner();
     k = step_of_pass();
+    int end = min(height, (k >> 1) + terms);
     vec2 sums = vec2(0.0);
-    for (int r = k >> 1; r < min(height, (k >> 1) + terms); ++r) sums += texelFetch(D, ivec2(r, 0), 0).ba;
+    for (int r = k >> 1; r < end; r += AT_ONCE) {
+        vec2 found[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; ++i) found[i] = texelFetch(D, ivec2(min(r + i, end - 1), 0), 0).ba;
+        for (int i = 0; i < AT_ONCE; ++i) sums += r + i < end ? found[i] : vec2(0.0);
+    }
     int top = (k + 1) >> 1;
     Reflector h = reflector(lower_of(across(A, k, top), k + 1), sums.y);
     float first = lower_of(across(A, k + 1, top), k + 1);
