@@ -54,7 +54,7 @@ def no_work(tmp_path, monkeypatch):
         ("compare matmul --shader typo.frag --size 8", "shader typo.frag does not compile:\n  typo.frag:17: "),
         (
             "compare matmul --variants inner_product,register_blocked --param SIDE=2",
-            "compare: parameters of these variants are COLUMNS, PASSES, ROWS, UNROLL, got 'SIDE'\n",
+            "compare: parameters of these variants are BUFFERS, COLUMNS, PASSES, ROWS, UNROLL, got 'SIDE'\n",
         ),
         (
             "compare matmul --variants inner_product --param UNROLL=1,3",
@@ -101,12 +101,12 @@ def test_variants_to_trace_that_are_none(capsys, operation):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("compare eig", "invalid choice: 'eig' (choose from"),
+        ("compare eig", " more, got 'eig'; did you mean 'eigh'?"),
         ("compare matmul --size 64:", "64:2048:log8 is 8 sizes from 64 to 2048"),
         ("compare matmul --size 0", "1 to 1000 sizes, from 1 on, got '0'"),
         ("compare matmul --repeats 0", "must be a whole number from 1, got '0'"),
         ("compare matmul --repeats -1", "must be a whole number from 1, got '-1'"),
-        ("compare matmul --baseline lapack", "invalid choice: 'lapack'"),
+        ("compare matmul --baseline lapack", "--baseline must be one of auto, numpy, scipy, none, got 'lapack'"),
         ("compare matmul --seed -1", "must be a whole number from 0, got '-1'"),
         *((f"compare matmul --param {one}", f"must be NAME=V1,V2,... with whole numbers, got {one!r}")
           for one in ("UNROLL", "UNROLL=", "=1", "UNROLL=a", "UNROLL=1,")),
