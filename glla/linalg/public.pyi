@@ -1510,7 +1510,7 @@ def svd(a: Overriding[Given], full_matrices: bool = True, compute_uv: bool = Tru
         `a` is not at least 2-D, not square though `hermitian`, not real, not finite, or a singular value does not fit
         float32; unknown variant.
     LimitError, OutOfMemoryError
-        `a` is larger than a texture, or does not fit the memory.
+        `a` has more rows and columns than a texture's side, and `full_matrices`; or does not fit the memory.
     """
 @overload
 def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *, variant: Literal["bidiagonal", "one_sided"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> SVDResult[Array] | Array: ...

@@ -95,6 +95,14 @@ def test_large_shapes(shape, rng):
 
 
 @every_place
+@pytest.mark.parametrize("shape", [(17000, 3), (4, 17000), (40000, 2)], ids=str)
+def test_shapes_beyond_a_texture(shape, place, rng):
+    a = rng.standard_normal(shape).astype(np.float32)
+    _, s, _ = judged(a, place, full_matrices=False)
+    assert np.abs(np.asarray(glla.svdvals(place(a))) - s).max() < 1e-4 * s[0]
+
+
+@every_place
 def test_a_symmetric_matrix_has_one_triangle(place, rng):
     a = rng.standard_normal((9, 9)).astype(np.float32)
     whole = np.tril(a) + np.tril(a, -1).T
@@ -157,7 +165,7 @@ def test_what_is_refused(rng):
         for function in (glla.svd, glla.svdvals):
             with pytest.raises(NonFiniteError, match="a singular value does not fit float32"):
                 function(place(np.full((3, 3), 2e38, np.float32)))
-    with pytest.raises(LimitError, match="at most on this device"):
+    with pytest.raises(LimitError, match="at most, both added, on this device"):
         kernel.call_plan(forms_of([(20000, 3)]), PLAIN)
 
 

@@ -12,6 +12,8 @@ from glla.errors import ShapeError
 from glla.gl import DeviceLike
 from glla.linalg.caller import Caller
 from glla.linalg.operands import device_of, known_variant, operand, placed, square
+from glla.linalg.orthogonal import qr
+from glla.linalg.products import matmul
 from glla.linalg.spectral.results import SVDResult
 from glla.operations import OPERATIONS
 from glla.operations.spectral.svd import sides
@@ -72,7 +74,7 @@ def svd(
         `a` is not at least 2-D, not square though `hermitian`, not real, not finite, or a singular value does not fit
         float32; unknown variant.
     LimitError, OutOfMemoryError
-        `a` is larger than a texture, or does not fit the memory.
+        `a` has more rows and columns than a texture's side, and `full_matrices`; or does not fit the memory.
     """
     value = _taken("svd", a, hermitian, variant, check_finite)
     options = {"full": full_matrices, "hermitian": hermitian, "vectors": compute_uv, "watched": check_finite}
@@ -144,8 +146,27 @@ def _found(
     """Give the factors, or the values alone, of every matrix."""
     if value.size:
         target = device_of(function, device, value)
+        many = sum(value.shape[-2:]) > target.limits.texture_size
+        if many and value.ndim == 2 and not options.get("full"):
+            return _of_tall(value, results, variant=variant, device=target, check_finite=check_finite)
         return Caller("svd", function, target, check_finite, ("A",), variant, results, options=options).named(value)
     batch, (m, n) = value.shape[:-2], value.shape[-2:]
     left, k, right = sides((m, n), options.get("full", False))
     empty = {"U": np.eye(*left), "S": np.zeros(k), "Vh": np.eye(*right)}
     return {name: np.tile(empty[name].astype(np.float32), (*batch, *[1] * empty[name].ndim)) for name in results}
+
+
+def _of_tall(value: Any, results: tuple[str, ...], **options: Any) -> dict[str, Any]:
+    """Give the factors of one matrix with too many rows, or columns, for a line of texels: those of R, turned by Q."""
+    wide = value.shape[0] < value.shape[1]
+    tall = value.swapaxes(0, 1) if wide else value
+    rest = {name: one for name, one in options.items() if name != "variant"}
+    if results == ("S",):
+        return {"S": svdvals(qr(tall, "r", **rest), **options)}
+    q, r = qr(tall, **rest)
+    inner: Any = svd(r, full_matrices=False, **options)
+    turned: Any = matmul(q, inner.U, **rest)
+    left, right = (inner.Vh.swapaxes(0, 1), turned.swapaxes(0, 1)) if wide else (turned, inner.Vh)
+    largest = np.take_along_axis(left, np.abs(left).argmax(axis=0)[np.newaxis], 0)
+    signs: Any = np.where(largest < 0, np.float32(-1), np.float32(1))
+    return {"U": left * signs, "S": inner.S, "Vh": right * signs.swapaxes(0, 1)}

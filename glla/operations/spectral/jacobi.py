@@ -156,8 +156,8 @@ def plan(n: int, angles: bool = False, count: int = 0, subset: Subset | None = N
 # -- batches ----------------------------------------------------------------------------------------------------------
 
 LARGEST_OF_BATCH, LARGEST_IN_SOFTWARE = 64, 24
-"""Largest order of batched matrices, on a GPU, a guess, and on a software rasteriser: there one of order 24 takes 1.6 ms,
-looped 2.2, one of order 32 takes 4.0 and 2.7."""
+"""Largest order of batched matrices, on a GPU, a guess, and on a software rasteriser: there one of order 24 takes 1.6
+ms, looped 2.2, one of order 32 takes 4.0 and 2.7."""
 
 
 def most(forms: Forms, limits: Limits) -> int:

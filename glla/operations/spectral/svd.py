@@ -15,7 +15,7 @@ from typing import Unpack
 
 import numpy as np
 
-from glla.errors import ConvergenceError, NonFiniteError
+from glla.errors import ConvergenceError, LimitError, NonFiniteError
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.orthogonal import qr
 from glla.operations.orthogonal.qr_pairs import upper
@@ -39,7 +39,7 @@ from glla.operations.spectral.bidiagonal_form import transposed
 from glla.operations.spectral.certificate import ALARM as LIMIT
 from glla.operations.spectral.certificate import of
 from glla.operations.spectral.eigh import EXCEEDS
-from glla.operations.spectral.symmetric import Subset, must_fit
+from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Region, Storage, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -205,6 +205,18 @@ def certificate(shape: Shape, columns: int) -> Plan:
     return draft.plan({"certificate": "certificate"}, 24 * m * n)
 
 
+def must_fit(shape: Shape, limits: Limits) -> None:
+    """Raise LimitError where a line of texels, one for each row and column, does not fit a texture."""
+    most, lines = limits.texture_size, max(sum(shape), 2 * min(shape))
+    if lines > most:
+        raise LimitError(
+            f"svd: A must have {most} rows and columns at most, both added, on this device, got shape {shape}; of a "
+            "tall or wide one full_matrices=False takes more",
+            lines,
+            most,
+        )
+
+
 # -- plans of calls ---------------------------------------------------------------------------------------------------
 
 
@@ -221,7 +233,7 @@ def call_plan(
 ) -> Plan:
     """Plan of a call: the factors, and their read-back where the matrix came from the host."""
     (form,) = forms
-    must_fit("svd", 2 * sum(form.matrix), limits)
+    must_fit(form.matrix, limits)
     draft = Draft("svd")
     a = bring_in(draft, "A", form, limits)
     options = {"full": full, "hermitian": hermitian, "vectors": vectors, "certified": watched}
