@@ -39,7 +39,7 @@ GROUPS = {
     "Invert, and numbers of a matrix": ["inv", "det", "slogdet", "rcond"],
     "Least squares": ["lstsq"],
     "Eigenvalues and singular values": ["eigh", "eigvalsh", "eigh_tridiagonal", "eigen_bounds", "svd", "svdvals"],
-    "From singular values": ["pinv", "matrix_rank", "cond", "polar", "orth", "null_space"],
+    "From singular values": ["pinv", "matrix_rank", "cond", "polar", "orth", "null_space", "sqrtm"],
     "Results": ["PLU", "RREF", "QRResult", "EighResult", "SVDResult", "RefinedSolution", "SlogdetResult"],
     "Arrays": ["Array", "asarray", "from_dlpack"],
     "Shaders of your own": ["kernel", "Kernel", "run", "iterate", "register", "unregister"],

@@ -33,6 +33,7 @@ PLACES = {
     "solve_banded": "glla.linalg.banded:solve_banded",
     "solve_triangular": "glla.linalg.triangular:solve_triangular",
     "solveh_banded": "glla.linalg.banded:solveh_banded",
+    "sqrtm": "glla.linalg.spectral.derived:sqrtm",
     "svd": "glla.linalg.spectral.singular:svd",
     "svdvals": "glla.linalg.spectral.singular:svdvals",
 }

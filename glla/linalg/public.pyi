@@ -47,6 +47,7 @@ __all__ = [
     "solve_banded",
     "solve_triangular",
     "solveh_banded",
+    "sqrtm",
     "svd",
     "svdvals",
 ]
@@ -1465,6 +1466,41 @@ def solveh_banded(ab: Array, b: Any, overwrite_ab: bool = False, overwrite_b: bo
 def solveh_banded(ab: Any, b: Array, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Array: ...
 @overload
 def solveh_banded(ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False, check_finite: bool = True, *, variant: str | None = None, device: DeviceLike | None = None) -> Float32: ...
+@overload
+def sqrtm(A: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
+    r"""Square root of a symmetric matrix without negative eigenvalues, as `scipy.linalg.sqrtm` gives it.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.sqrtm([[4, 0], [0, 9]]).round(4)
+    array([[2., 0.],
+           [0., 3.]], dtype=float32)
+
+    Parameters
+    ----------
+    A : array_like or Array, shape (..., n, n)
+        Real numbers, symmetric: only the lower triangle is read.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    S : ndarray of float32 or Array, shape (..., n, n)
+        Symmetric but for rounding errors, with S S = A to about 60 n u norm(A), u = 2^-24. Eigenvalues of rounding size
+        below zero, to -30 n u norm(A), count as zero. Synchronises.
+
+    Raises
+    ------
+    UnsupportedError
+        A has a negative eigenvalue: its root is complex.
+    ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
+        As `eigh`.
+    """
+@overload
+def sqrtm(A: Array, *, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+@overload
+def sqrtm(A: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Float32: ...
 @overload
 def svd(a: Overriding[Given], full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *, variant: Literal["bidiagonal", "one_sided"] | str | None = None, device: DeviceLike | None = None, check_finite: bool = True) -> Given:
     r"""Singular values and vectors, A = U diag(s) Vh, with the semantics of `numpy.linalg.svd`.

@@ -50,7 +50,7 @@ CALLS |= dict.fromkeys(
     ["det", "inv", "rcond", "slogdet", *(one for one in ("lu_factor", "plu", "rref") if one not in CALLS)], ONE_MATRIX
 )
 CALLS |= dict.fromkeys(["svdvals", "pinv", "matrix_rank", "cond", "polar"], ONE_MATRIX)
-CALLS |= dict.fromkeys(("orth", "null_space"), ONE_MATRIX[::2])
+CALLS |= dict.fromkeys(("orth", "null_space"), ONE_MATRIX[::2]) | {"sqrtm": ONE_MATRIX[2:]}
 BANDS = np.stack([integers(3, 6, RNG) + np.float32([[0], [30], [0]]) for _ in range(2)])
 CALLS |= {  # whose operation has another name
     "solve_banded": [((1, 1), BANDS[0], np.arange(6)), ((1, 1), BANDS, np.ones((2, 6, 3)))],

@@ -148,3 +148,29 @@ def test_what_is_refused(rng):
         glla.pinv(a[0])
     with pytest.raises(ShapeError, match=r"^cond: .*square"):
         glla.cond(a, 1)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 7), (0, 0), (3, 0, 0), (4, 5, 5)], ids=str)
+@pytest.mark.parametrize("placed", [np.asarray, glla.asarray])
+def test_a_square_root(rng, shape, placed):
+    x = rng.standard_normal(shape).astype(np.float32)
+    a = x @ x.swapaxes(-1, -2)
+    root = np.asarray(glla.sqrtm(placed(a)))
+    assert root.dtype == np.float32 and root.shape == shape
+    norm = np.linalg.norm(a, axis=(-2, -1), keepdims=True) if a.size else np.ones(1)
+    assert np.all(np.abs(root.astype(np.float64) @ root - a) <= 60 * shape[-1] * 2.0**-24 * norm)
+
+
+def test_a_root_that_is_complex():
+    np.testing.assert_allclose(glla.sqrtm(np.ones((3, 3))), np.full((3, 3), 1 / np.sqrt(3)), atol=1e-5)
+    with pytest.raises(glla.errors.UnsupportedError, match="sqrtm: A has the eigenvalue -1: its root is complex"):
+        glla.sqrtm(np.diag([1.0, -1.0, 2.0]))
+    with pytest.raises(ShapeError, match=r"^sqrtm: the last two dimensions of A must be square"):
+        glla.sqrtm(np.ones((2, 3)))
+    with pytest.raises(ShapeError, match=r"^pinv: A must be at least two-dimensional"):
+        glla.pinv(3.0)
+
+
+def test_eig_names_eigh():
+    with pytest.raises(AttributeError, match=r"for symmetric A use eigh$"):
+        _ = glla.eig

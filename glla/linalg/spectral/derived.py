@@ -1,4 +1,4 @@
-"""Functions that follow from singular values: pinv, matrix_rank, cond, polar, orth, null_space.
+"""Functions that follow from singular values: pinv, matrix_rank, cond, polar, orth, null_space; and sqrtm, of eigenvalues.
 
 Values up to a part of the largest one, by default max(m, n) 2^-23, count as zero.
 """
@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from glla.array.array import Array
 from glla.array.convert import Float32
-from glla.errors import OptionError, ShapeError, SingularMatrixError, one_of
+from glla.errors import OptionError, ShapeError, SingularMatrixError, UnsupportedError, one_of
 from glla.gl import DeviceLike
 from glla.linalg.operands import operand, placed, square
 from glla.linalg.products import matmul
 from glla.linalg.spectral.singular import svd, svdvals
+from glla.linalg.spectral.symmetric import eigh
 from glla.linalg.systems import inv
+from glla.operations.acceptance import UNIT_ROUNDOFF
 from glla.registry import public
 
 SPACING = 2.0**-23
@@ -66,8 +68,8 @@ def pinv(
         Both `rcond` and `rtol` are given; else as `svd`.
     """
     a = operand("pinv", "A", a, check_finite)
-    part = _part("pinv", a, rcond, rtol)
     u, s, vh = _reduced("pinv", a, hermitian=hermitian, device=device, check_finite=check_finite)
+    part = _part("pinv", a, rcond, rtol)
     if not a.size:
         empty = np.zeros((*a.shape[:-2], *a.shape[:-3:-1]), dtype=np.float32)
         result: Array | Float32 = placed("pinv", empty, check_finite, a)
@@ -218,6 +220,54 @@ def polar(
     turned = factor.swapaxes(-1, -2)
     pair = (turned, scaled) if side == "right" else (scaled, turned)
     return matmul(w, vh, **options), matmul(*pair, **options)  # type: ignore[return-value]
+
+
+@public()
+def sqrtm(
+    A: Any,  # SciPy's name
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array | Float32:
+    """Square root of a symmetric matrix without negative eigenvalues, as `scipy.linalg.sqrtm` gives it.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.sqrtm([[4, 0], [0, 9]]).round(4)
+    array([[2., 0.],
+           [0., 3.]], dtype=float32)
+
+    Parameters
+    ----------
+    A : array_like or Array, shape (..., n, n)
+        Real numbers, symmetric: only the lower triangle is read.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    S : ndarray of float32 or Array, shape (..., n, n)
+        Symmetric but for rounding errors, with S S = A to about 60 n u norm(A), u = 2^-24. Eigenvalues of rounding size
+        below zero, to -30 n u norm(A), count as zero. Synchronises.
+
+    Raises
+    ------
+    UnsupportedError
+        A has a negative eigenvalue: its root is complex.
+    ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
+        As `eigh`.
+    """
+    options: dict[str, Any] = {"device": device, "check_finite": check_finite}
+    w, v = eigh(operand("sqrtm", "A", A, check_finite), **options)
+    values = w.numpy() if isinstance(w, Array) else w
+    largest = np.abs(values).max(axis=-1, initial=0.0, keepdims=True)
+    if (values < -30 * v.shape[-1] * UNIT_ROUNDOFF * largest).any():
+        raise UnsupportedError(
+            f"sqrtm: A has the eigenvalue {values.min():.4g}: its root is complex; use scipy.linalg.sqrtm"
+        )
+    scaled = v * np.sqrt(np.maximum(values, 0))[..., np.newaxis, :]
+    return matmul(scaled, v.swapaxes(-1, -2), **options)
 
 
 @public()
