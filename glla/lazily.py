@@ -44,7 +44,7 @@ def _elsewhere(module: str, name: str) -> str:
     from difflib import get_close_matches
 
     if module == "glla" and hasattr(import_module("numpy.linalg"), name):
-        symmetric = {"eig": "; for symmetric A use eigh", "eigvals": "; for symmetric A use eigvalsh"}.get(name, "")
+        symmetric = "; for symmetric A use eigh" if name in ("eig", "eigvals") else ""
         return f"; use numpy.linalg.{name}(A), for an Array numpy.linalg.{name}(A.numpy()){symmetric}"
     if module == "glla" and hasattr(import_module("glla.errors"), name):
         return f"; it is glla.errors.{name}"

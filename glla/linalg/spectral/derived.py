@@ -1,4 +1,4 @@
-"""Functions that follow from singular values: pinv, matrix_rank, cond, polar, orth, null_space; and sqrtm, of eigenvalues.
+"""Functions that follow from singular values, and sqrtm, which follows from eigenvalues.
 
 Values up to a part of the largest one, by default max(m, n) 2^-23, count as zero.
 """
@@ -259,7 +259,9 @@ def sqrtm(
         As `eigh`.
     """
     options: dict[str, Any] = {"device": device, "check_finite": check_finite}
-    w, v = eigh(operand("sqrtm", "A", A, check_finite), **options)
+    A = operand("sqrtm", "A", A, check_finite)
+    square("sqrtm", "A", A)
+    w, v = eigh(A, **options)
     values = w.numpy() if isinstance(w, Array) else w
     largest = np.abs(values).max(axis=-1, initial=0.0, keepdims=True)
     if (values < -30 * v.shape[-1] * UNIT_ROUNDOFF * largest).any():

@@ -79,44 +79,23 @@ def eigsh(
     sigma : float, optional
         Find the eigenvalues nearest to it, by a dense PLU factorisation of A - sigma I on the device.
     which : {"LM", "SM", "LA", "SA", "BE"}
-        Largest or smallest magnitude, largest or smallest, or half from each end. "SM" takes a definite matrix, or
-        ``sigma=0``.
-    v0 : array_like, shape (n,), optional
-        A vector to start from, besides fixed random ones.
-    ncv : int, optional
-        Columns of the block; rounded up to a multiple of four. By default k + 4.
-    maxiter : int, optional
-        Filters at most, each of 20 to 100 products with the block. By default 300.
-    tol : float
-        Residual relative to the eigenvalue. What float32 makes of it, 32 u norm(A), is always enough; u = 2^-24.
-    return_eigenvectors : bool
-        Also give the vectors.
-    device : Device, str or int, optional
-        As in `glla.asarray`.
+        Largest or smallest magnitude (of a definite matrix), largest, smallest, or half from each end.
+    v0, ncv : array_like of shape (n,), int, optional
+        A vector to start from besides random ones; columns of the block, by default k + 4.
+    maxiter, tol : int, float
+        Filters at most, each of 20 to 100 products with the block, by default 300. Residual relative to the eigenvalue.
+    return_eigenvectors, device
+        Also give the vectors; as in `glla.asarray`.
 
     Returns
     -------
-    w : ndarray of float32, shape (k,)
-        In ascending order. Synchronises with each filter.
-    v : ndarray of float32, shape (n, k)
-        Orthonormal vectors in columns, the largest entry of each positive; if asked for.
+    w, v : ndarray of float32, shapes (k,) and (n, k)
+        In ascending order; orthonormal vectors in columns. Synchronises. Error, cost: ``docs/facts/methods.md``.
 
     Raises
     ------
-    ShapeError, DTypeError, NonFiniteError, OptionError, UnsupportedError
-        A is not square, not real, not finite; k out of range; M given; "SM" of an indefinite matrix.
-    ConvergenceError
-        A residual remains above `tol` after `maxiter` filters.
-
-    Notes
-    -----
-    *Error.* abs(w - w^) <= norm(A v - w v), which the iteration measures, plus about 20 u norm(A). A pair is missed
-    where fewer columns than the multiplicity of an eigenvalue were taken: raise `ncv`. One eigenvalue 100 times as
-    large as the other wanted ones keeps filters short, and they may not converge.
-
-    *Cost.* A filter takes two passes a product, three of A^2 for "LM", and about 90 more.
-
-    Source: Zhou, Saad, Tiago and Chelikowsky 2006.
+    ShapeError, DTypeError, NonFiniteError, OptionError, UnsupportedError, ConvergenceError
+        Unfit operands; M given; "SM" of an indefinite matrix; a residual remains above `tol`.
     """
     if M is not None:
         raise UnsupportedError("eigsh: generalised problems are not solved; pass M=None, and L^-1 A L^-T for M = L L^T")
@@ -246,9 +225,7 @@ def svds(
     ----------
     A : SparseMatrix, sparse matrix of SciPy, array_like or Array, shape (m, n)
         Real numbers.
-    k : int
-        Number of singular values, 1 to min(m, n) - 1.
-    ncv, tol, v0, maxiter
+    k, ncv, tol, v0, maxiter
         As in `eigsh`, of the smaller one of A^T A and A A^T.
     which : {"LM"}
         The largest. The smallest are beyond float32 by products: use `glla.svd` of the dense matrix.
@@ -261,26 +238,13 @@ def svds(
 
     Returns
     -------
-    u : ndarray of float32, shape (m, k)
-        Orthonormal vectors in columns.
-    s : ndarray of float32, shape (k,)
-        In ascending order. Synchronises.
-    vh : ndarray of float32, shape (k, n)
-        Orthonormal vectors in rows.
+    u, s, vh : ndarray of float32, shapes (m, k), (k,), (k, n)
+        Ascending, with orthonormal vectors. Synchronises. Error, cost, sources: ``docs/facts/methods.md``.
 
     Raises
     ------
-    ShapeError, DTypeError, NonFiniteError, OptionError, UnsupportedError
-        A is not a matrix, not real, not finite; k out of range; `which` is another end.
-    ConvergenceError
-        A residual remains above `tol` after `maxiter` filters.
-
-    Notes
-    -----
-    *Error.* The subspace is that of A^T A: vectors of values below sqrt(u) of the largest one, 2.4e-4, are not found.
-    Values are those of A on it, to about 20 u of the largest.
-
-    Sources: Zhou, Saad, Tiago and Chelikowsky 2006; Halko, Martinsson and Tropp 2011.
+    ShapeError, DTypeError, NonFiniteError, OptionError, UnsupportedError, ConvergenceError
+        Unfit operands; `which` is another end; a residual remains above `tol`.
     """
     one_of("svds: solver", solver, ("filtered", "randomized"))
     one_of("svds: return_singular_vectors", return_singular_vectors, (True, False, "u", "vh"))
