@@ -30,7 +30,7 @@ def in_one_texture(plan: Plan, side: int, defines: Mapping[str, shaders.Define])
     They must be temporaries of one type that other steps sample at most. `side`: texels on a side of a texture at most.
     `defines`: for the passes behind barriers. Raises PlanError: another pass samples a slot, and cannot be told where.
     """
-    behind = [step for step in plan.steps if isinstance(step, Pass) and step.barrier and step.parts is None]
+    behind = {step for step in plan.steps if isinstance(step, Pass) and step.barrier and step.parts is None}
     drawn = {slot for step in behind for slot in step.outputs}
     slots = {name: texture(slot) for name, slot in plan.slots.items() if name in drawn}
     kept = {*plan.operands, *plan.results.values()}
@@ -81,11 +81,8 @@ def _moved(
 ) -> Pass:
     """Pass behind a barrier, with the places of its slots in its number."""
     (target,) = step.outputs
-    places, number = list(parts), step.step
-    slots = [target, *(slot for _, slot in sorted(step.inputs.items()))]
-    for place in reversed(range(1 + SAMPLERS)):
-        slot = slots[place] if place < len(slots) else ""
-        number = PLACES * number + (places.index(slot) if slot in parts else 0)
+    places, slots = list(parts), [target, *(slot for _, slot in sorted(step.inputs.items()))]
+    digits = [places.index(slot) * PLACES**digit for digit, slot in enumerate(slots) if slot in parts]
     return replace(
         step,
         inputs={sampler: name if slot in parts else slot for sampler, slot in step.inputs.items()},
@@ -93,7 +90,7 @@ def _moved(
         uniforms={**step.uniforms, "sheet": (sheet.width, sheet.height)},
         defines={**step.defines, **defines},
         region=parts[target],
-        step=number,
+        step=step.step * PLACES ** (1 + SAMPLERS) + sum(digits),
         parts={sampler: parts[slot] for sampler, slot in step.inputs.items() if slot in parts},
     )
 
