@@ -139,12 +139,12 @@ def test_what_is_refused(rng):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 33, 70, 256])
 def test_passes_are_counted_and_nothing_is_read_on_the_way(n):
-    """Of the form 2 (n - 2), of T 9 for each level, of the way back a third of n; three of the certificate."""
+    """Of the form 2 (n - 2), or 3, of T 9 for each level, of the way back a third of n; three of the certificate."""
     levels, form = (n - 1).bit_length(), resident((n, n))
     plan = kernel.plan(form, Limits(software=True))
     way = back.plan((n, n - 1), n, Limits(software=True)).cost.passes if n > 2 else 0
     assert way <= max(n / 2, 9)
-    bare = plan.cost.passes - 9 * levels - 2 * max(n - 2, 0) - way
+    bare = plan.cost.passes - 9 * levels - (2 + (n > 128)) * max(n - 2, 0) - way
     assert bare == 3 + (n > 32) + 4 + 3 + (n > 2)  # scaled, T, values and signs, reflectors
     assert kernel.plan(form, Limits(software=True), certified=True).cost.passes == plan.cost.passes + 3
     assert not any(slot.host for slot in plan.flat.slots.values())

@@ -16,6 +16,9 @@ WHOLE = 128
 """Texels of a row that one fragment sums on a GPU without slices, which take a pass more. With 256 texels a column took
 55 us on an H100, 16 us with 128: fragments and the vertex stage wait for each fetch."""
 
+READY = 64
+"""Texels of a row up to which the change of A derives v and w itself, in software; on a GPU up to `WHOLE`."""
+
 SLICE, GROUP = 64, 8
 """Texels of a slice, and of a group of sums; guesses."""
 
@@ -36,26 +39,34 @@ def plan(n: int, limits: Limits) -> Plan:
     """Plan of the tridiagonal form of an n x n matrix whose entries are near 1.
 
     Operand ``A``, symmetric. Result ``H``: T on the diagonal and below it, the reflectors below that; what is above the
-    diagonal is of no use. 2 (n - 2) passes, 3 (n - 2) with slices.
+    diagonal is of no use. 2 (n - 2) passes; from order 129 on 3 (n - 2), on a GPU from 257 on 4 (n - 2).
     """
     draft, height, size = Draft("tridiagonal form"), texels(n), matrix((n, n))
     rest, count = PingPong(draft, "H", size, draft.operand("A", size)), slices(texels(n), limits)
     parts = draft.slot("sums of slices", Storage(count, height))
     sums = parts if count == 1 else draft.slot("sums", Storage(1, height))
+    apart = height > (READY if limits.software else WHOLE)
+    vectors = draft.slot("v and w", Storage(1, height + 1)) if apart else ""
+    once = at_once(limits)
     for k in range(n - 2):
         first, last = k // 2, max(k - 1, 0) // 2  # final texels are in both textures by then
         with draft.scope("column", k):
             of_slice = {"height": height, "chunk": -(-height // count)}
             across = Region(first, 0, height - first, count)
-            draft.draw("spectral/eigh/dots", {"A": rest.front}, parts, of_slice, at_once(limits), across, step=k)
+            draft.draw("spectral/eigh/dots", {"A": rest.front}, parts, of_slice, once, across, step=k)
             if count > 1:
                 across = Region(first, 0, height - first, 1)
                 folded = {"slices": count, "height": height, "first": first}
                 draft.draw("spectral/eigh/fold", {"D": parts}, sums, folded, {"GROUP": GROUP}, across)
-            left = Region(last, last, height - last, height - last)
-            inputs = {"A": rest.front, "D": sums}
+            left, inputs = Region(last, last, height - last, height - last), {"A": rest.front, "D": sums}
             numbers = {"height": height, "terms": height if count == 1 else -(-height // GROUP)}
-            draft.draw("spectral/eigh/update", inputs, rest.back, numbers, at_once(limits), left, step=k)
+            if vectors:
+                line = Region(last, 0, height + 1 - last, 1)
+                draft.draw("spectral/eigh/vectors", inputs, vectors, {**numbers, "last": height}, once, line, step=k)
+                inputs = {"A": rest.front, "W": vectors}
+                draft.draw("spectral/eigh/update", inputs, rest.back, {}, {"VECTORS": 1}, left, step=k)
+            else:
+                draft.draw("spectral/eigh/update", inputs, rest.back, numbers, once, left, step=k)
             rest.swap()
     return draft.plan({"H": rest.front}, 4 * n**3 // 3)
 
