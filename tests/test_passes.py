@@ -167,6 +167,10 @@ BROKEN = [
     (transferring(*FROM_48, Transfer("b", "c"), c=BUFFER), f"{CROSSES} buffer of 768 bytes to buffer of 768 bytes"),
     (transferring(*FROM_48, b=Buffer.of(Storage(4, 16))), f"{CROSSES} 3x16x4 to buffer of 1024 bytes"),
     (transferring(*FROM_48, b=Buffer.of(Storage(3, 16, 2))), f"{CROSSES} 3x16x4 to buffer of 384 bytes"),
+    (
+        transferring(FILL_W, Transfer("W", "b", first=1), b=Buffer(768, "texels")),
+        f"{CROSSES} 3x16x4 to buffer of 768 bytes",
+    ),
     (transferring(FILL_W, with_block(), TO_BUFFER), "reads b (as Numbers) before any step has written it"),
     (transferring(*FROM_48, with_block(slot="c")), "reads c (as Numbers) before any step has written it"),
     (transferring(FILL_W, with_block(slot="W")), f"pass 1 (block): {IN_BUFFER}(slot='W', "),

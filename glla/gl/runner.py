@@ -306,7 +306,7 @@ class Runner:
             if isinstance(step, Transfer):
                 source = texture(plan.slots[step.source])
                 buffer = textures[step.target].gl.glo
-                calls.append(partial(self._transfers.copy, textures[step.source].gl, source, buffer))
+                calls.append(partial(self._transfers.copy, textures[step.source].gl, source, buffer, 16 * step.first))
                 queued, number = queued + share, number + 1
                 continue
             one = step.first if isinstance(step, Burst) else step

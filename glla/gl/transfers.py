@@ -62,13 +62,13 @@ class Transfers:
         self._calls.check("read back")
         return result
 
-    def copy(self, texture: Any, storage: Storage, buffer: int) -> None:
-        """Queue the copy of a texture, as moderngl has it, into a buffer, by its name.
+    def copy(self, texture: Any, storage: Storage, buffer: int, offset: int = 0) -> None:
+        """Queue the copy of a texture, as moderngl has it, into a buffer, by its name, from a byte of it on.
 
         It takes no `Texture`, because a call kept for the next run would keep it from returning to the pool.
         """
         self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, buffer)
-        self._read_into(texture, storage, 0)
+        self._read_into(texture, storage, offset)
         self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
 
     def _read_into(self, texture: Any, storage: Storage, address: int) -> None:

@@ -76,9 +76,9 @@ class Draft:
         targets = (outputs,) if isinstance(outputs, str) else outputs
         self.steps.append(Dispatch(shader, inputs, targets, groups, uniforms or {}, defines or {}))
 
-    def transfer(self, source: str, target: str, transposed: bool = False) -> None:
-        """Add a copy of a texture into a buffer, or between host and device."""
-        self.steps.append(Transfer(source, target, transposed))
+    def transfer(self, source: str, target: str, transposed: bool = False, first: int = 0) -> None:
+        """Add a copy of a texture into a buffer, from texel `first` on, or between host and device."""
+        self.steps.append(Transfer(source, target, transposed, first))
 
     def host(
         self,

@@ -51,6 +51,7 @@ class Transfer:
     source: str
     target: str
     transposed: bool = False
+    first: int = 0  # texel of a buffer that the copy begins at
 
 
 @dataclass(frozen=True, eq=False)

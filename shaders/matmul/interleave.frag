@@ -15,6 +15,9 @@
 #ifndef ONTO
 #define ONTO 0  // add to `start` (0, 1)
 #endif
+#ifndef BUFFERS
+#define BUFFERS 0  // the targets are in one buffer, one after the other (0, 1)
+#endif
 #ifndef SUBTRACT
 #define SUBTRACT 0  // subtract from it instead, with ONTO (0, 1)
 #endif
@@ -26,6 +29,11 @@
 #include "matmul/mirror.glsl"
 #include "matmul/fold.glsl"
 
+#if BUFFERS
+uniform samplerBuffer targets;
+uniform ivec2 size;  // of a target
+#define OF_TARGET(target, at) texelFetch(targets, ((target) * size.y + (at).y) * size.x + (at).x)
+#else
 uniform sampler2D C0;
 #if ROWS * COLUMNS > 1
 uniform sampler2D C1;
@@ -50,6 +58,19 @@ uniform sampler2D C7;
 #define C6 C0
 #define C7 C0
 #endif
+
+vec4 of_target(int target, ivec2 at) {  // GLSL 3.30 has no array of samplers with a computed index
+    if (target == 0) return texelFetch(C0, at, 0);
+    if (target == 1) return texelFetch(C1, at, 0);
+    if (target == 2) return texelFetch(C2, at, 0);
+    if (target == 3) return texelFetch(C3, at, 0);
+    if (target == 4) return texelFetch(C4, at, 0);
+    if (target == 5) return texelFetch(C5, at, 0);
+    if (target == 6) return texelFetch(C6, at, 0);
+    return texelFetch(C7, at, 0);
+}
+#define OF_TARGET(target, at) of_target(target, at)
+#endif
 #if ONTO
 uniform sampler2D start;
 #define ONTO_START(block) ((SUBTRACT == 1 ? -block : block) + texelFetch(start, texel, 0))
@@ -66,16 +87,6 @@ void main() {
     ivec2 at = source / ivec2(COLUMNS, ROWS);
     int target = (source.y - at.y * ROWS) * COLUMNS + source.x - at.x * COLUMNS;
     at = folded(at);
-    // GLSL 3.30 has no array of samplers with a computed index.
-    vec4 block;
-    if (target == 0) block = texelFetch(C0, at, 0);
-    else if (target == 1) block = texelFetch(C1, at, 0);
-    else if (target == 2) block = texelFetch(C2, at, 0);
-    else if (target == 3) block = texelFetch(C3, at, 0);
-    else if (target == 4) block = texelFetch(C4, at, 0);
-    else if (target == 5) block = texelFetch(C5, at, 0);
-    else if (target == 6) block = texelFetch(C6, at, 0);
-    else if (target == 7) block = texelFetch(C7, at, 0);
-    block = mirrored(block, texel);
+    vec4 block = mirrored(OF_TARGET(target, at), texel);
     result = without_padding(ONTO_START(block), texel, shape);
 }

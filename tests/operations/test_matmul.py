@@ -279,7 +279,7 @@ def test_a_software_rasteriser_multiplies_through_buffers_as_far_as_they_hold_th
 
 
 @pytest.mark.parametrize("onto", [False, True])
-@pytest.mark.parametrize("shape", [(1, 1, 1), (33, 70, 129), (101, 64, 99)], ids=str)
+@pytest.mark.parametrize("shape", [(1, 1, 1), (33, 70, 129), (257, 64, 259)], ids=str)
 def test_buffers_change_no_bit(run, rng, shape, onto):
     a, b = operands(shape, rng, normal)
     start = normal(shape[0], shape[2], rng) if onto else None

@@ -20,6 +20,10 @@ THROUGH_BUFFERS: Parameters = (("BUFFERS", 1), ("COLUMNS", 4), ("ROWS", 2), ("UN
 """Parameters of `register_blocked` on a software rasteriser whose buffers hold the operands."""
 
 
+GATHERED_FROM = 1024
+"""Texels of a target from which the targets are put together through a buffer, in one fetch for eight."""
+
+
 def buffers_hold(limits: Limits, *shapes: Shape) -> bool:
     """Whether it is a software rasteriser whose buffers hold matrices of these shapes."""
     return limits.software and max(texels(rows) * texels(columns) for rows, columns in shapes) <= limits.buffer_texels
@@ -85,14 +89,24 @@ class Blocks:
         """
         operands, widths = self._load(operands, known)
         inputs = {f"C{i}": slot for i, slot in enumerate(self.targets)}
+        storage = texture(self.draft.slots[self.targets[0]])
+        gathered = "BUFFERS" in self.ways and storage.height * storage.width >= GATHERED_FROM
         if "SUBTRACT" in (cut or {}):
             operands, start = {**operands, "start": start}, ""
         inputs |= {"start": start} if start else {}
         uniforms: dict[str, Uniform] = {"shape": shape, **(fold or {})}
-        onto = {**self.size, "ONTO": int(bool(start)), **(put or {})}
+        onto: dict[str, Define] = {**self.size, "ONTO": int(bool(start)), **(put or {})}
         blocks = region and self._blocks(region)
         slice_, cut = {**slice_, **widths, **(fold or {})}, {**self.size, **self.ways, **(cut or {})}
         self.draft.draw("matmul/register_blocked", operands, self.targets, slice_, cut, blocks)
+        if gathered:
+            buffer, every = "C_i as a buffer", Storage(storage.height * len(self.targets), storage.width)
+            if buffer not in self.draft.slots:
+                self.draft.slot(buffer, Buffer.of(every, "texels"))
+            for i, slot in enumerate(self.targets):
+                self.draft.transfer(slot, buffer, first=i * storage.height * storage.width)
+            inputs = {"targets": buffer} | ({"start": start} if start else {})
+            uniforms["size"], onto["BUFFERS"] = (storage.width, storage.height), 1
         self.draft.draw("matmul/interleave", inputs, target, uniforms, onto, region)
 
     def _blocks(self, region: Region) -> Region:
