@@ -127,7 +127,7 @@ class Programs:
             with interrupts.put_off():
                 # moderngl would insert a file at "#include", in comments too, or raise KeyError
                 texts = [stage.text.replace("#include", "# include") for stage in shader.stages.values()]
-                if self._software and not shaders.is_adopted(shader.name) and "samplerBuffer" not in texts[-1]:
+                if self._software and not shaders.is_adopted(shader.name) and not shader.buffers:
                     texts = [text.replace("\n", f"\n{SAMPLED}\n#line 2\n", 1) for text in texts]  # behind the version
                 if "compute" in shader.stages:
                     compute = self.context.compute_shader(*texts)

@@ -49,6 +49,7 @@ bool outside(sampler2D M, ivec2 at, int level) {
 bool outside(isampler2D M, ivec2 at, int level) {
     return level != 0 || any(lessThan(at, ivec2(0))) || any(greaterThanEqual(at, textureSize(M, 0)));
 }
+#ifndef SOFTWARE
 bool outside(samplerBuffer M, int at, int level) {
     return at < 0 || at >= textureSize(M);
 }
@@ -57,6 +58,7 @@ vec4 counted_fetch(samplerBuffer M, int at) {
     if (COUNTED) ++fetch_count;
     return texelFetch(M, at);
 }
+#endif
 vec4 counted_fetch(sampler2D M, ivec2 at, int level) {
     if (COUNTED) ++fetch_count;
     return texelFetch(M, at, level);

@@ -60,14 +60,16 @@ uniform sampler2D C7;
 #endif
 
 vec4 of_target(int target, ivec2 at) {  // GLSL 3.30 has no array of samplers with a computed index
-    if (target == 0) return texelFetch(C0, at, 0);
-    if (target == 1) return texelFetch(C1, at, 0);
-    if (target == 2) return texelFetch(C2, at, 0);
-    if (target == 3) return texelFetch(C3, at, 0);
-    if (target == 4) return texelFetch(C4, at, 0);
-    if (target == 5) return texelFetch(C5, at, 0);
-    if (target == 6) return texelFetch(C6, at, 0);
-    return texelFetch(C7, at, 0);
+    vec4 block;
+    if (target == 0) block = texelFetch(C0, at, 0);
+    else if (target == 1) block = texelFetch(C1, at, 0);
+    else if (target == 2) block = texelFetch(C2, at, 0);
+    else if (target == 3) block = texelFetch(C3, at, 0);
+    else if (target == 4) block = texelFetch(C4, at, 0);
+    else if (target == 5) block = texelFetch(C5, at, 0);
+    else if (target == 6) block = texelFetch(C6, at, 0);
+    else if (target == 7) block = texelFetch(C7, at, 0);
+    return block;
 }
 #define OF_TARGET(target, at) of_target(target, at)
 #endif
