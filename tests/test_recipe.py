@@ -68,11 +68,12 @@ class Tree:
             else:
                 shutil.copy(ROOT / name, folder / name)
         (folder / "benchmarks" / "results").symlink_to(ROOT / "benchmarks" / "results")
-        files, (generate, table) = recipe()
+        files, commands = recipe()
         for name, text in files.items():
             self.write(name, text)
-        assert self.run(*generate.split()[1:]).returncode == 0
-        assert self.run(*table.split()[1:]).returncode == 0
+        for command in commands:
+            outcome = self.run(*command.split()[1:])
+            assert outcome.returncode == 0, outcome.stderr
 
     def read(self, name):
         return (self.folder / name).read_text(encoding="utf-8")

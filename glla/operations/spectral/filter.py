@@ -16,8 +16,8 @@ from glla.passes.cache import cached_plan
 def weights(degree: int, damped: tuple[float, float], anchor: float) -> Array:
     """Weights (a, b, c) of the turns: the polynomial is small in `damped`, and 1 at the eigenvalue `anchor` beyond.
 
-    >>> weights(2, (-1.0, 1.0), 2.0).round(3).tolist()
-    [[0.5, -0.0, 0.0], [0.571, -0.0, -0.143]]
+    >>> (7 * weights(2, (-1.0, 1.0), 2.0)).round(3).tolist()
+    [[3.5, -0.0, 0.0], [4.0, -0.0, -1.0]]
     """
     half, middle = (damped[1] - damped[0]) / 2, (damped[1] + damped[0]) / 2
     first = ratio = half / (anchor - middle)
