@@ -1,5 +1,8 @@
 // Where 16 columns are drawn, from the block on their diagonal on.
 
+#ifndef CHAIN
+#define CHAIN 1  // always part of the chain of a panel
+#endif
 #include "cholesky/chain.glsl"
 
 void main() {
