@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, NoReturn, overload
 
@@ -113,7 +114,8 @@ class Device:
             self._closed = True
             self._loader.release()
             raise
-        self.limits = self.info.limits
+        # Where memory is short, products do not copy their operands into buffers.
+        self.limits = self.info.limits if max_bytes is None else replace(self.info.limits, buffer_texels=0)
         blocking = self.info.software if release_gil is None else release_gil
         self.calls = Calls(self._loader.load_opengl_function, blocking, debug)
         self.staging = Staging(self.calls)

@@ -611,7 +611,7 @@ def _loops(plan: Plan, first: int, names: Mapping[str, str]) -> Iterator[dict[st
         if isinstance(step, Call):
             inner = step.plan.flat
             given = {inner.results[name]: slot for name, slot in step.results.items()} | dict(step.operands)
-            own = {slot: f"{step.name}.{slot}" for slot in inner.slots if slot not in given}
+            own = {slot: _named(names, f"{step.name}.{slot}") for slot in inner.slots if slot not in given}
             yield from _loops(step.plan, first, {**own, **{a: _named(names, b) for a, b in given.items()}})
             first += len(inner.steps)
         else:

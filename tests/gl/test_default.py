@@ -128,7 +128,7 @@ def arguments(name):
     more = {"matmul": (A, A), "solve": (A, A), "lu_solve": ((A, np.int32([0, 1])), A), "cho_solve": ((A, False), A),
             "cho_solve_banded": ((A, False), A),
             "lstsq": (A, A), "solve_triangular": (A, A), "solve_banded": ((1, 0), A, A),
-            "solveh_banded": (A, A)}  # fmt: skip
+            "solveh_banded": (A, A), "eigen_bounds": (A, A[0], A), "eigh_tridiagonal": (A[0], A[0, 1:])}  # fmt: skip
     return more.get(name, (A,))
 
 

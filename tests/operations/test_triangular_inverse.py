@@ -32,6 +32,20 @@ def inverted(run, variant, t, lower, unit, parameters=(), transposed=False):
     return run(plan, T=t).matrix("X", t.shape)
 
 
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("rows", [None, 16, 32, 64])
+def test_panels_update_all_columns_that_are_open(run, rng, rows, lower):
+    """Of a matrix with several panels of several blocks, as a software rasteriser with buffers chooses them."""
+    limits = Limits(software=True, buffer_texels=1 << 20)
+    t, given = stored(MATRICES["lower"](260, 260, rng), lower, False)
+    way = {} if rows is None else {"variant": "blocked", "parameters": (("ROWS", rows), ("BUFFERS", 1))}
+    made = inverse.plan(resident(given.shape), limits, lower=lower, unit_diagonal=False, **way)
+    assert any(step.shader == "matmul/register_blocked" for step in made.flat.steps if hasattr(step, "shader"))
+    x = run(made, T=given).matrix("X", given.shape)
+    limit = 264 * ROUNDOFF * (np.abs(t.astype(np.float64)) @ np.abs(x.astype(np.float64)))
+    assert (np.abs(np.eye(260) - t.astype(np.float64) @ x) <= limit).all()
+
+
 @every_variant
 @every_kind
 @pytest.mark.parametrize("n", SIZES)

@@ -58,11 +58,12 @@ def solve_blocks(
     values: Mapping[str, int],
     first: int = 0,
     rows: tuple[int, int] | None = None,
+    before: int = 0,
 ) -> None:
     """Two passes a block: solve its rows, which are final then, and make the open rows' right-hand sides.
 
     `first`: texel column from which on right-hand sides are solved for. `rows`: the first one in texels, and how many,
-    if not all of them.
+    if not all of them. `before`: rows of texels that were solved before these.
     """
     (low, height), width = rows or (0, texels(shape[0])), texels(shape[1])
     size = block_rows(2 * height, values)
@@ -80,7 +81,7 @@ def solve_blocks(
                 Region(first, top, width - first, count),
             )
             if remaining:
-                left, taken = triangle.open_columns(solved + count, width, first)
+                left, taken = triangle.open_columns(before + solved + count, width, first)
                 draft.draw(
                     "triangular/update",
                     {"T": operand, "X": result, "B": rest.front},

@@ -168,7 +168,7 @@ def _blocked(
             count, before = min(BROADCAST_BLOCK // 2, height - solved), rest.front
             remaining = height - solved - count
             top, first_open = (remaining, 0) if triangle.upper else (solved, solved + count)
-            solve_blocks(draft, operand, result, rest, shape, triangle, values, rows=(top, count))
+            solve_blocks(draft, operand, result, rest, shape, triangle, values, 0, (top, count), solved)
             if remaining:
                 if rest.front == before:  # which holds the open rows
                     rest.swap()
