@@ -196,7 +196,7 @@ ADDED: dict[str, dict[str, int]] = {
         "lines of the package's own files": 1,
         "lines of glla/testing": 20,
         "lines of glla/operations": 2,
-        "lines of glla/web": 8,
+        "lines of glla/web": 13,
     },
 }
 """Lines that a capability brought which came after the counts began: its name, then the counts that it touches."""
