@@ -40,7 +40,8 @@ def recorded():
         for row in run["products"]:
             found = times.setdefault(("matmul", (row["m"], row["k"], row["n"])), {})
             found[row["variant"], tuple(row["parameters"].items())] = row["seconds"]
-        yield run, HARDWARE.measured(**run["rates"]), times
+        kind = SOFTWARE if run["software"] else HARDWARE
+        yield run, kind.measured(**run["rates"]), times
 
 
 def rates(run):
@@ -62,7 +63,8 @@ CASES = [
 @pytest.mark.parametrize(("run", "rates", "operation", "sizes", "times"), CASES)
 def test_the_choice_is_near_the_best_of_every_recorded_product(run, rates, operation, sizes, times):
     m, k, n = sizes
-    limits = Limits(texture_size=32768, uniform_block=4096, software=run["software"], rates=rates)
+    texels = 1 << 27 if "products" in run else 0  # earlier runs had no products through buffers
+    limits = Limits(32768, uniform_block=4096, buffer_texels=texels, software=run["software"], rates=rates)
     chosen = matmul.choose(resident((m, k), (k, n)), limits) if operation == "matmul" else None
     variant, parameters = chosen or syrk.choose(resident((m, k)), limits)
     assert (variant, parameters) in times, "the choice was not measured: measure it, or the variants it knows"
