@@ -1480,7 +1480,7 @@ def sqrtm(A: Overriding[Given], *, device: DeviceLike | None = None, check_finit
     Parameters
     ----------
     A : array_like or Array, shape (..., n, n)
-        Real numbers, symmetric: only the lower triangle is read.
+        Real numbers, symmetric to 30 n u of the largest entry.
     device, check_finite
         As in `matmul`.
 
@@ -1493,7 +1493,7 @@ def sqrtm(A: Overriding[Given], *, device: DeviceLike | None = None, check_finit
     Raises
     ------
     UnsupportedError
-        A has a negative eigenvalue: its root is complex.
+        A is not symmetric, or has a negative eigenvalue: its root is complex.
     ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
         As `eigh`.
     """

@@ -241,7 +241,7 @@ def sqrtm(
     Parameters
     ----------
     A : array_like or Array, shape (..., n, n)
-        Real numbers, symmetric: only the lower triangle is read.
+        Real numbers, symmetric to 30 n u of the largest entry.
     device, check_finite
         As in `matmul`.
 
@@ -254,13 +254,18 @@ def sqrtm(
     Raises
     ------
     UnsupportedError
-        A has a negative eigenvalue: its root is complex.
+        A is not symmetric, or has a negative eigenvalue: its root is complex.
     ShapeError, DTypeError, NonFiniteError, ConvergenceError, LimitError, OutOfMemoryError
         As `eigh`.
     """
     options: dict[str, Any] = {"device": device, "check_finite": check_finite}
     A = operand("sqrtm", "A", A, check_finite)
     square("sqrtm", "A", A)
+    apart = (
+        abs(A - A.swapaxes(-1, -2)) if A.size else A
+    )  # SciPy's takes any matrix, so half of one is not read silently
+    if A.size and float(apart.max()) > 30 * A.shape[-1] * UNIT_ROUNDOFF * float(abs(A).max()):
+        raise UnsupportedError("sqrtm: A is not symmetric; use scipy.linalg.sqrtm")
     w, v = eigh(A, **options)
     values = w.numpy() if isinstance(w, Array) else w
     largest = np.abs(values).max(axis=-1, initial=0.0, keepdims=True)

@@ -167,9 +167,9 @@ def call_plan(
     (form,) = forms
     symmetric.must_fit("eigh", form.matrix[0], limits)
     draft = Draft("eigh")
-    lying = form.resident and form.transposed  # its lower triangle is the upper one of what is stored
+    turned = form.resident and form.transposed  # its lower triangle is the upper one of what is stored
     a = bring_in(draft, "A", form, limits, as_it_lies=True)
-    device_plan = plan(resident(form.matrix), limits, **way, lower=lower != lying, certified=watched, subset=subset)
+    device_plan = plan(resident(form.matrix), limits, **way, lower=lower != turned, certified=watched, subset=subset)
     found = draft.call("pairs", device_plan, A=a)
     results = {"V": found["V"], "w": found["w"]}
     if not form.resident:

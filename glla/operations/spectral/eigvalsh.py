@@ -74,9 +74,9 @@ def call_plan(
     (form,) = forms
     symmetric.must_fit("eigvalsh", form.matrix[0], limits)
     draft = Draft("eigvalsh")
-    lying = form.resident and form.transposed  # its lower triangle is the upper one of what is stored
+    turned = form.resident and form.transposed  # its lower triangle is the upper one of what is stored
     a = bring_in(draft, "A", form, limits, as_it_lies=True)
-    device_plan = plan(resident(form.matrix), limits, **way, lower=lower != lying, subset=subset)
+    device_plan = plan(resident(form.matrix), limits, **way, lower=lower != turned, subset=subset)
     found = draft.call("values", device_plan, A=a)
     if not form.resident:
         return draft.plan({"w": read_texels(draft, found["w"], "w")})
