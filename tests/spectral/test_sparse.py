@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import ConvergenceError, OptionError, ShapeError, UnsupportedError
+from glla.errors import ConvergenceError, OptionError, ShapeError, SingularMatrixError, UnsupportedError
 from glla.operations.spectral import filter as filters
 from glla.sparse.linalg import eigsh, svds
 from glla.sparse.spectral import subspace
@@ -157,6 +157,8 @@ def test_what_cannot_be_done(device):
         eigsh(membrane(10), 5, which="SA", maxiter=1)
     with pytest.raises(UnsupportedError, match="only the largest"):
         svds(a, 2, which="SM")
+    with pytest.raises(SingularMatrixError, match="eigsh: A - sigma I is singular"):
+        eigsh(a, 2, sigma=1.0)
 
 
 # -- singular values --------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
-from glla.errors import OptionError, ShapeError, UnsupportedError, one_of
+from glla.errors import OptionError, ShapeError, SingularMatrixError, UnsupportedError, one_of
 from glla.gl import DeviceLike
 from glla.linalg.factorise import lu_factor
 from glla.linalg.spectral.singular import svd
@@ -194,7 +194,10 @@ def _near(a: SparseMatrix, asked: _Asked, sigma: float) -> tuple[Float64, NDArra
     factors = lu_factor(upload(moved.astype(np.float32), a.device))
     bound = a.rows.norm_of_magnitudes
     solve: Any = partial(lu_solve, factors)
-    return asked.find(Symmetric((a,), bound), Wanted(asked.k, "LM", sigma), solve)
+    try:
+        return asked.find(Symmetric((a,), bound), Wanted(asked.k, "LM", sigma), solve)
+    except SingularMatrixError:
+        raise SingularMatrixError("eigsh: A - sigma I is singular: sigma is an eigenvalue; move it a little") from None
 
 
 def svds(
