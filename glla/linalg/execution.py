@@ -28,7 +28,7 @@ from glla.linalg.operands import refuse_nonfinite_largest
 from glla.linalg.recording import Recorder
 from glla.operations import Operation
 from glla.operations.record import BATCHED, Done
-from glla.passes import Call, Forms, Loop, Plan, Transfer
+from glla.passes import Call, Forms, Loop, Plan, Transfer, shared
 
 Perform = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 """(stage, values) -> results of the stage, by name."""
@@ -196,5 +196,5 @@ def _joined(plan: Plan, calls: list[Part], left: list[Part]) -> Call:
     wanted = {*plan.results.values(), *(slot for step in left for slot in read(step))}
     results = {slot: slot for slot in inside if slot in wanted}
     slots = {slot: plan.slots[slot] for slot in (*outside, *inside)}
-    whole = Plan(plan.operation, slots, tuple(outside), results, tuple(calls)).flat
+    whole = shared(Plan(plan.operation, slots, tuple(outside), results, tuple(calls)).flat)
     return Call(plan.operation, whole, {slot: slot for slot in outside}, results)

@@ -272,7 +272,7 @@ def test_the_bound_grows_with_recent_work_and_falls_again(fresh, monkeypatch):
         del kept
         assert held(fresh) == (0, 2, 0, 32 * TEXEL)
         assert numbers == {1, 2}
-    assert fresh.stats().max_idle_bytes == 48 * TEXEL
+    assert fresh.stats().max_idle_bytes == int(pool.KEPT_OF_WORK * 32 * TEXEL)
     fresh._pool._until = 8
     for _ in range(16):
         fresh.write_texels(texels(1, 1)).release()

@@ -104,7 +104,8 @@ def test_the_third_of_equal_calls_makes_no_texture(record, resident, monkeypatch
         made.append((pool._numbers, sorted(pool._framebuffers)))
     assert made[2] == made[1]
     if resident and record.name == "qr":
-        assert pool.idle_bytes <= 6.1 * operands[0].nbytes  # 6 of a larger one, of which a panel is a smaller part
+        most = 6.1 if glla.default_device().limits.software else 7.1  # 6 of a larger one, of which a panel is less
+        assert pool.idle_bytes <= most * operands[0].nbytes
 
 
 # lu_factor, qr and svd take any stack; what takes one matrix of any shape refuses a stack.
