@@ -325,7 +325,9 @@ def cond(x: Overriding[Given], p: Any = None, *, device: DeviceLike | None = Non
     Returns
     -------
     float32, ndarray of float32, or Array, shape (...)
-        Infinite for a singular matrix. `rcond` estimates the 1-norm's from factors, which is faster.
+        Of a singular matrix infinite, or large where rounding leaves a smallest singular value, as NumPy's: here that
+        is 14 u of the largest one at times, u = 2^-24, so that 10^6 and more may mean singular, see `matrix_rank`.
+        `rcond` estimates the 1-norm's from factors, which is faster.
 
     Raises
     ------

@@ -74,6 +74,13 @@ def test_clusters_keep_their_vectors_orthogonal(gap, device):
     judged(device, *diagonals(wilkinson(41)))
 
 
+@pytest.mark.parametrize("n", [2, 9, 16, 30])
+def test_the_last_root_is_within_its_bracket(n, device):
+    """Sums of its bracket are rounded: one that is too narrow by a rounding costs ten in the largest value."""
+    w, _ = solved(device, np.zeros(n), np.ones(n - 1))
+    assert np.abs(w + 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))).max() <= 6 * 2.0**-24 * w[-1]
+
+
 @pytest.mark.parametrize("n", [2, 3, 5, 31, 33, 100, 255, 256, 257])
 def test_orders(n, device, rng):
     judged(device, 2 * np.ones(n), np.ones(n - 1))

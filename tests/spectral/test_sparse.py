@@ -52,7 +52,7 @@ def test_the_membrane_of_cleve_moler():
     a = glla.sparse.asarray(membrane(64))
     before = a.device.stats().passes
     w, v = eigsh(a, 6, which="SA")
-    assert a.device.stats().passes - before < 1700
+    assert a.device.stats().passes - before <= 1500
     assert round(float(w[0]) * 64**2, 4) == pytest.approx(9.6470, abs=1e-4)
     expected = np.sort(scipy_linalg.eigsh(membrane(64), 6, sigma=0, return_eigenvectors=False))
     np.testing.assert_allclose(w, expected, rtol=1e-5)
@@ -105,7 +105,7 @@ def test_every_format(format):
 def test_the_filter_is_the_polynomial(rng, device):
     a = 2 * np.eye(70) - np.eye(70, k=1) - np.eye(70, k=-1)
     x = rng.standard_normal((70, 4)).astype(np.float32)
-    b = subspace.Symmetric((glla.sparse.asarray(a, device=device),), 4.0)
+    b = subspace.Symmetric((glla.sparse.asarray(a, device=device),), (-4.0, 4.0))
     wanted, w = subspace.Wanted(2, "SA"), np.array([0.5, 0.6, 0.7, 1.0])
     got = b.filtered(glla.asarray(x, device=device), wanted, w, 5).numpy()
     nodes = np.polynomial.chebyshev.Chebyshev.basis(5, domain=(1.0, 4.0))
@@ -145,6 +145,9 @@ def test_what_cannot_be_done(device):
     a = sparse.eye(100, format="csr")
     with pytest.raises(ShapeError, match=r"expected square matrix, but got shape=\(3, 4\)"):
         eigsh(np.ones((3, 4)), 1)
+    for solver in (eigsh, svds):
+        with pytest.raises(ShapeError, match="A must not be empty"):
+            solver(sparse.csr_array((0, 0)), 1)
     with pytest.raises(ShapeError, match="v0"):
         eigsh(a, 2, v0=np.ones(7))
     with pytest.raises(UnsupportedError, match="generalised"):

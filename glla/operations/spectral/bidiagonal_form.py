@@ -4,7 +4,8 @@
       --> QR of each, with signs --> the reflectors applied to u and v
 
 Where a value is near zero the vectors of +s and -s mix in T, and the halves are not orthonormal: QR repairs them
-without harm to the residual, since column i is wrong by u s_1 / s_i and counts s_i.
+without harm to the residual, since column i is wrong by u s_1 / s_i and counts s_i. Nor does it harm that u_i may then
+have the sign of -s.
 """
 
 from __future__ import annotations
@@ -16,9 +17,6 @@ from glla.operations.spectral.symmetric import Subset
 from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Uniform, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
-
-NEAR_ZERO = 64 * 2.0**-24
-"""Values up to n times this part of the largest one count as near zero."""
 
 
 @cached_plan
@@ -69,10 +67,11 @@ def halves(n: int) -> Plan:
 
 
 @cached_plan
-def values(n: int) -> Plan:
-    """Plan of n values ``L``, ascending, in the order of ``S``, descending, a line of texels. One pass."""
-    draft, s = Draft("largest values"), Storage(1, n)
-    draft.draw("spectral/svd/values", {"L": draft.operand("L", s)}, draft.slot("S", s), {"n": n})
+def values(n: int, given: int) -> Plan:
+    """Plan of ``S``, a line of n values, descending, of those of ``L``, ascending, the largest ones. One pass."""
+    draft = Draft("largest values")
+    largest = draft.operand("L", Storage(1, given))
+    draft.draw("spectral/svd/values", {"L": largest}, draft.slot("S", Storage(1, n)), {"n": given})
     return draft.plan({"S": "S"})
 
 
@@ -83,17 +82,6 @@ def straight(n: int) -> Plan:
     inputs = {name: draft.operand(name, size) for name in "QR"}
     draft.draw("spectral/svd/straight", inputs, draft.slot("result", size))
     return draft.plan({"result": "result"})
-
-
-@cached_plan
-def agreed(n: int) -> Plan:
-    """Plan of the values ``S`` and of ``u`` with signs that agree with ``v``; operands ``u``, ``v``, ``H``, ``L``."""
-    draft, size = Draft("signs of u"), matrix((n, n))
-    given = {name: draft.operand(name, size) for name in "Huv"} | {"L": draft.operand("L", Storage(1, 2 * n))}
-    s, result = draft.slot("S", Storage(1, n)), draft.slot("signed u", size)
-    draft.draw("spectral/svd/agree", given, s, {"n": n, "near": n * NEAR_ZERO})
-    draft.draw("spectral/svd/signed", {"u": "u", "S": s}, result, {"n": n})
-    return draft.plan({"S": s, "u": result})
 
 
 @cached_plan
@@ -110,17 +98,16 @@ def plan(n: int, limits: Limits, vectors: bool = True) -> Plan:
     t = draft.call("order 2n", golub_kahan(n), H=h)["T"]
     if not vectors:
         largest = draft.call("eigenvalues of order 2n", sturm.plan(2 * n, Subset(n, n), limits), T=t)["L"]
-        return draft.plan({"S": draft.call("values", values(n), L=largest)["S"]}, 8 * n**3 // 3)
+        return draft.plan({"S": draft.call("values", values(n, n), L=largest)["S"]}, 8 * n**3 // 3)
     found = draft.call("eigenvectors of order 2n", secular.plan(2 * n, limits), T=t)
     half = draft.call("halves", halves(n), X=found["Q"])
     for name in "uv":
         factors = draft.call(f"QR of {name}", qr.plan(resident(shape), limits), A=half[name])
         half[name] = draft.call(f"signs of {name}'s QR", straight(n), **factors)["result"]
-    both = draft.call("signs of u", agreed(n), H=h, L=found["L"], **half)
-    u, v = both["u"], half["v"]
+    s, u, v = draft.call("values", values(n, 2 * n), L=found["L"])["S"], half["u"], half["v"]
     if n > 1:
         u = draft.call("U", back.plan(shape, n, limits), H=h, B=u)["B"]
     if n > 2:
         w = draft.call("reflectors from the right", tridiagonal_form.shifted(n, transposed=True), H=h)["V"]
         v = draft.call("V", back.plan((n, n - 1), n, limits), H=w, B=v)["B"]
-    return draft.plan({"S": both["S"], "U": u, "V": v}, 12 * n**3)
+    return draft.plan({"S": s, "U": u, "V": v}, 12 * n**3)

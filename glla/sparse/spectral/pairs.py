@@ -24,7 +24,7 @@ from glla.sparse.convert import is_scipy
 from glla.sparse.linalg.operators import LinearOperator
 from glla.sparse.linalg.vectors import elements
 from glla.sparse.matrix import SparseMatrix, asarray
-from glla.sparse.spectral.subspace import Float64, Symmetric, Wanted, block, find, orthonormal
+from glla.sparse.spectral.subspace import Float64, Symmetric, Wanted, block, ends, find, orthonormal
 
 GUARD = 4
 """Columns besides those that are wanted: the last ones converge slowly."""
@@ -83,7 +83,7 @@ def eigsh(
     v0, ncv : array_like of shape (n,), int, optional
         A vector to start from besides random ones; columns of the block, by default k + 4.
     maxiter, tol : int, float
-        Filters at most, each of 20 to 100 products with the block, by default 300. Residual relative to the eigenvalue.
+        Filters at most, each of up to 150 products, by default 300. Residual relative to the eigenvalue.
     return_eigenvectors, device
         Also give the vectors; as in `glla.asarray`.
 
@@ -137,6 +137,8 @@ class _Asked:
 
     def __post_init__(self) -> None:
         """Raise where they do not fit."""
+        if not self.n:
+            raise ShapeError(f"{self.function}: A must not be empty")
         _whole(f"{self.function}: k", self.k, 1, max(1, self.n - 1))
         if self.ncv is not None:
             _whole(f"{self.function}: ncv", self.ncv, self.k + 1, self.n)
@@ -177,7 +179,7 @@ def _dense(a: SparseMatrix, asked: _Asked, which: str) -> tuple[Float64, NDArray
 
 def _of_ends(a: SparseMatrix, asked: _Asked, which: str) -> tuple[Float64, NDArray[np.float32]]:
     """Pairs of an end of the spectrum, or of both."""
-    b = Symmetric((a,), a.rows.norm_of_magnitudes)
+    b = Symmetric((a,), ends(a.rows))
     if which == "BE":
         low, high = asked.k // 2, asked.k - asked.k // 2
         parts = [asked.find(b, Wanted(count, end)) for count, end in ((low, "SA"), (high, "LA")) if count]
@@ -192,10 +194,9 @@ def _near(a: SparseMatrix, asked: _Asked, sigma: float) -> tuple[Float64, NDArra
     """Pairs near a number: by products with (A - sigma I)^-1, of dense factors."""
     moved = a.toarray().astype(np.float64) - sigma * np.eye(asked.n)
     factors = lu_factor(upload(moved.astype(np.float32), a.device))
-    bound = a.rows.norm_of_magnitudes
     solve: Any = partial(lu_solve, factors)
     try:
-        return asked.find(Symmetric((a,), bound), Wanted(asked.k, "LM", sigma), solve)
+        return asked.find(Symmetric((a,), ends(a.rows)), Wanted(asked.k, "LM", sigma), solve)
     except SingularMatrixError:
         raise SingularMatrixError("eigsh: A - sigma I is singular: sigma is an eigenvalue; move it a little") from None
 
@@ -265,8 +266,7 @@ def svds(
         found: Any = svd(a.toarray(), full_matrices=False, device=a.device)
         u, s, vh = found
     else:
-        bound = a.rows.norm_of_magnitudes**2
-        b = Symmetric((a, a.T), bound, 0.0)
+        b = Symmetric((a, a.T), (0.0, a.rows.norm_of_magnitudes**2))
         v = upload(asked.find(b, Wanted(asked.k, "LA"))[1], a.device) if solver == "filtered" else _random(b, asked)
         found = svd(a @ v, full_matrices=False)
         u, s, vh = found[0].numpy(), found[1].numpy(), (found[2] @ v.T).numpy()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from math import inf, sqrt
+from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,14 @@ from glla.linalg.orthogonal import qr
 from glla.linalg.spectral.symmetric import eigh
 from glla.operations.acceptance import UNIT_ROUNDOFF
 from glla.operations.sparse import spmv
+from glla.operations.sparse.compressed import Compressed
 from glla.operations.spectral import filter as filters
 from glla.sparse.matrix import SparseMatrix
 
 Float64 = NDArray[np.float64]
 
 
-DEGREES = (20, 60, 100)
+DEGREES = (20, 60, 150)
 """Degrees of the first filters and of all later ones: a high degree on poor eigenvalues would leave float32's range."""
 
 RANGE = 15.0
@@ -42,6 +43,9 @@ of a diagonal matrix are eigenvectors, wanted or not."""
 
 TINY = 2.0**-126
 """In place of the norm of a matrix of zeros."""
+
+BEYOND = 5.0
+"""Logarithm of what a filter may gain beyond the residual that is asked for: the interval to damp is not known well."""
 
 LOST = 7.0
 """Logarithm of the largest quotient of what a filter leaves of two wanted eigenvalues: 14 of 24 bits stay."""
@@ -65,25 +69,30 @@ class Wanted:
             return np.argsort(np.abs(w - self.near), kind="stable")
         return np.argsort({"SA": w, "LA": -w, "LM": -np.abs(w)}[self.which], kind="stable")
 
-    def degree(self, w: Float64, damped: tuple[float, float], bound: float, most: int) -> int:
+    def degree(
+        self, w: Float64, damped: tuple[float, float], ends: tuple[float, float], most: int, excess: float
+    ) -> int:
         """Degree of a filter: what it leaves of one wanted eigenvalue beside another must not drown in rounding.
 
-        Nor may the first one leave float32's range, should an eigenvalue be as far out as the bound.
+        Nor may the first one leave float32's range, should an eigenvalue be at an end, nor a filter take many more
+        products than residuals need that are `excess` times as large as asked for.
         """
-        values = np.append(w[self.order(w)[[0, self.count - 1]]], -bound if self.which == "SA" else bound)
+        far = {"SA": ends[0], "LA": ends[1], "LM": max(ends, key=abs)}[self.which]
+        values = np.append(w[self.order(w)[[0, self.count - 1]]], far)
         values = values**2 if self.which == "LM" else values
         half, middle = (damped[1] - damped[0]) / 2, (damped[1] + damped[0]) / 2
         first, last, end = np.arccosh(np.maximum(np.abs(values - middle) / half, 1.0))
-        least = max((first - last) / LOST, (end - first) / RANGE if most == DEGREES[0] else 0.0, 1 / most)
+        needed = last / (log(max(excess, 1.0)) + BEYOND)
+        least = max((first - last) / LOST, (end - first) / RANGE if most == DEGREES[0] else 0.0, needed, 1 / most)
         return max(1, int(1 / least))
 
-    def damped(self, w: Float64, least: float, bound: float) -> tuple[tuple[float, float], float]:
+    def damped(self, w: Float64, ends: tuple[float, float]) -> tuple[tuple[float, float], float]:
         """Interval of B that a filter damps, of B^2 for "LM", and the eigenvalue that it leaves as it is."""
         values = w[self.order(w)]
         anchor, cut = float(values[0]), float(values[-1])
         if self.which == "LM":
             return (0.0, cut**2), anchor**2
-        return ((cut, bound) if self.which == "SA" else (least, cut)), anchor
+        return ((cut, ends[1]) if self.which == "SA" else (ends[0], cut)), anchor
 
 
 @dataclass(frozen=True)
@@ -91,8 +100,12 @@ class Symmetric:
     """A symmetric operator B on the device: a sparse matrix, or a product of several, the first applied first."""
 
     factors: tuple[SparseMatrix, ...]
-    bound: float  # of the magnitude of its eigenvalues
-    least: float | None = None  # of its eigenvalues, where that is known better than -bound
+    ends: tuple[float, float]  # no eigenvalue is beyond them
+
+    @property
+    def bound(self) -> float:
+        """Of the magnitudes of the eigenvalues."""
+        return max(map(abs, self.ends))
 
     def times(self, x: Array) -> Array:
         """B X."""
@@ -100,12 +113,12 @@ class Symmetric:
             x = one @ x
         return x
 
-    def filtered(self, x: Array, wanted: Wanted, w: Float64, degree: int) -> Array:
+    def filtered(self, x: Array, wanted: Wanted, w: Float64, degree: int, excess: float = inf) -> Array:
         """Filter a block of columns, a multiple of four; as it is where its eigenvalues are all one."""
-        damped, anchor = wanted.damped(w, -self.bound if self.least is None else self.least, self.bound)
+        damped, anchor = wanted.damped(w, self.ends)
         if not damped[0] < damped[1] or damped[0] <= anchor <= damped[1]:
             return x
-        degree = wanted.degree(w, damped, self.bound, degree)
+        degree = wanted.degree(w, damped, self.ends, degree, excess)
         weights = filters.weights(degree, damped, anchor)
         device, factors = x.device, self.factors * (2 if wanted.which == "LM" else 1)
         made = (spmv.rows(one.form, x.shape[1] // 4, device.limits) for one in factors)
@@ -154,13 +167,24 @@ def find(
         before = worst
         if turn < most:
             degree = DEGREES[min(turn, len(DEGREES) - 1)]
-            narrow = step or partial(b.filtered, wanted=wanted, w=values, degree=degree)
+            narrow = step or partial(b.filtered, wanted=wanted, w=values, degree=degree, excess=worst)
             x = orthonormal(narrow(x))
             x = x + noise if turn < len(DEGREES) - 1 else x
     raise ConvergenceError(
         f"{function}: after {most} filters a residual is {worst:.3g} times as large as asked for; raise maxiter, ncv "
         "or tol, or ask for fewer pairs"
     )
+
+
+def ends(rows: Compressed) -> tuple[float, float]:
+    """Bounds of the eigenvalues of a symmetric matrix: the ends of Gershgorin's discs.
+
+    >>> ends(Compressed.of_triplets((2, 2), [0, 0, 1, 1], [0, 1, 0, 1], np.array([2, -1, -1, 5])))
+    (1.0, 6.0)
+    """
+    d = rows.diagonal().astype(np.float64)
+    radii = np.bincount(rows.rows, np.abs(rows.values.astype(np.float64)), len(d)) - np.abs(d)
+    return float((d - radii).min()), float((d + radii).max())
 
 
 def orthonormal(x: Array) -> Array:

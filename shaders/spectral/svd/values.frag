@@ -1,6 +1,6 @@
-// The n largest eigenvalues of the matrix of order 2n, descending: the singular values.
+// The largest eigenvalues of the matrix of order 2n, descending: the singular values.
 //
-// L   a line of texels (eigenvalue, ...) of these, ascending
+// L   a line of n texels (eigenvalue, ...), ascending, all or the largest ones
 // S   a line of texels (value, 0, 0, 0)
 // Cost per fragment: 1 fetch.
 
