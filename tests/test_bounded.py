@@ -26,9 +26,8 @@ from tests.matrix import (
     verdict,
 )
 
-pytestmark = pytest.mark.newer_gl
 
-
+@pytest.mark.newer_gl
 @every_choice
 def test_every_variants_plan_keeps_the_bound(device, name, variant, rng):
     family, wrong = FAMILIES[CALLS[name].family], []

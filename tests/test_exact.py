@@ -26,7 +26,6 @@ from tests.matrix import (
     verdict,
 )
 
-pytestmark = pytest.mark.newer_gl
 INEXACT = ("qr", "lstsq", "rref")  # square roots; pairs of rows that a norm chooses, whose quotients are rounded
 OTHERWISE = (("lu_factor", "row_operations_full"), ("plu", "row_operations_full"))
 """Complete pivoting takes rows and columns in another order."""
@@ -58,6 +57,7 @@ def assert_is(name, found, expected):
         assert (np.asarray(found) == expected).all()
 
 
+@pytest.mark.newer_gl
 @pytest.mark.parametrize(
     ("name", "variant"), [one for one in choices() if one[0] not in INEXACT and one not in OTHERWISE]
 )
@@ -67,6 +67,7 @@ def test_every_variants_plan_is_exact(device, name, variant, rng):
         assert_is(name, run_core(device, name, variant, operands), expected)
 
 
+@pytest.mark.newer_gl
 @pytest.mark.parametrize(("name", "variant", "parameters"), list(settings()), ids=str)
 def test_every_parameter_changes_nothing(device, name, variant, parameters, rng):
     """Exact, and within the bound where there is rounding."""

@@ -64,6 +64,7 @@ def test_shapes_and_values_are_numpys(left, right):
         testing.assert_exact(product.numpy(), expected)
 
 
+@pytest.mark.newer_gl
 @pytest.mark.parametrize("variant", VARIANT_NAMES)
 @pytest.mark.parametrize(("m", "k", "n"), testing.PRODUCT_SHAPES)
 def test_integers_are_exact(variant, m, k, n, rng):

@@ -44,6 +44,7 @@ def error_of(programs, name):
     return str(caught.value)
 
 
+@pytest.mark.newer_gl
 @pytest.mark.parametrize("name", ENTRY_POINTS)
 def test_every_entry_point_compiles_with_its_defaults(kept, name):
     """Its includes are put in, and its lines lead back to it."""
@@ -130,6 +131,7 @@ WRONG = {
 }
 
 
+@pytest.mark.newer_gl
 @pytest.mark.parametrize("case", WRONG)
 def test_errors_are_led_back_to_their_lines(programs, shader_files, case):
     """The tests are run with Mesa held to plain 3.30; see .ci/test."""

@@ -15,8 +15,6 @@ from glla.operations import OPERATIONS
 from glla.passes import Draft, Storage, parameter_space
 from glla.passes.glsl import find as shader
 
-pytestmark = pytest.mark.newer_gl
-
 EVERY = [(operation, variant) for operation in collection.names() for variant in OPERATIONS[operation].variants]
 
 
@@ -50,6 +48,7 @@ def test_figures_are_those_of_the_plans(device, small):
         assert plan.operation.startswith(entry.operation)
 
 
+@pytest.mark.newer_gl
 @pytest.mark.parametrize("n", [1, 35, 70])
 def test_fetches_lie_where_the_headers_say(device, n):
     """The headers' bounds hold the count of every variant, and are no wider than it takes."""
@@ -112,6 +111,7 @@ def test_headers_can_be_calculated(path):
         assert word.startswith("region_") or re.search(rf"\b{plain}\b", text), word
 
 
+@pytest.mark.newer_gl
 def test_fetches_of_a_variant_fall_with_its_blocks(device):
     """What the collection is for: 64 rows and columns, and ever fewer fetches for the same product."""
     found = {entry.variant: entry.fetches for entry in collection.entries(device, ["matmul"], 64)}

@@ -12,8 +12,6 @@ from glla.operations.product import matmul
 from glla.passes import COMPUTE, Draft, Limits, Pass, Region, Storage, parameter_space, resident
 from glla.passes.glsl.find import resolve
 
-pytestmark = pytest.mark.newer_gl
-
 OUT = "layout(location = 0) out vec4 result;\n"
 ANY = Limits(opengl=COMPUTE)
 
@@ -97,6 +95,7 @@ def test_the_plan_itself_runs_as_it_is():
     assert [step for step in map(repr, counting.steps) if step in steps] == steps
 
 
+@pytest.mark.newer_gl
 @pytest.mark.parametrize(
     "name", ["matmul/interleave", "matmul/panel_broadcast", "matmul/compute_tiled", "plu/rank2/eliminate"]
 )
@@ -121,6 +120,7 @@ INSIDE = [
 ]
 
 
+@pytest.mark.newer_gl
 @pytest.mark.parametrize(("variant", "parameters"), INSIDE, ids=str)
 def test_no_fetch_of_a_product_leaves_its_texture(device, variant, parameters):
     if lacks := matmul.VARIANTS[variant].lacks(device.limits):

@@ -26,8 +26,6 @@ from glla.testing import (
 )
 from tests.matrix import small_factors
 
-pytestmark = pytest.mark.threaded
-
 SOFTWARE = Limits(software=True)  # where nothing is fused, and no loop written out, unless it is asked for
 WHOLE = [shape for shape in SHAPES if 0 not in shape]
 # More than one chunk of rows (33, 131), more than 512 rows.
@@ -206,6 +204,7 @@ WAYS = [(norm, {"variant": "blocked", "parameters": (("FUSED", fused),)}) for no
 WAYS += [("partial", {"variant": name}) for name in ONE_COLUMN]
 
 
+@pytest.mark.threaded
 @pytest.mark.parametrize("make", [normal, zeros_and_ties])
 @pytest.mark.parametrize(("pivoting", "way"), WAYS, ids=str)
 def test_all_ways_have_the_bits_of_rank2(device, factorise, rng, pivoting, way, make):
@@ -247,6 +246,7 @@ def exchanges(results, name, count):
     return records[:, :2].reshape(-1)[:count].astype(int).tolist()
 
 
+@pytest.mark.threaded
 @pytest.mark.parametrize("shape", WHOLE + SOME_SHAPES, ids=str)
 def test_the_largest_of_all_that_remains_is_the_pivot(factorise, rng, shape):
     a = normal(*shape, rng)

@@ -27,8 +27,6 @@ from glla.passes.glsl import find
 from glla.testing import JUDGES
 from tests.matrix import SOFTWARE, run_core, verdict
 
-pytestmark = pytest.mark.newer_gl
-
 ORDERS = [1, 2, 5, 33]
 PLACES = {"GPU": Limits(opengl=COMPUTE), "software": Limits(opengl=COMPUTE, software=True, buffer_texels=1 << 16)}
 TABLE = Path(__file__).with_name("passes.txt")
@@ -114,6 +112,7 @@ REFUSED = {
 } | dict.fromkeys(("rref", "plu", "syrk"), ((2, 3, 3),))
 
 
+@pytest.mark.newer_gl
 @pytest.mark.parametrize(
     ("name", "variant"), [(name, variant) for name, one in OPERATIONS.items() for variant in (None, *one.variants)]
 )

@@ -12,8 +12,6 @@ from glla.operations.triangles import triangular
 from glla.passes import PLAIN, Limits, Pass, resident
 from glla.testing import MATRICES, SHAPES, assert_exact, assert_rref, integers, normal
 
-pytestmark = pytest.mark.threaded
-
 SOFTWARE = Limits(software=True)
 WHOLE = [shape for shape in SHAPES if 0 not in shape]
 LARGE = [(131, 131), (1031, 5), (5, 300)]
@@ -60,6 +58,7 @@ def hidden(r, rng):
 # ---- exact -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.threaded
 @pytest.mark.parametrize("shape", WHOLE + LARGE, ids=str)
 @pytest.mark.parametrize("deficiency", [0, 1, 2, 5])
 def test_integers_are_exact(factorise, rng, shape, deficiency):
@@ -140,6 +139,7 @@ def blocked(run, a, pivoting="partial"):
     return results.matrix("R", a.shape), bool((np.abs(u) > 2.0**-8).all()) and healthy
 
 
+@pytest.mark.threaded
 @every_pivoting
 @pytest.mark.parametrize("shape", BLOCKED_SHAPES, ids=str)
 def test_blocked_is_within_its_bound_where_it_is_accepted(run, rng, shape, pivoting):

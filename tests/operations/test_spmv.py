@@ -23,8 +23,6 @@ from glla.operations.sparse.stencil import Stencil
 from glla.passes import Draft, Form, Limits, Tuned
 from glla.testing import JUDGES
 
-pytestmark = pytest.mark.newer_gl
-
 SMALL = [(1, 1), (3, 2), (9, 70), (37, 13), (37, 37)]
 
 

@@ -15,8 +15,6 @@ from glla.operations.host.scaling import both
 from glla.operations.product import matmul
 from glla.passes import PLAIN, Form, Limits, resident
 
-pytestmark = pytest.mark.threaded
-
 
 def forms(*arrays):
     return tuple(Form(array.shape) for array in arrays)
@@ -102,6 +100,7 @@ def test_large_matrices_go_one_by_one(device):
 # -- pivots and diagnostics ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.threaded
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (8, 8), (17, 17), (9, 4), (4, 9), (7, 1), (1, 7), (33, 20)])
 def test_pivots_are_lapacks(records, rng, shape):
     """So are the diagnostics: U's diagonal, and the largest magnitude of each column of U."""
@@ -164,6 +163,7 @@ def test_sizes_are_judged_batched_as_one_by_one(rng):
         assert acceptance.each_near_one(acceptance.largest_of_columns(a)).tolist() == columns
 
 
+@pytest.mark.threaded
 @pytest.mark.parametrize("name", ["inv", "solve", "det"])
 def test_batches_on_the_device_have_the_same_diagnostics(device, records, rng, name):
     batch, given = OPERATIONS[name].batch, tuple(rng.standard_normal((2, 5, 3, 3)).astype(np.float32))

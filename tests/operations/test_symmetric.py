@@ -9,8 +9,6 @@ from glla.errors import ShapeError
 from glla.operations.product import matmul
 from glla.passes import Limits, resident
 
-pytestmark = pytest.mark.threaded
-
 SHAPES = [(1, 1), (1, 40), (40, 1), (2, 3), (3, 2), (7, 7), (8, 8), (9, 4), (33, 5), (5, 33), (65, 66)]
 every_half = pytest.mark.parametrize("variant", matmul.HALVES)
 every_place = pytest.mark.parametrize("on_device", [False, True])
@@ -80,6 +78,7 @@ def test_integers_are_exact(rng, variant, on_device, shape):
         assert is_bitwise_symmetric(c)
 
 
+@pytest.mark.threaded
 @every_half
 @pytest.mark.parametrize("shape", [(130, 97), (97, 131)])
 def test_half_has_the_bits_of_the_whole(rng, variant, shape):

@@ -15,7 +15,7 @@ from glla.operations import OPERATIONS
 from glla.testing import assert_exact, integers
 from tests.beside import PATIENCE, in_thread, run_python
 
-pytestmark = [pytest.mark.timeout(100), pytest.mark.threaded]
+pytestmark = pytest.mark.timeout(100)
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +79,7 @@ def same(found, expected):
         assert found == expected
 
 
+@pytest.mark.threaded
 @pytest.mark.parametrize(("name", "operands"), [(name, operands) for name, *operands in ALL_CALLS])
 def test_functions_give_what_they_give_without_a_queue(gpu, name, operands):
     same(getattr(gpu, name)(*operands).result(PATIENCE), getattr(glla, name)(*operands))
@@ -92,6 +93,9 @@ def test_methods_are_the_functions(name):
     assert [(one.name, one.kind, one.default) for one in own] == [(one.name, one.kind, one.default) for one in theirs]
     assert inspect.getdoc(method) == f"{inspect.getdoc(function).splitlines()[0]}\n\nQueued; see `glla.{name}`."
     assert {one.kind for one in theirs} <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_generated_files_are_those_of_today():
     for file, text in generate.FILES.items():
         assert file.read_text(encoding="utf-8") == text(), "write it again: python -m glla.generate"
 
