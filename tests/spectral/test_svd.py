@@ -206,6 +206,38 @@ def test_small_singular_values_are_right_to_relative_accuracy(shape, rng):
     judged(a, variant="one_sided")
 
 
+@every_place
+@pytest.mark.parametrize("shape", [(60, 7), (7, 60), (2, 30, 5), (9, 9)], ids=str)
+def test_the_bound_of_gram_is_that_of_a_square(shape, place, rng):
+    k, large = min(shape[-2:]), np.float32(1e30)
+    a = rng.standard_normal(shape).astype(np.float32)
+    exact = np.linalg.svd(a.astype(np.float64), compute_uv=False)
+    u, s, vh = (np.asarray(one) for one in glla.svd(place(a), full_matrices=False, variant="gram"))
+    assert (np.abs(s - exact) * exact < 30 * k**0.5 * U * exact[..., :1] ** 2).all()
+    assert np.abs(u * s[..., np.newaxis, :] @ vh - a).max() < 100 * U * np.abs(a).max()
+    for one, wide in (
+        (u.swapaxes(-1, -2) @ u, shape[-2] < shape[-1]),
+        (vh @ vh.swapaxes(-1, -2), shape[-2] >= shape[-1]),
+    ):
+        grown = 1 if wide else (exact[..., 0] / exact[..., -1]).max() ** 2
+        assert np.abs(one - np.eye(k)).max() < 30 * k * U * grown
+    values = np.asarray(glla.svdvals(place(large * a), variant="gram"))
+    assert (np.abs(values / large - exact) * exact < 30 * k**0.5 * U * exact[..., :1] ** 2).all()
+
+
+def test_noise_and_refusals_of_gram(rng):
+    a = (orthogonal(40, rng)[:, :9] * np.geomspace(1, 1e-7, 9)) @ orthogonal(9, rng)
+    s = glla.svdvals(a, variant="gram")
+    assert (np.abs(s - np.geomspace(1, 1e-7, 9)) < 2e-3).all() and (s[np.geomspace(1, 1e-7, 9) < 1e-4] < 2e-3).all()
+    u, s, _ = glla.svd(np.ones((6, 2)), False, variant="gram")
+    assert s[1] < 1e-3 and np.isfinite(u).all()
+    for options, message in (({}, "pass full_matrices=False"), ({"hermitian": True}, "leave it out, or use eigh")):
+        with pytest.raises(OptionError, match=f"^svd: .*{message}"):
+            glla.svd(a[:9] if options else a, variant="gram", **options)
+    with pytest.raises(NonFiniteError, match="does not fit float32"):
+        glla.svdvals(np.full((3, 3), 2e38, np.float32), variant="gram")
+
+
 def test_sweeps(device, rng):
     for n in (4, 16, 40):
         start = np.vstack([np.linalg.qr(rng.standard_normal((n, n)))[1].T, np.eye(n)]).astype(np.float32)

@@ -8,16 +8,20 @@ import numpy as np
 
 from glla.array.array import Array
 from glla.array.convert import Float32
-from glla.errors import ShapeError
+from glla.errors import OptionError, ShapeError
 from glla.gl import DeviceLike
 from glla.linalg.caller import Caller
 from glla.linalg.operands import device_of, known_variant, operand, placed, square
 from glla.linalg.orthogonal import qr
 from glla.linalg.products import matmul
+from glla.linalg.spectral.gram import by_gram, signed
 from glla.linalg.spectral.results import SVDResult
 from glla.operations import OPERATIONS
 from glla.operations.spectral.svd import sides
 from glla.registry import public
+
+GRAM = "gram"
+"""The variant that is made of other operations, and no plan of its own."""
 
 
 @public(numpy="linalg.svd", namespace="svd", options=("full_matrices",))
@@ -56,7 +60,9 @@ def svd(
     hermitian : bool
         A is symmetric: only its lower triangle is read.
     variant : str, optional
-        A key of `glla.operations.spectral.svd.VARIANTS`, for comparisons.
+        A key of `glla.operations.spectral.svd.VARIANTS`, for comparisons; or "gram", by eigenvalues of A^T A, for a
+        tall well-conditioned A: s is off by up to 30 sqrt(k) u s_1^2 / s, so values below sqrt(u) s_1 = 2.4e-4 s_1 are
+        noise, and U^T U by 30 k u (s_1 / s_k)^2, which is not judged, u = 2^-24. Of a wide A that is V.
     device, check_finite
         As in `matmul`.
 
@@ -103,7 +109,7 @@ def svdvals(
     x : array_like or Array, shape (..., m, n)
         Real numbers; any shape and rank.
     variant : str, optional
-        A key of `glla.operations.spectral.svd.VARIANTS`, for comparisons.
+        As in `svd`: of "gram" values below sqrt(u) s_1 = 2.4e-4 s_1 are noise.
     device, check_finite
         As in `matmul`.
 
@@ -130,7 +136,10 @@ def _taken(function: str, a: Any, hermitian: bool, variant: str | None, check_fi
         raise ShapeError(f"{function}: A must be at least two-dimensional, got shape {value.shape}; reshape it")
     if hermitian:
         square(function, "A", value)
-    known_variant(function, OPERATIONS["svd"], variant)
+    if variant != GRAM:
+        known_variant(function, OPERATIONS["svd"], variant)
+    elif hermitian:
+        raise OptionError(f'{function}: variant="gram" is for tall A; leave it out, or use eigh, if A is symmetric')
     return value
 
 
@@ -146,6 +155,9 @@ def _found(
     """Give the factors, or the values alone, of every matrix."""
     if value.size:
         target = device_of(function, device, value)
+        if variant == GRAM:
+            full = options.get("full", False)
+            return by_gram(function, value, results, full, device=target, check_finite=check_finite)
         many = sum(value.shape[-2:]) > target.limits.texture_size
         if many and value.ndim == 2 and not options.get("full"):
             return _of_tall(value, results, variant=variant, device=target, check_finite=check_finite)
@@ -167,6 +179,5 @@ def _of_tall(value: Any, results: tuple[str, ...], **options: Any) -> dict[str, 
     inner: Any = svd(r, full_matrices=False, **options)
     turned: Any = matmul(q, inner.U, **rest)
     left, right = (inner.Vh.swapaxes(0, 1), turned.swapaxes(0, 1)) if wide else (turned, inner.Vh)
-    largest = np.take_along_axis(left, np.abs(left).argmax(axis=0)[np.newaxis], 0)
-    signs: Any = np.where(largest < 0, np.float32(-1), np.float32(1))
-    return {"U": left * signs, "S": inner.S, "Vh": right * signs.swapaxes(0, 1)}
+    left, right = signed(left, right)
+    return {"U": left, "S": inner.S, "Vh": right}
