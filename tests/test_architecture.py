@@ -282,7 +282,6 @@ def plans_of_wrapped():
             linear.elementwise.unary(a, "positive", side),
             linear.elementwise.binary(a, a, "less", side),
             linear.elementwise.where(truth, a, a, side),
-            linear.elementwise.clip(a, a, a, side),
             *(linear.fold.fold(a, one, axes, side) for one in ("sum", "any") for axes in ((0,), (0, 2), (2,))),
             linear.fold.place(line.broadcast_to((3, 9)), "argmax", (1,), side),
             linear.fold.place(View.of((700,), dtype), "argmin", (0,), side),

@@ -119,15 +119,6 @@ def where(condition: Resident, a: Resident, b: Resident) -> Resident:
     )
 
 
-def clip(a: Resident, low: Resident, high: Resident) -> Resident:
-    """Clip elements to two bounds, in the type of `a`; NaN propagates."""
-    same_device("clip", a, low, high)
-    shape = broadcast_shape("clip", a.shape, low.shape, high.shape)
-    dtype = promoted(a.dtype, low.dtype, high.dtype)
-    one, lower, upper = (layouts.as_type(each, dtype) for each in (a, low, high))
-    return layouts.computed(strided.clip, shape, dtype, A=one, B=lower, C=upper)
-
-
 def _as_matrix(a: Resident) -> Resident:
     """Return an operand of at most two dimensions as a packed matrix: a vector is a row."""
     if a.view is None:

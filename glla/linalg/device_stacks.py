@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,6 @@ from glla.gl import Device
 from glla.linalg.operands import refuse_nonfinite_largest
 
 Host = NDArray[np.float32]
-
-Part = TypeVar("Part")
 
 READ_AT_ONCE = 2**24
 """Most bytes of matrices that are gathered at a time to be read back."""

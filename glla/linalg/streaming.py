@@ -79,7 +79,7 @@ def lu_solve(call: Substitution, index: Index, lu: Float32, b: Float32) -> Resul
     """Solve for all columns of `b` with factors of the host."""
     piv, transposed = call.exchanges_of(index), bool(call.options["transposed"])
     left, right, exponents = host_step(scaling.SCALE)(scaling.scaled)(lu, b)
-    if not scaling.safe_factors(left):
+    if not scaling.each_safe(left[np.newaxis])[0]:
         return {"X": scaling.in_float64(lu, b, permutation_of(piv, len(lu)), transposed)}
     with explained("lu_solve", lu):
         held = upload(left, call.device).texture

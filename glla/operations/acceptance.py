@@ -310,6 +310,11 @@ def inverse_is_large(inverse_norm: Any, largest: Floats, above: float = CHECK_PI
     return ~(inverse_norm * UNIT_ROUNDOFF * np.sqrt(largest.shape[-1]) * np.max(largest, axis=-1) <= above)
 
 
+def needs_pivot_check(values: Values, u: Floats, largest: Floats) -> bool:
+    """Whether a pivot is small beside its column, or the inverse large, by the solutions for random numbers."""
+    return some_small(u, largest) or bool(inverse_is_large(norm_of_probes(values["probe_solutions"]), largest))
+
+
 def suspects(u: Floats, largest: Floats) -> NDArray[np.intp]:
     """Places of the pivots that a close look compares with their rounding errors; none where one of them is zero."""
     places = np.flatnonzero(np.isfinite(u))

@@ -445,13 +445,6 @@ def _bounds(n: int) -> dict[str, Uniform]:
     return {"bounds": (MOST_ERROR, least_left(n)), "normal": NORMAL, "regular": (DOMINANT, LARGEST_RATIO)}
 
 
-def rejected_bands(
-    operands: Any, matrices: Array, diagnostics: NDArray[np.float32], **options: Any
-) -> NDArray[np.intp]:
-    """Places of the matrices that are solved again."""
-    return np.flatnonzero(fails(diagnostics[:, 0], matrices.shape[-2]))
-
-
 # -- the record -------------------------------------------------------------------------------------------------------
 
 
@@ -467,7 +460,7 @@ _BATCH = Batch(
     most,
     batched,
     Layout(lambda forms: forms[1].matrix, 1, lambda forms: DIAGNOSTICS),
-    Filter(rejected_bands),
+    Filter(lambda operands, x, diagnostics, **options: np.flatnonzero(fails(diagnostics[:, 0], x.shape[-2]))),
     resident_stack,
 )
 

@@ -220,7 +220,7 @@ def _read(draft: Draft, made: Mapping[str, str], forms: Forms, limits: Limits) -
 
 
 def example_of_system(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
-    """A band, and a right-hand side."""
+    """A band, or a factor U = L^T in the upper storage, and a right-hand side."""
     return (*example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
 
 
@@ -292,11 +292,6 @@ def scaled_factor(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Intege
     return factor_system(largest, lambda e: shifted(c, lower, e), c, b)
 
 
-def example_of_factor(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
-    """A factor in the upper storage, U = L^T, and a right-hand side."""
-    return (*example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
-
-
 BY_FACTORS = Kind("cho_solve_banded", _by_factors, scaled_factor)
 """Systems with the factor of a band."""
 
@@ -310,7 +305,7 @@ CHO_SOLVE_BANDED = Operation(
     flops=flops_of_substitution,
     device_plan=substitution,
     call_plan=partial(whole_solution, BY_FACTORS),
-    example=example_of_factor,
+    example=example_of_system,
     settle=settle_solve,
     batch=stack_banded.batch(stack_banded.substitute, partial(fallback_with_factors, BY_FACTORS), ZERO),
     function=Function(arguments=lambda c, b: ((c, False), b), vectors={"B": 1}),

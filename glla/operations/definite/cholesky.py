@@ -14,7 +14,7 @@ from glla.operations.acceptance import near_one
 from glla.operations.definite import stack_definite
 from glla.operations.definite.cholesky_blocks import InPanels, InWholePanels, block16, rank2, sixteen
 from glla.operations.host import scaling
-from glla.operations.layouts import blocks
+from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.layouts.shapes import square
 from glla.operations.record import (
@@ -200,13 +200,7 @@ def _factored(
     """Add the factorisation, and the read-back of the diagonal of L."""
     shape = forms[0].matrix
     made = draft.call("factor", plan(resident(shape), limits, **way), A=a)["L"]
-    return {"L": made, "diagonal": read_diagonal(draft, made, shape[0], limits)}
-
-
-def read_diagonal(draft: Draft, c: str, n: int, limits: Limits, name: str = "diagonal of L") -> str:
-    """Add the read-back of the diagonal of a factor, or of another matrix."""
-    made = draft.call("diagonal", blocks.gather((n, n), (n, 1), down=(1, 1)), A=c)["block"]
-    return read_back(draft, made, (n, 1), limits, name)
+    return {"L": made, "diagonal": read_diagonal(draft, made, shape[0], limits, "diagonal of L")}
 
 
 DENSE = Kind("cholesky", _factored, scaling.of_definite)

@@ -21,6 +21,7 @@ from glla.operations.host import scaling
 from glla.operations.host.refinement import Refinement
 from glla.operations.host.scaling import Float64, Integers, scaled_back
 from glla.operations.host.substitution import of_given_factors
+from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.layouts.shapes import aligned, by_factors, system
 from glla.operations.record import FALLBACK, Array, Continue, Done, Function, Operation, Taken, Values, Verdict, Way
@@ -116,7 +117,7 @@ def fallback_with_factors(kind: Kind, forms: Forms, limits: Limits, *, lower: bo
 def _by_factors(draft: Draft, c: str, b: str, forms: Forms, limits: Limits, lower: bool) -> dict[str, str]:
     """Add the diagonal of the factor, read back, and both substitutions."""
     n, columns = forms[1].matrix
-    diagonal = cholesky.read_diagonal(draft, c, n, limits)
+    diagonal = read_diagonal(draft, c, n, limits, "diagonal of L")
     return {"diagonal": diagonal, "X": substitute(draft, c, b, (n, columns), limits, lower)}
 
 
@@ -209,9 +210,8 @@ def _factored(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     a = draft.operand("A", HostArray((n, n)))
     scaled, exponents = draft.slot("scaled A", HostArray((n, n))), draft.slot("exponents", HostArray((n, 1)))
     draft.host(cholesky.SCALED, scaling.equilibrated, (a,), (scaled, exponents))
-    plan = cholesky.plan(resident((n, n)), limits, **way)
-    factor = draft.call("factor", plan, A=upload(draft, scaled, (n, n), limits))["L"]
-    results = {"C": factor, "diagonal": cholesky.read_diagonal(draft, factor, n, limits), "exponents": exponents}
+    made = cholesky.DENSE.add(draft, upload(draft, scaled, (n, n), limits), forms, limits, **way)
+    results = {"C": made["L"], "diagonal": made["diagonal"], "exponents": exponents}
     after = Transition("the factor is accepted", REFINE, partial(correction, n, columns, limits))
     return draft.plan(results, after=(cholesky.NOT_DEFINITE, after))
 

@@ -25,6 +25,7 @@ from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF
 from glla.operations.definite import cholesky, stack_definite
 from glla.operations.elimination import fallback
 from glla.operations.host.scaling import Integers, equilibrated
+from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload
 from glla.operations.layouts.shapes import square
 from glla.operations.product import matmul
@@ -185,7 +186,7 @@ def _inverted(draft: Draft, a: str, shape: Shape, limits: Limits, **way: Unpack[
     made = draft.call("inverse", device_plan, A=a)
     found = {"X": made["X"]}
     for name, matrix_ in (("diagonal", "L"), ("diagonal of X", "X")):
-        found[name] = cholesky.read_diagonal(draft, made[matrix_], shape[0], limits, f"diagonal of {matrix_}")
+        found[name] = read_diagonal(draft, made[matrix_], shape[0], limits, f"diagonal of {matrix_}")
     return found
 
 

@@ -9,10 +9,10 @@ from glla.operations.host.scaling import both
 from glla.operations.host.span import (
     FLOAT32,
     FLOAT64,
+    MOST_WORK,
     Echelon,
     echelon,
     is_exact,
-    is_small_modulo_prime,
     pivots_modulo_prime,
 )
 from glla.operations.record import Array
@@ -37,7 +37,7 @@ def by_float64(a: Array) -> tuple[Array, Pivots]:
     for sweeps in (0,) if exact else (0, SWEEPS):
         rows, columns = both(wide, sweeps)
         form = echelon(np.ldexp(wide, -rows - columns), FLOAT64 if exact else FLOAT32)
-        if exact and form.pivots != leading and is_small_modulo_prime(a.shape, len(form.pivots)):
+        if exact and form.pivots != leading and a.size * len(form.pivots) <= MOST_WORK:
             form = echelon(np.ldexp(wide, -rows - columns), FLOAT64, pivots_modulo_prime(wide))
         forms.append((form, columns[0]))
         if form.pivots == leading:

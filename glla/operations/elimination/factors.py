@@ -48,11 +48,6 @@ class FactorSlots:
         scaled = {"row_exponents": self.row_exponents, "column_exponents": self.column_exponents}
         return {name: slot for name, slot in (named | scaled).items() if slot}
 
-    @property
-    def as_scaled(self) -> FactorSlots:
-        """Factors of the matrix as it was scaled."""
-        return replace(self, row_exponents="", column_exponents="")
-
 
 def factor(
     draft: Draft,
@@ -162,14 +157,14 @@ def probe(draft: Draft, factors: FactorSlots, limits: Limits) -> str:
     made = draft.slot("probes", HostArray((n, PROBES)))
     draft.host("random right-hand sides", lambda: (probes(n),), (), (made,))
     b = upload(draft, made, (n, PROBES), limits)
-    x = substitute(draft, factors.as_scaled, b, PROBES, limits)
+    x = substitute(draft, replace(factors, row_exponents="", column_exponents=""), b, PROBES, limits)
     return read_back(draft, x, (n, PROBES), limits, "probe solutions")
 
 
-def upload_records(draft: Draft, name: str, steps: int) -> str:
-    """Add an operand of pivot records that comes from the host; give the slot of the texture."""
+def upload_records(draft: Draft, steps: int) -> str:
+    """Add the operand ``pivots``, records that come from the host; give the slot of the texture."""
     storage = Storage(1, steps)
-    return write_texels(draft, draft.operand(name, texels_of(storage)), storage)
+    return write_texels(draft, draft.operand("pivots", texels_of(storage)), storage)
 
 
 @cached_plan

@@ -297,10 +297,7 @@ def _usual(forms: Forms, values: Values) -> Verdict:
     n = forms[0].shape[-1]
     if acceptance.in_bounds(values, n) and (len(forms) == 1 or _right_near_one(values)):
         u, largest = acceptance.of_diagonal(values["diagonal"], n)
-        small = acceptance.some_small(u, largest)
-        if small or acceptance.inverse_is_large(acceptance.norm_of_probes(values["probe_solutions"]), largest):
-            return _watched(values, u, {})
-        return Done()
+        return _watched(values, u, {}) if acceptance.needs_pivot_check(values, u, largest) else Done()
     if not all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False)):
         return Done()  # let through on purpose
     return Continue(FALLBACK)

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import GrowthWarning, NonFiniteError, OptionError, ShapeError, SingularMatrixError
+from glla.errors import GrowthWarning, NonFiniteError, OptionError, SingularMatrixError
 from glla.operations import acceptance
 from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF, overflow, size_near_one
 from glla.operations.elimination import plu_batches
@@ -20,7 +20,8 @@ from glla.operations.elimination.counts import flops, steps
 from glla.operations.elimination.panels import PANEL, factors_by
 from glla.operations.elimination.pivot import NORMS, FactorSearch, known, rank2
 from glla.operations.host.scaling import exponents
-from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, upload
+from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, upload, watch
+from glla.operations.layouts.shapes import one_matrix
 from glla.operations.product.register_blocks import buffers_hold
 from glla.operations.record import (
     BATCHED,
@@ -43,7 +44,6 @@ from glla.operations.record import (
     builder,
     kept,
 )
-from glla.operations.reduce import max_magnitude
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -254,11 +254,9 @@ def call_plan(
     device_plan = plan((form.on_device,), limits, **way, pivoting=pivoting)
     made = draft.call("factor", device_plan, A=a)
     results = dict(made)
-    largest = draft.call("largest A", max_magnitude(shape), A=a)["max"]
-    results["largest_A"] = read_texels(draft, largest, "largest_A")
+    watch(draft, "A", a, shape, results)
     u = draft.call("U", factor(shape, "U"), LU=made["LU"])["U"]
-    largest = draft.call("largest U", max_magnitude((k, n)), A=u)["max"]
-    results["largest_U"] = read_texels(draft, largest, "largest_U")
+    watch(draft, "U", u, (k, n), results)
     results["exchanges"] = read_texels(draft, made["pivots"], "exchanges")
     if pivoting != "partial":
         results["health_read"] = read_texels(draft, made["health"], "health_read")
@@ -315,8 +313,7 @@ def fallback_plan(
     after: tuple[Transition, ...] = ()
     if norm in BLOCK_NORMS:
         results["health_read"] = read_texels(draft, made["health"], "health_read")
-        largest = draft.call("largest A", max_magnitude(shape), A=packed_a)["max"]
-        results["largest_A"] = read_texels(draft, largest, "largest_A")
+        watch(draft, "A", packed_a, shape, results)
         worse = partial(fallback_plan, Form(shape), limits, pivotings, False, True, **way)
         after = (Transition(WORSE, _instead(pivoting), worse),)
     results["packed LU"] = read_back(draft, made["LU"], shape, limits, "LU_read")
@@ -367,12 +364,6 @@ def scaled_by_one(a: Array) -> tuple[Array, NDArray[np.intc]]:
     """Scale a matrix by one power of two so that its largest entry is near 1; give the exponent, too."""
     exponent = exponents(np.max(np.abs(a), keepdims=True))
     return np.ldexp(a.astype(np.float64), -exponent).astype(np.float32), exponent
-
-
-def _check(forms: Forms) -> None:
-    (a,) = forms
-    if a.stack:
-        raise ShapeError(f"plu: A must be two-dimensional, got shape {a.shape}; reshape it")
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -561,7 +552,7 @@ PLU = Operation(
     formula="A = P L U",
     operands=("A",),
     results=("P", "L", "U"),
-    check=_check,
+    check=partial(one_matrix, "plu"),
     flops=lambda forms: forms[0].count * flops(forms[0].matrix),
     device_plan=plan,
     call_plan=call_plan,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ShapeError
 from glla.operations import acceptance
 from glla.operations.elimination import equilibrate, factors, known, plu
 from glla.operations.elimination.decided import by_float64, by_tolerance
@@ -18,6 +17,7 @@ from glla.operations.elimination.panels import factors_by
 from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch
 from glla.operations.layouts import blocks
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, texels_of, watch, write_texels
+from glla.operations.layouts.shapes import one_matrix
 from glla.operations.product.register_blocks import buffers_hold
 from glla.operations.record import (
     Array,
@@ -34,7 +34,6 @@ from glla.operations.record import (
     builder,
     kept,
 )
-from glla.operations.reduce import max_magnitude
 from glla.operations.triangles import triangular
 from glla.operations.triangles.solved_blocks import Triangle
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, PingPong, Plan, Region, Transition, resident
@@ -199,8 +198,7 @@ def call_plan(
     results: dict[str, str] = {}
     a = bring_in(draft, "A", form, limits)
     if tol or form.resident:
-        largest = draft.call("largest A", max_magnitude(shape), A=a)["max"]
-        results["largest_A"] = read_texels(draft, largest, "largest_A")
+        watch(draft, "A", a, shape, results)
     scales: dict[str, str] = {}
     if not tol:
         scales = draft.call("equilibrate", equilibrate.plan(shape), A=a)
@@ -372,7 +370,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
             accepted = acceptance.first_rounded_off(u, largest, values["errors"], MARGIN) is None
         else:
             accepted = _accepted(shape, values, u, largest)
-            if accepted and (acceptance.some_small(u, largest) or _inverse_is_large(values, largest)):
+            if accepted and acceptance.needs_pivot_check(values, u, largest):
                 if acceptance.zero_pivot(u) is None:
                     return Continue(PIVOT_CHECK)
                 accepted = False
@@ -382,10 +380,6 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         tolerances = (0.0, EPSILON) if tol is None else (float(tol[0]), 0.0)
         return Continue(THROUGH, {"tolerances": np.array([tolerances], dtype=np.float32)})
     return Continue(DECIDED)
-
-
-def _inverse_is_large(values: Values, largest: acceptance.Floats) -> bool:
-    return bool(acceptance.inverse_is_large(acceptance.norm_of_probes(values["probe_solutions"]), largest))
 
 
 def _accepted(shape: Shape, values: Values, u: acceptance.Floats, largest: acceptance.Floats) -> bool:
@@ -400,8 +394,12 @@ def _accepted(shape: Shape, values: Values, u: acceptance.Floats, largest: accep
             return False
     elif not _in_range(values):
         return False
-    sound = _pairs_sound if "pivots_even" in values else _blocks_sound
-    if not sound(shape, values, scale):
+    if "pivots_even" in values:
+        smallest = float(records(values, shape, values["pivoting"])[1][2])  # large pivots are none of rounding errors
+        sound = _pairs_found(shape, values, scale) and smallest >= SURE * scale / 2
+    else:  # partial pivoting is judged by its growth alone
+        sound = values["pivoting"] == "partial" or acceptance.health_accepted(values["health"], scale, min(shape))
+    if not sound:
         return False
     return not acceptance.grew(acceptance.growth(u, largest, scale), min(shape)) and bool((np.abs(u) > tol).all())
 
@@ -410,17 +408,6 @@ def _in_range(values: Values) -> bool:
     """Whether the matrix was scaled by moderate powers of two."""
     largest = max(np.max(np.abs(values[f"{line}_exponents"])) for line in ("row", "column"))
     return bool(largest <= acceptance.NEAR_ONE)
-
-
-def _blocks_sound(shape: Shape, values: Values, scale: float) -> bool:
-    """Whether blocked factors with a block norm are accepted; partial pivoting is judged by its growth alone, later."""
-    return values["pivoting"] == "partial" or acceptance.health_accepted(values["health"], scale, min(shape))
-
-
-def _pairs_sound(shape: Shape, values: Values, scale: float) -> bool:
-    """As `_pairs_found`, and whether the pivots are so large that they are none of rounding errors."""
-    smallest = records(values, shape, values["pivoting"])[1][2]
-    return _pairs_found(shape, values, scale) and float(smallest) >= SURE * scale / 2
 
 
 def _pairs_found(shape: Shape, values: Values, scale: float) -> bool:
@@ -443,13 +430,6 @@ def records(results: Mapping[str, Any], shape: Shape, pivoting: str) -> tuple[tu
         found[1::2] = results["pivots_odd"].reshape(-1, 4)[: count // 2]
     pivots = tuple(np.flatnonzero(found[:, :2] >= 0).tolist())  # two to a texel
     return pivots, results["health"].reshape(-1, 4)[(count - 1) // 2, :3]
-
-
-def check(forms: Forms) -> None:
-    """Raise ShapeError unless A is one matrix."""
-    (a,) = forms
-    if a.stack:
-        raise ShapeError(f"rref: A must be two-dimensional, got shape {a.shape}; reshape it")
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -486,7 +466,7 @@ RREF = Operation(
     formula="R = rref(A)",
     operands=("A",),
     results=("R", "pivots"),
-    check=check,
+    check=partial(one_matrix, "rref"),
     flops=lambda forms: flops(forms[0].matrix),
     device_plan=plan,
     call_plan=call_plan,

@@ -177,11 +177,6 @@ class _Basis:
 # divides a minor that is not zero, which is one chance in two thousand million for each.
 
 
-def is_small_modulo_prime(shape: tuple[int, int], rank: int) -> bool:
-    """Whether a matrix of about this rank can be eliminated modulo a prime in a second or so."""
-    return shape[0] * shape[1] * rank <= MOST_WORK
-
-
 def pivots_modulo_prime(a: NDArray[np.floating]) -> tuple[int, ...]:
     """Pivot columns of a matrix of integers.
 

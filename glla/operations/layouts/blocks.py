@@ -6,7 +6,8 @@ A texture that holds a result is never drawn to again: assigning a block makes a
 from __future__ import annotations
 
 from glla.operations.elementwise import WHOLE, Placement, spread
-from glla.passes import Draft, Plan, Uniform, matrix
+from glla.operations.layouts.crossing import read_back
+from glla.passes import Draft, Limits, Plan, Uniform, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -48,3 +49,9 @@ def assign(
     }  # fmt: skip
     draft.draw("blocks/assign", {"A": "A", "B": "B"}, result, uniforms)
     return draft.plan({"result": result})
+
+
+def read_diagonal(draft: Draft, a: str, n: int, limits: Limits, name: str) -> str:
+    """Add the read-back of the diagonal of a packed n x n matrix; give the slot of the array, a column."""
+    made = draft.call("diagonal", gather((n, n), (n, 1), down=(1, 1)), A=a)["block"]
+    return read_back(draft, made, (n, 1), limits, name)

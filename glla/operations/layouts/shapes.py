@@ -18,6 +18,12 @@ def square(function: str, forms: Forms, name: str = "A") -> None:
         raise ShapeError(f"{function}: the last two dimensions of {name} must be square, got shape {shape}")
 
 
+def one_matrix(function: str, forms: Forms) -> None:
+    """Raise ShapeError unless the operand is one matrix."""
+    if forms[0].stack:
+        raise ShapeError(f"{function}: A must be two-dimensional, got shape {forms[0].shape}; reshape it")
+
+
 def system(function: str, forms: Forms, name: str = "A") -> None:
     """Raise ShapeError unless the matrix of a system is square and the right-hand sides have as many rows."""
     square(function, forms, name)

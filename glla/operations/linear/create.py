@@ -25,11 +25,6 @@ def full(shape: Shape, value: Number, dtype: str, texture_size: int) -> Plan:
     return _sequence("full", shape, (value, value, 0), NEVER, dtype, texture_size)
 
 
-def zeros(shape: Shape, dtype: str, texture_size: int) -> Plan:
-    """Plan of an array of zeros: no operand, result ``result``. One pass."""
-    return full(shape, 0, dtype, texture_size)
-
-
 @cached_plan
 def arange(start: Number, step: Number, count: int, dtype: str, texture_size: int) -> Plan:
     """Plan of start + i step for i < count: no operand, result ``result``. One pass.

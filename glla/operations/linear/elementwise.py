@@ -135,31 +135,21 @@ def binary(a: View, b: View, operation: str, texture_size: int) -> Plan:
     return draft.plan({"result": result}, flops=PAIR[operation] * over.elements)
 
 
+@cached_plan
 def where(condition: View, a: View, b: View, texture_size: int) -> Plan:
     """Plan that chooses: a where the condition holds, else b.
 
     Operands ``C`` (the condition, bool or int32), ``A`` and ``B``, result ``result``. One pass.
     """
-    return _ternary("where", a, b, condition, texture_size)
-
-
-def clip(a: View, low: View, high: View, texture_size: int) -> Plan:
-    """Plan of min(max(a, low), high), where NaN wins: operands ``A``, ``B``, ``C``, result ``result``. One pass."""
-    return _ternary("clip", a, low, high, texture_size)
-
-
-@cached_plan
-def _ternary(operation: str, a: View, b: View, c: View, texture_size: int) -> Plan:
-    clips = operation == "clip"
-    _agree(operation, a, b, *((c,) if clips else ()))
-    if not clips and c.dtype == "float32":
+    _agree("where", a, b)
+    if condition.dtype == "float32":
         raise PlanError("where: a condition is bool or int32, got float32; compare it with something")
-    draft = Draft(operation)
-    inputs = operands(draft, texture_size, A=a, B=b, C=c)
-    shape = broadcast_shapes(a.shape, b.shape, c.shape)
-    over = Over(shape, texture_size, A=a, B=b, C=c)
+    draft = Draft("where")
+    inputs = operands(draft, texture_size, A=a, B=b, C=condition)
+    shape = broadcast_shapes(a.shape, b.shape, condition.shape)
+    over = Over(shape, texture_size, A=a, B=b, C=condition)
     result = draft.slot("result", laid(shape, a.dtype, texture_size))
-    defines: dict[str, Define] = {"CLIP": int(clips), "INTEGER": integer(a), **over.defines}
+    defines: dict[str, Define] = {"INTEGER": integer(a), **over.defines}
     draft.draw("wrapped/ternary", inputs, result, over.uniforms, defines)
     return draft.plan({"result": result}, flops=0)
 

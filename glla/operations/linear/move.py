@@ -1,12 +1,11 @@
 """Elements of linear arrays moved: copied, assigned, joined, taken by indices; and packed and unpacked.
 
-Flip, roll, tile and repeat are a view and a copy.
+A flip is a view and a copy.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 from glla.errors import PlanError
@@ -172,36 +171,6 @@ def roll(a: View, shift: int, axis: int, texture_size: int) -> Plan:
     return draft.plan({"result": draw_joined(draft, parts, axis % a.ndim, texture_size)[1]}, flops=0)
 
 
-def tiled(a: View, counts: Sequence[int]) -> tuple[View, Shape]:
-    """View of an array that is tiled in each dimension: a view to copy, and the shape of the copy.
-
-    >>> view, shape = tiled(View.of((2, 3)), (2, 1))
-    >>> view.shape, shape
-    ((2, 2, 1, 3), (4, 3))
-    """
-    rank = max(a.ndim, len(counts))
-    a = a.sliced((None,) * (rank - a.ndim) + (Ellipsis,))
-    counts = (1,) * (rank - len(counts)) + tuple(counts)
-    shape = tuple(number for pair in zip(counts, a.shape, strict=True) for number in pair)
-    strides = tuple(number for stride in a.strides for number in (0, stride))
-    view = replace(a, shape=shape, strides=strides)
-    return view, tuple(count * length for count, length in zip(counts, a.shape, strict=True))
-
-
-def repeated(a: View, count: int, axis: int) -> tuple[View, Shape]:
-    """View with each element repeated along a dimension: a view to copy, and the shape of the copy.
-
-    >>> repeated(View.of((2, 3)), 4, 1)[1]
-    (2, 12)
-    """
-    axis %= a.ndim
-    inner = axis + 1
-    view = replace(
-        a, shape=(*a.shape[:inner], count, *a.shape[inner:]), strides=(*a.strides[:inner], 0, *a.strides[inner:])
-    )
-    return view, (*a.shape[:axis], a.shape[axis] * count, *a.shape[inner:])
-
-
 def take(a: View, indices: View, axis: int, texture_size: int) -> Plan:
     """Plan that takes elements along a dimension: result[..., k, ...] = a[..., indices[k], ...].
 
@@ -325,17 +294,15 @@ def to_raw(parts: tuple[View, ...], texture_size: int) -> Plan:
 
 
 @cached_plan
-def from_raw(
-    shape: Shape, record: int, texture_size: int, start: int = 0, matrices: int = 1, elements: int | None = None
-) -> Plan:
+def from_raw(shape: Shape, record: int, texture_size: int, start: int = 0, matrices: int = 1) -> Plan:
     """Plan that takes the matrices out of records that came from a stack.
 
     Operand ``raw``, result ``result``, linear, matrices one after the other. One pass.
     `shape`: of one matrix. `record`: elements of a record. `start`: place of the matrix in its record. `matrices`:
-    records. `elements`: elements of the raw texture; by default those of all records.
+    records.
     """
     draft = Draft("from raw")
-    draft.operand("raw", raw_storage(max(elements or record * matrices, 1), texture_size))
+    draft.operand("raw", raw_storage(max(record * matrices, 1), texture_size))
     length = math.prod(shape)
     storage = laid((matrices, *shape), "float32", texture_size)
     result = draft.slot("result", storage)

@@ -179,7 +179,7 @@ def _triangle(draft: Draft, forms: Forms, limits: Limits, results: dict[str, str
         both = draft.call("[A b]", move.concat(views, 1, size), A0=given[0], A1=given[1])["result"]
     else:
         both = draft.slot("[A b]", HostArray((m, width)))
-        draft.host(BESIDE, _side_by_side, tuple(slots), (both,))
+        draft.host(BESIDE, lambda a, b: (np.concatenate([a, b], axis=1),), tuple(slots), (both,))
 
     def block(form: Form) -> Plan:
         return qr.call_plan((form,), limits, **way, mode="r", watched=False)
@@ -207,10 +207,6 @@ def _texels(a: Array, count: int) -> tuple[Array]:
     found = np.zeros(4 * count, dtype=np.float32)
     found[: a.size] = a.reshape(-1)
     return (found.reshape(-1, 4),)
-
-
-def _side_by_side(a: Array, b: Array) -> tuple[Array]:
-    return (np.concatenate([a, b], axis=1),)
 
 
 def _at_home(draft: Draft, form: Form, limits: Limits, results: dict[str, str]) -> str:

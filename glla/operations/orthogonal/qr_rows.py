@@ -106,7 +106,7 @@ def _joined(draft: Draft, parts: list[tuple[str, Shape]], on_device: bool, limit
     shape, size = (sum(rows for _, (rows, _) in parts), parts[0][1][1]), limits.texture_size
     if not on_device:
         slot = draft.slot(f"{parts[0][0]}, joined", HostArray(shape))
-        draft.host(JOINED, _one_above_the_other, tuple(slot for slot, _ in parts), (slot,))
+        draft.host(JOINED, lambda *parts: (np.concatenate(parts),), tuple(slot for slot, _ in parts), (slot,))
         return slot, Form(shape)
     slots = [draft.call("unpacked", move.unpack(own, own, size), M=slot)["result"] for slot, own in parts]
     given = {f"A{number}": slot for number, slot in enumerate(slots)}
@@ -124,7 +124,3 @@ def _packed(draft: Draft, slot: str) -> bool:
 
 def _rows(a: Array, first: int, end: int) -> tuple[Array]:
     return (a[first:end],)
-
-
-def _one_above_the_other(*parts: Array) -> tuple[Array]:
-    return (np.concatenate(parts),)

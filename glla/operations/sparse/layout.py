@@ -16,9 +16,6 @@ from glla.passes import Draft, Limits, Storage, Uniform, wrapped
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape
 
-Slots = Mapping[str, Storage]
-"""Textures of a matrix, by the names of the operands."""
-
 MOST_TEXELS = 1 << 15
 """Texels of a vector's side at most: an index has 15 bits for each."""
 

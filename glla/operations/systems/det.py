@@ -34,7 +34,6 @@ from glla.operations.record import (
     Verdict,
     Way,
 )
-from glla.operations.systems.solve import example_of_inverse
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix
 from glla.passes.cache import cached_plan
 
@@ -141,17 +140,8 @@ def _parity(order: NDArray[np.intp]) -> int:
     return sign
 
 
-def of_diagnostics(diagnostics: Array, scaled_by: Any = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Signs and logarithms of the determinants of a batch, from the diagnostics of its plan.
-
-    `scaled_by` are the exponents by which each matrix was scaled before.
-    """
-    u, _, pivots, exponents = np.moveaxis(diagnostics, 1, 0)
-    return sign_and_log(u, pivots.astype(np.int32), np.sum(exponents, axis=1) + scaled_by)
-
-
 def of_line_and_turns(u: Array, turns: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """As `of_diagnostics`, from U's diagonals alone, and from one number of each matrix, see ``stack/flag.frag``.
+    """Signs and logarithms from U's diagonals alone, and from one number of each matrix, see ``stack/flag.frag``.
 
     >>> sign, logarithm = of_line_and_turns(np.float32([[2, 1]]), np.float32([7]))
     >>> float(sign[0]), round(float(np.exp(logarithm[0])), 3)
@@ -167,7 +157,8 @@ def results(known: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     if "turns" in known:
         parts = of_line_and_turns(known["line_0"][:, 0], known["turns"][:, 0, 0])
     else:
-        parts = of_diagnostics(known["diagnostics"], known.get("exponents", 0))
+        u, _, pivots, exponents = np.moveaxis(known["diagnostics"], 1, 0)
+        parts = sign_and_log(u, pivots.astype(np.int32), np.sum(exponents, axis=1) + known.get("exponents", 0))
     return dict(zip(("sign", "logarithm"), parts, strict=True))
 
 
@@ -243,7 +234,7 @@ SLOGDET = Operation(
     flops=flops,
     device_plan=device_plan,
     call_plan=call_plan,
-    example=example_of_inverse,
+    example=plu.example,
     trial=Trial(values=_sign_and_log),
     settle=settle,
     taken=Taken(fits=True),

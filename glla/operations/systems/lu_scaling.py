@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.acceptance import each_near_one, largest_near_one, largest_of_columns, near_one
-from glla.operations.elimination.plu import exchanges, permutation_of
 from glla.operations.host import scaling
 from glla.operations.host.scaling import Integers
 from glla.operations.host.substitution import in_rounded_rows, substituted
@@ -45,13 +44,8 @@ def safe(diagonal: NDArray[np.floating], largest: NDArray[np.floating]) -> bool:
     return bool(diagonal.all()) and near_one(diagonal) and near_one(largest)
 
 
-def safe_factors(lu: Array) -> bool:
-    """As `safe`, of packed factors."""
-    return bool(each_safe(lu[np.newaxis])[0])
-
-
 def each_safe(lu: Array) -> NDArray[np.bool_]:
-    """As `safe_factors`, of each matrix of a stack."""
+    """As `safe`, of the packed factors of each matrix of a stack."""
     diagonals = np.diagonal(lu, 0, -2, -1)
     near: NDArray[np.bool_] = each_near_one(diagonals) & each_near_one(largest_of_columns(np.triu(lu)))
     return near & diagonals.all(axis=-1)
@@ -70,12 +64,6 @@ def in_float64(lu: Array, b: Array, order: NDArray[np.intp], transposed: bool) -
         return in_rounded_rows("lu_solve", lu, y, **upper)
     y = substituted(lu, b.astype(np.float64), **upper, transposed=True)
     return in_rounded_rows("lu_solve", lu, y, **lower, transposed=True)[..., np.argsort(order), :]
-
-
-def by_records(lu: Array, b: Array, records: Array, transposed: bool) -> tuple[Array]:
-    """As `in_float64`, with LAPACK's exchanges as a plan has them."""
-    n = len(lu)
-    return (in_float64(lu, b, permutation_of(exchanges(records, n), n), transposed),)
 
 
 def scaled_back(x: Array, exponents: Integers) -> tuple[Array]:

@@ -14,6 +14,7 @@ from glla.errors import SingularMatrixError
 from glla.operations.acceptance import each_near_one, matrix_of_stack, near_one, of_diagonal
 from glla.operations.elimination import factors, plu_batches
 from glla.operations.elimination.counts import steps
+from glla.operations.elimination.plu import exchanges, permutation_of
 from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.crossing import (
     at_home,
@@ -89,7 +90,7 @@ def call_plan(
         slots = {name: upload(draft, f"scaled {name}", form.matrix, limits, form.transposed) for name, form in named}
     else:
         slots = {name: bring_in_watched(draft, name, form, limits, results) for name, form in named}
-    records = factors.upload_records(draft, "pivots", steps((n, n)))
+    records = factors.upload_records(draft, steps((n, n)))
     made = factors.FactorSlots((n, n), slots["LU"], records)
     results["diagonal"] = factors.read_diagonal(draft, made)
     x = factors.substitute(draft, made, slots["B"], columns, limits, transposed=transposed)
@@ -108,7 +109,11 @@ def fallback_plan(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fa
     given = [at_home(draft, name, form, limits) for name, form in zip(("LU", "B"), forms, strict=True)]
     given.append(draft.operand("pivots", texels_of(Storage(1, steps((n, n))))))
     x = draft.slot("X", HostArray(forms[1].matrix))
-    draft.host(scaling.IN_FLOAT64, partial(scaling.by_records, transposed=transposed), tuple(given), (x,))
+
+    def solved(lu: Array, b: Array, records: Array) -> tuple[Array]:
+        return (scaling.in_float64(lu, b, permutation_of(exchanges(records, n), n), transposed),)
+
+    draft.host(scaling.IN_FLOAT64, solved, tuple(given), (x,))
     return draft.plan({"X": x}, flops=flops(forms))
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from glla.operations import acceptance
 from glla.operations.elimination import factors, fallback
 from glla.operations.elimination.counts import flops as elimination_flops
-from glla.operations.elimination.plu import SCALED, scaled_by_one
+from glla.operations.elimination.plu import SCALED, example, scaled_by_one
 from glla.operations.host.scaling import Float64
 from glla.operations.layouts.crossing import at_home, bring_in_watched
 from glla.operations.layouts.shapes import square
@@ -223,7 +223,7 @@ RCOND = Operation(
     flops=flops,
     device_plan=solve.inverse_plan,
     call_plan=call_plan,
-    example=solve.example_of_inverse,
+    example=example,
     trial=Trial(values=None),
     settle=settle,
     batch=replace(

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from glla.operations import acceptance
 from glla.operations.batches import stack
-from glla.operations.elimination import counts, factors, fallback, plu_batches
-from glla.operations.elimination.plu import SOLVERS
+from glla.operations.elimination import counts, factors, fallback, plu, plu_batches
 from glla.operations.host import scaling
 from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import bring_in, bring_in_watched, read_back, watch
@@ -191,7 +190,7 @@ SOLVE = Operation(
     device_plan=device_plan,
     call_plan=call_plan,
     example=example,
-    variants=SOLVERS,
+    variants=plu.SOLVERS,
     thesis="rank2",
     taken=Taken(aligned=aligned, fits=True),
     settle=fallback.settle,
@@ -222,11 +221,6 @@ def inverse_plan(
     return draft.plan({"X": factors.substitute(draft, made, b, shape[0], limits)}, flops_of_inverse(forms))
 
 
-def example_of_inverse(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
-    """A matrix with entries between 0 and 10, as the thesis has them."""
-    return (rng.uniform(0, 10, (n, n)).astype(np.float32),)
-
-
 INV = replace(
     SOLVE,
     name="inv",
@@ -236,7 +230,7 @@ INV = replace(
     flops=flops_of_inverse,
     device_plan=inverse_plan,
     call_plan=partial(call_plan, inverse=True),
-    example=example_of_inverse,
+    example=plu.example,
     batch=replace(SYSTEMS, layout=replace(SYSTEMS.layout, matrix=lambda forms: forms[0].matrix)),
     taken=Taken(fits=True),
     function=Function(host="glla.hybrid.host:inv"),

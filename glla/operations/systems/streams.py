@@ -69,7 +69,7 @@ def substitution(
     draft = Draft("lu_solve in blocks")
     exponents = scaling.add_scaled(draft, forms)
     lu = upload(draft, "scaled LU", (n, n), limits, forms[0].transposed)
-    records = factors.upload_records(draft, "pivots", steps((n, n)))
+    records = factors.upload_records(draft, steps((n, n)))
     x = _blocks(draft, {"LU": lu, "pivots": records}, "scaled B", (n, columns), limits, room, transposed)
     return draft.plan({"X": scaling.add_scaled_back(draft, x, exponents)})
 

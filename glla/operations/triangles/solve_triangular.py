@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
-from glla.operations import reduce
 from glla.operations.acceptance import NORMAL, TINY, largest_of_columns, matrix_of_stack
 from glla.operations.elimination import plu_batches
 from glla.operations.host.substitution import ROWS, in_rounded_rows, of_given_factors
-from glla.operations.layouts import blocks
+from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import (
     at_home,
     bring_in,
@@ -29,6 +28,7 @@ from glla.operations.layouts.crossing import (
     read_texels,
     texels_of,
     upload,
+    watch,
     write_texels,
 )
 from glla.operations.layouts.shapes import aligned, system
@@ -38,7 +38,6 @@ from glla.operations.systems.streams import needed
 from glla.operations.triangles import triangle_batches, triangular
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, matrix, resident, texture
 from glla.passes.cache import cached_plan
-from glla.passes.layout import Shape
 
 FACTORS, AGAIN = "triangles as factors", "substitute again in float64, where numbers are near float32's limits"
 IN_FLOAT64 = "substitute in float64"
@@ -96,10 +95,9 @@ def call_plan(
     turned = t_form.resident and t_form.transposed  # the texture holds the transpose of a
     t = bring_in(draft, "T", t_form, limits, as_it_lies=True)
     if t_form.resident:
-        results["largest_T"] = _largest(draft, t, (n, n), "T")
+        watch(draft, "T", t, (n, n), results)
         if not unit_diagonal:
-            diagonal = draft.call("diagonal", blocks.gather((n, n), (n, 1), down=(1, 1)), A=t)["block"]
-            results["diagonal"] = read_back(draft, diagonal, (n, 1), limits, "diagonal of T")
+            results["diagonal"] = read_diagonal(draft, t, n, limits, "diagonal of T")
     b = bring_in_watched(draft, "B", b_form, limits, results)
     inner = device_plan(
         resident((n, n), (n, columns)),
@@ -111,17 +109,11 @@ def call_plan(
     )
     x = draft.call("substitution", inner, T=t, B=b)["X"]
     if t_form.resident or b_form.resident:
-        results["largest_X"] = _largest(draft, x, (n, columns), "X")
+        watch(draft, "X", x, (n, columns), results)
     else:
         x = read_back(draft, x, (n, columns), limits, "X")
     again = partial(fallback_plan, forms, limits, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed)
     return draft.plan({**results, "X": x}, after=after(again, unit_diagonal))
-
-
-def _largest(draft: Draft, slot: str, shape: Shape, name: str) -> str:
-    """Add the read-back of the largest entry of a packed matrix."""
-    made = draft.call(f"largest {name}", reduce.max_magnitude(shape), A=slot)["max"]
-    return read_texels(draft, made, f"largest_{name}")
 
 
 @cached_plan

@@ -132,7 +132,7 @@ def _rank2(draft: Draft, operand: str, start: str, shape: Shape, triangle: Trian
         if triangle.upper:
             region = Region(0, 0, storage.width, min(t + 2, height))
         else:
-            region = _from_row(max(t - 1, 0), storage.width, height)
+            region = Region(0, max(t - 1, 0), storage.width, height - max(t - 1, 0))
         with draft.scope("row of texels", step):
             draft.draw(
                 "triangular/substitute",
@@ -144,10 +144,6 @@ def _rank2(draft: Draft, operand: str, start: str, shape: Shape, triangle: Trian
             )
         rows.swap()
     return rows.front
-
-
-def _from_row(y: int, width: int, height: int) -> Region:
-    return Region(0, y, width, height - y)
 
 
 def _blocked(

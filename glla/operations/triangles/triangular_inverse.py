@@ -14,11 +14,10 @@ import numpy as np
 
 from glla.operations.acceptance import TINY
 from glla.operations.host.substitution import in_rounded_rows, of_given_factors
-from glla.operations.layouts.blocks import gather
-from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels
+from glla.operations.layouts.blocks import read_diagonal
+from glla.operations.layouts.crossing import at_home, bring_in, read_back, watch
 from glla.operations.layouts.shapes import square
 from glla.operations.record import FALLBACK, Array, Choice, Chosen, Function, Operation, Taken, Values, Way, builder
-from glla.operations.reduce import max_magnitude
 from glla.operations.triangles import solve_triangular, triangular
 from glla.operations.triangles.solve_triangular import IN_FLOAT64, lost
 from glla.operations.triangles.solved_blocks import Triangle
@@ -136,18 +135,15 @@ def call_plan(
     """Plan of a call: upload, inverse, read-back; of a matrix on the device T's diagonal and the largest entries."""
     (form,) = forms
     shape, results = form.matrix, dict[str, str]()
-    n = shape[0]
     draft = Draft("triangular_inverse")
     t = bring_in(draft, "T", form, limits)
     inner = plan(resident(shape), limits, **way, lower=lower, unit_diagonal=unit_diagonal)
     x = draft.call("inverse", inner, T=t)["X"]
     if form.resident:
         for name, slot in (("T", t), ("X", x)):
-            largest = draft.call(f"largest {name}", max_magnitude(shape), A=slot)["max"]
-            results[f"largest_{name}"] = read_texels(draft, largest, f"largest_{name}")
+            watch(draft, name, slot, shape, results)
         if not unit_diagonal:
-            diagonal = draft.call("diagonal", gather(shape, (n, 1), down=(1, 1)), A=t)["block"]
-            results["diagonal"] = read_back(draft, diagonal, (n, 1), limits, "diagonal of T")
+            results["diagonal"] = read_diagonal(draft, t, shape[0], limits, "diagonal of T")
     else:
         x = read_back(draft, x, shape, limits, "X")
     again = partial(fallback_plan, forms, limits, lower=lower, unit_diagonal=unit_diagonal)

@@ -9,7 +9,6 @@ from glla.operations.linear.view import View
 from glla.passes.layout import packed
 
 SIZE = 8
-LARGE = 64
 
 
 def test_a_value_has_the_type_of_the_array():
@@ -26,19 +25,12 @@ def test_arrays_that_do_not_agree_are_not_joined():
         move.concat((View.of((3, 2)), View.of((3, 3))), 0, SIZE)
 
 
-def test_rolls_tiles_and_repeats(run, view, rng):
+def test_rolls(run, view, rng):
     a = rng.integers(0, 99, (4, 6)).astype(np.int32)
     for shift in (0, 1, -1, 5, -13):
         for axis in (0, 1):
             got = run(move.roll(view(a), shift, axis, SIZE), a.shape, "int32", A=a)
             np.testing.assert_array_equal(got, np.roll(a, shift, axis))
-    for counts in [(2,), (3, 1), (2, 2), (1, 2, 3)]:
-        seen, shape = move.tiled(view(a), counts)
-        got = run(move.copy(seen, LARGE), shape, "int32", A=a)
-        np.testing.assert_array_equal(got, np.tile(a, counts))
-    for axis in (0, -1):
-        seen, shape = move.repeated(view(a), 3, axis)
-        np.testing.assert_array_equal(run(move.copy(seen, LARGE), shape, "int32", A=a), np.repeat(a, 3, axis))
 
 
 def test_takes(run, view, rng):
