@@ -331,8 +331,8 @@ def cond(x: Overriding[Given], p: Any = None, *, device: DeviceLike | None = Non
 
     Raises
     ------
-    LinAlgError, ShapeError, DTypeError, NonFiniteError, SingularMatrixError, LimitError, OutOfMemoryError
-        `x` is empty, or not square; a matrix of a batch is singular where `p` asks for inverses; else as `svd`.
+    LinAlgError, ShapeError, DTypeError, NonFiniteError, LimitError, OutOfMemoryError
+        `x` is empty, or not square where `p` asks for inverses; else as `svd`.
     """
 @overload
 def cond(x: Array, p: Any = None, *, device: DeviceLike | None = None, check_finite: bool = True) -> Array | np.float32: ...

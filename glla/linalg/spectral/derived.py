@@ -162,8 +162,8 @@ def cond(
 
     Raises
     ------
-    LinAlgError, ShapeError, DTypeError, NonFiniteError, SingularMatrixError, LimitError, OutOfMemoryError
-        `x` is empty, or not square; a matrix of a batch is singular where `p` asks for inverses; else as `svd`.
+    LinAlgError, ShapeError, DTypeError, NonFiniteError, LimitError, OutOfMemoryError
+        `x` is empty, or not square where `p` asks for inverses; else as `svd`.
     """
     a = operand("cond", "x", x, check_finite)
     if a.ndim < 2 or not a.shape[-1] * a.shape[-2]:
@@ -402,6 +402,7 @@ def _by_inverse(a: Float32 | Array, p: Any, device: DeviceLike | None, check_fin
         inverse: Any = inv(a, device=device, check_finite=check_finite)
         return size * np.linalg.norm(inverse, p, axis=(-2, -1))
     except SingularMatrixError:
-        if a.ndim > 2:  # the message names the matrix
-            raise
-        return size + np.inf
+        if a.ndim == 2:
+            return size + np.inf
+        each = [_by_inverse(matrix, p, device, check_finite) for matrix in a.reshape(-1, *a.shape[-2:])]
+        return np.stack(each).reshape(size.shape)
