@@ -3,7 +3,7 @@
 The problem is the five-point Laplacian of an n x n grid, with a random right-hand side. After each iteration x is read
 back, and its residual is computed in float64: what the solvers themselves do once, at the end. With ``--times`` they
 then solve it undisturbed, in turns with SciPy's on the CPU: what ``glla compare`` does for operations, which solvers
-are not, as how many iterations they take depends on values.
+are not, as how many iterations they take depends on values. ``--operation``: eigenvalues, see `glla.lab.spectral`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from glla.gl.clock import clock
 from glla.lab import plots
 from glla.lab.extra import require
 from glla.lab.peers import in_scipy
+from glla.lab.spectral import levels, rotations
 from glla.lab.study import Report, Run, Study, option
 from glla.lab.table import aligned, digits
 from glla.operations.sparse import model
@@ -169,6 +170,14 @@ def save(found: list[History], path: Path, n: int, rtol: float) -> None:
 
 
 def _run(run: Run) -> Report:
+    if run.options.operation == "eigh":
+        steps, film = rotations.histories(run.device, run.options.size, run.options.seed, run.say)
+        text, data = rotations.table(steps, len(film[0])), {"histories": steps}
+        return Report(text, data, steps[0]["stopped"], partial(rotations.draw, steps, film))
+    if run.options.operation == "secular":
+        parts = levels.levels(run.device, max(run.options.size, 2), run.options.seed)
+        data = {"levels": [{name: np.asarray(one).tolist() for name, one in level.items()} for level in parts]}
+        return Report(levels.table(parts), data, all(map(levels.interlace, parts)), partial(levels.draw, parts))
     n, rtol = run.options.size, run.options.rtol
     found = histories(run.device, n, rtol, run.options.seed, run.say, ROUNDS if run.options.times else 0)
     data = {"size": n, "rtol": rtol, "solvers": found}
@@ -180,10 +189,16 @@ STUDY = Study(
     "how the sparse solvers converge, by true residuals",
     _run,
     (
+        option(
+            "--operation",
+            choices=("solvers", "eigh", "secular"),
+            default="solvers",
+            help="of sparse systems (the default); Jacobi's method, step by step, a .gif is a film; divide and conquer",
+        ),
         option("--rtol", type=float, default=1e-6, help="residual that is asked for (1e-6)"),
         option("--times", action="store_true", help="time them, in turns with SciPy's on the CPU"),
     ),
-    size=(SIZE, "points of a grid's side"),
+    size=(SIZE, "points of a grid's side, or the order of A"),
     seed=True,
-    endings=plots.SUFFIXES,
+    endings=(*plots.SUFFIXES, ".gif"),
 )

@@ -45,9 +45,11 @@ def even(n: int) -> int:
     return n + n % 2
 
 
-def add_sweep(draft: Draft, a: str, v: str, n: int, angles: bool, cells: Cells, number: int = 0) -> tuple[str, str]:
+def add_sweep(
+    draft: Draft, a: str, v: str, n: int, angles: bool, cells: Cells, number: int = 0, skip: float = LEFT_ALONE
+) -> tuple[str, str]:
     """Add the n - 1 steps of a sweep, n even; give the slots of A and V."""
-    side, skip = texels(n), {"SKIP": LEFT_ALONE}
+    side, rule = texels(n), {"SKIP": skip}
     storage = texture(draft.slots[a])
     ping_a, ping_v = (PingPong(draft, f"{name}_{number}", storage, slot) for name, slot in (("A", a), ("V", v)))
     for k in range(n - 1):
@@ -57,10 +59,10 @@ def add_sweep(draft: Draft, a: str, v: str, n: int, angles: bool, cells: Cells, 
             if angles:
                 inputs["angles"] = draft.slot(f"angles_{number}_{k}", cells.storage(1, side))
                 draft.draw(
-                    "spectral/jacobi/angles", {"A": ping_a.front}, inputs["angles"], cells.grid, skip | cells.defines
+                    "spectral/jacobi/angles", {"A": ping_a.front}, inputs["angles"], cells.grid, rule | cells.defines
                 )
             targets = ping_a.back, ping_v.back
-            defines = {"ANGLES": int(angles), **({} if angles else skip), **cells.defines}
+            defines = {"ANGLES": int(angles), **({} if angles else rule), **cells.defines}
             draft.draw("spectral/jacobi/step", inputs, targets, uniforms, defines)
         ping_a.swap()
         ping_v.swap()
@@ -83,15 +85,15 @@ def add_test(draft: Draft, a: str, n: int, cells: Cells, number: int = 0) -> str
 
 
 @cached_plan
-def sweeps(n: int, angles: bool = False, cells: Cells = SINGLE) -> Loop:
+def sweeps(n: int, angles: bool = False, cells: Cells = SINGLE, skip: float = LEFT_ALONE) -> Loop:
     """Loop of sweeps over a symmetric matrix, or a batch, of even order: operands ``A`` and ``V``.
 
     Results ``A next``, ``V next`` and ``done``, see `add_test`. n - 1 passes a step, or twice as many, and those of the
-    test.
+    test. `skip`: in place of `LEFT_ALONE`.
     """
     draft = Draft(f"jacobi sweep{' by angles' if angles else ''}")
     size = cells.matrix((n, n))
-    a, v = add_sweep(draft, draft.operand("A", size), draft.operand("V", size), n, angles, cells)
+    a, v = add_sweep(draft, draft.operand("A", size), draft.operand("V", size), n, angles, cells, skip=skip)
     results = {"A next": a, "V next": v, "done": add_test(draft, a, n, cells)}
     carry = {"A next": "A", "V next": "V"}
     return iterate(draft.plan(results, flops(n, 1)), carry=carry, until="done", most=MOST_SWEEPS)
