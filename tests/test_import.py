@@ -32,6 +32,12 @@ def test_names_are_imported_when_they_are_used():
     assert outcome.stdout == "set()\n{'numpy'}\n", outcome.stderr
 
 
+def test_a_product_imports_no_other_operations():
+    others = {"numpy.ma", "glla.operations.sparse.sell"}
+    outcome = run(f"import sys, glla; glla.matmul([[2.0]], [[3.0]]); print({others} & {{*sys.modules}})")
+    assert outcome.stdout == "set()\n", outcome.stderr
+
+
 def test_plans_and_exports_need_no_binding_of_opengl(tmp_path):
     page = tmp_path / "page.html"
     outcome = run(f"{BLOCKED} glla.plan('rref', (6, 6)); glla.lab.export('rref', {str(page)!r}, size=3)")

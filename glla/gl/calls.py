@@ -31,7 +31,7 @@ GL_TIMEOUT_EXPIRED, GL_WAIT_FAILED = 0x911B, 0x911D
 
 GL_QUERY_COUNTER_BITS, GL_QUERY_RESULT, GL_TIMESTAMP = 0x8864, 0x8866, 0x8E28
 
-GL_PROGRAM_BINARY_LENGTH = 0x8741
+GL_PROGRAM_BINARY_LENGTH, GL_COLOR_LOGIC_OP = 0x8741, 0x0BF2
 
 GL_RENDERER, GL_VERSION = 0x1F01, 0x1F02
 
@@ -75,6 +75,7 @@ class Calls:
         self.bind_framebuffer = short("glBindFramebuffer")
         self.viewport = short("glViewport")
         self.use_program = short("glUseProgram")
+        self.enable, self.disable = short("glEnable"), short("glDisable")
         self.texture_barrier = short("glTextureBarrier" if load("glTextureBarrier") else "glTextureBarrierNV")
         self.bind_vertex_array = short("glBindVertexArray")
         self.bind_buffer_range = short("glBindBufferRange")

@@ -119,16 +119,8 @@ class Device:
         blocking = self.info.software if release_gil is None else release_gil
         self.calls = Calls(self._loader.load_opengl_function, blocking, debug)
         self.staging = Staging(self.calls)
-        self._pool = Pool(
-            self._gl,
-            self.limits,
-            max_bytes,
-            debug,
-            self.staging.specify,
-            idle_bytes,
-            self._loader.is_current,
-            self.calls,
-        )
+        specify, is_current = self.staging.specify, self._loader.is_current
+        self._pool = Pool(self._gl, self.limits, max_bytes, debug, specify, idle_bytes, is_current, self.calls)
         self._programs = Programs(self._gl, self.calls, self.info.software)
         self._transfers = Transfers(self.calls, self._pool, self._gl.max_texture_units - 1, self.info.software)
         self._runner = Runner(

@@ -11,7 +11,7 @@ import numpy as np
 
 from glla.errors import AbandonedError, DeviceMismatchError, PlanError
 from glla.gl import barrier, composed, iterate
-from glla.gl.calls import GL_FRAMEBUFFER, GL_UNIFORM_BUFFER, Calls, Function
+from glla.gl.calls import GL_COLOR_LOGIC_OP, GL_FRAMEBUFFER, GL_UNIFORM_BUFFER, Calls, Function
 from glla.gl.hints import moderngl
 from glla.gl.observers import watching
 from glla.gl.pool import Pool, Texture, handle, lendable
@@ -25,6 +25,11 @@ from glla.passes.sheet import VERTICES
 
 LARGE = 32 * 32
 """Texels of a draw from which a software rasteriser may take longer than Python takes to switch threads."""
+
+ONE_ROUTINE = 128 * 128
+"""Texels of a draw up to which llvmpipe compiles one routine of a program, in place of another one for blocks that are
+covered as a whole: a first result takes 0.7 of its time, these draws 1.03 to 1.1. It does so where a logic operation is
+enabled, which changes nothing: it copies, and floats are exempt."""
 
 POINTS_IN_SOFTWARE = 4096
 """Points of a draw at most on a software rasteriser: beyond them Mesa's softpipe restarts ``gl_VertexID``."""
@@ -115,6 +120,7 @@ class Runner:
         self._form_of: barrier.Form | None = None  # of plans with barriers; at the first one it is found out
         self._throttle = Throttle(calls, self.check_interrupted)
         self._most_bytes = 0  # of all of them, if no plan were gone
+        self._one_routine = ONE_ROUTINE if "llvmpipe" in context.info["GL_RENDERER"] else 0
         self._stages: weakref.WeakKeyDictionary[Plan, tuple[composed.Stage, ...]] = weakref.WeakKeyDictionary()
         self.plans = 0
         self.passes = 0
@@ -139,8 +145,10 @@ class Runner:
             prepared = self._prepared[plan] = Prepared(None if form is plan else form, ready, work(plan.cost))
         observer = watching.observer
         form = prepared.form or plan if observer is None else plan  # whoever watches sees each slot as a texture
-        textures = self._textures(form, operands)
+        self._check_operands(form, operands)
+        textures = dict(operands)
         try:
+            self._lend(form, textures)
             if observer is None:
                 for call in self._calls_of(form, prepared, textures):
                     if self.interrupted:
@@ -174,7 +182,8 @@ class Runner:
 
     def _try(self, device: iterate.Iterates, plan: Plan, start: Array) -> Array:
         """Run a chain of passes from texels that it starts with, unobserved and uncounted; return its result."""
-        textures = self._textures(plan, {"start": device.write_texels(start)})
+        textures = {"start": device.write_texels(start)}
+        self._lend(plan, textures)
         for calls in self._bind(plan, prepare(plan, self._programs, self._limits), 0.0, textures):
             self._call_all(plan, calls)
         self._calls.check(plan.operation)
@@ -207,19 +216,11 @@ class Runner:
 
     # -- a texture for every slot -------------------------------------------------------------------------------
 
-    def _textures(self, plan: Plan, operands: Mapping[str, Texture]) -> dict[str, Texture]:
-        """Find a texture for every slot: the operands, and others from the pool."""
-        self._check_operands(plan, operands)
-        textures = dict(operands)
-        try:
-            for slot, storage in plan.slots.items():
-                if slot not in textures:
-                    textures[slot] = self._pool.acquire(lendable(storage))
-        except BaseException:
-            for slot in textures.keys() - operands.keys():
-                textures[slot].release()
-            raise
-        return textures
+    def _lend(self, plan: Plan, textures: dict[str, Texture]) -> None:
+        """Take a texture out of the pool for every slot that has none."""
+        for slot, storage in plan.slots.items():
+            if slot not in textures:
+                textures[slot] = self._pool.acquire(lendable(storage))
 
     def _check_operands(self, plan: Plan, operands: Mapping[str, Any]) -> None:
         """Raise unless the operands are those of the plan, of its sizes, and of this device."""
@@ -333,6 +334,8 @@ class Runner:
                 queued = 0.0
         if queued:
             steps[-1].append(partial(self._throttle.add, queued, plan))
+        if steps:
+            steps[-1] += state.change("logic", False, partial(self._calls.disable, GL_COLOR_LOGIC_OP))
         return steps
 
     def _draw(self, draw: Draw, textures: Mapping[str, Texture], state: _State, large: bool) -> list[Call]:
@@ -363,6 +366,9 @@ class Runner:
         if step.accumulate:
             blend.append(partial(setattr, self._context, "blend_func", (moderngl.ONE, moderngl.ONE)))
         calls += state.change("blend", step.accumulate, *blend)
+        few = not step.accumulate and draw.viewport[2] * draw.viewport[3] <= self._one_routine
+        switch = gl.enable if few else gl.disable  # a logic operation would replace blending
+        calls += state.change("logic", few, partial(switch, GL_COLOR_LOGIC_OP))
         return calls + state.change("program", draw.program, partial(gl.use_program, draw.program))
 
     def _draw_all(

@@ -24,6 +24,7 @@ pivot check         comparison of pivots with their rounding errors
 rounding error      value of a pivot that should be zero
 """
 
+import sys
 from collections import UserDict
 from functools import cached_property
 from importlib import import_module
@@ -44,6 +45,15 @@ class Operations(UserDict[str, Operation]):
         modules = [import_module(found.name) for found in walk_packages(__path__, f"{__name__}.")]
         records = {one for module in modules for one in vars(module).values() if isinstance(one, Operation)}
         return {record.name: record for record in sorted(records, key=lambda record: record.name)}
+
+    def __getitem__(self, name: str) -> Operation:
+        """The record of an operation; if its file is imported already, no other one is."""
+        if "data" not in vars(self):
+            for module in [found for place, found in sys.modules.items() if place.startswith(f"{__name__}.")]:
+                record = vars(module).get(name.upper())
+                if isinstance(record, Operation):
+                    return record
+        return super().__getitem__(name)
 
     def __missing__(self, name: str) -> Operation:
         raise KeyError(f"no file of glla/operations ends in a record: {name.upper()} = Operation(name={name!r}, ...)")

@@ -1,5 +1,6 @@
 """The device: runs plans, moves arrays, keeps to its thread, and turns what goes wrong into exceptions."""
 
+import ctypes
 import gc
 import warnings
 import weakref
@@ -19,6 +20,8 @@ from glla.errors import (
     ThreadError,
 )
 from glla.gl import default, default_device, runner, set_default_device
+from glla.gl.calls import GL_COLOR_LOGIC_OP
+from glla.operations import probe
 from glla.operations.elimination import plu
 from glla.operations.layouts import packing
 from glla.operations.product import matmul
@@ -74,6 +77,25 @@ def test_programs_are_kept_and_plans_made_ready_once(fresh, monkeypatch):
     for size in (3, 3, 5, 3, 5):
         fresh.run(packing.identity((size, size)))
     assert prepared == [packing.identity((3, 3)), packing.identity((5, 5))]
+
+
+def test_a_draw_that_llvmpipe_compiles_one_routine_for_has_the_same_bits(fresh, rng):
+    """Sums of layers too, as a logic operation would replace blending; none stays enabled."""
+    if not fresh._runner._one_routine:
+        pytest.skip("this is not llvmpipe")
+    layers = {f"layer_{i}": rng.standard_normal((3, 5, 4)).astype(np.float32) for i in range(3)}
+    plans, found = [probe.blending((3, 5), 3), probe.arithmetic((3, 5))], []
+    for most in (0, 1, runner.ONE_ROUTINE):
+        fresh._runner._one_routine = most
+        fresh._runner.forget()
+        operands = {name: fresh.write_texels(layer) for name, layer in layers.items()}
+        pairs = fresh.write_texels(np.ascontiguousarray(layers["layer_0"][..., :2]))
+        made = fresh.run(plans[0], **operands)["sum"], fresh.run(plans[1], pairs=pairs)["result"]
+        found.append([fresh.read(one).tobytes() for one in made])
+        with fresh.current():
+            enabled = ctypes.PYFUNCTYPE(ctypes.c_ubyte)(fresh._loader.load_opengl_function("glIsEnabled"))
+            assert not enabled(GL_COLOR_LOGIC_OP)
+    assert found[0] == found[1] == found[2]
 
 
 def test_passes_draw_their_regions_and_blend(fresh):
