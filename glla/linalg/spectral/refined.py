@@ -6,6 +6,8 @@
 
 Ogita and Aishima's step without its products of float64: off the diagonal x^T r is all that they compute. Values closer
 than rounding errors of float32 are a cluster, in which Rayleigh and Ritz work, in float64 on a small block.
+
+Source: Ogita and Aishima, "Iterative refinement for symmetric eigenvalue decomposition" (2018).
 """
 
 from __future__ import annotations

@@ -42,15 +42,17 @@ from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Transition, Variant, 
 from glla.passes.cache import cached_plan
 
 JACOBI = (
-    'Brent and Luk, "The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays" '
-    '(1985); Rutishauser, "The Jacobi method for real symmetric matrices" (1966)'
+    'Jacobi (1846); Rutishauser, "The Jacobi method for real symmetric matrices" (1966); Brent and Luk, "The solution '
+    'of singular-value and symmetric eigenvalue problems on multiprocessor arrays" (1985); Demmel and Veselić, '
+    '"Jacobi\'s method is more accurate than QR" (1992)'
 )
 
 VARIANTS = {
     "tridiagonal": Variant(
         "to tridiagonal form by reflectors, then divide and conquer, nine passes for all blocks of a level",
-        'Cuppen (1981); Gu and Eisenstat, "A divide-and-conquer algorithm for the symmetric tridiagonal eigenproblem" '
-        "(1995); LAPACK syevd",
+        'Householder (1958); Cuppen, "A divide and conquer method for the symmetric tridiagonal eigenproblem" (1981); '
+        'Li, "Solving secular equations stably and efficiently" (1993); Gu and Eisenstat, "A divide-and-conquer '
+        'algorithm for the symmetric tridiagonal eigenproblem" (1995); LAPACK syevd',
     ),
     "jacobi": Variant(
         "rotations of n / 2 pairs of rows and columns, one pass a step, until A is diagonal: small values of scaled "

@@ -24,7 +24,8 @@ from glla.passes.cache import cached_plan
 VARIANTS = {
     "bisection": Variant(
         "to tridiagonal form by reflectors, then 28 halvings of an interval for each eigenvalue, by Sturm counts",
-        "Barth, Martin and Wilkinson (1967); LAPACK stebz",
+        'Barth, Martin and Wilkinson, "Calculation of the eigenvalues of a symmetric tridiagonal matrix by the method '
+        'of bisection" (1967); LAPACK stebz',
     ),
 }
 

@@ -1,4 +1,8 @@
-"""The public functions: eigsh and svds, as in `scipy.sparse.linalg`."""
+"""The public functions: eigsh and svds, as in `scipy.sparse.linalg`.
+
+Source of the random block of svds: Halko, Martinsson and Tropp, "Finding structure with randomness: probabilistic
+algorithms for constructing approximate matrix decompositions" (2011).
+"""
 
 from __future__ import annotations
 
