@@ -60,9 +60,8 @@ def svd(
     hermitian : bool
         A is symmetric: only its lower triangle is read.
     variant : str, optional
-        A key of `glla.operations.spectral.svd.VARIANTS`, for comparisons; or "gram", by eigenvalues of A^T A, for a
-        tall well-conditioned A: s is off by up to 30 sqrt(k) u s_1^2 / s, so values below sqrt(u) s_1 = 2.4e-4 s_1 are
-        noise, and U^T U by 30 k u (s_1 / s_k)^2, which is not judged, u = 2^-24. Of a wide A that is V.
+        A key of `glla.operations.spectral.svd.VARIANTS`; or "gram", of a tall well-conditioned A: s is off by up to 30
+        sqrt(k) u s_1^2 / s, so below sqrt(u) s_1 = 2.4e-4 s_1 it is noise, and U^T U by 30 k u (s_1 / s_k)^2.
     device, check_finite
         As in `matmul`.
 
