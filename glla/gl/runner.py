@@ -34,10 +34,10 @@ enabled, which changes nothing: it copies, and floats are exempt."""
 POINTS_IN_SOFTWARE = 4096
 """Points of a draw at most on a software rasteriser: beyond them Mesa's softpipe restarts ``gl_VertexID``."""
 
-REMEMBERED = 4
+REMEMBERED = 16
 """Sets of textures for which the calls of a plan are kept.
 
-A result alternates with the one it replaces, and in a chain of plans more than two sets alternate.
+A result alternates with the one it replaces. In a loop whose read-backs come late some twelve sets take turns.
 """
 
 MOST_CALL_BYTES = 128 << 20

@@ -25,6 +25,7 @@ from glla.array.value import Resident
 from glla.errors import GllaError, OutOfMemoryError
 from glla.gl import Device
 from glla.gl.observers import host_step
+from glla.gl.staging import staging
 from glla.linalg import device_stacks
 from glla.linalg.execution import following, merged, on_device, run, run_stages, stored
 from glla.linalg.recording import Recorder
@@ -115,7 +116,7 @@ class Batches:
         def run(first: int, end: int) -> None:
             options = {**self._batch_options, **more}
             plan = host_batch_plan(self.record, forms, self.device.limits, end - first, **options)
-            records[first:end] = _records(self.device, plan, length, [part[first:end] for part in operands])
+            _fill(records[first:end], self.device, plan, [part[first:end] for part in operands])
 
         done = in_pieces(len(operands[0]), most, run)
         return None if done is None else self._batch.layout.parted(forms, records)
@@ -165,15 +166,17 @@ class Batches:
 
         if "matrices" in results:
             matrices = seen(results.pop("matrices"), *batch.layout.matrix(forms))
+        numbers, there = dict[str, Host](), dict[str, Resident]()
         if "largest" in results:
-            largest = seen(results.pop("largest"))
-            if self.check_finite:
+            largest = seen(results.pop("largest"), 1)
+            if self.check_finite and batch.filter.marked:
+                numbers["largest"] = largest.numpy()
+            elif self.check_finite:
                 finite_result(self.function, largest.numpy(), True)
-        places = np.arange(count)
+        places = np.arange(count if self.check_finite or not batch.filter.marked else 0)
         if "flags" in results:
             places = np.flatnonzero(results.pop("flags").reshape(-1)[:count])
         lengths = {"diagnostics": batch.layout.lines * order, "line": order, "columns": forms[-1].matrix[1]}
-        numbers, there = dict[str, Host](), dict[str, Resident]()
         for name, one in results.items():
             width = lengths.get(name.partition("_")[0], 1)
             if isinstance(one, np.ndarray):
@@ -393,28 +396,37 @@ def in_pieces(count: int, most: int, run: Callable[[int, int], Part]) -> list[Pa
     return parts if first >= count else None
 
 
-def _records(device: Device, plan: Plan, length: int, operands: Sequence[Host]) -> Host:
-    """Lay the operands out one after the other, run the plan, read the records."""
-    slot = plan.slots["raw"]
-    elements = np.empty(slot.size if isinstance(slot, HostArray) else slot.nbytes // 4, dtype=np.float32)
+def _fill(records: Host, device: Device, plan: Plan, operands: Sequence[Host]) -> None:
+    """Lay the operands out one after the other, run the plan, read the records; through buffers, which is faster."""
+    slot, (count, length) = plan.slots["raw"], records.shape
+    if isinstance(slot, HostArray):
+        found = device.run(plan, raw=_joined(np.empty(slot.size, dtype=np.float32), operands))["records"]
+        records[...] = found.reshape(-1, length)
+        return
+    storage, made = texture(slot), texture(plan.slots[plan.results["records"]])
+    stride = length + -length % made.channels  # a record begins with a texel
+    with device.current():
+        source, raw = device.lend(staging(storage.nbytes // 4)), device.lend(storage)
+        with device.staging.mapped(source, storage.nbytes // 4, write=True) as elements:
+            _joined(elements, operands)
+        device.staging.send(source, raw)
+        result = device.run(plan, raw=raw)["records"]
+        raw.release()
+        target = device.lend(staging(made.nbytes // 4))
+        device.staging.fetch(result, target)
+        result.release()
+        with device.staging.mapped(target, count * stride, write=False) as elements:
+            records[...] = elements.reshape(count, stride)[:, :length]
+
+
+def _joined(elements: Host, operands: Sequence[Host]) -> Host:
+    """Fill an array with operands, one after the other."""
     start = 0
     for operand in operands:
         elements[start : start + operand.size].reshape(operand.shape)[...] = operand
         start += operand.size
     elements[start:] = 0
-    if isinstance(slot, HostArray):
-        found: Host = device.run(plan, raw=elements)["records"]
-        return found.reshape(-1, length)
-    storage = texture(slot)
-    uploaded = device.write(elements.reshape(storage.height, storage.width))
-    try:
-        result = device.run(plan, raw=uploaded)["records"]
-    finally:
-        uploaded.release()
-    records = device.read(result)
-    result.release()
-    stride = length + -length % records.shape[-1]  # a record begins with a texel
-    return records.reshape(-1)[: len(operands[0]) * stride].reshape(-1, stride)[:, :length]
+    return elements
 
 
 def place(index: int, batch: Index) -> Index:

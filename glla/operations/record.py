@@ -205,6 +205,7 @@ class Filter:
     lost: Callable[..., NDArray[np.bool_]] | None = None
     # (A, **options) -> it scaled by powers of two, and exponents, for the second run, see `batches.retry`
     scaled: Callable[..., Any] | None = None
+    marked: int = 0  # rows that a record begins with, which are not finite where the matrix is rejected
     # name and function, (operands, **options) -> (X,), that solve rejected matrices batched on the host
     host_work: tuple[str, Callable[..., tuple[Array]]] | None = None
 

@@ -254,7 +254,7 @@ def test_what_comes_after_its_plans_is_settled(record, rng):
         if record.batch is None
         else record.batch.records_plan(tuple(replace(f, shape=(2, *f.shape)) for f in forms), PLAIN).after
     )
-    assert (record.settle is not None) == bool(calls.after)
+    assert (record.settle is not None) == bool((*calls.after, *together))
     stages = [then for then in together if then.plan is not None]
     refused = record.name == "inv3"  # matrices that its filter rejects
     assert len(stages) == (record.batch is not None and record.batch.filter.rejected is not None and not refused)

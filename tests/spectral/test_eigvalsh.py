@@ -44,10 +44,10 @@ def test_every_order(n, rng):
 @pytest.mark.parametrize("place", PLACES)
 def test_subsets_are_those_of_the_whole(place, rng):
     a = np.float32([normal(12, rng) for _ in range(2)])
-    for given in (a[0], a):
-        whole = np.asarray(glla.eigvalsh(place(given)))
+    for given, variant in ((a[0], None), (a, "bisection")):
+        whole = np.asarray(glla.eigvalsh(place(given), variant=variant))
         for first, last in ((0, 11), (0, 0), (3, 7), (11, 11), (np.int64(1), True)):
-            found = np.asarray(glla.eigvalsh(place(given), subset_by_index=(first, last)))
+            found = np.asarray(glla.eigvalsh(place(given), subset_by_index=(first, last), variant=variant))
             assert (found == whole[..., first : int(last) + 1]).all()
     assert (np.asarray(glla.eigvalsh(place(a[0].T * np.tri(12).T), "U")) == glla.eigvalsh(a[0])).all()
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import NonFiniteError
+from glla.errors import ConvergenceError, NonFiniteError
+from glla.operations.batches.stack import Stack
+from glla.operations.spectral import certificate, jacobi, small
 from glla.operations.spectral import eigh as kernel
-from glla.operations.spectral import jacobi, small
 from glla.passes import PLAIN, Form, Limits, resident
 from glla.testing import JUDGES
 from glla.web import documents
@@ -132,6 +133,8 @@ def test_a_batch(n, count, kind, place, rng):
         found = glla.eigh(hidden, uplo)
         assert np.asarray(found.eigenvalues).tobytes() == w.tobytes()
         assert np.asarray(found.eigenvectors).tobytes() == v.tobytes()
+        values = np.asarray(glla.eigvalsh(hidden, uplo))
+        assert (np.abs(values - w) <= 4 * U * np.abs(w).max(axis=1, keepdims=True)).all()
 
 
 @every_place
@@ -148,6 +151,46 @@ def test_the_bad_matrix_of_a_batch_is_named(n, place, rng):
     a[-7] = 3e38
     with pytest.raises(NonFiniteError, match="float32"):
         glla.eigh(place(a))
+
+
+@every_place
+def test_rejected_matrices_of_a_batch_are_found_anew(place, monkeypatch, rng):
+    monkeypatch.setattr(small, "SWEEPS", (0, 1, 2, 2, 2))
+    a = batch("normal", 61, 4, rng)  # as many as no other test has: plans are cached
+    marked = np.asarray(glla.eigh(place(a), check_finite=False).eigenvalues)
+    assert np.isnan(marked[:, 0]).sum() > 30 or place is np.asarray
+    for one in zip(a, *map(np.asarray, glla.eigh(place(a))), strict=True):
+        judged(*one)
+    monkeypatch.setattr(certificate, "ALARM", 1e-3)
+    with pytest.raises(ConvergenceError, match=r"^eigh: the eigenvectors at index \(\d+\) of the stack are not"):
+        glla.eigh(place(a))
+
+
+def test_a_spoilt_matrix_of_a_batch_is_marked(device, rng):
+    """A column replaced, a block of the wrong sign, NaN; the largest value off by a thousandth."""
+    a = batch("normal", 12, 8, rng)
+    cells = Stack.of(12, (5, 8), device.limits.texture_size)
+    raw = np.zeros((cells.raw(64).height, cells.raw(64).width), np.float32)
+    raw.reshape(-1)[: a.size] = a.reshape(-1)
+    given = device.run(jacobi._brought_in(8, cells), raw=device.write(raw))
+    found = device.run(jacobi.sweeps(8, cells=cells), A=given["scaled"], V=given["I"])
+    for spoil in ("nothing", "column", "block", "hole", "value"):
+        slots = {"A": found["A next"], "V": found["V next"]}
+        texels = {name: device.read(one).copy() for name, one in slots.items()}
+        A, V = (one[5 // cells.across :: cells.down, 5 % cells.across :: cells.across] for one in texels.values())
+        if spoil == "column":
+            V[..., ::2] = V[..., 1::2]
+        elif spoil == "block":
+            V[1, 2] *= -1
+        elif spoil == "hole":
+            V[2, 1, 3] = np.nan
+        elif spoil == "value":
+            A[0, 0, 0] += np.float32(1e-3) * np.abs(A).max()
+        slots = {name: device.write_texels(one) for name, one in texels.items()}
+        rest = {name: given[name] for name in ("largest", "scaled")}
+        records = device.read(device.run(jacobi._records(8, cells), **slots, **rest)["records"])
+        first = records.reshape(-1)[: 12 * 72 : 72]
+        assert np.flatnonzero(np.isnan(first)).tolist() == [5] * (spoil != "nothing")
 
 
 @pytest.mark.sweep

@@ -257,7 +257,7 @@ def test_an_alarm_is_followed_by_the_one_sided_method(place, monkeypatch, rng):
         return seen[-1] if len(seen) > 1 else seen[-1]._replace(residual=11.0)
 
     expected = [np.asarray(one).tobytes() for one in glla.svd(a, variant="one_sided")]
-    monkeypatch.setattr(kernel, "of", of)
+    monkeypatch.setattr(certificate, "of", of)
     assert [np.asarray(one).tobytes() for one in glla.svd(a)] == expected and len(seen) == 2
 
 

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import NonFiniteError, OptionError, ShapeError
+from glla.errors import ConvergenceError, NonFiniteError, OptionError, ShapeError
+from glla.operations.spectral import certificate
 from glla.operations.spectral import tridiagonal_pairs as kernel
+from glla.operations.spectral.symmetric import Subset
 from glla.operations.spectral.tridiagonal_pairs import VARIANTS
 from glla.passes import Limits, resident
 from glla.testing import JUDGES
@@ -88,6 +90,35 @@ def test_passes_are_counted():
     form = resident((64, 1), (63, 1))
     assert kernel.plan(form, Limits()).cost.passes == 9 * 6 + 3 + 1 + 2 + 1 + 2 + 1  # T, largest, ...
     assert kernel.plan(form, Limits(), vectors=False).cost.passes == 1 + 2 + 1 + 5 + 1
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_alarm_is_an_error_with_both_numbers(place, monkeypatch, rng):
+    d, e = (place(rng.standard_normal(n).astype(np.float32)) for n in (8, 7))
+    monkeypatch.setattr(certificate, "ALARM", 1e-3)
+    with pytest.raises(
+        ConvergenceError, match=r"^eigh_tridiagonal: the eigenvectors are not accepted: its residual is"
+    ):
+        glla.eigh_tridiagonal(d, e)
+    assert glla.eigh_tridiagonal(d, e, check_finite=False)[0].shape == (8,)
+
+
+def test_wrong_results_are_caught(device, rng):
+    """A column replaced, a 2 x 2 block of the wrong sign, the largest value off by a thousandth."""
+    n, t, values = 13, np.zeros((1, 13, 4), np.float32), np.zeros((1, 13, 4), np.float32)
+    t[0, :, :2] = rng.standard_normal((n, 2))
+    w, v = glla.eigh_tridiagonal(t[0, :, 0], t[0, :-1, 1])
+    values[0, :, 0] = w
+    column, block, value = v.copy(), v.copy(), values.copy()
+    column[:, 3] = v[:, 4]
+    block[4:6, 10:12] *= -1
+    value[0, np.abs(w).argmax(), 0] *= np.float32(1.001)
+    plan = certificate.plan(n, Subset(0, n), tridiagonal=True)
+    for ok, line, vectors in ((True, values, v), (False, values, column), (False, values, block), (False, value, v)):
+        V = device.matrix(vectors)
+        given = {"T": device.write_texels(t), "L": device.write_texels(line), "V": V.value.texture}
+        found = device.read(device.run(plan, **given)["certificate"])
+        assert certificate.of(found, np.float32([1]), n).ok == ok
 
 
 def test_the_judge_can_fail(rng):

@@ -55,8 +55,9 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     if shape != (0, 0):
         matrices = taken(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
-    if batch.filter is ACCEPTED:
-        largest = draft.call("largest of the records", _most(View.of((count, *shape)), size), A=matrices)
+    if batch.filter is ACCEPTED or batch.filter.marked:
+        first = View.of((count, *shape)).sliced((slice(None), slice(batch.filter.marked or None)))
+        largest = draft.call("largest of the records", _most(first, size), A=matrices)
         results["largest"] = largest["most"]
     layout, watched = batch.layout, batch.filter.watched
     if layout.lines:

@@ -8,14 +8,18 @@ passes, of which one texel is read back.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from glla.errors import ConvergenceError, NonFiniteError
+from glla.operations.batches.stack import SINGLE, Cells
 from glla.operations.host.scaling import exponent_of
-from glla.operations.record import Array
+from glla.operations.record import BATCHED, Array, Continue, Done, Filter, Values, Verdict
 from glla.operations.spectral.symmetric import Subset
-from glla.passes import Draft, Plan, Storage, matrix
+from glla.passes import Draft, Plan, Slot, Storage, matrix
 from glla.passes.cache import cached_plan
 
 VECTORS = 4
@@ -25,22 +29,81 @@ ALARM = 10.0
 """Largest residual and loss of orthogonality, in n u, that are accepted: a third of the bound."""
 
 
-@cached_plan
-def plan(n: int, subset: Subset) -> Plan:
-    """Plan of the certificate of some of the pairs of A.
+EXCEEDS = "residual or loss of orthogonality exceeds 10 n u"
 
-    Operands ``A``, ``V``, whose columns are those of the subset, and ``L``, a line of n texels. Result
-    ``certificate``, one texel.
+
+def verdict(stage: str, values: Values, n: int, again: str, words: tuple[str, str, str]) -> Verdict | None:
+    """Judge a result by its certificate: an error, the stage that comes `again`, if it was not this one, or None.
+
+    `n`: order. `words`: for the vectors, a value, and a function that is left.
+    """
+    if stage == BATCHED:
+        if np.isfinite(values["A"]).all():
+            return Continue(again)
+        rule = "A must not hold NaN or infinity, got some"
+        return NonFiniteError(f"{values['function']}: {rule}{values['which']}") if values["check_finite"] else Done()
+    if "certificate" not in values:
+        return None
+    judged, (vectors, value, instead) = of(values["certificate"], values["largest_A"], n), words
+    if not judged.ok and stage != again:
+        return Continue(again)
+    if not judged.ok:
+        return ConvergenceError(
+            f"{values['function']}: the {vectors}{values['which']} are not accepted: {judged}, where {ALARM:g} n u "
+            f"are; use {instead}"
+        )
+    if judged.overflows:
+        return NonFiniteError(
+            f"{values['function']}: {value}{values['which']} does not fit float32; divide A by a power of two"
+        )
+    return None
+
+
+def enough(n: int) -> float:
+    """The same, not in n u."""
+    return ALARM * n * 2.0**-24
+
+
+# -- batches: the first row of a record, the values, is not finite where a matrix is rejected
+
+
+def _rejected(operands: tuple[Array, ...], records: Array, *_: object, **options: object) -> NDArray[np.intp]:
+    finite = np.isfinite(records[:, 0])
+    return np.zeros(0, dtype=np.intp) if finite.all() else np.flatnonzero(~finite.all(axis=-1))  # which is slow
+
+
+def _lost(numbers: Mapping[str, Array], **options: object) -> NDArray[np.bool_]:
+    return ~np.isfinite(numbers["largest"][:, 0])
+
+
+MARKED = Filter(_rejected, lost=_lost, marked=1)
+"""Filter of batches whose plans judge the matrices themselves."""
+
+
+@cached_plan
+def plan(n: int, subset: Subset, tridiagonal: bool = False) -> Plan:
+    """Plan of the certificate of some of the pairs of A, or of a `tridiagonal` T.
+
+    Operands ``A``, packed, or ``T``, a line of texels, ``V``, whose columns are those of the subset, and ``L``, a line
+    of n texels. Result ``certificate``, one texel.
     """
     draft, line = Draft("certificate"), Storage(1, n)
-    a, v = draft.operand("A", matrix((n, n))), draft.operand("V", matrix((n, subset.count)))
-    values, chosen = draft.operand("L", line), subset.uniforms
-    products, rows, result = (draft.slot("Y", line), draft.slot("W", line)), draft.slot("R", line), Storage(1, 1)
-    draft.draw("spectral/eigh/applied", {"V": v, "L": values}, products, chosen)
-    inputs = {"A": a, "V": v, "L": values, "Y": "Y", "W": "W"}
-    draft.draw("spectral/eigh/residual", inputs, rows, {"n": n, **chosen})
-    draft.draw("spectral/eigh/judge", {"R": rows}, draft.slot("certificate", result), {"n": n})
-    return draft.plan({"certificate": "certificate"}, 24 * n * n)
+    given: dict[str, Slot] = {"T": line} if tridiagonal else {"A": matrix((n, n))}
+    given |= {"V": matrix((n, subset.count)), "L": line}
+    inputs = {name: draft.operand(name, slot) for name, slot in given.items()}
+    return draft.plan({"certificate": add(draft, inputs, n, subset, SINGLE)}, 24 * n * n)
+
+
+def add(draft: Draft, inputs: dict[str, str], n: int, subset: Subset, cells: Cells) -> str:
+    """Add the passes of the certificate, of each matrix of a stack; give its slot. Inputs: A or tridiagonal T; V, L."""
+    line, chosen, kind = cells.storage(1, n), {**subset.uniforms, **cells.grid}, {"TRIDIAGONAL": int("T" in inputs)}
+    products, rows, result = (draft.slot("Y", line), draft.slot("W", line)), draft.slot("R", line), cells.storage(1, 1)
+    draft.draw("spectral/eigh/applied", {one: inputs[one] for one in "VL"}, products, chosen, cells.defines)
+    inputs = {**inputs, "Y": "Y", "W": "W"}
+    draft.draw("spectral/eigh/residual", inputs, rows, {"n": n, **chosen}, kind | cells.defines)
+    found = draft.slot("certificate", result)
+    draft.draw("spectral/eigh/judge", {"R": rows}, found, {"n": n, **cells.grid}, cells.defines)
+    return found
 
 
 class Certificate(NamedTuple):

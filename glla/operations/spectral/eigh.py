@@ -11,21 +11,19 @@ and norm(V^T V - I). Then w is off by at most as much of norm(A), about sqrt(n) 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
-from glla.errors import ConvergenceError, NonFiniteError
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.layouts.shapes import square
 from glla.operations.record import (
-    ACCEPTED,
     Array,
     Batch,
     Choice,
     Chosen,
-    Continue,
     Done,
     Function,
     Layout,
@@ -37,8 +35,9 @@ from glla.operations.record import (
     builder,
 )
 from glla.operations.spectral import back, certificate, jacobi, secular, small, symmetric, tridiagonal_form
+from glla.operations.spectral.certificate import EXCEEDS, MARKED
 from glla.operations.spectral.symmetric import Subset
-from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Transition, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 
 JACOBI = (
@@ -65,10 +64,11 @@ VARIANTS = {
     ),
 }
 
+WORDS = "eigenvectors", "an eigenvalue", "numpy.linalg.eigh"
+
 AGAIN = "jacobi"
 """Name of the stage after a rejected result."""
 
-EXCEEDS = "residual or loss of orthogonality exceeds 10 n u"
 ALARM = Transition(f"{EXCEEDS} again", error="ConvergenceError: names both; use numpy.linalg.eigh")
 
 
@@ -189,24 +189,12 @@ def call_plan(
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Judge the certificate. `Done` has the n values of ``w`` where they were read as texels."""
-    n, w, subset = forms[0].shape[-1], values["w"], values.get("subset")
-    count = n if subset is None else subset.count
-    done = Done({"w": w.reshape(-1)[:count]} if isinstance(w, np.ndarray) else {})
-    if "certificate" not in values:
-        return done
-    judged = certificate.of(values["certificate"], values["largest_A"], n)
-    if not judged.ok and stage != AGAIN:
-        return Continue(AGAIN)
-    if not judged.ok:
-        return ConvergenceError(
-            f"{values['function']}: the eigenvectors{values['which']} are not accepted: {judged}, where "
-            f"{certificate.ALARM:g} n u are; use numpy.linalg.eigh"
-        )
-    if judged.overflows:
-        return NonFiniteError(
-            f"{values['function']}: an eigenvalue{values['which']} does not fit float32; divide A by a power of two"
-        )
-    return done
+    n, subset = forms[0].shape[-1], values.get("subset")
+    found = certificate.verdict(stage, values, n, AGAIN, WORDS)
+    if found is not None:
+        return found
+    w, count = values["w"], n if subset is None else subset.count
+    return Done({"w": w.reshape(-1)[:count]} if isinstance(w, np.ndarray) else {})
 
 
 # -- batches ----------------------------------------------------------------------------------------------------------
@@ -220,12 +208,15 @@ def most_batched(forms: Forms, limits: Limits) -> int:
 
 
 @cached_plan
-def batched(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True) -> Plan:
+def batched(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, vectors: bool = True) -> Plan:
     """Plan of a batch, of whose matrices the lower triangles are read: a fragment for each, or interleaved."""
-    return small.plan(forms, limits) if small.is_small(forms) else jacobi.batched(forms, limits)
+    few = small.is_small(forms)
+    made = small.plan(forms, limits, vectors=vectors) if few else jacobi.batched(forms, limits)
+    again = partial(call_plan, (Form(forms[0].matrix),), limits, variant="jacobi")
+    return replace(made, after=(Transition(EXCEEDS, AGAIN, again), ALARM))
 
 
-def _results(known: Mapping[str, Any]) -> dict[str, Any]:
+def parts_of_batch(known: Mapping[str, Any]) -> dict[str, Any]:
     """Split records into values and vectors; those on the device by views."""
     a = known["matrices"]
     parts: dict[str, Any] = {"V": (slice(None), slice(1, None)), "w": (slice(None), 0)}
@@ -257,7 +248,7 @@ EIGH = Operation(
     example=example,
     settle=settle,
     trial=Trial(values=lambda forms, results: (results["w"].reshape(-1)[: forms[0].shape[-1]], results["V"])),
-    batch=Batch(most_batched, batched, Layout(small.record, lower_half=True, results=_results), ACCEPTED),
+    batch=Batch(most_batched, batched, Layout(small.record, lower_half=True, results=parts_of_batch), MARKED),
     variants=VARIANTS,
     choose=choose,
     function=Function(host="glla.operations.spectral.eigh:on_host", parts=2),

@@ -14,9 +14,9 @@ import numpy as np
 
 from glla.operations.layouts.crossing import bring_in, read_texels
 from glla.operations.layouts.shapes import square
-from glla.operations.record import Array, Choice, Chosen, Function, Operation, Trial, Way, builder
-from glla.operations.spectral import sturm, symmetric, tridiagonal_form
-from glla.operations.spectral.eigh import example
+from glla.operations.record import Array, Batch, Choice, Chosen, Function, Layout, Operation, Trial, Way, builder
+from glla.operations.spectral import eigh, small, sturm, symmetric, tridiagonal_form
+from glla.operations.spectral.certificate import MARKED
 from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -88,6 +88,11 @@ def call_plan(
     return draft.plan(results)
 
 
+def record(forms: Forms) -> tuple[int, int]:
+    """Rows and columns of a record of a batch: those of `eigh`, but the values alone of small matrices."""
+    return small.record(forms, vectors=not small.is_small(forms))
+
+
 def on_host(a: Array) -> Array:
     """Do it on the CPU, by LAPACK."""
     return np.linalg.eigvalsh(a)
@@ -102,7 +107,14 @@ EIGVALSH = Operation(
     flops=flops,
     device_plan=plan,
     call_plan=call_plan,
-    example=example,
+    example=eigh.example,
+    settle=eigh.settle,
+    batch=Batch(
+        eigh.most_batched,
+        partial(eigh.batched, vectors=False),
+        Layout(record, lower_half=True, results=lambda known: {"w": eigh.parts_of_batch(known)["w"]}),
+        MARKED,
+    ),
     trial=Trial(values=lambda forms, results: results["w"].reshape(-1)[: forms[0].shape[-1]]),
     variants=VARIANTS,
     choose=choose,

@@ -11,8 +11,11 @@ Sources: Brent and Luk 1985; Rutishauser 1966; Demmel and Veselić, "Jacobi's me
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from glla.operations.batches.stack import SINGLE, Cells, Passes, Stack, capacity
 from glla.operations.layouts import packing
+from glla.operations.spectral import certificate
 from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Draft, Forms, Limits, PingPong, Plan, Storage, Uniform, iterate, matrix, texture
 from glla.passes.cache import cached_plan
@@ -31,8 +34,9 @@ LEAST = 2.0**-60
 MOST_SWEEPS = 30
 """Sweeps at most; random matrices of order 128 take 8, hostile ones took 15."""
 
-CHUNK = 64
-"""Side of the square of texels of which one fragment finds the largest."""
+CHUNK, CHUNK_OF_BATCH = 64, 16
+"""Side of the square of texels of which one fragment finds the largest: of a column, and of a batch, whose squares are
+full."""
 
 
 def flops(n: int, sweeps: int = 7) -> int:
@@ -76,10 +80,11 @@ def add_test(draft: Draft, a: str, n: int, cells: Cells, number: int = 0) -> str
     off = draft.slot(f"off_rows_{number}", size)
     uniforms: dict[str, Uniform] = {"width": side, "least": LEAST, **cells.grid}
     draft.draw("spectral/jacobi/off_rows", {"A": a}, off, uniforms, cells.defines)
+    chunk = CHUNK if size.width == 1 else CHUNK_OF_BATCH
     while off != f"off_{number}_1x1":
-        size = Storage(-(-size.height // CHUNK), -(-size.width // CHUNK))
+        size = Storage(-(-size.height // chunk), -(-size.width // chunk))
         smaller = draft.slot(f"off_{number}_{size.height}x{size.width}", size)
-        draft.draw("spectral/jacobi/off", {"rows": off}, smaller, {"chunk": CHUNK, "enough": ENOUGH})
+        draft.draw("spectral/jacobi/off", {"rows": off}, smaller, {"chunk": chunk, "enough": ENOUGH})
         off = smaller
     return off
 
@@ -112,20 +117,31 @@ def written_out(n: int, angles: bool, count: int) -> Plan:
 
 
 def add_in_order(
-    draft: Draft, a: str, v: str, n: int, cells: Cells, largest: str = "", subset: Subset | None = None
+    draft: Draft,
+    a: str,
+    v: str,
+    n: int,
+    cells: Cells,
+    beside: Mapping[str, str] | None = None,
+    subset: Subset | None = None,
 ) -> tuple[str, str]:
     """Add the order of a diagonal matrix; give the slots of `L`, see ``order.frag``, and of the vectors of a subset.
 
-    With `largest` the vectors are below the eigenvalues, scaled back, as in records.
+    `beside`: slots of the `largest` entries, and of the matrix that was `scaled`: with them the vectors are below the
+    eigenvalues, scaled back, as in records, and judged by the certificate.
     """
     ranks, made = (draft.slot(name, cells.storage(1, n)) for name in ("ranks", "L"))
     some = subset or Subset(0, n)
-    shape = n + bool(largest), some.count
+    shape = n + bool(beside), some.count
     draft.draw("spectral/jacobi/rank", {"A": a}, ranks, {"n": n, **cells.grid}, cells.defines)
     draft.draw("spectral/jacobi/order", {"A": a, "V": v, "ranks": ranks}, made, {"n": n, **cells.grid}, cells.defines)
-    inputs = {"V": v, "L": made} | ({"largest": largest} if largest else {})
-    vectors, uniforms = draft.slot("vectors", cells.matrix(shape)), {"shape": shape, "first": some.first, **cells.grid}
-    draft.draw("spectral/jacobi/vectors", inputs, vectors, uniforms, {"RECORD": int(bool(largest)), **cells.defines})
+    inputs, vectors = {"V": v, "L": made}, draft.slot("vectors", cells.matrix(shape))
+    uniforms: dict[str, Uniform] = {"shape": shape, "first": some.first, **cells.grid}
+    if beside:
+        judged = certificate.add(draft, {"A": beside["scaled"], "V": v, "L": ranks}, n, some, cells)
+        inputs |= {"largest": beside["largest"], "certificate": judged}
+        uniforms["most"] = certificate.VECTORS * certificate.enough(n) ** 2
+    draft.draw("spectral/jacobi/vectors", inputs, vectors, uniforms, {"RECORD": int(bool(beside)), **cells.defines})
     return made, vectors
 
 
@@ -181,7 +197,7 @@ def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     draft = Draft("stack[eigh]")
     way_in = draft.call("in", _brought_in(n, cells), raw=draft.operand("raw", cells.raw(n * n)))
     found = draft.call("sweeps", sweeps(even(n), cells=cells), A=way_in["scaled"], V=way_in["I"])
-    given = {"A": found["A next"], "V": found["V next"], "largest": way_in["largest"]}
+    given = {"A": found["A next"], "V": found["V next"], **{name: way_in[name] for name in ("largest", "scaled")}}
     return draft.plan(draft.call("out", _records(n, cells), **given), count * flops(n))
 
 
@@ -200,10 +216,10 @@ def _brought_in(n: int, cells: Stack) -> Plan:
 
 @cached_plan
 def _records(n: int, cells: Stack) -> Plan:
-    """Plan of a batch's way out: operands as those of `in_order`, and ``largest``; result ``records``."""
+    """Plan of a batch's way out: operands as those of `in_order`, ``largest``, ``scaled``; result ``records``."""
     passes = Passes("stack[in order]", cells)
     draft = passes.draft
-    a, v = (draft.operand(name, cells.matrix((n, n))) for name in "AV")
-    largest = draft.operand("largest", cells.storage(texels(n), 1))
-    joined = add_in_order(draft, a, v, n, cells, largest)[1]
+    a, v, scaled = (draft.operand(name, cells.matrix((n, n))) for name in ("A", "V", "scaled"))
+    beside = {"scaled": scaled, "largest": draft.operand("largest", cells.storage(texels(n), 1))}
+    joined = add_in_order(draft, a, v, n, cells, beside)[1]
     return draft.plan({"records": passes.unpack(joined, (n + 1, n))})

@@ -15,7 +15,7 @@ from typing import Unpack
 
 import numpy as np
 
-from glla.errors import ConvergenceError, LimitError, NonFiniteError
+from glla.errors import LimitError, NonFiniteError
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.orthogonal import qr
 from glla.operations.orthogonal.qr_pairs import upper
@@ -23,7 +23,6 @@ from glla.operations.record import (
     Array,
     Choice,
     Chosen,
-    Continue,
     Done,
     Function,
     Operation,
@@ -36,9 +35,7 @@ from glla.operations.record import (
 from glla.operations.reduce import max_magnitude
 from glla.operations.spectral import back, bidiagonal_form, hestenes, symmetric
 from glla.operations.spectral.bidiagonal_form import transposed
-from glla.operations.spectral.certificate import ALARM as LIMIT
-from glla.operations.spectral.certificate import of
-from glla.operations.spectral.eigh import EXCEEDS
+from glla.operations.spectral.certificate import EXCEEDS, verdict
 from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Region, Storage, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -146,6 +143,8 @@ def plan(
 
 MOST = float(np.finfo(np.float32).max)
 """Largest number; no singular value exceeds sqrt(m n) max |a_ij|."""
+
+WORDS = "singular vectors", "a singular value", "numpy.linalg.svd"
 
 AGAIN = "one_sided"
 """Name of the stage after a rejected result."""
@@ -255,15 +254,9 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Judge the certificate. `Done` has the values of ``S`` where they were read as texels."""
     s, (m, n) = values["S"], forms[0].matrix
     done = Done({"S": s.reshape(-1)[: min(m, n)]} if isinstance(s, np.ndarray) else {})
-    if "certificate" in values:
-        judged = of(values["certificate"], values["largest_A"], max(m, n))
-        if not judged.ok and stage != AGAIN:
-            return Continue(AGAIN)
-        if not judged.ok:
-            return ConvergenceError(
-                f"{values['function']}: the singular vectors{values['which']} are not accepted: {judged}, where "
-                f"{LIMIT:g} n u are; use numpy.linalg.svd"
-            )
+    bad = verdict(stage, values, max(m, n), AGAIN, WORDS)
+    if bad is not None:
+        return bad
     far = "largest_A" in values and float(values["largest_A"].reshape(-1)[0]) > MOST / (m * n) ** 0.5
     if far and not np.isfinite(np.asarray(s)).all():
         return NonFiniteError(

@@ -11,11 +11,23 @@ import numpy as np
 
 from glla.errors import ShapeError
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
-from glla.operations.record import Array, Choice, Chosen, Function, Operation, Trial, Way, builder
+from glla.operations.record import (
+    Array,
+    Choice,
+    Chosen,
+    Done,
+    Function,
+    Operation,
+    Trial,
+    Values,
+    Verdict,
+    Way,
+    builder,
+)
 from glla.operations.reduce import max_magnitude
-from glla.operations.spectral import secular, sturm, symmetric
+from glla.operations.spectral import certificate, secular, sturm, symmetric
 from glla.operations.spectral.symmetric import Subset
-from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Storage, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Storage, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 
 VARIANTS = {
@@ -24,6 +36,10 @@ VARIANTS = {
         "Gu and Eisenstat (1995); Barth, Martin and Wilkinson (1967); LAPACK stevd and stebz",
     ),
 }
+
+WORDS = "eigenvectors", "an eigenvalue", "scipy.linalg.eigh_tridiagonal"
+
+ALARM = Transition(certificate.EXCEEDS, error=f"ConvergenceError: names both; use {WORDS[-1]}")
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
@@ -46,11 +62,19 @@ def flops(forms: Forms) -> int:
 
 
 @builder("tridiagonal_pairs", VARIANTS, choose)
-def plan(forms: Forms, limits: Limits, chosen: Chosen, vectors: bool = True, subset: Subset | None = None) -> Plan:
+def plan(
+    forms: Forms,
+    limits: Limits,
+    chosen: Chosen,
+    vectors: bool = True,
+    certified: bool = False,
+    subset: Subset | None = None,
+) -> Plan:
     """Plan of eigenvalues, and `vectors`, of T of order n > 0 on the device.
 
     Operands ``d`` and ``e``, packed columns. Results ``w``, an array of numbers, ascending, ``V``, packed, and
-    ``largest``, the largest entry of T, a texel. 9 ceil(log2 n) + 9 passes and more; without vectors 6 to 35.
+    ``largest``, the largest entry of T, a texel, and ``certificate``, if `certified`. 9 ceil(log2 n) + 9 passes and
+    more; without vectors 6 to 35; the certificate takes 3.
 
     `subset`: the pairs that are given.
     """
@@ -67,6 +91,9 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, vectors: bool = True, sub
         signed = symmetric.signed(n, found.count)
         results["V"] = draft.call("signs", signed, V=made["Q"], largest=largest)["V"]
         results["w"] = symmetric.add_values(draft, made["L"], largest, n, found, limits)
+        if certified:
+            judge, inputs = certificate.plan(n, found, tridiagonal=True), {"V": results["V"], "L": made["L"]}
+            results |= draft.call("certificate", judge, T=t, **inputs)
     else:
         values = draft.call("bisection", sturm.plan(n, found, limits), T=t)["L"]
         whole = Subset(0, found.count)
@@ -93,12 +120,12 @@ def call_plan(
     subset: Subset | None = None,
     **way: Unpack[Way],
 ) -> Plan:
-    """Plan of a call. If results stay on the device and are `watched`, w and T's largest entry are read."""
+    """Plan of a call. If `watched`, the certificate and T's largest entry are read; w, too, if it stays there."""
     n, _ = forms[0].matrix
     draft = Draft("tridiagonal_pairs")
     given = {name: bring_in(draft, name, form, limits) for name, form in zip("de", forms, strict=True)}
-    device_plan = plan(resident(*(form.matrix for form in forms)), limits, **way, vectors=vectors, subset=subset)
-    found = draft.call("pairs", device_plan, **given)
+    there, options = resident(*(form.matrix for form in forms)), {"vectors": vectors, "certified": watched}
+    found = draft.call("pairs", plan(there, limits, **way, **options, subset=subset), **given)
     results: dict[str, str] = {name: found[name] for name in ("V", "w") if name in found}
     if not any(form.resident for form in forms):
         results = {"w": read_texels(draft, found["w"], "w")}
@@ -106,9 +133,17 @@ def call_plan(
             shape = (n, n if subset is None else subset.count)
             results["V"] = read_back(draft, found["V"], shape, limits, "V")
     elif watched:
-        results["largest_d"] = read_texels(draft, found["largest"], "largest_d")
         results["largest_w"] = read_texels(draft, found["w"], "largest_w")
-    return draft.plan(results)
+    if watched:
+        results["largest_A"] = results["largest_d"] = read_texels(draft, found["largest"], "largest_A")
+    if watched and vectors:
+        results["certificate"] = read_texels(draft, found["certificate"], "certificate")
+    return draft.plan(results, after=(ALARM,) if vectors else ())
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Judge the certificate."""
+    return certificate.verdict(stage, values, forms[0].shape[0], stage, WORDS) or Done()
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -127,6 +162,7 @@ TRIDIAGONAL_PAIRS = Operation(
     device_plan=plan,
     call_plan=call_plan,
     example=example,
+    settle=settle,
     trial=Trial(values=lambda forms, results: (results["w"].reshape(-1)[: forms[0].shape[0]], results["V"])),
     variants=VARIANTS,
     choose=choose,

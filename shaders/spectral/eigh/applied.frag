@@ -5,6 +5,7 @@
 // Cost per fragment: 3 fetches and 32 flop per trip, ceil(count/2) trips.
 // Girard 1989, Hutchinson 1990: norms by random vectors.
 
+#include "lib/packed.glsl"
 #include "spectral/eigh/random.glsl"
 
 uniform sampler2D V;
@@ -16,16 +17,15 @@ layout(location = 0) out vec4 product;
 layout(location = 1) out vec4 weighted;
 
 void main() {
-    int i = int(gl_FragCoord.x);
+    int i = own_texel().x;
     product = weighted = vec4(0.0);
     for (int j = 0; j < count; j += 2) {
-        vec4 block = texelFetch(V, ivec2(j >> 1, i >> 1), 0);
-        vec2 row = (i & 1) == 0 ? block.rg : block.ba;
+        vec2 row = row_pair(V, i, j >> 1);
         if (j + 1 == count) row.y = 0.0;  // V may have more columns
         vec4 one = row.x * random_signs(j), other = row.y * random_signs(j + 1);
         product += one;
         product += other;
-        weighted += texelFetch(L, ivec2(first + j, 0), 0).r * one;
-        weighted += texelFetch(L, ivec2(first + min(j + 1, count - 1), 0), 0).r * other;
+        weighted += texelFetch(L, at(ivec2(first + j, 0)), 0).r * one;
+        weighted += texelFetch(L, at(ivec2(first + min(j + 1, count - 1), 0)), 0).r * other;
     }
 }

@@ -19,7 +19,7 @@ void main() {
     int own = own_texel().x;
     int place = own;  // where NaN has no order
     for (int i = 0; i < n; ++i) {
-        if (int(texelFetch(ranks, at(ivec2(i, 0)), 0).r) == own) place = i;
+        if (int(texelFetch(ranks, at(ivec2(i, 0)), 0).g) == own) place = i;
     }
     vec4 b = texelFetch(A, at(ivec2(place >> 1)), 0);
     float most = 0.0;  // the first of the largest entries

@@ -1,7 +1,7 @@
 // How many of the n eigenvalues come before each: ascending, equal ones by their places.
 //
 // A      packed, diagonal
-// ranks  a line of texels (rank, 0, 0, 0)
+// ranks  a line of texels (value, rank, 0, 0)
 // Cost per fragment: n + 1 fetches.
 
 #include "lib/packed.glsl"
@@ -19,9 +19,9 @@ float value(int i) {
 void main() {
     int own = own_texel().x;
     float l = value(own);
-    ranks = vec4(0.0);
+    ranks = vec4(l, 0.0, 0.0, 0.0);
     for (int i = 0; i < n; ++i) {
         float other = value(i);
-        if (other < l || (other == l && i < own)) ranks.r += 1.0;
+        if (other < l || (other == l && i < own)) ranks.g += 1.0;
     }
 }

@@ -24,12 +24,17 @@ uniform ivec3 extent;  // matrices, texels of a record, texels in a row of recor
 
 layout(location = 0) out vec4 record;
 
+int quotient(int a, int b) {  // of numbers below 2^22, in floats: GPUs have no division of integers
+    return int((float(a) + 0.5) / float(b));
+}
+
 void main() {
     int texel = int(gl_FragCoord.y) * extent.z + int(gl_FragCoord.x);
-    int matrix = texel / extent.y;
+    int matrix = quotient(texel, extent.y);
     int part = texel - matrix * extent.y;
     int width = textureSize(R0, 0).x;
-    ivec2 place = ivec2(matrix % width, matrix / width);
+    int row = quotient(matrix, width);
+    ivec2 place = ivec2(matrix - row * width, row);
     record = vec4(0.0);
     if (matrix >= extent.x) return;
     if (part == 0) record = texelFetch(R0, place, 0);

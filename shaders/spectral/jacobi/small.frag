@@ -4,10 +4,11 @@
 //
 //     l_0 l_1 ...; then, with VECTORS, V in C order: column j belongs to l_j, and its largest entry is positive
 //
-// The matrix is scaled by a power of two, so that its largest entry is in [1, 2). Sweeps are cyclic.
+// The matrix is scaled by a power of two, so that its largest entry is in [1, 2). Sweeps are cyclic. With VECTORS l_0 is NaN
+// where norm(A V - V diag(l)) exceeds ENOUGH norm(A), or norm(V^T V - I) ENOUGH.
 // raw         one element per texel: all A, of which the lower half is read
 // C0, C1 ...  a texel for each matrix, row by row
-// Cost per fragment: ORDER^2 fetches; SWEEPS ORDER (ORDER - 1) / 2 rotations, of 12 ORDER flop, 2 roots and 4 divisions.
+// Cost per fragment: ORDER (ORDER + 1) / 2 fetches; SWEEPS ORDER (ORDER - 1) / 2 rotations, of 12 ORDER flop, 2 roots and 4 divisions.
 // Jacobi 1846; Rutishauser, "The Jacobi method for real symmetric matrices" (1966).
 
 #ifndef ORDER
@@ -19,6 +20,9 @@
 #ifndef VECTORS
 #define VECTORS 1  // records have eigenvectors (0, 1)
 #endif
+#ifndef ENOUGH
+#define ENOUGH 1e-6
+#endif
 #ifndef TARGETS
 #define TARGETS 4  // texels of a record (1, 2, 4, 8)
 #endif
@@ -26,6 +30,7 @@
 #define COLUMNS 1
 
 #include "lib/exponent.glsl"
+#include "lib/ieee.glsl"
 #include "matmul/targets.glsl"
 #include "spectral/jacobi/rotation.glsl"
 
@@ -50,21 +55,26 @@ uniform ivec2 extent;  // matrices, texels in a row of the targets
 
 float a[ORDER * ORDER];  // row by row
 float v[ORDER * ORDER];  // column by column
+float given[ORDER * ORDER];  // A, scaled
 
 int fetch(int matrix) {  // the matrix, scaled; gives its exponent
     int width = textureSize(raw, 0).x;
+    int start = matrix * ORDER * ORDER;
+    ivec2 place = ivec2(start % width, start / width);
     float largest = 0.0;
     for (EACH(i)) {
         for (EACH(j)) {
-            int place = (matrix * ORDER + max(i, j)) * ORDER + min(i, j);
-            a[ORDER * i + j] = texelFetch(raw, ivec2(place % width, place / width), 0).r;
+            if (j <= i) {
+                a[ORDER * i + j] = a[ORDER * j + i] = texelFetch(raw, place, 0).r;
+                largest = max(largest, abs(a[ORDER * i + j]));
+            }
             v[ORDER * j + i] = i == j ? 1.0 : 0.0;
-            largest = max(largest, abs(a[ORDER * i + j]));
+            if (++place.x == width) place = ivec2(0, place.y + 1);
         }
     }
     int e = exponent_of(largest);
-    if (e == NO_EXPONENT) return 0;
-    for (int k = 0; k < ORDER * ORDER; ++k) a[k] = scaled(a[k], -e);
+    if (e == NO_EXPONENT) e = 0;
+    for (int k = 0; k < ORDER * ORDER; ++k) given[k] = a[k] = scaled(a[k], -e);
     return e;
 }
 
@@ -115,6 +125,16 @@ void exchange(inout float x, inout float y) {
         }                                                                                \
     }
 
+// Adds the squares of column j of A V - V diag(l), of V^T V - I, and of A, to `squares`.
+#define JUDGE(j)                                                                         \
+    for (EACH(i)) {                                                                      \
+        float r = -a[ORDER * j + j] * v[ORDER * j + i];                                  \
+        float o = i == j ? -1.0 : 0.0;                                                   \
+        for (EACH(k)) r += given[ORDER * i + k] * v[ORDER * j + k];                      \
+        for (EACH(k)) o += v[ORDER * i + k] * v[ORDER * j + k];                          \
+        squares += vec3(r, o, given[ORDER * i + j]) * vec3(r, o, given[ORDER * i + j]);  \
+    }
+
 void main() {
     int matrix = int(gl_FragCoord.y) * extent.y + int(gl_FragCoord.x);
     vec4 record[TARGETS];
@@ -126,6 +146,12 @@ void main() {
         }
         PAIRS_OF(ORDER, SORT)
         EACH_OF(ORDER, RECORD)
+        if (VECTORS == 1) {
+            vec3 squares = vec3(0.0);
+            EACH_OF(ORDER, JUDGE)
+            bool accepted = squares.r <= ENOUGH * ENOUGH * squares.b && squares.g <= ENOUGH * ENOUGH;
+            if (!accepted) record[0].r = NOT_A_NUMBER;
+        }
     }
     PUT(record)
 }

@@ -3,6 +3,7 @@
 // V        packed
 // L        a line of texels, see `order`
 // largest  a column of texels, see `largest`, if RECORD
+// certificate  a texel by spectral/eigh/judge.frag, if RECORD: the first value is NaN where it is not accepted
 // vectors  packed, of `shape`
 // Cost per fragment: 8 fetches; of the values 2 n.
 
@@ -10,6 +11,7 @@
 #define RECORD 0  // the vectors alone (0), or below the eigenvalues (1)
 #endif
 
+#include "lib/ieee.glsl"
 #include "lib/packed.glsl"
 #include "spectral/jacobi/exponent.glsl"
 
@@ -19,6 +21,13 @@ uniform ivec2 shape;  // rows and columns of the result
 uniform int first;    // place in L of its first column
 #if RECORD
 uniform sampler2D largest;
+uniform sampler2D certificate;
+uniform float most;   // square of an error, relative to that of norm(A), that is accepted
+
+bool accepted() {
+    vec3 found = texelFetch(certificate, at(ivec2(0)), 0).rgb;
+    return found.r <= most * found.b && found.g <= most;
+}
 #endif
 
 layout(location = 0) out vec4 vectors;
@@ -26,6 +35,7 @@ layout(location = 0) out vec4 vectors;
 float element(int i, int j) {
     vec3 l = texelFetch(L, at(ivec2(first + min(j, shape.y - 1), 0)), 0).rgb;
 #if RECORD
+    if (i == 0 && j == 0 && !accepted()) return NOT_A_NUMBER;
     if (i == 0) return scaled(l.r, matrix_exponent(largest, (shape.y + 1) >> 1));
 #endif
     int column = int(l.g);
