@@ -11,14 +11,17 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+# Threads of BLAS spin while they wait: beside a second worker a small QR of NumPy's takes six times its time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Before glla makes its default device: check GL's error flag after every pass, and fill every texture with NaN before
 # it is lent, so that a pass that reads what none has written cannot go unnoticed.
 os.environ.setdefault("GLLA_DEBUG", "1")
 # What somebody tuned on this machine must not decide which variants the tests run.
 os.environ["GLLA_TUNING"] = "off"
+
+import numpy as np
 
 import glla
 import glla.gl.info

@@ -2,6 +2,7 @@
 
 import gc
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -21,24 +22,29 @@ def roofs(device):
     return found
 
 
+def hurried(patch, roofs):
+    """Let comparisons take the ceilings as measured, and not wait; none depends on how busy the machine is."""
+    patch.setattr(ceilings, "of_fragments", lambda device, quick=False: roofs)
+    patch.setattr(machine, "LISTEN", 0.0)
+    patch.setattr(peers, "AGREEMENT", 1e9)
+    effort = partial(peers.Effort, fewest=2, most=2, seconds=0.001, warm=0.0)
+    patch.setattr(peers, "TRIAL", effort())
+    patch.setattr(peers, "Effort", effort)
+    for key, one in EFFORTS.items():
+        patch.setitem(EFFORTS, key, replace(one, peer=effort()))
+
+
 @pytest.fixture
 def quick(monkeypatch, roofs):
-    """Let comparisons take the ceilings as measured, and not wait."""
-    monkeypatch.setattr(ceilings, "of_fragments", lambda device, quick=False: roofs)
-    monkeypatch.setattr(machine, "LISTEN", 0.0)
-    monkeypatch.setattr(peers, "AGREEMENT", 1e9)
-    monkeypatch.setattr(peers, "TRIAL", replace(peers.TRIAL, seconds=0.002, warm=0.0))
-    for key, effort in EFFORTS.items():
-        monkeypatch.setitem(EFFORTS, key, replace(effort, peer=replace(effort.peer, seconds=0.002, warm=0.0)))
+    """A comparison takes hardly any time."""
+    hurried(monkeypatch, roofs)
 
 
 @pytest.fixture(scope="session")
 def measured(roofs):
     """A comparison of two products at four sizes, as a fitted line needs; tests must not change it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ceilings, "of_fragments", lambda device, quick=False: roofs)
-        patch.setattr(machine, "LISTEN", 0.0)
-        patch.setattr(peers, "AGREEMENT", 1e9)  # no test depends on how busy the machine is
+        hurried(patch, roofs)
         return comparison.compare("matmul", ["inner_product", "register_blocked"], [8, 17, 24, 32], repeats=3)
 
 

@@ -48,7 +48,7 @@ def test_the_whole_command(tmp_path, capsys):
 
 @pytest.mark.parametrize("operation", [name for name in operations.OPERATIONS if name != "matmul"])
 def test_every_operation(quick, capsys, operation):
-    assert run(operation, "--size", "5,9", "--repeats", "1") == 0
+    assert run(operation, "--size", "9", "--repeats", "1") == 0
     output = capsys.readouterr().out
     assert operations.OPERATIONS[operation].thesis in output
     assert "FAILED" not in output
