@@ -16,6 +16,7 @@ from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Limits, forms_of, resident
 from glla.testing import JUDGES
 from glla.testing.spectral import errors
+from glla.testing.spectral import symmetric as lower_half
 from tests.spectral.matrices import normal, symmetric, with_values
 
 JUDGE = JUDGES["eigh"]
@@ -42,11 +43,42 @@ def test_every_kind_of_matrix(kind, variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize(
-    "n", [*range(1, 18), 31, 32, 33, 64, 127, 128, 129, pytest.param(256, marks=pytest.mark.sweep)]
+    "n",
+    [
+        *range(1, 18),
+        31,
+        32,
+        33,
+        64,
+        127,
+        128,
+        129,
+        *(pytest.param(n, marks=pytest.mark.sweep) for n in (*range(18, 31), 256)),
+    ],
 )
 def test_every_order(n, variant, rng):
     judged(normal(n, rng), variant)
     judged(with_values(np.round(np.geomspace(1, 9, n)), rng), variant, glla.asarray)
+
+
+@pytest.mark.sweep
+def test_a_large_order(rng):
+    judged(normal(1024, rng))
+    judged(with_values(np.geomspace(1, 1e-7, 1024), rng), place=glla.asarray)
+
+
+@pytest.mark.sweep
+def test_beside_lapack():
+    """Residuals, orthogonality and values of ssyevd, in the same measures; it fails on matrices of denormal numbers."""
+    linalg = pytest.importorskip("scipy.linalg")
+    for kind, a in KINDS.items():
+        if kind == "denormal":
+            continue
+        a = lower_half(np.float32(a)).astype(np.float32)
+        theirs = JUDGE.verdict((a,), linalg.eigh(a, driver="evd")).error
+        for variant in VARIANTS:
+            ours = JUDGE.verdict((a,), glla.eigh(a, variant=variant)).error
+            assert ours <= 4 * max(theirs, 1), (kind, variant, ours, theirs)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -214,13 +246,24 @@ def test_the_certificate_estimates_both_errors(device, rng):
         for values, vectors in ((w, moved), (wide, v)):
             found, expected = certified(a, values, vectors, device), errors(a, values, vectors)
             for estimate, true in zip(found, expected, strict=False):
-                assert true < 1 or true / 3 < estimate < 3 * true
+                assert true < 0.1 or true / 3 < estimate < 3 * true
             assert found.ok == (max(found[:2]) <= certificate.ALARM)
 
 
-def test_wrong_results_are_caught(device):
+@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 100), marks=pytest.mark.sweep)], ids=len)
+def test_right_results_are_no_alarm(seeds, monkeypatch):
+    found, real = [], certificate.of
+    monkeypatch.setattr(certificate, "of", lambda *texels: found.append(real(*texels)) or found[-1])
+    for seed in seeds:
+        for a in symmetric(np.random.default_rng(seed)).values():
+            glla.eigh(np.float32(a))
+    assert len(found) == len(KINDS) * len(seeds) and all(one.ok for one in found)
+
+
+@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 120), marks=pytest.mark.sweep)], ids=len)
+def test_wrong_results_are_caught(seeds, device):
     """A column replaced, a 2 x 2 block of the wrong sign, the largest value off by a thousandth, NaN."""
-    for seed in range(20):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         a = np.float32(normal(24, rng))
         w, v = glla.eigh(a)

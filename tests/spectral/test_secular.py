@@ -1,5 +1,8 @@
 """Divide and conquer of tridiagonal matrices alone, and Sturm counts beside it: hostile matrices, clusters, holes."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +13,7 @@ from glla.operations.spectral import secular, sturm
 from glla.operations.spectral.symmetric import Subset
 from glla.passes import Limits
 from glla.testing.spectral import errors, judge_values
-from tests.spectral.matrices import glued, hostile, tridiagonal, wilkinson
+from tests.spectral.matrices import glued, hostile, normal, tridiagonal, wilkinson, with_values
 
 
 def line(d, e):
@@ -63,6 +66,18 @@ def test_many_hostile_matrices(device):
         judged(device, *hostile(np.random.default_rng(seed), 129)[1:])
 
 
+@pytest.mark.sweep
+@pytest.mark.parametrize("n", [50, 256, 512, 1000])
+def test_tridiagonal_forms(n, device, rng):
+    """Of normal matrices, of low rank, of clusters; and T itself random, three times."""
+    reduced = pytest.importorskip("scipy.linalg").hessenberg
+    b = rng.standard_normal((n, 3))
+    values = (np.repeat([1.0, 2.0], n // 2), np.geomspace(1, 1e-7, n))
+    for a in (normal(n, rng), b @ b.T, *(with_values(one, rng) for one in values)):
+        judged(device, *diagonals(reduced(a)))
+    judged(device, rng.standard_normal(3 * n // 2), rng.standard_normal(3 * n // 2 - 1))
+
+
 def diagonals(t):
     return np.diag(t), np.diag(t, 1)
 
@@ -81,7 +96,9 @@ def test_the_last_root_is_within_its_bracket(n, device):
     assert np.abs(w + 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))).max() <= 6 * 2.0**-24 * w[-1]
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 31, 33, 100, 255, 256, 257])
+@pytest.mark.parametrize(
+    "n", [2, 3, 5, 31, 33, 100, 255, 256, 257, *(pytest.param(n, marks=pytest.mark.sweep) for n in range(1, 41))]
+)
 def test_orders(n, device, rng):
     judged(device, 2 * np.ones(n), np.ones(n - 1))
     judged(device, rng.standard_normal(n), rng.standard_normal(n - 1))
@@ -119,6 +136,31 @@ def test_sturm_counts_find_the_same_values(device):
         found.release()
         assert (np.diff(values) >= 0).all()
         assert np.abs(values - w).max() <= 4 * n * 2.0**-24 * np.abs(w).max() + 2.0**-126
+
+
+RASTERISERS = {
+    "softpipe": {"GALLIUM_DRIVER": "softpipe"},
+    "zink": {"GALLIUM_DRIVER": "zink", "MESA_LOADER_DRIVER_OVERRIDE": "zink"},
+}
+GLUED = """
+import glla
+from tests.spectral.test_secular import diagonals, glued, judged
+device = glla.Device()
+for gap in (1e-3, 1e-6, 1e-9):
+    judged(device, *diagonals(glued(gap, 3)))
+print("renderer:", device.info.renderer)
+"""
+
+
+@pytest.mark.parametrize("name", RASTERISERS)
+def test_close_roots_on_other_rasterisers(name, device):
+    if "llvmpipe" not in device.info.renderer:
+        pytest.skip("they come with Mesa")
+    environment = {**os.environ, **RASTERISERS[name], "LIBGL_ALWAYS_SOFTWARE": "1"}
+    done = subprocess.run([sys.executable, "-c", GLUED], env=environment, capture_output=True, text=True, timeout=60)
+    if name == "zink" and "no OpenGL 3.3 core context" in done.stderr:
+        pytest.skip("there is no Vulkan for it")
+    assert done.stdout.startswith(f"renderer: {name}"), done.stderr
 
 
 def test_the_roots_of_two_parts_interlace(device):

@@ -88,6 +88,14 @@ def test_every_shape(shape, variant, rng):
     assert np.array_equal(glla.svd(a, compute_uv=False, variant=variant), values)
 
 
+@pytest.mark.parametrize("shape", [(9, 9), pytest.param((20, 13), marks=pytest.mark.sweep)], ids=str)
+def test_every_rank(shape, rng):
+    b, c = rng.standard_normal((shape[0], shape[1])), rng.standard_normal((shape[1], shape[1]))
+    for rank in range(shape[1] + 1):
+        for variant in VARIANTS:
+            judged(b[:, :rank] @ c[:rank], variant=variant)
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("shape", [(127, 127), (128, 128), (129, 129), (256, 256), (1000, 64), (30, 700)], ids=str)
 def test_large_shapes(shape, rng):
@@ -191,7 +199,11 @@ def test_the_judge_can_fail(rng):
         assert not JUDGES["svd"].verdict((a,), found).ok
 
 
-@pytest.mark.parametrize("shape", [(6, 6), (40, 20), (16, 30)], ids=str)
+@pytest.mark.parametrize(
+    "shape",
+    [(6, 6), (40, 20), (16, 30), *(pytest.param((n + 3, n), marks=pytest.mark.sweep) for n in range(4, 44, 2))],
+    ids=str,
+)
 def test_small_singular_values_are_right_to_relative_accuracy(shape, rng):
     """Of B D, which LAPACK and the bidiagonal form have without a right digit."""
     m, n = max(shape), min(shape)
@@ -279,9 +291,10 @@ def certified(a, u, s, vh, device):
 
 
 @pytest.mark.parametrize("full", [False, True])
-def test_wrong_results_are_caught(full, device):
+@pytest.mark.parametrize("seeds", [range(10), pytest.param(range(10, 110), marks=pytest.mark.sweep)], ids=len)
+def test_wrong_results_are_caught(seeds, full, device):
     """A column replaced, of a value of zero too, a block of the wrong sign, a value off by a thousandth, NaN."""
-    for seed in range(10):
+    for seed in seeds:
         a = np.random.default_rng(seed).standard_normal((25, 19)).astype(np.float32)
         a[:, 15:] = 0
         u, s, vh = glla.svd(a, full)
