@@ -9,7 +9,7 @@ import glla
 from glla import array_api
 from glla.errors import ConvergenceError, LimitError, NonFiniteError, OptionError, ShapeError
 from glla.operations.orthogonal import qr_pairs
-from glla.operations.spectral import back, certificate, tridiagonal_form
+from glla.operations.spectral import back, certificate, tridiagonal_panels
 from glla.operations.spectral import eigh as kernel
 from glla.operations.spectral.eigh import VARIANTS
 from glla.operations.spectral.symmetric import Subset
@@ -171,12 +171,13 @@ def test_what_is_refused(rng):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 33, 70, 256])
 def test_passes_are_counted_and_nothing_is_read_on_the_way(n):
-    """Of the form 2 (n - 2), or 3, of T 9 for each level, of the way back a third of n; three of the certificate."""
+    """Of the form 2 (n - 2), or by panels, of T 9 for each level, of the way back a third of n; three to certify."""
     levels, form = (n - 1).bit_length(), resident((n, n))
     plan = kernel.plan(form, Limits(software=True))
     way = back.plan((n, n - 1), n, Limits(software=True)).cost.passes if n > 2 else 0
     assert way <= max(n / 2, 9)
-    bare = plan.cost.passes - 9 * levels - (2 + (n > 128)) * max(n - 2, 0) - way
+    form_passes = 2 * max(n - 2, 0) if n <= 128 else 3 * (n - 1) + 5 * (n // 16) - 3
+    bare = plan.cost.passes - 9 * levels - form_passes - way
     assert bare == 3 + (n > 32) + 4 + 3 + (n > 2)  # scaled, T, values and signs, reflectors
     assert kernel.plan(form, Limits(software=True), certified=True).cost.passes == plan.cost.passes + 3
     assert not any(slot.host for slot in plan.flat.slots.values())
@@ -184,16 +185,41 @@ def test_passes_are_counted_and_nothing_is_read_on_the_way(n):
     assert sum(call.slots[step.target].host for step in call.flat.steps if hasattr(step, "target")) == 2
 
 
-def test_a_gpu_sums_in_slices(rng):
-    """A device that takes itself for a GPU: slices, folds, wider panels."""
+def test_a_gpu_has_wider_panels(rng):
+    """A device that takes itself for a GPU."""
     device = glla.Device()
     device.limits = replace(device.limits, software=False)
-    a = np.float32(normal(270, rng))
-    assert tridiagonal_form.slices(135, device.limits) == 3
-    for n in (257, 270):
-        verdict = JUDGE.verdict((a[:n, :n],), glla.eigh(a[:n, :n], device=device, check_finite=False))
-        assert verdict.ok, verdict
+    a = np.float32(normal(259, rng))
+    verdict = JUDGE.verdict((a,), glla.eigh(a, device=device, check_finite=False))
+    assert verdict.ok, verdict
     device.release()
+
+
+def form_error(a, width, device):
+    """Of A = Q T Q^T, T and the reflectors of Q from the tridiagonal form by panels, in units of n u norm(A)."""
+    n, a = len(a), np.tril(np.float32(a)).astype(float)
+    a += np.tril(a, -1).T
+    h = device.run(tridiagonal_panels.plan(n, device.limits, width), A=device.matrix(a).value.texture)["H"]
+    blocks = device.read(h).astype(float).reshape(-1, (n + 1) // 2, 2, 2)
+    h.release()
+    lower = np.tril(np.moveaxis(blocks, 1, 2).reshape(2 * len(blocks), -1)[:n, :n])
+    product = np.diag(lower.diagonal()) + np.diag(lower.diagonal(-1), -1) + np.diag(lower.diagonal(-1), 1)
+    for k in reversed(range(n - 2)):
+        v = np.r_[np.zeros(k + 1), 1, lower[k + 2 :, k]]
+        reflector = np.eye(n) - (2 * np.outer(v, v) / (v @ v) if v[k + 2 :].any() else 0)
+        product = reflector @ product @ reflector
+    return np.linalg.norm(a - product) / (n * np.linalg.norm(a) * 2.0**-24 + 1e-300)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 8, 9, 10, 63, 64, 65, 66, pytest.param(129, marks=pytest.mark.sweep)])
+def test_the_form_by_panels_at_their_borders(n, device, rng):
+    for width in (2, 8, 32):
+        assert form_error(normal(n, rng), width, device) < 2
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("large", "small", "denormal")])
+def test_the_form_of_every_kind_of_matrix_by_panels(kind, device):
+    assert form_error(KINDS[kind] / max(np.abs(KINDS[kind]).max(), 1), 6, device) < 2
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (9, 8), (33, 32), (34, 33), (70, 40), (100, 99)])

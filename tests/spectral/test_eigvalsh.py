@@ -90,7 +90,8 @@ def test_what_is_refused(rng):
 def test_passes_are_counted(n, halving):
     plan = kernel.plan(resident((n, n)), Limits(software=True))
     reduced = 1 + (n > 32) + (n > 512)  # of the search for the largest entry
-    assert plan.cost.passes == (2 + (n > 128)) * max(n - 2, 0) + reduced + halving + 5
+    form = 2 * max(n - 2, 0) if n <= 128 else 3 * (n - 1) + 5 * -(-n // 16) - 3
+    assert plan.cost.passes == form + reduced + halving + 5
     assert plan.cost.passes == kernel.plan(resident((n, n)), Limits(software=True), subset=Subset(0, 1)).cost.passes
 
 

@@ -123,7 +123,19 @@ def test_turns_of_the_root_finder_may_be_split(device, rng):
 
 def test_nine_passes_a_level():
     for n in (1, 2, 3, 64, 65, 1000):
-        assert secular.plan(n, Limits()).cost.passes == 3 + 9 * (n - 1).bit_length()
+        assert secular.plan(n, Limits(software=True)).cost.passes == 3 + 9 * (n - 1).bit_length()
+    parts = 4 + 2  # two passes for each, in place of one for a level
+    assert secular.plan(1000, Limits()).cost.passes == 3 + 9 * 10 + 2 * parts - 2
+
+
+def test_parts_are_multiplied_by_blocks_on_a_gpu(device, monkeypatch, rng):
+    monkeypatch.setattr(secular, "BLOCKED_FROM", 8)
+    gpu = replace(device.limits, software=False, loop_trips=59990)  # of no plan before
+    for n in (7, 8, 9, 33, 50, 66):
+        d, e = rng.standard_normal(n), rng.standard_normal(n - 1)
+        w, v = solved(device, d, e, gpu)
+        expected = solved(device, d, e)
+        assert (w == expected[0]).all() and np.abs(v - expected[1]).max() <= 2.0**-20
 
 
 def test_sturm_counts_find_the_same_values(device):

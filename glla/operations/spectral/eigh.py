@@ -97,9 +97,9 @@ def plan(
     """Plan of eigenvalues and eigenvectors of a symmetric n x n matrix on the device, n > 0.
 
     Operand ``A``. Results ``w``, an array of numbers, ascending, and ``V``, packed; `certified` also ``certificate``
-    and ``largest``, a texel each. ``tridiagonal``: 2 (n - 2) passes for the form, 3 (n - 2) from order 129 on, on a
-    GPU from 257 on; 9 ceil(log2 n) + 3 for T, n / 3 or less for the way back, and 9 and more beside; the certificate
-    takes 3.
+    and ``largest``, a texel each. ``tridiagonal``: 2 (n - 2) passes for the form, from order 129 on, on a GPU from
+    257 on, 3 (n - 1) and 5 for each panel; 9 ceil(log2 n) + 3 for T, n / 3 or less for the way back, and 9 and more
+    beside; the certificate takes 3.
 
     `lower`: of A the lower triangle is read, else the upper one. `subset`: the pairs that are given.
     """

@@ -13,3 +13,7 @@ vec2 across(sampler2D A, int j, int r) {  // the same, as row j has it: neighbou
 vec2 below(vec2 pair, int r, int k) {  // zero in rows up to k
     return vec2(2 * r > k ? pair.x : 0.0, 2 * r + 1 > k ? pair.y : 0.0);
 }
+
+float entry_of(vec2 pair, int i) {  // row i
+    return (i & 1) == 0 ? pair.x : pair.y;
+}

@@ -15,6 +15,6 @@ layout(location = 0) out vec4 result;
 void main() {
     int i = int(gl_FragCoord.x), next = i + 1;
     vec2 own = column(H, i, i >> 1), below_it = column(H, i, min(next, n - 1) >> 1);
-    float e = (next & 1) == 0 ? below_it.x : below_it.y;
-    result = vec4((i & 1) == 0 ? own.x : own.y, next < n ? e : 0.0, 0.0, 0.0);
+    float e = entry_of(below_it, next);
+    result = vec4(entry_of(own, i), next < n ? e : 0.0, 0.0, 0.0);
 }

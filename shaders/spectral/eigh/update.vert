@@ -1,20 +1,24 @@
-// The column of the step, and its reflector, unless a pass before has made v and w (VECTORS).
-
-#ifndef VECTORS
-#define VECTORS 0  // v and w come in a line of texels (0, 1)
-#endif
+// The column of the step, and its reflector.
 
 #include "lib/fullscreen.glsl"
-#if !VECTORS
 #include "spectral/eigh/reflection.glsl"
-#endif
+
+uniform sampler2D A;
+uniform sampler2D D;
+uniform int height;  // of A, in texels
 
 flat out int k;
 
 void main() {
     gl_Position = triangle_corner();
     k = step_of_pass();
-#if !VECTORS
-    reflect_column(k);
-#endif
+    vec2 sums = vec2(0.0);
+    for (int r = k >> 1; r < height; r += AT_ONCE) {
+        vec2 found[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; ++i) found[i] = texelFetch(D, ivec2(min(r + i, height - 1), 0), 0).ba;
+        for (int i = 0; i < AT_ONCE; ++i) sums += r + i < height ? found[i] : vec2(0.0);
+    }
+    int top = (k + 1) >> 1;
+    float y = entry_of(texelFetch(D, ivec2(top, 0), 0).rg, k + 1), a = entry_of(across(A, k + 1, top), k + 1);
+    reflect(entry_of(across(A, k, top), k + 1), sums.y, vec3(sums.x, y, a));
 }
