@@ -410,6 +410,7 @@ def _fill(records: Host, device: Device, plan: Plan, operands: Sequence[Host]) -
         with device.staging.mapped(source, storage.nbytes // 4, write=True) as elements:
             _joined(elements, operands)
         device.staging.send(source, raw)
+        source.release()  # at once: memory may be capped
         result = device.run(plan, raw=raw)["records"]
         raw.release()
         target = device.lend(staging(made.nbytes // 4))
