@@ -456,7 +456,7 @@ def eigh(a: Overriding[Given], UPLO: Literal["L", "U"] = "L", *, refine: bool = 
     variant : str, optional
         A key of `glla.operations.spectral.eigh.VARIANTS`, for comparisons.
     device, check_finite
-        As in `matmul`.
+        As in `matmul`; ``check_finite=False`` leaves out the certificate and the repeat, too.
 
     Returns
     -------
@@ -511,7 +511,7 @@ def eigh_tridiagonal(d: Overriding[Given], e: Any, eigvals_only: bool = False, s
     select_range : (low, high), optional
         For `select` "v" and "i". With "v" the eigenvalues are read first.
     check_finite, device
-        As in `matmul`.
+        As in `matmul`; ``check_finite=False`` leaves out the certificate, too.
 
     Returns
     -------
@@ -1533,7 +1533,7 @@ def svd(a: Overriding[Given], full_matrices: bool = True, compute_uv: bool = Tru
         A key of `glla.operations.spectral.svd.VARIANTS`; or "gram", of a tall well-conditioned A: s is off by up to 30
         sqrt(k) u s_1^2 / s, so below sqrt(u) s_1 = 2.4e-4 s_1 it is noise, and U^T U by 30 k u (s_1 / s_k)^2.
     device, check_finite
-        As in `matmul`.
+        As in `matmul`; ``check_finite=False`` leaves out the certificate and the repeat, too.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from glla.operations.record import Batch, Operation
 from glla.passes import Form, Forms, Limits, Plan
 from glla.passes.layout import Shape
 
-SINGLE_ONLY = ("pivoting", "refine", "subset", "symmetric", "watched")
+SINGLE_ONLY = ("pivoting", "refine", "subset", "symmetric", "watched", "certified")
 """Options that the plan of a batch lacks: a call that sets one to more than its default runs matrix by matrix."""
 
 

@@ -314,15 +314,16 @@ def test_an_alarm_is_an_error_with_both_numbers(monkeypatch, rng):
         assert glla.eigh(place(a), check_finite=False).eigenvalues.shape == (8,)
 
 
+@pytest.mark.parametrize(("variant", "other"), [(None, "jacobi"), ("jacobi_angles", "tridiagonal")])
 @pytest.mark.parametrize("place", PLACES)
-def test_an_alarm_is_followed_by_jacobi(place, monkeypatch, rng):
+def test_an_alarm_is_followed_by_another_variant(place, variant, other, monkeypatch, rng):
     a, real, seen = place(np.float32(normal(20, rng))), certificate.of, []
 
     def of(*texels):
         seen.append(real(*texels))
         return seen[-1] if len(seen) > 1 else seen[-1]._replace(residual=11.0)
 
-    expected = [np.asarray(one) for one in glla.eigh(a, variant="jacobi")]
+    expected = [np.asarray(one) for one in glla.eigh(a, variant=other)]
     monkeypatch.setattr(certificate, "of", of)
-    found = [np.asarray(one) for one in glla.eigh(a)]
+    found = [np.asarray(one) for one in glla.eigh(a, variant=variant)]
     assert len(seen) == 2 and [one.tobytes() for one in found] == [one.tobytes() for one in expected]

@@ -63,7 +63,7 @@ def svd(
         A key of `glla.operations.spectral.svd.VARIANTS`; or "gram", of a tall well-conditioned A: s is off by up to 30
         sqrt(k) u s_1^2 / s, so below sqrt(u) s_1 = 2.4e-4 s_1 it is noise, and U^T U by 30 k u (s_1 / s_k)^2.
     device, check_finite
-        As in `matmul`.
+        As in `matmul`; ``check_finite=False`` leaves out the certificate and the repeat, too.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def svd(
         `a` has more rows and columns than a texture's side, and `full_matrices`; or does not fit the memory.
     """
     value = _taken("svd", a, hermitian, variant, check_finite)
-    options = {"full": full_matrices, "hermitian": hermitian, "vectors": compute_uv, "watched": check_finite}
+    options = {"full": full_matrices, "hermitian": hermitian, "vectors": compute_uv, "certified": check_finite}
     results = ("U", "S", "Vh") if compute_uv else ("S",)
     found = _found("svd", value, results, variant, device, check_finite, options)
     parts = [placed("svd", found[name], check_finite, value) for name in results]
@@ -123,7 +123,9 @@ def svdvals(
         As `svd`.
     """
     value = _taken("svdvals", x, False, variant, check_finite)
-    found = _found("svdvals", value, ("S",), variant, device, check_finite, {"vectors": False, "watched": check_finite})
+    found = _found(
+        "svdvals", value, ("S",), variant, device, check_finite, {"vectors": False, "certified": check_finite}
+    )
     result: Array | Float32 = placed("svdvals", found["S"], check_finite, value)
     return result
 

@@ -64,7 +64,7 @@ def eigh(
     variant : str, optional
         A key of `glla.operations.spectral.eigh.VARIANTS`, for comparisons.
     device, check_finite
-        As in `matmul`.
+        As in `matmul`; ``check_finite=False`` leaves out the certificate and the repeat, too.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def eigh(
     if value.size == 0:
         found: dict[str, Any] = {"w": np.empty(value.shape[:-1], np.float32), "V": np.empty(value.shape, np.float32)}
     else:
-        target, options = device_of("eigh", device, value), {"lower": lower, "watched": check_finite, **subset}
+        target, options = device_of("eigh", device, value), {"lower": lower, "certified": check_finite, **subset}
         call = Caller("eigh", "eigh", target, check_finite, ("A",), variant, ("V", "w"), options=options)
         try:
             found = call.named(value)

@@ -32,21 +32,26 @@ ALARM = 10.0
 EXCEEDS = "residual or loss of orthogonality exceeds 10 n u"
 
 
-def verdict(stage: str, values: Values, n: int, again: str, words: tuple[str, str, str]) -> Verdict | None:
-    """Judge a result by its certificate: an error, the stage that comes `again`, if it was not this one, or None.
+AGAIN = "by another variant"
+"""Name of the stage after a rejected result."""
 
-    `n`: order. `words`: for the vectors, a value, and a function that is left.
+
+def verdict(stage: str, values: Values, n: int, words: tuple[str, str, str], repeated: bool = True) -> Verdict | None:
+    """Judge a result by its certificate: an error, the stage that comes again, if it was not this one, or None.
+
+    `n`: order. `words`: for the vectors, a value, and a function that is left. `repeated`: whether there is another
+    variant.
     """
     if stage == BATCHED:
         if np.isfinite(values["A"]).all():
-            return Continue(again)
+            return Continue(AGAIN)
         rule = "A must not hold NaN or infinity, got some"
         return NonFiniteError(f"{values['function']}: {rule}{values['which']}") if values["check_finite"] else Done()
     if "certificate" not in values:
         return None
     judged, (vectors, value, instead) = of(values["certificate"], values["largest_A"], n), words
-    if not judged.ok and stage != again:
-        return Continue(again)
+    if not judged.ok and repeated and stage != AGAIN:
+        return Continue(AGAIN)
     if not judged.ok:
         return ConvergenceError(
             f"{values['function']}: the {vectors}{values['which']} are not accepted: {judged}, where {ALARM:g} n u "

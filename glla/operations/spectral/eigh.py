@@ -35,7 +35,7 @@ from glla.operations.record import (
     builder,
 )
 from glla.operations.spectral import back, certificate, jacobi, secular, small, symmetric, tridiagonal_form
-from glla.operations.spectral.certificate import EXCEEDS, MARKED
+from glla.operations.spectral.certificate import AGAIN, EXCEEDS, MARKED
 from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -65,9 +65,6 @@ VARIANTS = {
 }
 
 WORDS = "eigenvectors", "an eigenvalue", "numpy.linalg.eigh"
-
-AGAIN = "jacobi"
-"""Name of the stage after a rejected result."""
 
 ALARM = Transition(f"{EXCEEDS} again", error="ConvergenceError: names both; use numpy.linalg.eigh")
 
@@ -161,17 +158,17 @@ def call_plan(
     limits: Limits = PLAIN,
     *,
     lower: bool = True,
-    watched: bool = True,
+    certified: bool = True,
     subset: Subset | None = None,
     **way: Unpack[Way],
 ) -> Plan:
-    """Plan of a call: values and vectors, and the certificate, two texels that are read, if they are `watched`."""
+    """Plan of a call: values and vectors, and the certificate, two texels that are read, if they are `certified`."""
     (form,) = forms
     symmetric.must_fit("eigh", form.matrix[0], limits)
     draft = Draft("eigh")
     turned = form.resident and form.transposed  # its lower triangle is the upper one of what is stored
     a = bring_in(draft, "A", form, limits, as_it_lies=True)
-    device_plan = plan(resident(form.matrix), limits, **way, lower=lower != turned, certified=watched, subset=subset)
+    device_plan = plan(resident(form.matrix), limits, **way, lower=lower != turned, certified=certified, subset=subset)
     found = draft.call("pairs", device_plan, A=a)
     results = {"V": found["V"], "w": found["w"]}
     if not form.resident:
@@ -180,17 +177,18 @@ def call_plan(
             "V": read_back(draft, found["V"], shape, limits, "V"),
             "w": read_texels(draft, found["w"], "w"),
         }
-    if watched:
+    if certified:
         results["certificate"] = read_texels(draft, found["certificate"], "certificate")
         results["largest_A"] = read_texels(draft, found["largest"], "largest_A")
-    again = partial(call_plan, forms, limits, lower=lower, subset=subset, variant="jacobi")
+    other = "tridiagonal" if "jacobi" in (way.get("variant") or choose(forms, limits)[0]) else "jacobi"
+    again = partial(call_plan, forms, limits, lower=lower, subset=subset, variant=other)
     return draft.plan(results, after=(Transition(EXCEEDS, AGAIN, again), ALARM))
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Judge the certificate. `Done` has the n values of ``w`` where they were read as texels."""
     n, subset = forms[0].shape[-1], values.get("subset")
-    found = certificate.verdict(stage, values, n, AGAIN, WORDS)
+    found = certificate.verdict(stage, values, n, WORDS)
     if found is not None:
         return found
     w, count = values["w"], n if subset is None else subset.count
@@ -212,7 +210,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, vectors
     """Plan of a batch, of whose matrices the lower triangles are read: a fragment for each, or interleaved."""
     few = small.is_small(forms)
     made = small.plan(forms, limits, vectors=vectors) if few else jacobi.batched(forms, limits)
-    again = partial(call_plan, (Form(forms[0].matrix),), limits, variant="jacobi")
+    again = partial(call_plan, (Form(forms[0].matrix),), limits, variant="tridiagonal")
     return replace(made, after=(Transition(EXCEEDS, AGAIN, again), ALARM))
 
 

@@ -35,7 +35,7 @@ from glla.operations.record import (
 from glla.operations.reduce import max_magnitude
 from glla.operations.spectral import back, bidiagonal_form, hestenes, symmetric
 from glla.operations.spectral.bidiagonal_form import transposed
-from glla.operations.spectral.certificate import EXCEEDS, verdict
+from glla.operations.spectral.certificate import AGAIN, EXCEEDS, verdict
 from glla.operations.spectral.symmetric import Subset
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Region, Storage, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -146,9 +146,6 @@ MOST = float(np.finfo(np.float32).max)
 
 WORDS = "singular vectors", "a singular value", "numpy.linalg.svd"
 
-AGAIN = "one_sided"
-"""Name of the stage after a rejected result."""
-
 ALARM = Transition(f"{EXCEEDS} again", error="ConvergenceError: names both; use numpy.linalg.svd")
 
 SOLVERS = {"bidiagonal": bidiagonal_form.plan, "one_sided": hestenes.plan}
@@ -227,7 +224,7 @@ def call_plan(
     full: bool = False,
     hermitian: bool = False,
     vectors: bool = True,
-    watched: bool = True,
+    certified: bool = True,
     **way: Unpack[Way],
 ) -> Plan:
     """Plan of a call: the factors, and their read-back where the matrix came from the host."""
@@ -235,7 +232,7 @@ def call_plan(
     must_fit(form.matrix, limits)
     draft = Draft("svd")
     a = bring_in(draft, "A", form, limits)
-    options = {"full": full, "hermitian": hermitian, "vectors": vectors, "certified": watched}
+    options = {"full": full, "hermitian": hermitian, "vectors": vectors, "certified": certified}
     found = draft.call("factors", plan(resident(form.matrix), limits, **way, **options), A=a)
     results = {name: slot for name, slot in found.items() if name in SVD.results}
     left, _, right = sides(form.matrix, full)
@@ -246,7 +243,8 @@ def call_plan(
     for name, told in (("certificate", "certificate"), ("largest", "largest_A")):
         if name in found:
             results[told] = read_texels(draft, found[name], told)
-    again = partial(call_plan, forms, limits, full=full, hermitian=hermitian, variant="one_sided")
+    other = "bidiagonal" if (way.get("variant") or choose(forms, limits)[0]) == "one_sided" else "one_sided"
+    again = partial(call_plan, forms, limits, full=full, hermitian=hermitian, variant=other)
     return draft.plan(results, after=(Transition(EXCEEDS, AGAIN, again), ALARM) if vectors else ())
 
 
@@ -254,7 +252,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Judge the certificate. `Done` has the values of ``S`` where they were read as texels."""
     s, (m, n) = values["S"], forms[0].matrix
     done = Done({"S": s.reshape(-1)[: min(m, n)]} if isinstance(s, np.ndarray) else {})
-    bad = verdict(stage, values, max(m, n), AGAIN, WORDS)
+    bad = verdict(stage, values, max(m, n), WORDS)
     if bad is not None:
         return bad
     far = "largest_A" in values and float(values["largest_A"].reshape(-1)[0]) > MOST / (m * n) ** 0.5

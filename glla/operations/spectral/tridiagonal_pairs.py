@@ -116,15 +116,15 @@ def call_plan(
     limits: Limits = PLAIN,
     *,
     vectors: bool = True,
-    watched: bool = True,
+    certified: bool = True,
     subset: Subset | None = None,
     **way: Unpack[Way],
 ) -> Plan:
-    """Plan of a call. If `watched`, the certificate and T's largest entry are read; w, too, if it stays there."""
+    """Plan of a call. If `certified`, the certificate and T's largest entry are read; w, too, if it stays there."""
     n, _ = forms[0].matrix
     draft = Draft("tridiagonal_pairs")
     given = {name: bring_in(draft, name, form, limits) for name, form in zip("de", forms, strict=True)}
-    there, options = resident(*(form.matrix for form in forms)), {"vectors": vectors, "certified": watched}
+    there, options = resident(*(form.matrix for form in forms)), {"vectors": vectors, "certified": certified}
     found = draft.call("pairs", plan(there, limits, **way, **options, subset=subset), **given)
     results: dict[str, str] = {name: found[name] for name in ("V", "w") if name in found}
     if not any(form.resident for form in forms):
@@ -132,18 +132,18 @@ def call_plan(
         if vectors:
             shape = (n, n if subset is None else subset.count)
             results["V"] = read_back(draft, found["V"], shape, limits, "V")
-    elif watched:
+    elif certified:
         results["largest_w"] = read_texels(draft, found["w"], "largest_w")
-    if watched:
+    if certified:
         results["largest_A"] = results["largest_d"] = read_texels(draft, found["largest"], "largest_A")
-    if watched and vectors:
+    if certified and vectors:
         results["certificate"] = read_texels(draft, found["certificate"], "certificate")
     return draft.plan(results, after=(ALARM,) if vectors else ())
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Judge the certificate."""
-    return certificate.verdict(stage, values, forms[0].shape[0], stage, WORDS) or Done()
+    return certificate.verdict(stage, values, forms[0].shape[0], WORDS, repeated=False) or Done()
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:

@@ -12,16 +12,16 @@ function certified(v, n) {
 }
 
 // What comes after a certificate that is not accepted; null after one that is.
-function repeated(stage, { ok }, again, vectors) {
+function repeated(stage, { ok }, vectors) {
   if (ok) return null;
-  if (stage === "") return { go: again, because: "the residual or the loss of orthogonality exceeds 10 n u" };
+  if (stage === "") return { go: "by another variant", because: "the residual or the loss of orthogonality exceeds 10 n u" };
   return { error: `ConvergenceError: the ${vectors} are not accepted` };
 }
 
 SETTLE.eigh = (stage, v) => {
   const { n } = v.matrix("A");
   const found = v.has("certificate") ? certified(v, n) : { ok: true, value: 0 };
-  const after = repeated(stage, found, "jacobi", "eigenvectors");
+  const after = repeated(stage, found, "eigenvectors");
   if (after) return after;
   return found.value > 3.4028234663852886e38 ? { error: "NonFiniteError: an eigenvalue does not fit float32" } : { done: { w: row(v.at("w").slice(0, n)) } };
 };
@@ -29,7 +29,7 @@ SETTLE.eigh = (stage, v) => {
 SETTLE.svd = (stage, v) => {
   const { m, n } = v.matrix("A");
   const s = v.at("S").slice(0, Math.min(m, n));
-  const after = v.has("certificate") ? repeated(stage, certified(v, Math.max(m, n)), "one_sided", "singular vectors") : null;
+  const after = v.has("certificate") ? repeated(stage, certified(v, Math.max(m, n)), "singular vectors") : null;
   if (after) return after;
   return s.every(Number.isFinite) ? { done: { S: row(s) } } : { error: "NonFiniteError: a singular value does not fit float32" };
 };
