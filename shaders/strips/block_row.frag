@@ -1,4 +1,4 @@
-// U = L^-1 R for the 64 rows of a panel: forward substitution, all of it in one pass.
+// U = L^-1 R for the 64 rows of a panel, or for 32 of them: forward substitution, all of it in one pass.
 //
 // A fragment computes four rows of one column of U. It substitutes from the first row on, so the fragments of later rows
 // repeat what those of earlier ones do; that costs less than 16 passes that wait for each other.
@@ -14,6 +14,12 @@
 #endif
 #ifndef STRIPS
 #define STRIPS 0  // the rows come out of a matrix in the strip layout (0, 1)
+#endif
+#ifndef FIRST
+#define FIRST 0  // four rows that are solved first; those before them are subtracted from R already
+#endif
+#ifndef QUADS
+#define QUADS 16  // four rows each that are solved (8, 16)
 #endif
 #ifndef UNROLL
 #define UNROLL 0  // write the loops out (1): a GPU then keeps u in registers. Compiling that takes llvmpipe a minute.
@@ -58,7 +64,7 @@ float divided(float a, float diagonal) {
 #define FOUR_ROWS(t)                                              \
     if (last >= (t)) {                                            \
         vec4 v = right_hand_side(start, (t));                     \
-        for (int s = 0; s < (t); ++s) {                           \
+        for (int s = FIRST; s < (t); ++s) {                       \
             v -= L(t, 4 * s) * u[s].r;                            \
             v -= L(t, 4 * s + 1) * u[s].g;                        \
             v -= L(t, 4 * s + 2) * u[s].b;                        \
@@ -80,9 +86,11 @@ void main() {
     int last = texel.y >> 3;
     ivec2 start = ivec2(texel.x, texel.y & 7);
     vec4 u[16];
-#if UNROLL
-    REPEAT_16(FOUR_ROWS, 0)
+#if UNROLL && QUADS == 8
+    REPEAT_8(FOUR_ROWS, FIRST)
+#elif UNROLL
+    REPEAT_16(FOUR_ROWS, FIRST)
 #else
-    for (int t = 0; t <= last; ++t) FOUR_ROWS(t)
+    for (int t = FIRST; t <= last; ++t) FOUR_ROWS(t)
 #endif
 }

@@ -186,14 +186,15 @@ class BlockedFactors:
         numbers: dict[str, Uniform] = {"groups": groups, "first_group": first, "size": packed((m, PANEL))}
         self.draft.draw("matmul/panels", {"A": self.factored}, texture, numbers, {"DEPTH": PANEL})
         self.draft.transfer(texture, buffer)
-        beside = Region(right // 8, 0, self.width - right // 8, 8 * PANEL // 4)
         where: dict[str, Uniform] = {"column": panel, "top": top, "height": m}
-        self.draft.draw(
-            "plu/blocked/pivot_rows", {**self._samplers, "rows": self.rows}, "pivot_rows", where, {}, beside
-        )
-        unroll = {"UNROLL": self.unroll}
         triangle = {"Panel": Block(buffer, 0, 4 * 4 * PANEL)}
-        self.draft.draw("strips/block_row", {"R": "pivot_rows"}, "block_row", {}, unroll, beside, blocks=triangle)
+        for half in range(2):  # each with a quarter of the arithmetic that both have in one pass
+            beside = Region(right // 8, half * PANEL, self.width - right // 8, PANEL)
+            rows = {**self._samplers, "rows": self.rows} | ({"U": "block_row"} if half else {})
+            blocks = triangle if half else {}
+            self.draft.draw("plu/blocked/pivot_rows", rows, "pivot_rows", where, {"REST": half}, beside, blocks=blocks)
+            solved = {"FIRST": 8 * half, "QUADS": 8, "UNROLL": self.unroll}
+            self.draft.draw("strips/block_row", {"R": "pivot_rows"}, "block_row", {}, solved, beside, blocks=triangle)
         place = Region(right // 2, top // 2, texels(n) - right // 2, min(PANEL // 2, texels(m) - top // 2))
         self.draft.draw(
             "strips/unstrip_row", {"U": "block_row"}, self.result, {"top": top, "shape": self.shape}, {}, place

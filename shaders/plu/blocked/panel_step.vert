@@ -9,7 +9,7 @@
 #define MEET 0  // fragments that search meet in blocks of 2 x 2, see lib/meet.glsl (0, 1)
 #endif
 #define STRIDE (1 + MEET)
-#define AT_ONCE 16
+#define AT_ONCE 32
 
 #include "lib/sheet.glsl"
 #include "lib/pivots.glsl"
