@@ -197,8 +197,13 @@ def inv(
     if assume_a in TRIANGLES:
         side = assume_a == "lower triangular"
         return inverse_of_triangle(a, side, variant=variant, device=device, check_finite=check_finite)
-    if variant is not None and variant != "pivoted_small":
-        return inverse_by_variant(a, variant, device, check_finite)
+    if variant in FORMULAS:
+        return inverse_by_formula(a, str(variant), device, check_finite)
+    if variant == "gauss_jordan":
+        return inverse_by_gauss_jordan(a, device, check_finite)
+    if variant not in (None, "pivoted_small"):
+        known = among((*FORMULAS, "pivoted_small", "gauss_jordan"), variant)
+        raise OptionError(f"inv: variant must be one of {known}; other ones are for assume_a='pos' and triangles")
     value = operand("inv", "A", a, check_finite)
     square("inv", "A", value)
     if variant is not None and value.shape[-1] > IN_REGISTERS:
@@ -387,19 +392,6 @@ TINY = np.finfo(np.float32).tiny
 
 FORMULAS = ("adjugate", "adjugate_fused")
 """Variants of `glla.operations.systems.inv3` that must be named in `inv`; the default is elimination."""
-
-
-def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
-    """Invert by the way of this name.
-
-    Raises OptionError: there is none.
-    """
-    if variant in FORMULAS:
-        return inverse_by_formula(a, variant, device, check_finite)
-    if variant == "gauss_jordan":
-        return inverse_by_gauss_jordan(a, device, check_finite)
-    known = among((*FORMULAS, "pivoted_small", "gauss_jordan"), variant)
-    raise OptionError(f"inv: variant must be one of {known}; other ones are for assume_a='pos' and triangles")
 
 
 def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_finite: bool) -> Array | Float32:

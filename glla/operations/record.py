@@ -128,7 +128,7 @@ def resolved(
     parameters: Parameters = (),
 ) -> tuple[str, dict[str, int]]:
     """Return a variant and the values of all its parameters: as asked for, or as chosen, see `builder`."""
-    if variant is None:
+    if not variant:  # "" is that of an operation without a choice
         variant, parameters = choose(forms, limits)
     one_of(f"{operation}: variant", variant, variants)
     return variant, variants[variant].settle(f"{operation}[{variant}]", parameters, limits)

@@ -11,7 +11,7 @@ from glla.errors import PlanError
 from glla.passes.glsl import find as shaders
 from glla.passes.plan import Call, Plan, Scope, Transition
 from glla.passes.steps import Block, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
-from glla.passes.storage import Slot, Storage
+from glla.passes.storage import HostArray, Slot, Storage
 
 
 class Draft:
@@ -85,12 +85,16 @@ class Draft:
         name: str,
         function: Callable[..., tuple[Any, ...]],
         inputs: tuple[str, ...],
-        outputs: tuple[str, ...],
+        outputs: tuple[str, ...] | Mapping[str, Slot | tuple[int, ...]],
         flops: int = 0,
-    ) -> None:
-        """Add work of the CPU."""
-        self.steps.append(Host(name, function, inputs, outputs, flops))
+    ) -> dict[str, str]:
+        """Add work of the CPU; `outputs`: its slots, or new ones by name, shapes for arrays. Give them by name."""
+        if isinstance(outputs, Mapping):
+            for one, slot in outputs.items():
+                self.slot(one, HostArray(slot) if isinstance(slot, tuple) else slot)
+        self.steps.append(Host(name, function, inputs, tuple(outputs), flops))
         self._flops += flops
+        return {one: one for one in outputs}
 
     def call(self, name: str, plan: Plan, /, **operands: str) -> dict[str, str]:
         """Add a whole plan.

@@ -47,7 +47,6 @@ from glla.passes import (
     Draft,
     Form,
     Forms,
-    HostArray,
     Limits,
     Parameters,
     Plan,
@@ -233,14 +232,13 @@ def pivoting(forms: Forms, limits: Limits, *, lines: Given = FULL, definite: boo
     a_form, b_form = forms
     draft = Draft(PIVOTING)
     a, b = at_home(draft, "A", a_form, limits), at_home(draft, "B", b_form, limits)
-    x, flaw = draft.slot("X", HostArray(b_form.matrix)), draft.slot("flaw", HostArray((1,)))
 
     def solved(a: Array, b: Array) -> tuple[Any, ...]:
         wide, flaws = on_host_in_stacks(a[np.newaxis], b[np.newaxis], lines, definite)
         return wide[0], flaws
 
-    draft.host(PIVOTING, solved, (a, b), (x, flaw))
-    return draft.plan({"X": x, "flaw": flaw}, flops(forms), after=(_NOT_DEFINITE if definite else _SINGULAR,))
+    made = draft.host(PIVOTING, solved, (a, b), {"X": b_form.matrix, "flaw": (1,)})
+    return draft.plan(made, flops(forms), after=(_NOT_DEFINITE if definite else _SINGULAR,))
 
 
 def on_host_in_stacks(

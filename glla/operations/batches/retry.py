@@ -103,11 +103,8 @@ def scaled_plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> P
     draft.host(SCALE, partial(_scaled, scale, storage), given, (raw, *made.values()))
     records = draft.call("stack", inner, raw=write_texels(draft, raw, storage))["records"]
     read = read_texels(draft, records, "records")
-    results = {
-        "matrices": draft.slot("matrices", HostArray((count, *batch.layout.matrix(forms)))),
-        "diagnostics": draft.slot("diagnostics", HostArray((count, *lines))),
-    }
-    draft.host(BACK, partial(_back, batch, forms), (read, made["f"], made["sizes"]), tuple(results.values()))
+    shapes = {"matrices": (count, *batch.layout.matrix(forms)), "diagnostics": (count, *lines)}
+    results = draft.host(BACK, partial(_back, batch, forms), (read, made["f"], made["sizes"]), shapes)
     after = (Transition("a pivot is small, or an inverse large", PIVOT_CHECK, partial(pivot_check, forms[0], limits)),)
     return draft.plan({**results, **made}, after=after if batch.filter.judged == "system" else ())
 

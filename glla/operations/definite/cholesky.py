@@ -34,7 +34,7 @@ from glla.operations.record import (
     Way,
     builder,
 )
-from glla.passes import Draft, Forms, HostArray, Plan, Transition, Variant, matrix, resident
+from glla.passes import Draft, Forms, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.limits import PLAIN, Limits
 
@@ -183,9 +183,7 @@ def fallback_plan(kind: Kind, forms: Forms, limits: Limits, *, lower: bool = Fal
         names |= {"scaled B": sides[0], "column exponents": (shape[1], 1), "sizes": (sides[0][1],)}
     else:
         names["exponents"] = (shape[1], 1)
-    made = {name: draft.slot(name, HostArray(size)) for name, size in names.items()}
-    work = partial(scaling.definite_system if sides else scaling.definite, scale)
-    draft.host(kind.work, work, given, tuple(made.values()))
+    made = draft.host(kind.work, partial(scaling.definite_system if sides else scaling.definite, scale), given, names)
     at = [upload(draft, made[f"scaled {name}"], form.matrix, limits) for name, form in zip("AB", forms, strict=False)]
     results = kind.add(draft, *at, forms, limits, lower=lower, **way)
     result = "X" if sides else "L"

@@ -26,7 +26,7 @@ from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched
 from glla.operations.layouts.shapes import aligned, by_factors, system
 from glla.operations.record import FALLBACK, Array, Continue, Done, Function, Operation, Taken, Values, Verdict, Way
 from glla.operations.triangles import triangular
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -62,9 +62,7 @@ def flops_of_solve(forms: Forms) -> int:
 
 
 @cached_plan
-def solution(
-    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, variant: None = None, parameters: Parameters = ()
-) -> Plan:
+def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **way: Unpack[Way]) -> Plan:
     """Plan of the solution on the device: operands ``C``, of which one triangle is read, and ``B``."""
     n, columns = forms[1].matrix
     draft = Draft("cho_solve")
@@ -74,13 +72,7 @@ def solution(
 
 @cached_plan
 def whole_solution(
-    kind: Kind,
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = False,
-    variant: None = None,
-    parameters: Parameters = (),
+    kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]
 ) -> Plan:
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
     c_form, b_form = forms
@@ -102,15 +94,14 @@ def fallback_with_factors(kind: Kind, forms: Forms, limits: Limits, *, lower: bo
     draft, (shape, (n, columns)) = Draft(kind.name), (form.matrix for form in forms)
     given = tuple(at_home(draft, name, form, limits) for name, form in zip("CB", forms, strict=True))
     shapes = {"scaled C": shape, "scaled B": (n, columns), "row exponents": (n, 1), "sizes": (columns,)}
-    made = {name: draft.slot(name, HostArray(size)) for name, size in shapes.items()}
-    draft.host(SCALE, partial(kind.scale, lower=lower), given, tuple(made.values()))
+    made = draft.host(SCALE, partial(kind.scale, lower=lower), given, shapes)
     lying = [kind.as_it_lies and form.transposed and not form.resident for form in forms]
     c = upload(draft, made["scaled C"], shape, limits, lying[0])
     b = upload(draft, made["scaled B"], (n, columns), limits, lying[1])
     results = kind.add(draft, c, b, forms, limits, lower=lower)
     x = read_back(draft, results["X"], (n, columns), limits, "scaled X")
-    results["X"] = draft.slot("X", HostArray((n, columns)))
-    draft.host(BACK, partial(scaled_back, kind.name), (x, made["sizes"], made["row exponents"]), (results["X"],))
+    back = (x, made["sizes"], made["row exponents"])
+    results |= draft.host(BACK, partial(scaled_back, kind.name), back, {"X": (n, columns)})
     return draft.plan(results, after=(ZERO, cholesky.SMALL))
 
 
@@ -208,8 +199,8 @@ def _factored(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     n, columns = forms[1].matrix
     draft = Draft("solve_pos, refined")
     a = draft.operand("A", HostArray((n, n)))
-    scaled, exponents = draft.slot("scaled A", HostArray((n, n))), draft.slot("exponents", HostArray((n, 1)))
-    draft.host(cholesky.SCALED, scaling.equilibrated, (a,), (scaled, exponents))
+    shapes = {"scaled A": (n, n), "exponents": (n, 1)}
+    scaled, exponents = draft.host(cholesky.SCALED, scaling.equilibrated, (a,), shapes)
     made = cholesky.DENSE.add(draft, upload(draft, scaled, (n, n), limits), forms, limits, **way)
     results = {"C": made["L"], "diagonal": made["diagonal"], "exponents": exponents}
     after = Transition("the factor is accepted", REFINE, partial(correction, n, columns, limits))

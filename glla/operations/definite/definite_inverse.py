@@ -49,7 +49,7 @@ from glla.operations.triangles import triangular_inverse
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
-from glla.passes.storage import HostArray, matrix
+from glla.passes.storage import matrix
 
 POTRI, AUTHORS = "potri", "cholesky_gets_product"
 
@@ -159,9 +159,7 @@ def check_residual(form: Form, limits: Limits) -> Plan:
 def _add_residual(draft: Draft, a: str, x: str, shape: Shape, limits: Limits) -> str:
     """Add the residual in float64 of matrices on the device; give its slot."""
     known = tuple(read_back(draft, one, shape, limits, f"{name} again") for name, one in (("A", a), ("X", x)))
-    found = draft.slot("residual", HostArray((1,)))
-    draft.host(RESIDUAL, residual, known, (found,), flops=2 * shape[0] ** 3)
-    return found
+    return draft.host(RESIDUAL, residual, known, {"residual": (1,)}, flops=2 * shape[0] ** 3)["residual"]
 
 
 @cached_plan
@@ -169,9 +167,8 @@ def fallback_plan(forms: Forms, limits: Limits, **way: Unpack[Way]) -> Plan:
     """Plan of the inverse of a matrix that was scaled on the host, so that its diagonal is near 1."""
     (form,), variant = forms, way.get("variant")
     shape, draft = form.matrix, Draft(FALLBACK)
-    a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
-    exponents = draft.slot("column exponents", HostArray((shape[0], 1)))
-    draft.host(cholesky.SCALED, equilibrated, (a,), (scaled, exponents))
+    made = {"scaled A": shape, "column exponents": (shape[0], 1)}
+    scaled, exponents = draft.host(cholesky.SCALED, equilibrated, (at_home(draft, "A", form, limits),), made)
     at_device = upload(draft, scaled, shape, limits)
     results = _inverted(draft, at_device, shape, limits, **way)
     if variant == AUTHORS:

@@ -19,7 +19,7 @@ from glla.operations.layouts import permutation
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels, texels_of, upload, write_texels
 from glla.operations.record import Way
 from glla.operations.triangles import triangular
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Plan, Storage, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Storage, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
@@ -154,8 +154,7 @@ def probes(n: int) -> NDArray[np.float32]:
 def probe(draft: Draft, factors: FactorSlots, limits: Limits) -> str:
     """Add the solution for `probes`, with A as it was scaled; give the slot of the array that is read back."""
     n = factors.shape[0]
-    made = draft.slot("probes", HostArray((n, PROBES)))
-    draft.host("random right-hand sides", lambda: (probes(n),), (), (made,))
+    (made,) = draft.host("random right-hand sides", lambda: (probes(n),), (), {"probes": (n, PROBES)})
     b = upload(draft, made, (n, PROBES), limits)
     x = substitute(draft, replace(factors, row_exponents="", column_exponents=""), b, PROBES, limits)
     return read_back(draft, x, (n, PROBES), limits, "probe solutions")

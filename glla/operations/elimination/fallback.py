@@ -111,9 +111,7 @@ def add_scaled(draft: Draft, forms: Forms, limits: Limits, equilibrate: bool = T
     given = [at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=False)]
     shapes = {"scaled A": (n, n), "row exponents": (n, 1), "column exponents": (1, n),
               "scaled B": (n, columns), "sizes": (columns,)}  # fmt: skip
-    made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
-    draft.host(SCALE, partial(scaled_system, equilibrate=equilibrate), tuple(given), tuple(made.values()))
-    return made
+    return draft.host(SCALE, partial(scaled_system, equilibrate=equilibrate), tuple(given), shapes)
 
 
 @cached_plan
@@ -157,8 +155,7 @@ def complete(system: System) -> Plan:
 
 def add_complete(draft: Draft, a: str, n: int, limits: Limits) -> dict[str, str]:
     """Add the factors of a matrix of the host with its columns in the order of complete pivoting."""
-    ordered, order = draft.slot("A in order", HostArray((n, n))), draft.slot("order", HostArray((n,)))
-    draft.host(ORDER, _ordered, (a,), (ordered, order), flops=2 * n**3 // 3)
+    ordered, order = draft.host(ORDER, _ordered, (a,), {"A in order": (n, n), "order": (n,)}, flops=2 * n**3 // 3)
     return {"order": order, **draft.call("factors", made_on_device(n, limits), A=ordered)}
 
 
@@ -188,9 +185,8 @@ def add_pivot_check(draft: Draft, n: int, limits: Limits) -> str:
     lu = draft.operand("LU", matrix((n, n)))
     diagonal = draft.operand("diagonal", texels_of(Storage(texels(n), 1)))
     array = read_back(draft, lu, (n, n), limits, "LU of the host")
-    errors = draft.slot("errors", HostArray((n,)))
-    draft.host(ERRORS, acceptance.errors_of_suspects, (array, diagonal), (errors,), flops=4 * n**3)
-    return errors
+    work = acceptance.errors_of_suspects
+    return draft.host(ERRORS, work, (array, diagonal), {"errors": (n,)}, flops=4 * n**3)["errors"]
 
 
 @cached_plan
@@ -247,12 +243,10 @@ def add_correction(draft: Draft, n: int, columns: int, solution: Callable[[str],
               "e": (n, 1), "f": (1, n)}  # fmt: skip
     given = {name: draft.operand(name, HostArray(shape)) for name, shape in shapes.items()}
     names = {"scaled residual": (n, columns), "sizes of the residual": (columns,)}
-    scaled, sizes = (draft.slot(name, HostArray(shape)) for name, shape in names.items())
-    draft.host(SCALE_RESIDUAL, rescaled_residual, (given["residual"], given["e"]), (scaled, sizes))
+    scaled, sizes = draft.host(SCALE_RESIDUAL, rescaled_residual, (given["residual"], given["e"]), names)
     inputs = (*(given[name] for name in ("A in float64", "B in float64", "X so far")), solution(scaled), sizes)
-    made = {name: draft.slot(name, HostArray((n, columns))) for name in ("corrected X", "residual left")}
-    draft.host(RESIDUAL, turned, (*inputs, given["f"]), tuple(made.values()), flops=2 * n * n * columns)
-    return made
+    made = dict.fromkeys(("corrected X", "residual left"), (n, columns))
+    return draft.host(RESIDUAL, turned, (*inputs, given["f"]), made, flops=2 * n * n * columns)
 
 
 # -- work of the host -------------------------------------------------------------------------------------------------

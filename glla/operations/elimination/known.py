@@ -60,8 +60,7 @@ def coordinates(shape: Shape) -> Array:
 def join(draft: Draft, a: str, shape: Shape, limits: Limits) -> str:
     """Add the known columns beside the matrix in slot `a`; give the slot of both."""
     columns = (shape[1], PROBES)
-    made = draft.slot("coordinates", HostArray(columns))
-    draft.host(COORDINATES, lambda: (coordinates(shape),), (), (made,))
+    (made,) = draft.host(COORDINATES, lambda: (coordinates(shape),), (), {"coordinates": columns})
     c = upload(draft, made, columns, limits)
     known = draft.call("known columns", matmul.plan(resident(shape, columns), limits), A=a, B=c)["C"]
     return draft.call("put side by side", beside(shape), A=a, B=known)["joined"]

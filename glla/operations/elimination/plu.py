@@ -265,13 +265,8 @@ def call_plan(
     elif packed:
         results["lu"] = results.pop("LU")
     if form.resident and not packed:
-        order = draft.slot("P of the host", HostArray((m, m)))
-        draft.host(
-            PERMUTATION,
-            lambda records: (permutation_matrix(exchanges(records, k), m),),
-            (results["exchanges"],),
-            (order,),
-        )
+        work = lambda records: (permutation_matrix(exchanges(records, k), m),)  # noqa: E731
+        (order,) = draft.host(PERMUTATION, work, (results["exchanges"],), {"P of the host": (m, m)})
         results["P"] = upload(draft, order, (m, m), limits)
     if not packed:
         parts = {"L": (draft.call("L", factor(shape, "L"), LU=made["LU"])["L"], (m, k)), "U": (u, (k, n))}
@@ -303,8 +298,7 @@ def fallback_plan(
     results = {}
     if first:
         a = at_home(draft, "A", form, limits)
-        results = {name: draft.slot(name, HostArray(size)) for name, size in (("scaled A", shape), ("exponent", (1,)))}
-        draft.host(SCALED, scaled_by_one, (a,), tuple(results.values()))
+        results = draft.host(SCALED, scaled_by_one, (a,), {"scaled A": shape, "exponent": (1,)})
     source = results.get("scaled A") or draft.operand("scaled A", HostArray(shape))
     norm = "partial" if instead else pivoting
     device_plan = plan(resident(shape), limits, **way, pivoting=norm)

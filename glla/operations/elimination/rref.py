@@ -260,7 +260,6 @@ def _scaled_back(draft: Draft, r: str, shape: Shape, results: Mapping[str, str],
     """Scale R: each row by the exponent of its pivot's column, the leading ones, each column back by its own."""
     m, order = shape[0], min(shape)
     storage = Storage(texels(m), 1)
-    made = draft.slot("exponents of R", texels_of(storage))
 
     def of_rows(columns: Array) -> tuple[Array]:
         rows = np.zeros((texels(m), 1, 4), dtype=np.float32)
@@ -269,7 +268,8 @@ def _scaled_back(draft: Draft, r: str, shape: Shape, results: Mapping[str, str],
         rows[:, 0, :2] = flat.reshape(-1, 2)
         return (rows,)
 
-    draft.host(PIVOT_EXPONENTS, of_rows, (results["column_exponents"],), (made,))
+    given = (results["column_exponents"],)
+    (made,) = draft.host(PIVOT_EXPONENTS, of_rows, given, {"exponents of R": texels_of(storage)})
     exponents = {"row_exponents": write_texels(draft, made, storage), "column_exponents": column_exponents}
     return draft.call("scale R", equilibrate.scale(shape, rows=-1, columns=1), A=r, **exponents)["scaled"]
 
@@ -303,9 +303,8 @@ def in_float64(form: Form, limits: Limits, tol: bool) -> Plan:
     draft = Draft(DECIDED)
     a = at_home(draft, "A", form, limits)
     given = (a, draft.operand("tol", HostArray((1,)))) if tol else (a,)
-    made = {"R": draft.slot("R", HostArray(shape)), "leading": draft.slot("leading", HostArray((min(shape),)))}
-    draft.host(FLOAT64, _decided, given, tuple(made.values()), flops=6 * shape[0] * shape[1] * min(shape))
-    return draft.plan(made)
+    work = 6 * shape[0] * shape[1] * min(shape)
+    return draft.plan(draft.host(FLOAT64, _decided, given, {"R": shape, "leading": (min(shape),)}, flops=work))
 
 
 def _decided(a: Array, tol: NDArray[np.float64] | None = None) -> tuple[Array, NDArray[np.intp]]:

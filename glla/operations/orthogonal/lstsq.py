@@ -178,8 +178,8 @@ def _triangle(draft: Draft, forms: Forms, limits: Limits, results: dict[str, str
         ]
         both = draft.call("[A b]", move.concat(views, 1, size), A0=given[0], A1=given[1])["result"]
     else:
-        both = draft.slot("[A b]", HostArray((m, width)))
-        draft.host(BESIDE, lambda a, b: (np.concatenate([a, b], axis=1),), tuple(slots), (both,))
+        work = lambda a, b: (np.concatenate([a, b], axis=1),)  # noqa: E731
+        (both,) = draft.host(BESIDE, work, tuple(slots), {"[A b]": (m, width)})
 
     def block(form: Form) -> Plan:
         return qr.call_plan((form,), limits, **way, mode="r", watched=False)
@@ -198,8 +198,8 @@ def _triangle(draft: Draft, forms: Forms, limits: Limits, results: dict[str, str
 def _laid_out(draft: Draft, slot: str, form: Form, texture_size: int) -> str:
     """Add the upload of a matrix that does not fit a texture as rows; give the slot where it is linear."""
     storage = laid(form.shape, "float32", texture_size)
-    texels = draft.slot(f"{slot} laid out", texels_of(storage))
-    draft.host(LAID_OUT, partial(_texels, count=storage.height * storage.width), (slot,), (texels,))
+    work = partial(_texels, count=storage.height * storage.width)
+    (texels,) = draft.host(LAID_OUT, work, (slot,), {f"{slot} laid out": texels_of(storage)})
     return write_texels(draft, texels, storage)
 
 

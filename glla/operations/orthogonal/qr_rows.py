@@ -84,9 +84,8 @@ def _cut(draft: Draft, source: str, form: Form, ends: Iterable[tuple[int, int]],
     n = form.matrix[1]
     for first, end in ends:
         if not form.resident:
-            slot = draft.slot(f"{source} from {first}", HostArray((end - first, n)))
-            draft.host(CUT, partial(_rows, first=first, end=end), (source,), (slot,))
-            yield slot
+            work = partial(_rows, first=first, end=end)
+            yield from draft.host(CUT, work, (source,), {f"{source} from {first}": (end - first, n)})
         else:
             yield _taken(draft, source, form, first, end, limits)
 
@@ -105,11 +104,11 @@ def _joined(draft: Draft, parts: list[tuple[str, Shape]], on_device: bool, limit
     """Join matrices one above the other: the slot, and the form of the whole; packed if it fits a texture."""
     shape, size = (sum(rows for _, (rows, _) in parts), parts[0][1][1]), limits.texture_size
     if not on_device:
-        slot = draft.slot(f"{parts[0][0]}, joined", HostArray(shape))
-        draft.host(JOINED, lambda *parts: (np.concatenate(parts),), tuple(slot for slot, _ in parts), (slot,))
+        name, slots = f"{parts[0][0]}, joined", tuple(slot for slot, _ in parts)
+        (slot,) = draft.host(JOINED, lambda *parts: (np.concatenate(parts),), slots, {name: shape})
         return slot, Form(shape)
-    slots = [draft.call("unpacked", move.unpack(own, own, size), M=slot)["result"] for slot, own in parts]
-    given = {f"A{number}": slot for number, slot in enumerate(slots)}
+    unpacked = [draft.call("unpacked", move.unpack(own, own, size), M=slot)["result"] for slot, own in parts]
+    given = {f"A{number}": slot for number, slot in enumerate(unpacked)}
     views = tuple(View.of(own) for _, own in parts)
     slot = draft.call("one above the other", move.concat(views, 0, size), **given)["result"]
     if max(shape) > 2 * size:

@@ -329,16 +329,14 @@ def product_plan(tiling: Tiling, limits: Limits) -> Plan:
             raw = draft.call("unpack C", unpack, packed=total)["raw"]
             made.append(draft.slot(f"tile {number} of C", HostArray((tiling.rows, tiling.columns))))
             draft.transfer(raw, made[-1])
-    done = draft.slot("C", HostArray((m, n)))
-    draft.host("tiles put together", between_plans, tuple(made), (done,))
-    return draft.plan({"C": done}, flops=2 * m * k * n)
+    done = draft.host("tiles put together", between_plans, tuple(made), {"C": (m, n)})
+    return draft.plan(done, flops=2 * m * k * n)
 
 
 def _given(draft: Draft, name: str, shape: Shape, uploads: Counter[str]) -> str:
     """Add the upload of a tile of an operand, and count it; give the raw texture."""
-    tile = draft.slot(f"tile of {name} {uploads[name]}", HostArray(shape))
+    (tile,) = draft.host(f"tile of {name}", between_plans, (name,), {f"tile of {name} {uploads[name]}": shape})
     uploads[name] += 1
-    draft.host(f"tile of {name}", between_plans, (name,), (tile,))
     raw = draft.slot(f"{tile} raw", Storage(*shape, 1))
     draft.transfer(tile, raw)
     return raw
@@ -354,14 +352,12 @@ def in_blocks(draft: Draft, b: str, shape: Shape, size: int, limits: Limits, sol
     n, results = shape[0], []
     for number, first in enumerate(starts(shape[1], size)):
         with draft.scope("block of columns", number):
-            part = draft.slot(f"columns from {first}", HostArray((n, size)))
-            draft.host("columns of B" if b else "columns of I", between_plans, (b,) if b else (), (part,))
+            given_b, made = (b,) if b else (), {f"columns from {first}": (n, size)}
+            (part,) = draft.host("columns of B" if b else "columns of I", between_plans, given_b, made)
             packed = upload(draft, part, (n, size), limits)
             x = draft.call("solution", solution, **given, B=packed)["X"]
             results.append(read_back(draft, x, (n, size), limits, f"X from {first}"))
-    done = draft.slot("X", HostArray(shape))
-    draft.host("tiles put together", between_plans, tuple(results), (done,))
-    return done
+    return draft.host("tiles put together", between_plans, tuple(results), {"X": shape})["X"]
 
 
 def columns_at_once(shape: Shape, limits: Limits, room: int | None, plan: Callable[[int], Plan], held: Storage) -> int:

@@ -167,8 +167,8 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     y = draft.call("product", device_plan, **operands)["y"]
     if not forms[1].resident:
         texels = read_texels(draft, y, "texels of y")
-        y = draft.slot("y", HostArray((structure.shape[0],)))
-        draft.host("padding cut off", lambda t: (t.reshape(-1)[: structure.shape[0]],), (texels,), (y,))
+        m = structure.shape[0]
+        (y,) = draft.host("padding cut off", lambda t: (t.reshape(-1)[:m],), (texels,), {"y": (m,)})
     return draft.plan({"y": y})
 
 
@@ -190,9 +190,8 @@ def _of_matrix(forms: Forms, structure: Structure, limits: Limits) -> Plan:
             one = plan((form, Form((structure.shape[1], 1), resident=True)), limits)
             for column in range(first, first + count):
                 parts.append(_columns(draft, one, operands, x, (column, column + 1), m))
-    y = draft.slot("y", HostArray((m, k)))
-    draft.host("columns put together", lambda *parts: (np.concatenate(parts, axis=1),), tuple(parts), (y,))
-    return draft.plan({"y": y})
+    work = lambda *parts: (np.concatenate(parts, axis=1),)  # noqa: E731
+    return draft.plan(draft.host("columns put together", work, tuple(parts), {"y": (m, k)}))
 
 
 def _columns(draft: Draft, product: Plan, operands: Mapping[str, str], x: str, ends: tuple[int, int], rows: int) -> str:
@@ -242,8 +241,9 @@ def _vector(draft: Draft, form: Form, length: int, limits: Limits) -> str:
     if form.resident:
         return draft.operand("x", storage)
     source = draft.operand("x", HostArray(form.shape))
-    padded = draft.slot("x padded", texels_of(storage))
-    draft.host("padded to texels", lambda x: (filled(x, storage),), (source,), (padded,))
+    (padded,) = draft.host(
+        "padded to texels", lambda x: (filled(x, storage),), (source,), {"x padded": texels_of(storage)}
+    )
     return write_texels(draft, padded, storage)
 
 

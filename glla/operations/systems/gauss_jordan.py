@@ -133,9 +133,7 @@ def check_residual(form: Form, limits: Limits) -> Plan:
 
 
 def _add_residual(draft: Draft, a: str, x: str, shape: Shape) -> str:
-    found = draft.slot("residual", HostArray((4,)))
-    draft.host(RESIDUAL, residual_of, (a, x), (found,), flops=2 * shape[0] ** 3)
-    return found
+    return draft.host(RESIDUAL, residual_of, (a, x), {"residual": (4,)}, flops=2 * shape[0] ** 3)["residual"]
 
 
 @np.errstate(all="ignore")  # a residual that is not finite is rejected

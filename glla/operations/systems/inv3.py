@@ -211,9 +211,8 @@ def call_plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     records = _records(draft, elements, count, variant, limits)
     back = draft.slot("records of the host", texels_of(texture(draft.slots[records])))
     draft.transfer(records, back)
-    x, diagnostics = draft.slot("X", HostArray((count, 9))), draft.slot("diagnostics", HostArray((count, lines)))
-    draft.host(IN, partial(_taken_apart, count=count, lines=lines), (back,), (x, diagnostics))
-    return draft.plan({"X": x, "diagnostics": diagnostics}, flops(forms), after=(SINGULAR,))
+    work, made = partial(_taken_apart, count=count, lines=lines), {"X": (count, 9), "diagnostics": (count, lines)}
+    return draft.plan(draft.host(IN, work, (back,), made), flops(forms), after=(SINGULAR,))
 
 
 def _laid_out(a: Array, shape: tuple[int, int]) -> tuple[Array]:

@@ -75,14 +75,10 @@ def scaled_back(x: Array, exponents: Integers) -> tuple[Array]:
 def add_scaled(draft: Draft, forms: Forms) -> str:
     """Add operands ``LU`` and ``B``, and slots ``scaled LU`` and ``scaled B``; give the slot of the exponents."""
     given = tuple(draft.operand(name, HostArray(form.matrix)) for name, form in zip(("LU", "B"), forms, strict=True))
-    made = tuple(draft.slot(f"scaled {name}", draft.slots[name]) for name in given)
-    exponents = draft.slot("exponents", HostArray((1, forms[1].matrix[1])))
-    draft.host(SCALE, scaled, given, (*made, exponents))
-    return exponents
+    made = {f"scaled {name}": draft.slots[name] for name in given}
+    return draft.host(SCALE, scaled, given, {**made, "exponents": (1, forms[1].matrix[1])})["exponents"]
 
 
 def add_scaled_back(draft: Draft, x: str, exponents: str) -> str:
     """Add the scaling of the solution; give its slot."""
-    result = draft.slot("X scaled back", draft.slots[x])
-    draft.host(BACK, scaled_back, (x, exponents), (result,))
-    return result
+    return draft.host(BACK, scaled_back, (x, exponents), {"X scaled back": draft.slots[x]})["X scaled back"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,19 @@ from glla.operations.layouts.crossing import (
     write_texels,
 )
 from glla.operations.layouts.shapes import aligned, by_factors
-from glla.operations.record import FALLBACK, Array, Batch, Filter, Function, Layout, Operation, Taken, Trial, Values
+from glla.operations.record import (
+    FALLBACK,
+    Array,
+    Batch,
+    Filter,
+    Function,
+    Layout,
+    Operation,
+    Taken,
+    Trial,
+    Values,
+    Way,
+)
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.triangles import triangle_batches
@@ -38,7 +51,6 @@ from glla.passes import (
     Forms,
     HostArray,
     Limits,
-    Parameters,
     Plan,
     Storage,
     Transition,
@@ -61,13 +73,7 @@ def flops(forms: Forms) -> int:
 
 @cached_plan
 def device_plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    transposed: bool = False,
-    equilibrated: bool = False,
-    variant: None = None,
-    parameters: Parameters = (),
+    forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, equilibrated: bool = False, **way: Unpack[Way]
 ) -> Plan:
     """Plan of the solution on the device: operands ``LU``, ``pivots`` (records), ``B``."""
     n, columns = forms[1].matrix
@@ -75,9 +81,7 @@ def device_plan(
 
 
 @cached_plan
-def call_plan(
-    forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, variant: None = None, parameters: Parameters = ()
-) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call: upload, U's diagonal, substitution, read-back."""
     lu_form, b_form = forms
     n, columns = b_form.matrix
@@ -108,13 +112,11 @@ def fallback_plan(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fa
     draft, n = Draft(FALLBACK), forms[0].matrix[0]
     given = [at_home(draft, name, form, limits) for name, form in zip(("LU", "B"), forms, strict=True)]
     given.append(draft.operand("pivots", texels_of(Storage(1, steps((n, n))))))
-    x = draft.slot("X", HostArray(forms[1].matrix))
 
     def solved(lu: Array, b: Array, records: Array) -> tuple[Array]:
         return (scaling.in_float64(lu, b, permutation_of(exchanges(records, n), n), transposed),)
 
-    draft.host(scaling.IN_FLOAT64, solved, tuple(given), (x,))
-    return draft.plan({"X": x}, flops=flops(forms))
+    return draft.plan(draft.host(scaling.IN_FLOAT64, solved, tuple(given), {"X": forms[1].matrix}), flops(forms))
 
 
 @cached_plan

@@ -121,9 +121,8 @@ def fallback_plan(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan
     """Plan of the substitution on the host, in float64."""
     draft = Draft(FALLBACK)
     t, b = (at_home(draft, name, form, limits) for name, form in zip("TB", forms, strict=True))
-    x = draft.slot("X", HostArray(forms[1].matrix))
-    draft.host(IN_FLOAT64, lambda t, b: in_float64(t, b, **options), (t, b), (x,))
-    return draft.plan({"X": x}, flops=flops(forms))
+    x = draft.host(IN_FLOAT64, lambda t, b: in_float64(t, b, **options), (t, b), {"X": forms[1].matrix})
+    return draft.plan(x, flops=flops(forms))
 
 
 @cached_plan
@@ -163,8 +162,7 @@ def batched(
 
     draft = Draft(inner.operation)
     raw = draft.operand("raw", HostArray((count * n * (n + columns), 1)))
-    elements = draft.slot("factors", texels_of(storage))
-    draft.host(FACTORS, factors, (raw,), (elements,))
+    (elements,) = draft.host(FACTORS, factors, (raw,), {"factors": texels_of(storage)})
     made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
     x = draft.slot("X", HostArray(sides))
     draft.host(AGAIN, again, (raw, read_texels(draft, made, "records")), (x,))

@@ -27,7 +27,6 @@ from glla.passes import (
     Form,
     Forms,
     Limits,
-    Parameters,
     PingPong,
     Plan,
     Region,
@@ -36,7 +35,7 @@ from glla.passes import (
 )
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
-from glla.passes.storage import HostArray, matrix
+from glla.passes.storage import matrix
 
 VARIANTS = {
     "gets": Variant(
@@ -159,9 +158,8 @@ def fallback_plan(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan
         return (in_rounded_rows("inv", t, np.eye(len(t)), **options),)
 
     draft = Draft(FALLBACK)
-    t, x = at_home(draft, "T", form, limits), draft.slot("X", HostArray(form.matrix))
-    draft.host(IN_FLOAT64, inverse, (t,), (x,))
-    return draft.plan({"X": x}, flops(forms))
+    given = (at_home(draft, "T", form, limits),)
+    return draft.plan(draft.host(IN_FLOAT64, inverse, given, {"X": form.matrix}), flops(forms))
 
 
 def _was_lost(forms: Forms, values: Values) -> bool:
@@ -188,8 +186,7 @@ def tiles(
     *,
     lower: bool = False,
     unit_diagonal: bool = False,
-    variant: None = None,
-    parameters: Parameters = (),
+    **way: Unpack[Way],
 ) -> Plan | None:
     """Plan of the solutions of T X = I block by block, where there is a cap on memory; else None."""
     both = (*forms, Form(forms[0].matrix))
