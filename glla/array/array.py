@@ -794,7 +794,8 @@ def value_of(operand: Any) -> Any:
 def _apply(name: str, *operands: Any) -> Array:
     """Apply a function of `glla.array.operators` to operands, one of which is an Array."""
     for operand in operands:
-        if not isinstance(operand, Array) and operators.brings_operators(operand):
+        opted_out = getattr(type(operand), "__array_ufunc__", ...) is None  # as NEP 13 has it
+        if not isinstance(operand, Array) and (opted_out or overrides(operand) is not None):
             return cast(Array, NotImplemented)
     return Array._of(operators.apply(name, *map(value_of, operands)))
 

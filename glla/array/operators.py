@@ -13,12 +13,6 @@ from glla.array.convert import dtype_of, promoted
 from glla.array.value import Resident, as_resident
 from glla.gl import Device
 from glla.operations.linear.elementwise import FLOATS, SINGLE
-from glla.registry import overrides
-
-
-def brings_operators(operand: Any) -> bool:
-    """Whether an operand's own operators take precedence: a pending result, or a class that opts out (NEP 13)."""
-    return overrides(operand) is not None or getattr(type(operand), "__array_ufunc__", ...) is None
 
 
 def apply(name: str, *operands: Any) -> Resident:

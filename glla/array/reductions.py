@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from glla.array import arithmetic, layouts
-from glla.array.value import Resident, Shape, from_array, run
+from glla.array.value import Resident, Shape, from_array, from_scalar, run
 from glla.errors import AxisError, OptionError, OptionTypeError, ShapeError
 from glla.operations import reduce
 from glla.operations.linear import fold as folds
@@ -137,7 +137,7 @@ def mean(a: Resident, axis: Any = None, keepdims: bool = False) -> Resident:
     """Mean over some dimensions, as float32; NaN of nothing."""
     count = _count("mean", a, axis)
     total = reduced("sum", layouts.as_type(a, "float32"), axis, keepdims)
-    return arithmetic.binary("divide", total, number(count, a))
+    return arithmetic.binary("divide", total, from_scalar(count, a.device))
 
 
 def variance(a: Resident, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Resident:
@@ -145,17 +145,12 @@ def variance(a: Resident, axis: Any = None, ddof: float = 0, keepdims: bool = Fa
     count = _count("var", a, axis)
     left = arithmetic.binary("subtract", layouts.as_type(a, "float32"), mean(a, axis, keepdims=True))
     total = reduced("sum", arithmetic.unary("square", left), axis, keepdims)
-    return arithmetic.binary("divide", total, number(max(count - ddof, 0), a))
+    return arithmetic.binary("divide", total, from_scalar(max(count - ddof, 0), a.device))
 
 
 def _count(function: str, a: Resident, axis: Any) -> int:
     axes = places(function, axis, a.ndim)
     return prod(a.shape[one] for one in axes)
-
-
-def number(value: float, beside: Resident) -> Resident:
-    """Copy a float32 number to the device of an array, without dimensions."""
-    return from_array(np.asarray(value, dtype=np.float32), beside.device)
 
 
 # -- norms ------------------------------------------------------------------------------------------------------------
@@ -209,7 +204,7 @@ def vector_norm(a: Resident, order: Any, axis: Any, keepdims: bool) -> Resident:
 def _of_powers(a: Resident, order: float, axis: Any, keepdims: bool) -> Resident:
     """Root of the sum of powers; magnitudes are divided by the largest, or the smallest, so that no power overflows."""
     sizes = arithmetic.unary("absolute", a)
-    exponents = number(order, a), number(1.0 / order, a)
+    exponents = from_scalar(order, a.device), from_scalar(1.0 / order, a.device)
     if not a.size:
         powers = arithmetic.binary("power", sizes, exponents[0])
         return arithmetic.binary("power", reduced("sum", powers, axis, keepdims), exponents[1])

@@ -283,7 +283,6 @@ def cho_solve_banded(
     cb, lower = pair(function, cb_and_lower, "(cb, lower) of cholesky_banded")
     factor, rhs = banded(function, "cb", cb, check_finite), operand(function, "b", b, check_finite)
     target = device_of(function, device, factor, rhs)
-
     options = {"lower": bool(lower)}
     call = Caller(function, function, target, check_finite, ("cb", "b"), diagnostic="diagonal", options=options)
     return call(factor, rhs)
@@ -322,9 +321,6 @@ def solve_definite_band(
     target, options = device_of(function, device, bands, rhs), {"lower": bool(lower)}
     call = Caller("solve_pos_banded", function, target, check_finite, ("ab", "b"), variant, options=options)
     return call(bands, rhs)
-
-
-# -- stacks -----------------------------------------------------------------------------------------------------------
 
 
 def banded(function: str, name: str, ab: Any, check_finite: bool) -> Float32 | Array:

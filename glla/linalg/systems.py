@@ -102,13 +102,11 @@ def solve(
         a = by_half("solve", a, lower, check_finite, wide=refine)
     if assume_a == "pos":
         return solve_pos(a, b, refine, device, check_finite, lower)
+    if refine and assume_a in (*TRIANGLES, *STRUCTURES):
+        raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")
     if assume_a in TRIANGLES:
-        if refine:
-            raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")
         return solve_triangular(a, b, lower=assume_a == "lower triangular", device=device, check_finite=check_finite)
     if assume_a in STRUCTURES:
-        if refine:
-            raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")
         return solve_structured(a, b, assume_a, device, check_finite)
     if refine:
         return _refined(a, b, equilibrate, device, check_finite)

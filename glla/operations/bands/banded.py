@@ -443,9 +443,6 @@ def _bounds(n: int) -> dict[str, Uniform]:
     return {"bounds": (MOST_ERROR, least_left(n)), "normal": NORMAL, "regular": (DOMINANT, LARGEST_RATIO)}
 
 
-# -- the record -------------------------------------------------------------------------------------------------------
-
-
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """Bands of a positive definite matrix, as an implicit step of a diffusion has them, and n right-hand sides."""
     beside = np.zeros(n + 1)
@@ -486,11 +483,6 @@ TRIDIAGONAL = Operation(
 # -- five diagonals ---------------------------------------------------------------------------------------------------
 
 
-def five(forms: Forms, limits: Limits = PLAIN, *, lines: int = 2, refine: bool = False, **way: Unpack[Way]) -> Plan:
-    """Plan of the solution with up to five bands on the device, as `plan`; `lines`: how many are above the main one."""
-    return plan(forms, limits, **way, lines=lines, refine=refine)
-
-
 def example_of_five(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """Bands of a positive definite matrix, as a stiff beam has them, and n right-hand sides."""
     first, second = rng.uniform(0.5, 1.5, (2, n + 2))
@@ -514,7 +506,7 @@ PENTADIAGONAL = replace(
     ),
     check=partial(check, function="pentadiagonal", most_rows=5),
     flops=partial(flops, each=19),
-    device_plan=five,
+    device_plan=partial(plan, lines=2),
     call_plan=partial(call_plan, lines=2),
     example=example_of_five,
     variants={},

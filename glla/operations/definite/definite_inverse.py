@@ -223,9 +223,6 @@ def _inverted_well(forms: Forms, stage: str, values: Values) -> Verdict:
 settle = cholesky.ladder(_is_far, _inverted_well)
 
 
-# -- the operation ----------------------------------------------------------------------------------------------------
-
-
 INV_POS = Operation(
     name="inv_pos",
     formula="A X = I, A = L L^T",

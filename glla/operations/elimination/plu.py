@@ -226,9 +226,6 @@ def factor(shape: Shape, which: str) -> Plan:
     return draft.plan({which: result})
 
 
-# -- the operations ---------------------------------------------------------------------------------------------------
-
-
 @kept(VARIANTS)
 def call_plan(
     forms: Forms,

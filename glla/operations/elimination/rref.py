@@ -159,8 +159,6 @@ def _blocked(shape: Shape, pivoting: str, limits: Limits, values: Mapping[str, i
     return draft.plan({**results, "diagonal": diagonal}, flops(shape))
 
 
-# -- the operation ----------------------------------------------------------------------------------------------------
-
 PIVOT_EXPONENTS, TOLERANCES, FLOAT64 = (
     "exponents of the pivot columns, for the rows of R",
     "tolerances of the elimination",

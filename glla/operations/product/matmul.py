@@ -357,9 +357,6 @@ KERNEL = tiles.Kernel(plan, choose)
 """The product that `glla.operations.product.tiles` splits."""
 
 
-# -- the operation ----------------------------------------------------------------------------------------------------
-
-
 def flops(forms: Forms) -> int:
     """Additions and multiplications."""
     m, k, n = sizes(forms)

@@ -201,9 +201,6 @@ def _stripes(task: Task, transposed: int) -> str:
     return result
 
 
-# -- the operation ----------------------------------------------------------------------------------------------------
-
-
 @cached_plan
 def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: upload A from the host, multiply, read back a host result."""

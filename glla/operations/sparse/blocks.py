@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.sparse.compressed import Compressed, Integers
-from glla.operations.sparse.layout import Direct, Rows, filled, in_passes, many, places, slices, vector
+from glla.operations.sparse.layout import Rows, Structure, filled, in_passes, many, places, slices, vector
 from glla.passes import Draft, Limits, Storage
 from glla.passes.layout import Shape
 
 
 @dataclass(frozen=True)
-class Blocks(Direct):
+class Blocks(Structure):
     """A matrix in 2 x 2 blocks."""
 
     name: ClassVar[str] = "blocks"

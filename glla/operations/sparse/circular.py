@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from glla.errors import OptionError
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.diagonals import across, grid, in_grid, rows_of_diagonals, terms
-from glla.operations.sparse.layout import Direct, Rows, in_passes, vector
+from glla.operations.sparse.layout import Rows, Structure, in_passes, vector
 from glla.passes import Draft, Limits, Storage
 from glla.passes.glsl.find import Define
 
 
 @dataclass(frozen=True)
-class Circular(Direct):
+class Circular(Structure):
     """A square matrix stored as circular diagonals: number d is A[i, (i + offsets[d]) mod n] at the place of row i."""
 
     name: ClassVar[str] = "circular"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.layout import Direct, Rows, in_passes, vector
+from glla.operations.sparse.layout import Rows, Structure, in_passes, vector
 from glla.passes import Draft, Limits, Storage, Uniform
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape
@@ -21,7 +21,7 @@ TERMS = 16
 
 
 @dataclass(frozen=True)
-class Diagonals(Direct):
+class Diagonals(Structure):
     """A matrix stored as its diagonals; number d holds A[i, i + offsets[d]] at the place of row i."""
 
     name: ClassVar[str] = "diagonals"

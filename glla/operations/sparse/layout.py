@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,53 +21,34 @@ MOST_TEXELS = 1 << 15
 """Texels of a vector's side at most: an index has 15 bits for each."""
 
 
-class Structure(Protocol):
+@dataclass(frozen=True)
+class Structure(ABC):
     """Layout of a sparse matrix in textures, all that a plan needs to know of it, without its values. Hashable."""
 
     name: ClassVar[str]
-
-    def __hash__(self) -> int:
-        """Part of the key of a plan."""
-
-    @property
-    def shape(self) -> Shape:
-        """Rows and columns."""
-
-    @property
-    def entries(self) -> int:
-        """Of the matrix, without the format's padding."""
-
-    @property
-    def tallest(self) -> int:
-        """Elements of the longest vector of a product: x, y, or one between its passes."""
-
-    def slots(self, limits: Limits) -> dict[str, Storage]:
-        """Textures of the matrix."""
-
-    def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
-        """Contents of the `slots`, by name."""
-
-    def draw(self, draft: Draft, limits: Limits, x: str) -> str:
-        """Add the passes of the product to a draft that has the `slots`; give the slot of y."""
-
-    def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str | None:
-        """Add those of the product with a matrix; give the slot of Y. None where columns are looped."""
-
-
-@dataclass(frozen=True)
-class Direct:
-    """A format whose product goes from x to y at once."""
 
     shape: Shape  # rows and columns
     entries: int  # of the matrix, without the format's padding
 
     @property
     def tallest(self) -> int:
-        """Elements of x or y."""
+        """Elements of the longest vector of a product: x, y, or one between its passes."""
         return max(self.shape)
 
+    @abstractmethod
+    def slots(self, limits: Limits) -> dict[str, Storage]:
+        """Textures of the matrix."""
+
+    @abstractmethod
+    def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
+        """Contents of the `slots`, by name."""
+
+    @abstractmethod
+    def draw(self, draft: Draft, limits: Limits, x: str) -> str:
+        """Add the passes of the product to a draft that has the `slots`; give the slot of y."""
+
     def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str | None:
-        """Say that columns are looped."""
+        """Add those of the product with a matrix; give the slot of Y. None where columns are looped."""
         return None
 
 

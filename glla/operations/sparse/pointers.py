@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glla.errors import LimitError
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.layout import Direct, Rows, filled, in_passes, many, slices, vector
+from glla.operations.sparse.layout import Rows, Structure, filled, in_passes, many, slices, vector
 from glla.passes import Draft, Limits, Storage
 
 MOST_COLUMNS = 1 << 24
@@ -18,7 +18,7 @@ MOST_COLUMNS = 1 << 24
 
 
 @dataclass(frozen=True)
-class Pointers(Direct):
+class Pointers(Structure):
     """A matrix stored row by row."""
 
     name: ClassVar[str] = "pointers"

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.layout import Direct, filled, many, places, vector
+from glla.operations.sparse.layout import Structure, filled, many, places, vector
 from glla.passes import Draft, Limits, Storage
 
 
 @dataclass(frozen=True)
-class Points(Direct):
+class Points(Structure):
     """A matrix stored as a list of entries."""
 
     name: ClassVar[str] = "points"

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.sparse.compressed import Compressed, Integers
-from glla.operations.sparse.layout import Rows
+from glla.operations.sparse.layout import Rows, Structure
 from glla.operations.sparse.tiles import Tiles, texel_widths
 from glla.passes import Draft, Limits, Storage
-from glla.passes.layout import Shape
 
 PIECE = 32
 """Entries of a row at most; longer ones are split. Twice as fast as 128 for rows by a power law, in
@@ -29,13 +28,11 @@ benchmarks/results/nvidia-h200-pcie-sse2/experiments/2026-11-23-sparse.json."""
 
 
 @dataclass(frozen=True)
-class Sell:
+class Sell(Structure):
     """A matrix in tiles of rows."""
 
     name: ClassVar[str] = "sell"
 
-    shape: Shape
-    entries: int  # of the matrix
     tiles: Tiles  # its rows, or their pieces
     sorted: bool  # whether those are in another order
     sums: Sell | None  # what sums up pieces, and puts rows back into order; None where rows are whole, and in order

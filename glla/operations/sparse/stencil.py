@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glla.errors import OptionError
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.diagonals import TERMS, Diagonals, shifted, taken
-from glla.operations.sparse.layout import Direct, filled, fitting, many, vector
+from glla.operations.sparse.layout import Structure, filled, fitting, many, vector
 from glla.passes import Draft, Limits, Storage
 from glla.passes.glsl.find import Define
 
@@ -28,7 +28,7 @@ MOST_OTHERS = 1 / 32
 
 
 @dataclass(frozen=True)
-class Stencil(Direct):
+class Stencil(Structure):
     """Format of a matrix as its usual rows, in the program's uniforms, and a list of the others.
 
     Rows go in fours, the texels of a vector.

@@ -210,8 +210,6 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     )
 
 
-# -- the operation ----------------------------------------------------------------------------------------------------
-
 GAUSS_JORDAN = Operation(
     name="gauss_jordan",
     formula="[A | I] -> [I | X]",

@@ -251,9 +251,6 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     )
 
 
-# -- the operation ----------------------------------------------------------------------------------------------------
-
-
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """Matrices of order 3 as rows of nine numbers, normal with 2 added to the diagonal."""
     a = rng.standard_normal((n, 9)) + 2 * np.eye(3).reshape(9)

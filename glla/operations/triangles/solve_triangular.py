@@ -347,9 +347,6 @@ def _size(values: Values, name: str) -> float:
 settle = of_given_factors(singular, _was_lost)
 
 
-# -- the operation ----------------------------------------------------------------------------------------------------
-
-
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """An upper triangle that is well-conditioned, and as many right-hand sides as rows."""
     t = np.triu(rng.uniform(-1, 1, (n, n)), 1) / n + np.diag(rng.uniform(1, 2, n))

@@ -264,9 +264,6 @@ BUILDERS: dict[str, Callable[[Draft, str, str, Shape, Triangle, Mapping[str, int
 """What adds the passes of each variant."""
 
 
-# -- the operation ----------------------------------------------------------------------------------------------------
-
-
 @kept(VARIANTS)
 def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Any) -> Plan:
     """Plan of a call: upload host operands, substitute, read back a host result; options as of `plan`."""

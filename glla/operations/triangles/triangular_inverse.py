@@ -171,9 +171,6 @@ def _was_lost(forms: Forms, values: Values) -> bool:
     return bool(lost(t, np.ones((1, len(t)), dtype=np.float32), values["X"], **options))
 
 
-# -- the operation ----------------------------------------------------------------------------------------------------
-
-
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """An upper triangle that is well-conditioned."""
     return solve_triangular.example(n, rng)[:1]
