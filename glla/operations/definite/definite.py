@@ -26,7 +26,7 @@ from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched
 from glla.operations.layouts.shapes import aligned, by_factors, system
 from glla.operations.record import FALLBACK, Array, Continue, Done, Function, Operation, Taken, Values, Verdict, Way
 from glla.operations.triangles import triangular
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Plan, Transition, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -62,7 +62,9 @@ def flops_of_solve(forms: Forms) -> int:
 
 
 @cached_plan
-def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **way: Unpack[Way]) -> Plan:
+def solution(
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, variant: None = None, parameters: Parameters = ()
+) -> Plan:
     """Plan of the solution on the device: operands ``C``, of which one triangle is read, and ``B``."""
     n, columns = forms[1].matrix
     draft = Draft("cho_solve")
@@ -72,7 +74,13 @@ def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **way:
 
 @cached_plan
 def whole_solution(
-    kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **way: Unpack[Way]
+    kind: Kind,
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = False,
+    variant: None = None,
+    parameters: Parameters = (),
 ) -> Plan:
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
     c_form, b_form = forms

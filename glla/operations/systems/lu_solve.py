@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +38,6 @@ from glla.operations.record import (
     Taken,
     Trial,
     Values,
-    Way,
 )
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
@@ -51,6 +49,7 @@ from glla.passes import (
     Forms,
     HostArray,
     Limits,
+    Parameters,
     Plan,
     Storage,
     Transition,
@@ -73,7 +72,13 @@ def flops(forms: Forms) -> int:
 
 @cached_plan
 def device_plan(
-    forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, equilibrated: bool = False, **way: Unpack[Way]
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    transposed: bool = False,
+    equilibrated: bool = False,
+    variant: None = None,
+    parameters: Parameters = (),
 ) -> Plan:
     """Plan of the solution on the device: operands ``LU``, ``pivots`` (records), ``B``."""
     n, columns = forms[1].matrix
@@ -81,7 +86,9 @@ def device_plan(
 
 
 @cached_plan
-def call_plan(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, **way: Unpack[Way]) -> Plan:
+def call_plan(
+    forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, variant: None = None, parameters: Parameters = ()
+) -> Plan:
     """Plan of a call: upload, U's diagonal, substitution, read-back."""
     lu_form, b_form = forms
     n, columns = b_form.matrix

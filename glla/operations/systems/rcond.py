@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +38,9 @@ from glla.operations.record import (
     Trial,
     Values,
     Verdict,
-    Way,
 )
 from glla.operations.systems import solve
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, Variant
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant
 from glla.passes.cache import cached_plan
 
 STEP, TRANSPOSED, LAST = "step of Hager's method", "with the transpose", "alternating signs"
@@ -58,7 +57,7 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, parameters: Parameters = ()) -> Plan:
     """Plan of the factors of a matrix, and of its norm; then come the steps of Hager's method.
 
     A matrix of the host is scaled by a power of two first. One on the device stays there: only if its entries are near

@@ -27,6 +27,7 @@ from glla.passes import (
     Form,
     Forms,
     Limits,
+    Parameters,
     PingPong,
     Plan,
     Region,
@@ -183,7 +184,8 @@ def tiles(
     *,
     lower: bool = False,
     unit_diagonal: bool = False,
-    **way: Unpack[Way],
+    variant: None = None,
+    parameters: Parameters = (),
 ) -> Plan | None:
     """Plan of the solutions of T X = I block by block, where there is a cap on memory; else None."""
     both = (*forms, Form(forms[0].matrix))
