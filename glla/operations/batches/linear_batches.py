@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from glla.operations.batches import flags, retry, stack
-from glla.operations.linear import elementwise, fold, move
-from glla.operations.linear.create import draw_full
+from glla.operations.linear import create, elementwise, fold, move
 from glla.operations.linear.view import View
 from glla.operations.record import ACCEPTED, Array, Batch
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, texture
@@ -137,7 +136,7 @@ def extremes_of(a: View, of_columns: bool, texture_size: int) -> Plan:
         slot = draft.call("columns", fold.fold(a, "max_magnitude", (-2,), texture_size), A=slot)["total"]
         a = View.of((*a.shape[:-2], 1, a.shape[-1]))
     most = draft.call("most", fold.fold(a, "max_magnitude", (-2, -1), texture_size), A=slot)["total"]
-    beyond = draft.call("infinity", _infinity(texture_size))["result"]
+    beyond = draft.call("infinity", create.full((), np.inf, "float32", texture_size))["result"]
     zero = draft.call("zero", elementwise.cast(a, "bool", texture_size), A=slot)["result"]
     condition, one = View.of(a.shape, "bool"), View.of(())
     plan_ = elementwise.where(condition, a, one, texture_size)
@@ -165,12 +164,6 @@ def _norms(a: View, texture_size: int) -> Plan:
     return draft.plan(
         {"norms": draft.call("largest", fold.fold(columns, "max", (-2, -1), texture_size), A=sums)["total"]}
     )
-
-
-@cached_plan
-def _infinity(texture_size: int) -> Plan:
-    draft = Draft("infinity")
-    return draft.plan({"result": draw_full(draft, "result", (), np.inf, "float32", texture_size)})
 
 
 @cached_plan

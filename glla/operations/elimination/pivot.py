@@ -59,12 +59,11 @@ class FactorSearch:
     """Adds the pivot searches of a factorisation to a draft, see `rank2`.
 
     `shape`: rows and columns of the matrix that is searched: the whole one, or a panel. `pivoting`: a key of `NORMS`.
-    `name`: prefix of the slots.
     """
 
     eliminates = "plu/rank2/eliminate"
 
-    def __init__(self, draft: Draft, shape: Shape, pivoting: str, name: str = "") -> None:
+    def __init__(self, draft: Draft, shape: Shape, pivoting: str) -> None:
         known(pivoting)
         self.draft = draft
         self.shape = shape
@@ -72,8 +71,8 @@ class FactorSearch:
         self.height = texels(shape[0])
         self.chunk = searched_by(self.height)
         storage = Storage(most_candidates(self.height), texels(shape[1]))
-        self.candidates = draft.slot(f"{name}candidates", storage)
-        self.firsts = draft.slot(f"{name}firsts", storage) if pivoting == "partial" else ""
+        self.candidates = draft.slot("candidates", storage)
+        self.firsts = draft.slot("firsts", storage) if pivoting == "partial" else ""
 
     def on(self, shape: Shape, top: int) -> FactorSearch:
         """The same search, with the same slots, for a panel that starts at row `top`."""

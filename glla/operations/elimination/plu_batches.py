@@ -12,7 +12,7 @@ plan, so the same acceptance tests apply.
 from __future__ import annotations
 
 from glla.operations.batches import stack
-from glla.operations.batches.stack import BATCH_PROBES, LARGEST, Passes, Stack, most_small, one_pass
+from glla.operations.batches.stack import BATCH_PROBES, LARGEST, Passes, Stack, one_pass
 from glla.operations.elimination import equilibrate
 from glla.operations.elimination.counts import flops as plu_flops
 from glla.operations.elimination.pivot import BatchSearch, NoSearch, rank2
@@ -40,18 +40,6 @@ def most_systems(forms: Forms, limits: Limits) -> int:
         return 0
     tile = texels(n), texels(n) + texels(columns) + texels(BATCH_PROBES)
     return stack.capacity(tile, max(n * (n + columns), n * (columns + 3)), limits.texture_size)
-
-
-def most_small_systems(forms: Forms, limits: Limits) -> int:
-    """Small systems that one plan may solve at once."""
-    n, columns = forms[-1].matrix
-    return most_small(n * (columns + 3), n * (n + columns), limits)
-
-
-def most_small_determinants(forms: Forms, limits: Limits) -> int:
-    """Small matrices whose determinants one plan may find at once."""
-    n = forms[0].shape[-1]
-    return most_small(4 * n, n * n, limits)
 
 
 def _pack_equilibrated(passes: Passes, target: str, n: int) -> None:

@@ -9,18 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
-from glla.operations.product.blocked_product import (
-    BODY,
-    DEPTH,
-    GROUP,
-    GROUPS,
-    GROUPS_COLUMNS,
-    GROUPS_ROWS,
-    groups_shape,
-    padded,
-    panels_fit,
-    strip_height,
-)
+from glla.operations.product import blocked_product as blocked
 from glla.operations.product.register_blocks import BLOCK_COLUMNS, BLOCK_ROWS, THROUGH_BUFFERS, buffers_hold
 from glla.operations.record import Choice
 from glla.passes import Limits, Parameters
@@ -50,8 +39,8 @@ def by_rates(
     m, k, n = sizes
     tuned = limits.tuning(operation, m, k, n)
     if tuned is not None:
-        depth = dict(tuned.parameters).get("DEPTH", DEPTH)
-        if tuned.variant != variants["panel_broadcast"] or panels_fit(m, k, depth, limits):
+        depth = dict(tuned.parameters).get("DEPTH", blocked.DEPTH)
+        if tuned.variant != variants["panel_broadcast"] or blocked.panels_fit(m, k, depth, limits):
             return tuned.variant, tuned.parameters
     rates = limits.known_rates
     times = {
@@ -87,28 +76,28 @@ def _register_blocked(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tu
 
 def _panel_broadcast(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple[Parameters, Work]]:
     m, k, n = sizes
-    strip = strip_height(m, k, limits)
-    if limits.software or strip is None or not panels_fit(m, k, DEPTH, limits):
+    strip = blocked.strip_height(m, k, limits)
+    if limits.software or strip is None or not blocked.panels_fit(m, k, blocked.DEPTH, limits):
         return
-    draws, fragments = -(-m // GROUP) * -(-k // DEPTH), strip * -(-n // strip)
+    draws, fragments = -(-m // blocked.GROUP) * -(-k // blocked.DEPTH), strip * -(-n // strip)
     efficiency = _step(fragments, (1500, 0.52), (3000, 0.66), (inf, 0.73))
-    flops = 2 * GROUP * padded(k) * -(-m // GROUP) * fragments
+    flops = 2 * blocked.GROUP * blocked.padded(k) * -(-m // blocked.GROUP) * fragments
     yield (), Work(flops, efficiency, draws, fragments, _repacked(sizes), 4)
 
 
 def _panel_groups(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple[Parameters, Work]]:
     m, k, n = sizes
-    strip = strip_height(m, k, limits, GROUPS_ROWS, BODY)
+    strip = blocked.strip_height(m, k, limits, blocked.GROUPS_ROWS, blocked.BODY)
     if limits.software or strip is None:
         return
-    width, groups = -(-n // (GROUPS_COLUMNS * strip)), -(-m // GROUPS_ROWS)
-    for value in sorted(GROUPS):
-        depth, in_block = groups_shape(m, k, value, limits)
+    width, groups = -(-n // (blocked.GROUPS_COLUMNS * strip)), -(-m // blocked.GROUPS_ROWS)
+    for value in sorted(blocked.GROUPS):
+        depth, in_block = blocked.groups_shape(m, k, value, limits)
         fragments = strip * width * min(groups, in_block)
         every, chunks = strip * width * groups, -(-k // depth)
         # A panel that is not as deep has the sums read and written more often.
         efficiency = _step(every, (50_000, 0.43), (300_000, 0.47), (inf, 0.54)) * (1 - value / 320)
-        flops = 2 * GROUPS_ROWS * GROUPS_COLUMNS * padded(k, BODY) * every
+        flops = 2 * blocked.GROUPS_ROWS * blocked.GROUPS_COLUMNS * blocked.padded(k, blocked.BODY) * every
         draws = -(-groups // in_block) * chunks
         yield (("GROUPS", value),), Work(flops, efficiency, draws, fragments, _repacked(sizes), chunks + 6)
 

@@ -15,23 +15,8 @@ from glla.errors import ShapeError
 from glla.operations.batches import stack
 from glla.operations.batches.stack import Passes, Stack
 from glla.operations.layouts.crossing import called
+from glla.operations.product import blocked_product as blocked
 from glla.operations.product import syrk, tiles
-from glla.operations.product.blocked_product import (
-    DEPTH,
-    GROUPS,
-    PASSES,
-    UNROLL,
-    Task,
-    compute_tiled,
-    in_slices,
-    operand,
-    panel_broadcast,
-    panel_groups,
-    register_blocked,
-    repacked,
-    single_component,
-    unpacked,
-)
 from glla.operations.product.fastest import by_rates
 from glla.operations.product.register_blocks import BLOCK_COLUMNS, BLOCK_ROWS
 from glla.operations.record import (
@@ -68,7 +53,7 @@ VARIANTS = Variants() | {
     "inner_product": Variant(
         "one pass; a fragment sums over the whole inner dimension",
         "Brodtkorb 2007, section 4.1.1, listing 4.1",
-        parameters={"UNROLL": UNROLL},
+        parameters={"UNROLL": blocked.UNROLL},
     ),
     "virtual_cube": Variant(
         "one pass for two inner indices, summed by float blending", "Brodtkorb 2007, section 4.1.1, listing 4.2"
@@ -87,8 +72,8 @@ VARIANTS = Variants() | {
         parameters={
             "ROWS": (BLOCK_ROWS, 1, 2, 8),
             "COLUMNS": (BLOCK_COLUMNS, 1, 4, 8),
-            "UNROLL": UNROLL[:3],
-            "PASSES": PASSES[:3],
+            "UNROLL": blocked.UNROLL[:3],
+            "PASSES": blocked.PASSES[:3],
             "BUFFERS": (0, 1),
         },
         rule="ROWS * COLUMNS must not exceed 8, a render target for each",
@@ -97,12 +82,12 @@ VARIANTS = Variants() | {
     "panel_broadcast": Variant(
         "16 rows of A in a uniform block at constant offsets, four inner indices of B in a texel",
         "glla",
-        parameters={"DEPTH": (DEPTH, 16, 32, 64, 128)},
+        parameters={"DEPTH": (blocked.DEPTH, 16, 32, 64, 128)},
     ),
     "panel_groups": Variant(
         "8 rows of 4 columns a fragment, as many groups of rows in a uniform block as it holds: few, large passes",
         "glla",
-        parameters={"GROUPS": GROUPS},
+        parameters={"GROUPS": blocked.GROUPS},
     ),
     "rank_one": Variant(
         "one element to a texel; one pass for one inner index, summed by blending", "Larsen and McAllister 2001"
@@ -110,22 +95,22 @@ VARIANTS = Variants() | {
     "single_component": Variant(
         "one element to a texel; a fragment sums over the whole inner dimension",
         f"Moravanszky 2003 (before its packing); {SEED}, a thread an element",
-        parameters={"UNROLL": UNROLL},
+        parameters={"UNROLL": blocked.UNROLL},
     ),
     "packed_4x1": Variant(
         "four elements of a column to a texel; a trip is one texel of B and four of A",
         "Moravanszky 2003; Fatahalian et al. 2004",
-        parameters={"PASSES": PASSES},
+        parameters={"PASSES": blocked.PASSES},
     ),
     "packed_1x4": Variant(
         "four elements of a row to a texel; a trip is one texel of A and four of B",
         "Moravanszky 2003, transposed",
-        parameters={"PASSES": PASSES},
+        parameters={"PASSES": blocked.PASSES},
     ),
     "multi_pass": Variant(
         "passes over slices of the inner dimension that the texture cache holds",
         "Hall, Carr and Hart 2003; Fatahalian et al. 2004",
-        parameters={"BLOCK": BLOCK, "UNROLL": UNROLL},
+        parameters={"BLOCK": BLOCK, "UNROLL": blocked.UNROLL},
     ),
     "blocked_output": Variant(
         "C block by block, a pass for each block of the inner dimension",
@@ -215,39 +200,39 @@ def plan(
 @builder("matmul", VARIANTS, choose, replaced="inner_product")
 def _general(forms: Forms, limits: Limits, chosen: Chosen, onto: bool = False) -> Plan:
     """Plan of the product of two matrices that have nothing to do with each other."""
-    builders: dict[str, Callable[[Task], str]] = {
-        "inner_product": lambda task: in_slices(task, task.slice(texels(task.k))),
+    builders: dict[str, Callable[[blocked.Task], str]] = {
+        "inner_product": lambda task: blocked.in_slices(task, task.slice(texels(task.k))),
         "virtual_cube": partial(_blended, shader="matmul/virtual_cube", reads_sum="PING_PONG"),
         "virtual_cube_ping_pong": _virtual_cube_ping_pong,
         "virtual_cube_interpolated": partial(_blended, shader="matmul/virtual_cube_interpolated", reads_sum="CONTINUE"),
-        "register_blocked": register_blocked,
-        "panel_broadcast": panel_broadcast,
-        "panel_groups": panel_groups,
+        "register_blocked": blocked.register_blocked,
+        "panel_broadcast": blocked.panel_broadcast,
+        "panel_groups": blocked.panel_groups,
         "rank_one": _rank_one,
-        "single_component": single_component,
+        "single_component": blocked.single_component,
         "packed_4x1": partial(_quads, across=0),
         "packed_1x4": partial(_quads, across=1),
-        "multi_pass": lambda task: in_slices(task, min(task.values["BLOCK"], task.limits.loop_trips)),
+        "multi_pass": lambda task: blocked.in_slices(task, min(task.values["BLOCK"], task.limits.loop_trips)),
         "blocked_output": _blocked_output,
-        "compute_tiled": compute_tiled,
+        "compute_tiled": blocked.compute_tiled,
     }
     m, k, n = sizes(forms)
     transpose_a, transpose_b = (form.transposed for form in forms)
     draft = Draft(chosen.title)
     in_place = chosen.variant in IN_PLACE and not chosen.registered
-    operand(draft, "A", (m, k), transpose_a, in_place)
-    operand(draft, "B", (k, n), transpose_b, in_place)
+    blocked.operand(draft, "A", (m, k), transpose_a, in_place)
+    blocked.operand(draft, "B", (k, n), transpose_b, in_place)
     turned: dict[str, Define] = {"TRANSPOSE_A": 1} if transpose_a and in_place else {}
     turned |= {"TRANSPOSE_B": 1} if transpose_b and in_place else {}
     start = draft.operand("C0", matrix((m, n))) if onto else ""
-    result = builders[chosen.variant](Task(draft, m, k, n, chosen.values, limits, start, turned))
+    result = builders[chosen.variant](blocked.Task(draft, m, k, n, chosen.values, limits, start, turned))
     return draft.plan({"C": result}, flops=2 * m * k * n)
 
 
 # -- 2x2 to a texel ---------------------------------------------------------------------------------------------------
 
 
-def _blocked_output(task: Task) -> str:
+def _blocked_output(task: blocked.Task) -> str:
     """Finish a block of C before the next begins, so that its parts of A, B and C may stay in the cache."""
     height, width, inner = texels(task.m), texels(task.n), texels(task.k)
     side = task.values["BLOCK"]
@@ -268,7 +253,7 @@ def _blocked_output(task: Task) -> str:
     return pair[(count - 1) % 2]
 
 
-def _blended(task: Task, shader: str, reads_sum: str) -> str:
+def _blended(task: blocked.Task, shader: str, reads_sum: str) -> str:
     """A pass per slice, blended onto the sum; the first one reads `task.start`, if given."""
     shape = (task.m, task.n)
     result = task.draft.slot("C", matrix(shape))
@@ -282,7 +267,7 @@ def _blended(task: Task, shader: str, reads_sum: str) -> str:
     return result
 
 
-def _virtual_cube_ping_pong(task: Task) -> str:
+def _virtual_cube_ping_pong(task: blocked.Task) -> str:
     """A pass per slice, each adding to the sum so far."""
     shape = (task.m, task.n)
     sums = PingPong(task.draft, "C", matrix(shape), task.start)
@@ -298,25 +283,25 @@ def _virtual_cube_ping_pong(task: Task) -> str:
 # -- one element to a texel -------------------------------------------------------------------------------------------
 
 
-def _rank_one(task: Task) -> str:
+def _rank_one(task: blocked.Task) -> str:
     """Unpack A and B; a pass per inner index, blended onto the target; pack C."""
     shapes = {"A": (task.m, task.k), "B": (task.k, task.n)}
-    inputs = {name: unpacked(task.draft, name, name, shape) for name, shape in shapes.items()}
+    inputs = {name: blocked.unpacked(task.draft, name, name, shape) for name, shape in shapes.items()}
     if task.start:
-        target = unpacked(task.draft, task.start, task.start, (task.m, task.n))
+        target = blocked.unpacked(task.draft, task.start, task.start, (task.m, task.n))
     else:
         target = task.draft.slot("elements_of_C", Storage(task.m, task.n, 1))
     for number in range(task.k):
         accumulate = bool(task.start) or number > 0
         with task.draft.scope("slice", number):
             task.draft.draw("matmul/rank_one", inputs, target, {"slice": number}, None, None, accumulate)
-    return repacked(task, target)
+    return blocked.repacked(task, target)
 
 
 # -- four elements of a column, or of a row, to a texel ---------------------------------------------------------------
 
 
-def _quads(task: Task, across: int) -> str:
+def _quads(task: blocked.Task, across: int) -> str:
     """Repack A and B; one pass, or as many as PASSES says or the loop limit asks for; repack C."""
     draft, trips = task.draft, -(-task.k // 4)
     inputs = {
@@ -339,7 +324,7 @@ def _quad_storage(shape: Shape, across: int) -> Storage:
     return Storage(rows, -(-columns // 4)) if across else Storage(-(-rows // 4), columns)
 
 
-def _to_quads(task: Task, name: str, shape: Shape, across: int, whole_quads: bool = False) -> str:
+def _to_quads(task: blocked.Task, name: str, shape: Shape, across: int, whole_quads: bool = False) -> str:
     """A matrix in the 4x1 layout, or the 1x4.
 
     With `whole_quads` the side that is not packed is filled up with zeros to a multiple of four: it is the inner

@@ -31,18 +31,7 @@ import numpy as np
 
 from glla.errors import ShapeError
 from glla.operations.layouts.crossing import called
-from glla.operations.product.blocked_product import (
-    DEPTH,
-    PASSES,
-    UNROLL,
-    Task,
-    compute_tiled,
-    in_slices,
-    panel_broadcast,
-    register_blocked,
-    single_component,
-    write_out,
-)
+from glla.operations.product import blocked_product as blocked
 from glla.operations.product.fastest import by_rates
 from glla.operations.product.register_blocks import BLOCK_COLUMNS, BLOCK_ROWS
 from glla.operations.record import Array, Choice, Chosen, Function, Operation, Taken, Way, builder
@@ -62,7 +51,7 @@ VARIANTS = {
     "single_component": Variant(
         "one element to a texel; a fragment sums over the whole inner dimension",
         f"{SEED}, v001",
-        parameters={"UNROLL": UNROLL},
+        parameters={"UNROLL": blocked.UNROLL},
     ),
     "symmetric": Variant(
         "a fragment computes 4 x 2 texels on or below the diagonal; the rest is mirrored",
@@ -70,8 +59,8 @@ VARIANTS = {
         parameters={
             "ROWS": (BLOCK_ROWS, 1, 2, 8),
             "COLUMNS": (BLOCK_COLUMNS, 1, 4, 8),
-            "UNROLL": UNROLL,
-            "PASSES": PASSES[:3],
+            "UNROLL": blocked.UNROLL,
+            "PASSES": blocked.PASSES[:3],
             "ONCE": (0, 1),
             "BUFFERS": (0, 1),
         },
@@ -82,12 +71,12 @@ VARIANTS = {
     "symmetric_panels": Variant(
         "16 rows of A in a uniform block, drawn as far as the diagonal; the rest is mirrored",
         "glla, after BLAS syrk",
-        parameters={"DEPTH": (DEPTH, 16, 32, 64, 128)},
+        parameters={"DEPTH": (blocked.DEPTH, 16, 32, 64, 128)},
     ),
     "inner_product": Variant(
         "all of C in one pass over the packed matrix, which is read both ways",
         "Brodtkorb 2007, section 4.1.1, listing 4.1",
-        parameters={"UNROLL": UNROLL},
+        parameters={"UNROLL": blocked.UNROLL},
     ),
     "stripes": Variant(
         "a pass for each stripe of columns, added to all of C by blending; four rows to a texel",
@@ -156,14 +145,14 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, upper: bool = False) -> P
     `upper`: A is upper triangular: variants in `HALVES` sum from its diagonal on, m (m + 1) (m + 2) / 3 flop. The
     others take no notice.
     """
-    builders: dict[str, Callable[[Task], str]] = {
-        "single_component": single_component,
-        "symmetric": register_blocked,
-        "symmetric_panels": panel_broadcast,
-        "inner_product": lambda task: in_slices(task, task.limits.loop_trips),
+    builders: dict[str, Callable[[blocked.Task], str]] = {
+        "single_component": blocked.single_component,
+        "symmetric": blocked.register_blocked,
+        "symmetric_panels": blocked.panel_broadcast,
+        "inner_product": lambda task: blocked.in_slices(task, task.limits.loop_trips),
         "stripes": partial(_stripes, transposed=0),
         "stripes_transposed": partial(_stripes, transposed=1),
-        "compute_tiled": compute_tiled,
+        "compute_tiled": blocked.compute_tiled,
     }
     variant, (form,), (m, k) = chosen.variant, forms, forms[0].matrix
     draft = Draft(chosen.title)
@@ -173,16 +162,16 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, upper: bool = False) -> P
     if variant in IN_PLACE:
         turned = {"TRANSPOSE_A": 1} if form.transposed else {"TRANSPOSE_B": 1}
     elif form.transposed or not variant.startswith("stripes"):  # stripes take A and nothing else
-        other = write_out(draft, given, "transpose of A", (m, k) if form.transposed else (k, m))
+        other = blocked.write_out(draft, given, "transpose of A", (m, k) if form.transposed else (k, m))
         left, right = (other, given) if form.transposed else (given, other)
     half = variant in HALVES
     result = builders[variant](
-        Task(draft, m, k, m, chosen.values, limits, "", turned, half, half and upper, left, right)
+        blocked.Task(draft, m, k, m, chosen.values, limits, "", turned, half, half and upper, left, right)
     )
     return draft.plan({"C": result}, m * (m + 1) * (m + 2) // 3 if half and upper else flops(forms))
 
 
-def _stripes(task: Task, transposed: int) -> str:
+def _stripes(task: blocked.Task, transposed: int) -> str:
     """Repack A; a pass for each stripe of its columns, blended onto C; repack C."""
     draft, m, k = task.draft, task.m, task.k
     rows, columns = -(-m // 4), -(-k // 4)

@@ -111,10 +111,10 @@ class Tiling:
         """Bytes over the bus; those that slabs move within the device, to read C and write it again, count less."""
         return self.traffic + 2 * (self.counts[1] - 1) * self._bytes_of_c / DEVICE_TO_BUS
 
-    def plan(self, limits: Limits) -> Plan:
-        """Plan of the product of two tiles, added to that of the slabs before if there are any."""
+    def plan(self, limits: Limits, onto: bool | None = None) -> Plan:
+        """Plan of the product of two tiles, added to that of the slabs before if there are any, or as asked for."""
         forms = resident((self.rows, self.inner), (self.inner, self.columns))
-        onto = self.counts[1] > 1
+        onto = self.counts[1] > 1 if onto is None else onto
         return self.kernel.plan(forms, limits, variant=self.variant, parameters=self.parameters, onto=onto)
 
     @property
@@ -296,7 +296,6 @@ def product_plan(tiling: Tiling, limits: Limits) -> Plan:
     uploads: Counter[str] = Counter()
     draft.operand("A", HostArray((m, k)))
     draft.operand("B", HostArray((k, n)))
-    onto = tiling.counts[1] > 1
     parts: dict[str, str] = {}
     made: list[str] = []
     held: dict[str, tuple[int, int]] = {}
@@ -316,15 +315,8 @@ def product_plan(tiling: Tiling, limits: Limits) -> Plan:
                 with draft.scope("slab", slab):
                     operand("A", (top, first), (tiling.rows, tiling.inner))
                     operand("B", (first, left), (tiling.inner, tiling.columns))
-                    plan = tiling.kernel.plan(
-                        resident((tiling.rows, tiling.inner), (tiling.inner, tiling.columns)),
-                        limits,
-                        variant=tiling.variant,
-                        parameters=tiling.parameters,
-                        onto=onto and bool(total),
-                    )
                     given = {"C0": total} if total else {}
-                    total = draft.call("product", plan, **parts, **given)["C"]
+                    total = draft.call("product", tiling.plan(limits, bool(total)), **parts, **given)["C"]
             unpack = packing.unpack((tiling.rows, tiling.columns), (0, 0, tiling.rows, tiling.columns))
             raw = draft.call("unpack C", unpack, packed=total)["raw"]
             made.append(draft.slot(f"tile {number} of C", HostArray((tiling.rows, tiling.columns))))

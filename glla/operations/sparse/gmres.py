@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from glla.operations.sparse.krylov import TEXEL, applied, copied, dots, operator, zeros
 from glla.operations.sparse.layout import vector
-from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage
+from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, texture
 from glla.passes.cache import cached_plan
 
 CARRIED = ("x", "last")
@@ -87,16 +87,9 @@ def _norm(draft: Draft, name: str, vector_: str, limits: Limits) -> str:
 
 
 def _basis(draft: Draft, number: int, w: str, size: str) -> str:
-    v = draft.slot(f"v {number}", texture_of(draft, w))
+    v = draft.slot(f"v {number}", texture(draft.slots[w]))
     draft.draw("krylov/gmres_basis", {"w": w, "size": size}, v)
     return v
-
-
-def texture_of(draft: Draft, slot: str) -> Storage:
-    """Storage of a vector: its texture alone, without a layout."""
-    storage = draft.slots[slot]
-    assert isinstance(storage, Storage)
-    return storage
 
 
 def _orthogonal(draft: Draft, name: str, w: str, basis: list[str], limits: Limits) -> tuple[str, str]:
@@ -106,7 +99,7 @@ def _orthogonal(draft: Draft, name: str, w: str, basis: list[str], limits: Limit
     for number, group in enumerate(groups):
         sums = dots(draft, f"h {name} {number}", [(v, w) for v in group], limits)
         draft.draw("krylov/gmres_sum", {"sums": sums}, products, region=Region(number, 0, 1, 1))
-        target = draft.slot(f"w {name} {number}", texture_of(draft, w))
+        target = draft.slot(f"w {name} {number}", texture(draft.slots[w]))
         inputs = {"w": w, "C": products, **{f"V{k}": v for k, v in enumerate(group)}}
         defines = {"COUNT": len(group), "SIGN": -1.0, "PACKED": 1}
         draft.draw("krylov/gmres_combine", inputs, target, {"first": number}, defines)
@@ -118,7 +111,7 @@ def _combined(draft: Draft, name: str, base: str, basis: list[str], y: str) -> s
     """Add the sum of y_k v_k to a vector."""
     for first in range(0, len(basis), GROUP):
         group = basis[first : first + GROUP]
-        target = draft.slot(f"{name} {first}", texture_of(draft, base))
+        target = draft.slot(f"{name} {first}", texture(draft.slots[base]))
         inputs = {"w": base, "C": y, **{f"V{k}": v for k, v in enumerate(group)}}
         draft.draw("krylov/gmres_combine", inputs, target, {"first": first}, {"COUNT": len(group)})
         base = target

@@ -60,15 +60,11 @@ def dots(draft: Draft, name: str, pairs: Sequence[tuple[str, str]], limits: Limi
     draft.draw("krylov/dots", inputs, sums, defines=defines)
     number = 0
     while max(storage.height, storage.width) > block:
-        storage, number = _smaller(storage, block), number + 1
+        storage, number = Storage(-(-storage.height // block), -(-storage.width // block)), number + 1
         folded = draft.slot(f"{name} sums {number}", storage)
         draft.draw("krylov/fold", {"sums": sums}, folded, defines={"BLOCK": block})
         sums = folded
     return sums
-
-
-def _smaller(storage: Storage, block: int) -> Storage:
-    return Storage(-(-storage.height // block), -(-storage.width // block))
 
 
 def zeros(draft: Draft, name: str, storage: Storage) -> str:

@@ -172,8 +172,8 @@ def rejected_determinants(operands: tuple[Array, ...], nothing: Array, diagnosti
 
 def most_batched(forms: Forms, limits: Limits) -> int:
     """Determinants that one plan may find at once; 0: they are looped."""
-    most = plu_batches.most_factors(forms, limits)
-    return plu_batches.most_small_determinants(forms, limits) if most and stack.is_small(forms) else most
+    n, most = forms[0].shape[-1], plu_batches.most_factors(forms, limits)
+    return stack.most_small(4 * n, n * n, limits) if most and stack.is_small(forms) else most
 
 
 @cached_plan

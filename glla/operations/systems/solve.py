@@ -101,7 +101,8 @@ def streamed(
 def most_batched(forms: Forms, limits: Limits) -> int:
     """Systems, or inverses, that one plan may find at once; 0: they are looped."""
     if stack.is_small(forms):
-        return plu_batches.most_small_systems(forms, limits)
+        n, columns = forms[-1].matrix
+        return stack.most_small(n * (columns + 3), n * (n + columns), limits)
     return plu_batches.most_systems(forms, limits)
 
 
