@@ -14,7 +14,7 @@ from glla.display.colours import CHANGED
 from glla.gl import Device
 from glla.lab.extra import require
 from glla.lab.plots import signed
-from glla.operations.elimination import counts, plu
+from glla.operations.elimination import pivot, plu
 from glla.passes import resident
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def factorisation(device: Device, a: NDArray[np.float32]) -> list[tuple[int, NDA
     Returns (int, ndarray): columns eliminated, and the matrix as it is then: L and U in their places, the rest still to
     do.
     """
-    steps = counts.steps((len(a), len(a)))
+    steps = pivot.steps((len(a), len(a)))
     stops = sorted({round(steps * quarter / QUARTERS) for quarter in range(1, QUARTERS + 1)} - {0})
     matrix = asarray(a, device)
     return [(0, a), *((min(2 * stop, len(a)), _stopped(matrix, stop)) for stop in stops)]

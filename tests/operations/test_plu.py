@@ -7,8 +7,7 @@ import scipy.linalg
 from glla.errors import OptionError
 from glla.operations.acceptance import accepted
 from glla.operations.elimination import plu
-from glla.operations.elimination.counts import steps
-from glla.operations.elimination.pivot import NORMS
+from glla.operations.elimination.pivot import NORMS, steps
 from glla.operations.elimination.plu import MANNERS, VARIANTS, diagonal, pivotings
 from glla.operations.layouts import permutation
 from glla.passes import Limits, Pass, resident

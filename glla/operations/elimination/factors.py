@@ -14,7 +14,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations.elimination import counts, equilibrate, plu
+from glla.operations.elimination import equilibrate, pivot, plu
 from glla.operations.layouts import permutation
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels, texels_of, upload, write_texels
 from glla.operations.record import Way
@@ -71,7 +71,7 @@ def factor(
 
 def operands(draft: Draft, shape: Shape, equilibrated: bool) -> FactorSlots:
     """Add factors that are there already, as operands of a plan."""
-    steps = counts.steps(shape)
+    steps = pivot.steps(shape)
     lu, records = draft.operand("LU", matrix(shape)), draft.operand("pivots", Storage(1, steps))
     scales = {}
     if equilibrated:
@@ -93,7 +93,7 @@ def substitute(
         return draft.call(name, equilibrate.scale(shape, rows=-1), A=slot, row_exponents=exponents)["scaled"]
 
     def permuted(slot: str) -> str:
-        trace = permutation.trace(n, counts.steps((n, n)), transposed)
+        trace = permutation.trace(n, pivot.steps((n, n)), transposed)
         rows = draft.call("permutation", trace, pivots=factors.records)["rows"]
         return draft.call("permute", permutation.gather(shape), A=slot, rows=rows)["B"]
 

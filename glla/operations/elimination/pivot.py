@@ -39,6 +39,25 @@ TOLERANCE = Storage(1, 1, 2)
 """Storage of the tolerance: an absolute number, and one in unit roundoffs."""
 
 
+def flops(shape: Shape) -> int:
+    """Additions and multiplications of an elimination of an m x n matrix: about 2/3 n^3 for a square one.
+
+    >>> flops((2, 2))
+    2
+    """
+    m, n = shape
+    return sum(2 * (m - 1 - i) * (n - 1 - i) for i in range(min(m, n)))
+
+
+def steps(shape: Shape) -> int:
+    """Column pairs to eliminate.
+
+    >>> steps((5, 9))
+    3
+    """
+    return texels(min(shape))
+
+
 def searched_by(height: int, times: int = 1) -> int:
     """Texels that one fragment searches of a column: about the square root of their number, so that two levels balance.
 

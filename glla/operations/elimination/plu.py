@@ -16,9 +16,8 @@ from glla.operations import acceptance
 from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF, overflow, size_near_one
 from glla.operations.elimination import plu_batches
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
-from glla.operations.elimination.counts import flops, steps
 from glla.operations.elimination.panels import PANEL, factors_by
-from glla.operations.elimination.pivot import NORMS, FactorSearch, known, rank2
+from glla.operations.elimination.pivot import NORMS, FactorSearch, flops, known, rank2, steps
 from glla.operations.host.scaling import exponents
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, upload, watch
 from glla.operations.layouts.shapes import one_matrix

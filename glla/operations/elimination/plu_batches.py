@@ -14,8 +14,8 @@ from __future__ import annotations
 from glla.operations.batches import stack
 from glla.operations.batches.stack import BATCH_PROBES, LARGEST, Passes, Stack, one_pass
 from glla.operations.elimination import equilibrate
-from glla.operations.elimination.counts import flops as plu_flops
 from glla.operations.elimination.pivot import BatchSearch, NoSearch, rank2
+from glla.operations.elimination.pivot import flops as plu_flops
 from glla.passes import PLAIN, Forms, Limits, Plan, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels

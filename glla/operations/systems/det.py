@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from glla.operations import acceptance
 from glla.operations.batches import stack
-from glla.operations.elimination import counts, factors, fallback, plu, plu_batches
+from glla.operations.elimination import factors, fallback, pivot, plu, plu_batches
 from glla.operations.host import scaling
 from glla.operations.layouts.crossing import bring_in_watched, read_texels
 from glla.operations.layouts.shapes import square
@@ -222,7 +222,7 @@ def _tame(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
 
 def flops(forms: Forms) -> int:
     """Additions and multiplications, those of the factors."""
-    return prod(forms[0].stack) * counts.flops(forms[0].matrix)
+    return prod(forms[0].stack) * pivot.flops(forms[0].matrix)
 
 
 SLOGDET = Operation(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glla.errors import SingularMatrixError
 from glla.operations.acceptance import each_near_one, matrix_of_stack, near_one, of_diagonal
 from glla.operations.elimination import factors, plu_batches
-from glla.operations.elimination.counts import steps
+from glla.operations.elimination.pivot import steps
 from glla.operations.elimination.plu import exchanges, permutation_of
 from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.crossing import (

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from glla.operations import acceptance
 from glla.operations.elimination import factors, fallback
-from glla.operations.elimination.counts import flops as elimination_flops
+from glla.operations.elimination.pivot import flops as elimination_flops
 from glla.operations.elimination.plu import SCALED, example, scaled_by_one
 from glla.operations.host.scaling import Float64
 from glla.operations.layouts.crossing import at_home, bring_in_watched

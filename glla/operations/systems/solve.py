@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glla.operations import acceptance
 from glla.operations.batches import stack
-from glla.operations.elimination import counts, factors, fallback, plu, plu_batches
+from glla.operations.elimination import factors, fallback, pivot, plu, plu_batches
 from glla.operations.host import scaling
 from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import bring_in, bring_in_watched, read_back, watch
@@ -30,7 +30,7 @@ see `glla.operations.acceptance.SINGULAR`."""
 def flops(forms: Forms) -> int:
     """Additions and multiplications: those of the factors, and 2 n^2 for each right-hand side."""
     n, columns = forms[1].matrix
-    return forms[0].count * (counts.flops((n, n)) + 2 * n * n * columns)
+    return forms[0].count * (pivot.flops((n, n)) + 2 * n * n * columns)
 
 
 @cached_plan

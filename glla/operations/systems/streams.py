@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from glla.operations.elimination import factors, fallback
-from glla.operations.elimination.counts import steps
+from glla.operations.elimination.pivot import steps
 from glla.operations.layouts.crossing import upload
 from glla.operations.product.tiles import columns_at_once, in_blocks
 from glla.operations.record import Way
