@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 
 from glla.operations.sparse.blocks import Blocks
-from glla.operations.sparse.circular import Circular
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.diagonals import Diagonals
+from glla.operations.sparse.diagonals import Circular, Diagonals
+from glla.operations.sparse.entries import Pointers, Points
 from glla.operations.sparse.layout import Maker
-from glla.operations.sparse.pointers import Pointers
-from glla.operations.sparse.points import Points
 from glla.operations.sparse.sell import Sell
 from glla.operations.sparse.stencil import Stencil, few_others
 from glla.passes import Limits
