@@ -5,8 +5,7 @@ import pytest
 
 import glla
 from glla.applications import restore
-from glla.applications.model import Model
-from glla.applications.restoration import VARIANTS, choose
+from glla.applications.restoration import VARIANTS, Model, choose
 from glla.errors import (
     ConvergenceError,
     LimitError,

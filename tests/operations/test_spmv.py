@@ -13,7 +13,7 @@ import glla
 from glla.errors import LimitError, OptionError, ShapeError
 from glla.lab import fetches
 from glla.operations import OPERATIONS
-from glla.operations.sparse import krylov, model, sell, spmv, tiles
+from glla.operations.sparse import krylov, model, sell, spmv
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.diagonals import TERMS
 from glla.operations.sparse.formats import FORMATS, chosen
@@ -106,7 +106,7 @@ def test_rows_are_sorted_where_it_pays(device, rng):
     matrix = Compressed.of_triplets((500, 300), rows, columns, rng.integers(1, 9, len(rows)))
     structure = sell.Sell.of(matrix, device.limits)
     assert structure.sorted
-    assert 4 * math.prod(structure.tiles.tile) * structure.tiles.blocks <= tiles.WASTE * matrix.entries
+    assert 4 * math.prod(structure.tiles.tile) * structure.tiles.blocks <= sell.WASTE * matrix.entries
     x = rng.integers(-8, 9, 300).astype(np.float32)
     assert (product(device, matrix, "sell", x) == matrix.dense() @ x).all()
 
