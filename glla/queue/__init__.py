@@ -20,7 +20,7 @@ one worker there is no deadlock. Four rules ensure this:
 
 - `pending`: a call, and its future result, which knows its coprocessor as an `Owner` only.
 - `engine`: runs the calls. It alone uses OpenGL; tests of the queue use another one.
-- `worker`: the queue and its thread; `failures`: propagation of exceptions between results.
+- `worker`: the queue and its thread; propagation of exceptions between results.
 - `handle`: accepts calls, and keeps the worker alive while a caller refers to it.
 - `single`: the public class. Its methods for the functions of glla are in `methods`, whose stub `generate` writes.
 - `several`: devices of one host that share a product, or right-hand sides.

@@ -12,9 +12,7 @@ import glla.queue
 from glla.operations import OPERATIONS
 from glla.queue.pending import Call, Pending
 
-ORDER = [
-    "turns", "pending", "failures", "engine", "worker", "handle", "methods", "single", "several",
-]  # fmt: skip
+ORDER = ["turns", "pending", "engine", "worker", "handle", "methods", "single", "several"]
 
 
 class Owner:
