@@ -180,7 +180,6 @@ def goes_with(options, shapes):
     return not options.get("symmetric") or shapes[0] == shapes[1][::-1]
 
 
-@cache
 def plans_of_record(name):
     """Every plan of an operation: of itself, of calls, and of what may come after them."""
     record, rng = OPERATIONS[name], np.random.default_rng(0)
@@ -188,10 +187,10 @@ def plans_of_record(name):
     plans = []
     for shapes, limits in product([*examples, *SHAPES.get(name, [])], LIMITS):
         hosted = tuple(Form(shape) for shape in shapes)
+        at = tuple(form.on_device for form in hosted)
         for options in (one for one in given_to(record.device_plan, record) if goes_with(one, shapes)):
-            at = tuple(form.on_device for form in hosted)
             plans.append(record.device_plan(at, limits, **options))
-        calls = [(forms, {}) for forms in layouts(shapes)]
+        calls = [(forms, {}) for forms in (layouts(shapes) if shapes == examples[1] else (hosted, at))]
         given = [options for options in given_to(record.call_plan, record) if goes_with(options, shapes)]
         for forms, options in [*calls, *((hosted, options) for options in given)]:
             plans += [plan for _, plan in stages(record.call_plan(forms, limits, **options))]
@@ -258,7 +257,6 @@ def values(kernel, builder, parameter):
     return [parameter.default]
 
 
-@cache
 def plans_of_kernel(kernel):
     """Every plan that the builders of a module make over all their parameters."""
     plans = []
@@ -269,7 +267,6 @@ def plans_of_kernel(kernel):
     return plans
 
 
-@cache
 def plans_of_wrapped():
     """A plan or more of every builder of plans for wrapped arrays: of floats and integers, in order and not."""
     plans, side = [], 64
@@ -309,7 +306,6 @@ def plans_of_wrapped():
     return plans
 
 
-@cache
 def plans_of_sparse():
     """Products of sparse matrices that the record's own, of a grid, has no example of: sorted rows, sums in parts."""
     rng, limits, found = np.random.default_rng(0), Limits(opengl=COMPUTE, loop_trips=16), []
@@ -337,40 +333,6 @@ def plans_of_sparse():
     return found
 
 
-def test_every_plan_of_sparse_matrices_keeps_the_rules():
-    for plan in plans_of_sparse():
-        plan.check(Limits(opengl=COMPUTE))
-
-
-def test_every_plan_of_wrapped_arrays_keeps_the_rules():
-    for plan in plans_of_wrapped():
-        plan.check(Limits(opengl=COMPUTE))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def forget_plans():
-    """The plans of this file take hundreds of megabytes, which no later test needs."""
-    yield
-    for made in (plans_of_record, plans_of_kernel, plans_of_wrapped, plans_of_sparse):
-        made.cache_clear()
-
-
-@cache
-def reached_shaders():
-    """The entry points that some plan draws or dispatches, as paths below shaders/ without their suffix."""
-    plans = [plan for kernel in (*KERNELS, "flags") for plan in plans_of_kernel(kernel)]
-    plans += plans_of_wrapped() + plans_of_sparse()
-    plans += [plan for name in OPERATIONS for plan in plans_of_record(name)]
-    plans, seen, shaders = [*plans, *examples.plans()], set(), set()
-    while plans:  # a plan that others call is looked at once, which takes a tenth of the time of all their passes
-        plan = plans.pop()
-        if plan not in seen:
-            seen.add(plan)
-            plans += [step.plan for step in plan.steps if isinstance(step, Call)]
-            shaders |= {step.shader for step in plan.steps if isinstance(step, Pass | Dispatch)}
-    return shaders
-
-
 # ---- imports ---------------------------------------------------------------------------------
 
 
@@ -392,25 +354,19 @@ if TYPE_CHECKING:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_every_module_has_its_place_in_the_order(path):
-    assert component(path) in ORDER, f"{relative(path)}: add it to ORDER"
+def test_imports_point_down():
+    assert not {relative(path) for path in MODULES if component(path) not in ORDER}, "add them to ORDER"
+    for path in MODULES:
+        upward = {name for name in imports_of(path)[0] if ORDER.index(name) > ORDER.index(component(path))}
+        assert not upward, f"{relative(path)} ({component(path)}) imports {sorted(upward)}, which stand above it"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=relative)
-def test_imports_point_down(path):
-    own = component(path)
-    ours, _ = imports_of(path)
-    upward = {name for name in ours if ORDER.index(name) > ORDER.index(own)}
-    assert not upward, f"{relative(path)} ({own}) imports {sorted(upward)}, which stand above it"
-
-
-@pytest.mark.parametrize("path", [path for path in MODULES if component(path) == "operations"], ids=relative)
-def test_operations_do_not_ask_for_their_list(path):
+def test_operations_do_not_ask_for_their_list():
     """It imports every one of them."""
-    package = ".".join(path.relative_to(ROOT).parent.parts)
-    names = set(imported_names(path.read_text(encoding="utf-8"), package))
-    assert "glla.operations.OPERATIONS" not in names
+    for path in (path for path in MODULES if component(path) == "operations"):
+        package = ".".join(path.relative_to(ROOT).parent.parts)
+        names = set(imported_names(path.read_text(encoding="utf-8"), package))
+        assert "glla.operations.OPERATIONS" not in names, relative(path)
 
 
 @pytest.mark.parametrize("room", sorted({component(path) for path in MODULES if path.parent != PACKAGE}))
@@ -436,26 +392,21 @@ def modules():
     return found
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if component(path) != "gl"], ids=relative)
-def test_limits_alone_say_what_a_device_is(path):
-    """No second flag for "is a GPU": what is fast on one is a parameter of a variant, with a default by limits."""
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    arguments = {node.arg for node in nodes if isinstance(node, ast.arg | ast.keyword)}
-    assert not arguments & {"unroll", "fused"}
+def test_only_gl_talks_to_gl():
+    """And limits alone say what a device is: what is fast on a GPU is a parameter of a variant, no second flag."""
+    for path in (path for path in MODULES if component(path) != "gl"):
+        found = imports_of(path)[1] & GL_PACKAGES
+        assert not found, f"{relative(path)} imports {sorted(found)}; only glla/gl may"
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        arguments = {node.arg for node in nodes if isinstance(node, ast.arg | ast.keyword)}
+        assert not arguments & {"unroll", "fused"}, relative(path)
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if component(path) == "testing"], ids=relative)
-def test_testing_stands_alone(path):
-    ours, others = imports_of(path)
-    extra = (ours | others) - TESTING_MAY_IMPORT - {"testing"} - set(sys.stdlib_module_names)
-    assert not extra, f"{relative(path)} imports {sorted(extra)}"
-
-
-@pytest.mark.parametrize("path", [path for path in MODULES if component(path) != "gl"], ids=relative)
-def test_only_device_talks_to_gl(path):
-    _, others = imports_of(path)
-    found = others & GL_PACKAGES
-    assert not found, f"{relative(path)} imports {sorted(found)}; only glla/gl may"
+def test_testing_stands_alone():
+    for path in (path for path in MODULES if component(path) == "testing"):
+        ours, others = imports_of(path)
+        extra = (ours | others) - TESTING_MAY_IMPORT - {"testing"} - set(sys.stdlib_module_names)
+        assert not extra, f"{relative(path)} imports {sorted(extra)}"
 
 
 @pytest.mark.parametrize(
@@ -474,11 +425,10 @@ def test_no_module_is_named_like_a_public_name_beside_it(folder):
 # ---- files -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=relative)
-def test_no_machine_paths(path):
-    content = path.read_bytes()
-    found = [word for word in FORBIDDEN if word in content]
-    assert not found
+def test_no_machine_paths():
+    for path in SHIPPED:
+        content = path.read_bytes()
+        assert not [word for word in FORBIDDEN if word in content], relative(path)
 
 
 @cache
@@ -541,34 +491,33 @@ def test_shader_folder_has_a_reading_order(folder):
         assert f"`{part[0]}/`" in order, f"shaders/README.md: add a line that names `{part[0]}/` to the reading order"
 
 
-@pytest.mark.parametrize("path", SHADER_FILES, ids=relative)
-def test_shader_begins_with_its_header(path):
-    text = path.read_text(encoding="utf-8")
-    assert text.startswith(("//", "/*")), "begin with the header comment: formula, what one fragment computes, ..."
-    assert not re.search(r"^\s*#\s*version\b", text, re.MULTILINE), "the resolver writes #version"
-
-
-@pytest.mark.parametrize("path", ENTRY_POINTS, ids=relative)
-def test_shader_is_reached_by_a_variant(path):
-    reached = path.relative_to(SHADERS).with_suffix("").as_posix() in reached_shaders()
-    assert reached, "no variant draws it: add one, or delete the file"
+def test_shaders_begin_with_their_headers():
+    for path in SHADER_FILES:
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith(("//", "/*")), (
+            f"{relative(path)}: begin with the header comment: formula, what a fragment computes"
+        )
+        assert not re.search(r"^\s*#\s*version\b", text, re.MULTILINE), f"{relative(path)}: #version is not its own"
 
 
 # ---- plans -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, "flags"])
-def test_every_plan_of_a_kernel_keeps_the_rules(kernel):
-    for plan in plans_of_kernel(kernel):
+def test_every_plan_keeps_the_rules_and_every_shader_is_drawn_by_one():
+    plans = [plan for kernel in (*KERNELS, "flags") for plan in plans_of_kernel(kernel)]
+    plans += plans_of_wrapped() + plans_of_sparse()
+    plans += [plan for name in OPERATIONS for plan in plans_of_record(name)]
+    for plan in dict.fromkeys(plans):
         plan.check(Limits(opengl=COMPUTE))
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_every_plan_of_an_operation_keeps_the_rules(name):
-    plans = plans_of_record(name)
-    assert plans
-    for plan in plans:
-        plan.check(Limits(opengl=COMPUTE))
+    plans, seen, shaders = [*plans, *examples.plans()], set(), set()
+    while plans:  # a plan that others call is looked at once, which takes a tenth of the time of all their passes
+        plan = plans.pop()
+        if plan not in seen:
+            seen.add(plan)
+            plans += [step.plan for step in plan.steps if isinstance(step, Call)]
+            shaders |= {step.shader for step in plan.steps if isinstance(step, Pass | Dispatch)}
+    unused = {path.relative_to(SHADERS).with_suffix("").as_posix() for path in ENTRY_POINTS} - shaders
+    assert not unused, "no variant draws these: add one, or delete the file"
 
 
 @pytest.mark.parametrize("name", [name for name, record in OPERATIONS.items() if record.choose is not Operation.choose])

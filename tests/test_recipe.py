@@ -162,7 +162,7 @@ GAPS = {
             READING_ORDER, "`symmetrize/`", "the last", f"{RULES}::reading_order",
             "shaders/README.md: add a line that names `symmetrize/` to the reading order",
         ),
-        Gap("shaders/symmetrize/sum.frag", "//", "#", f"{RULES}::header", "begin with the header comment: formula"),
+        Gap("shaders/symmetrize/sum.frag", "//", "#", f"{RULES}::headers", "begin with the header comment: formula"),
         Gap(
             TEST, None, "", f"{RULES}::has_shaders_and_tests",
             "operations/symmetrize.py wants tests/operations/test_symmetrize.py",
