@@ -125,6 +125,13 @@ def test_pivots_of_what_is_scaled_to_ones_are_ones(records, rng):
     np.testing.assert_allclose(squares, np.full(5, squares[0]), rtol=1e-5)
 
 
+def test_a_single_system_is_substituted_in_textures_of_one_size():
+    """A first result waits for a variant of the program for each size of textures that llvmpipe tells apart."""
+    plan = plu_batches.solve((Form((1, 64, 64)), Form((1, 64, 1))))
+    steps = [step for step in plan.passes if step.shader == "stack/substitute"]
+    assert len({plan.slots[slot] for step in steps for slot in step.inputs.values()}) == 1
+
+
 @pytest.mark.parametrize("equilibrate", [True, False])
 @pytest.mark.parametrize(("n", "columns"), [(1, 1), (2, 3), (5, 4), (33, 1)])
 def test_probes_tell_the_size_of_the_inverse(records, rng, equilibrate, n, columns):

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isqrt
 
-from glla.passes import Draft, Forms, Limits, PingPong, Plan, Region, Storage, Uniform, matrix, wrapped
+from glla.passes import Draft, Forms, Limits, PingPong, Plan, Region, Storage, Uniform, matrix, texture, wrapped
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
 
@@ -163,9 +163,19 @@ class Passes:
         return self.draft.slot(name, self.stack.storage(height, 1))
 
     def pack(
-        self, target: str, shape: Shape, start: int = 0, left: int = 0, identity: bool = False, scaled: bool = False
+        self,
+        target: str,
+        shape: Shape,
+        start: int = 0,
+        left: int = 0,
+        identity: bool = False,
+        scaled: bool = False,
+        probes: int = 0,
     ) -> None:
-        """Bring in an operand, which begins at element `start`, as the columns from texel `left` on."""
+        """Bring in an operand, which begins at element `start`, as the columns from texel `left` on.
+
+        Behind them come `probes` columns of random numbers of variance 1, the same for every matrix.
+        """
         inputs = {} if identity else {"raw": self.raw}
         uniforms: dict[str, Uniform] = {"left": left, "count": self.stack.count, "shape": shape}
         if not identity:
@@ -178,15 +188,9 @@ class Passes:
             inputs,
             target,
             {**uniforms, **self.stack.grid},
-            {"IDENTITY": int(identity), "SCALED": int(scaled)},
-            self.stack.region(left, 0, width, height),
+            {"IDENTITY": int(identity), "SCALED": int(scaled), **({"PROBES": 1} if probes else {})},
+            self.stack.region(left, 0, width + texels(probes), height),
         )
-
-    def pack_probes(self, target: str, n: int, left: int) -> None:
-        """Write random numbers of variance 1, the same for every matrix, into the columns from texel `left` on."""
-        uniforms: dict[str, Uniform] = {"left": left, "count": self.stack.count, "shape": (n, BATCH_PROBES)}
-        region = self.stack.region(left, 0, texels(BATCH_PROBES), texels(n))
-        self.draft.draw("stack/pack", {}, target, {**uniforms, **self.stack.grid}, {"PROBES": 1}, region)
 
     def substitute(
         self,
@@ -201,7 +205,9 @@ class Passes:
         """Solve with a triangle for right-hand sides that begin in texel column `left`; give the solution's slot."""
         height, width = packed(shape)
         name = f"X_{'upper' if upper else 'lower'}"
-        rows = PingPong(self.draft, name, self.stack.storage(height, width), start)
+        # llvmpipe compiles anew where a side of a texture is a power of two: a single system's are as wide as B.
+        storage = texture(self.draft.slots[start]) if self.stack.count == 1 else self.stack.storage(height, width)
+        rows = PingPong(self.draft, name, storage, start)
         for number, done in enumerate(range(0, height, STEPS)):
             with self.draft.scope("block", number):
                 # What the pass before has solved is copied, so that both textures hold it.

@@ -99,7 +99,7 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
 
     Operand ``raw``: all A, then all B. Result ``records``: for each system X, U's diagonal, the largest entries of U's
     columns, and for each row the sum of the squares of the solutions for `BATCH_PROBES` random right-hand sides
-    (of A as it was scaled): n (columns + 3) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 4, and 3 more to
+    (of A as it was scaled): n (columns + 3) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 3, and 3 more to
     equilibrate; for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search its
     pivots.
 
@@ -117,8 +117,7 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
         _pack_equilibrated(passes, start, n)
     else:
         passes.pack(start, (n, n))
-    passes.pack(start, (n, columns), count * n * n, size, inverse, equilibrate)
-    passes.pack_probes(start, n, size + texels(columns))
+    passes.pack(start, (n, columns), count * n * n, size, inverse, equilibrate, BATCH_PROBES)
     factors, _ = eliminated(passes, start, (n, 2 * width), size, alone=count == 1)
     x = passes.substitute(factors, factors, (n, 2 * right), upper=True, left=size)
     result = passes.unpack(x, (n, columns), n, factors, probes=True)
