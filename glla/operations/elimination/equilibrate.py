@@ -6,7 +6,7 @@ Scaling by powers of two is exact. The condition number of a real matrix is ofte
 from __future__ import annotations
 
 from glla.operations.batches.stack import SINGLE, Cells
-from glla.passes import Draft, Plan, Storage, matrix
+from glla.passes import Draft, Plan, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
 
@@ -38,16 +38,8 @@ def add(draft: Draft, source: str, shape: Shape, target: str, cells: Cells = SIN
     for sweep in range(sweeps + 1):
         with draft.scope("sweep", sweep):
             mean = int(sweep < sweeps)
-            given = {"A": source, "column_exponents": columns} if sweep else {"A": source}
-            defines = {"MEAN": mean, "COLUMNS": int(sweep > 0), **cells.defines}
-            draft.draw("equilibrate/row_exponents", given, rows, {"width": width, **cells.grid}, defines)
-            draft.draw(
-                "equilibrate/column_exponents",
-                {"A": source, "row_exponents": rows},
-                columns,
-                {"height": height, **cells.grid},
-                {"MEAN": mean, **cells.defines},
-            )
+            add_exponents(draft, source, rows, width, columns if sweep else "", mean=mean, cells=cells)
+            add_exponents(draft, source, columns, height, rows, turned=1, mean=mean, cells=cells)
     draft.draw(
         "equilibrate/scale",
         {"A": source, **made},
@@ -57,6 +49,25 @@ def add(draft: Draft, source: str, shape: Shape, target: str, cells: Cells = SIN
         cells.region(0, 0, width, height),
     )
     return made
+
+
+def add_exponents(
+    draft: Draft,
+    source: str,
+    target: str,
+    count: int,
+    others: str = "",
+    turned: int = 0,
+    mean: int = 0,
+    cells: Cells = SINGLE,
+) -> None:
+    """Add the pass that finds the exponents of rows of `count` texels, or, `turned`, of columns.
+
+    `others`: exponents by which the columns, or rows, are scaled before.
+    """
+    inputs = {"A": source, "others": others or source}
+    uniforms: dict[str, Uniform] = {"count": count, "turned": turned, "known": int(bool(others)), **cells.grid}
+    draft.draw("equilibrate/exponents", inputs, target, uniforms, {"MEAN": mean, **cells.defines})
 
 
 @cached_plan
@@ -69,7 +80,7 @@ def columns(shape: Shape) -> Plan:
     draft = Draft("equilibrate_columns")
     draft.operand("A", matrix(shape))
     exponents = draft.slot("column_exponents", Storage(texels(n), 1))
-    draft.draw("equilibrate/column_exponents", {"A": "A"}, exponents, {"height": texels(m)}, {"MEAN": 0, "ROWS": 0})
+    add_exponents(draft, "A", exponents, texels(m), turned=1)
     result = draft.slot("scaled", matrix(shape))
     inputs = {"A": "A", "column_exponents": exponents}
     draft.draw("equilibrate/scale", inputs, result, {"signs": (0, -1), "shape": shape}, {"ROWS": 0, "COLUMNS": 1})

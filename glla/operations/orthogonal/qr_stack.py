@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from glla.operations.batches.stack import LARGEST, Passes, Stack, capacity
+from glla.operations.elimination import equilibrate
 from glla.operations.orthogonal.qr_pairs import add_applied, add_pairs, add_reflectors
 from glla.operations.record import ACCEPTED, Batch, Layout
 from glla.passes import PLAIN, Forms, Limits, Plan, Uniform
@@ -83,8 +84,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced") -> P
     given = passes.matrices("A", (m, n))
     passes.pack(given, (m, n))
     exponents, scaled = passes.column("column_exponents", texels(n)), passes.matrices("scaled", (m, n))
-    sizes: dict[str, Uniform] = {"height": texels(m), **cells.grid}
-    draft.draw("equilibrate/column_exponents", {"A": given}, exponents, sizes, {"MEAN": 0, "ROWS": 0, "STACK": 1})
+    equilibrate.add_exponents(draft, given, exponents, texels(m), turned=1, cells=cells)
     signs: dict[str, Uniform] = {"signs": (0, -1), "shape": (m, n), **cells.grid}
     inputs = {"A": given, "column_exponents": exponents}
     draft.draw("equilibrate/scale", inputs, scaled, signs, {"ROWS": 0, "COLUMNS": 1, "STACK": 1})
