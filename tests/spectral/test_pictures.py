@@ -11,13 +11,13 @@ from glla.lab.spectral import levels, rotations
 def test_jacobi_step_by_step(tmp_path, capsys):
     files = [tmp_path / "a.png", tmp_path / "a.gif"]
     paths = [word for path in files for word in ("--out", str(path))]
-    assert main(["study", "convergence", "--operation", "eigh", "--size", "7", "--json", *paths]) == 0
+    assert main(["study", "convergence", "--operation", "eigh", "--size", "3", "--json", *paths]) == 0
     found = json.loads(capsys.readouterr().out)["histories"]
     assert [(one["matrix"], one["rule"]) for one in found[:2]] == [("normal", "left alone"), ("normal", "turned")]
     for one in found:
-        assert one["stopped"] and len(one["masses"]) == 7 * one["sweeps"] + 1 and one["masses"][-1] < 1e-5
+        assert one["stopped"] and len(one["masses"]) == 3 * one["sweeps"] + 1 and one["masses"][-1] < 1e-5
     assert all(path.stat().st_size > 1000 for path in files)
-    assert "left alone" in rotations.table(found, 8)
+    assert "left alone" in rotations.table(found, 4)
 
 
 def test_the_secular_function_level_by_level(tmp_path, capsys, device):

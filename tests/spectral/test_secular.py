@@ -158,13 +158,12 @@ GLUED = """
 import glla
 from tests.spectral.test_secular import diagonals, glued, judged
 device = glla.Device()
-for gap in (1e-3, 1e-6, 1e-9):
-    judged(device, *diagonals(glued(gap, 3)))
+judged(device, *diagonals(glued(1e-6, 3)))
 print("renderer:", device.info.renderer)
 """
 
 
-@pytest.mark.parametrize("name", RASTERISERS)
+@pytest.mark.parametrize("name", ["softpipe", pytest.param("zink", marks=pytest.mark.sweep)])
 def test_close_roots_on_other_rasterisers(name, device):
     if "llvmpipe" not in device.info.renderer:
         pytest.skip("they come with Mesa")
