@@ -69,13 +69,13 @@ def rejects(verdict: t.Verdict, words: str = "") -> bool:
 
 
 @pytest.mark.parametrize("name", t.MATRICES)
-@pytest.mark.parametrize("shape", t.SHAPES)
-def test_every_input_works_at_every_shape(name: str, shape: tuple[int, int]) -> None:
+def test_every_input_works_at_every_shape(name: str) -> None:
     """The table's functions give finite, normal float32 numbers, the same ones for the same seed."""
-    a = make(name, *shape)
-    assert a.shape == shape and a.dtype == np.float32 and a.flags.c_contiguous
-    assert np.isfinite(a).all() and (np.abs(a[a != 0]) >= t.SMALLEST_NORMAL).all()
-    assert np.array_equal(a, make(name, *shape))
+    for shape in t.SHAPES:
+        a = make(name, *shape)
+        assert a.shape == shape and a.dtype == np.float32 and a.flags.c_contiguous
+        assert np.isfinite(a).all() and (np.abs(a[a != 0]) >= t.SMALLEST_NORMAL).all()
+        assert np.array_equal(a, make(name, *shape))
 
 
 @pytest.mark.parametrize("name", t.NONSINGULAR)
@@ -423,12 +423,12 @@ def test_products_between_the_two_bounds_warn() -> None:
 
 
 @pytest.mark.parametrize("name", t.MATRICES)
-@pytest.mark.parametrize("shape", TALL_AND_WIDE)
-def test_lapack_factors_of_every_type_pass(name: str, shape: tuple[int, int]) -> None:
+def test_lapack_factors_of_every_type_pass(name: str) -> None:
     """SciPy's float32 factors pass, singular matrices and all, with multipliers up to 1."""
-    a = make(name, *shape)
-    t.assert_plu(a, *plu(a), multiplier_limit=1.0)
-    assert t.residual_plu(a, *plu(a)) < 10
+    for shape in TALL_AND_WIDE:
+        a = make(name, *shape)
+        t.assert_plu(a, *plu(a), multiplier_limit=1.0)
+        assert t.residual_plu(a, *plu(a)) < 10
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
@@ -520,12 +520,12 @@ def test_componentwise_sees_what_normwise_does_not() -> None:
 
 
 @pytest.mark.parametrize("name", t.MATRICES)
-@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), *TALL_AND_WIDE])
-def test_reduced_forms_of_every_type_pass(name: str, shape: tuple[int, int]) -> None:
+def test_reduced_forms_of_every_type_pass(name: str) -> None:
     """Plain Gauss-Jordan in float32, with a tolerance of a few u of the largest entry."""
-    a = make(name, *shape)
-    tol = 1e-5 * float(np.abs(a).max(initial=0.0)) if name in ("singular", "ones", "hilbert", "integers") else 0.0
-    t.assert_rref(a, *rref(a, tol), tol=tol)
+    for shape in [(0, 0), (0, 3), (3, 0), *TALL_AND_WIDE]:
+        a = make(name, *shape)
+        tol = 1e-5 * float(np.abs(a).max(initial=0.0)) if name in ("singular", "ones", "hilbert", "integers") else 0.0
+        t.assert_rref(a, *rref(a, tol), tol=tol)
 
 
 @pytest.mark.parametrize("name", ["integers", "singular", "ones", "zeros", "identity", "bad_pairs", "toeplitz"])

@@ -479,16 +479,16 @@ def test_a_plan_is_checked_before_it_runs(fresh):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (4, 6), (7, 3), (16, 17), (33, 9)], ids=str)
 @pytest.mark.parametrize("side", [2, 3, 8, None])
-def test_an_array_comes_back_as_it_went(rng, view, shape, side):
-    side = 17 if side is not None and max(shape) > 2 * side else side
-    sent = VIEWS[view](normal(*shape, rng))
-    before = sent.copy()
-    with glla.Device(max_texture_size=side) as device:
-        assert_exact(device.download(device.upload(sent), shape), before)
-        assert_exact(sent, before)
-        assert device.stats().textures == 0
+def test_an_array_comes_back_as_it_went(rng, view, side):
+    for shape in ((1, 1), (1, 5), (5, 1), (4, 6), (7, 3), (16, 17), (33, 9)):
+        limit = 17 if side is not None and max(shape) > 2 * side else side
+        sent = VIEWS[view](normal(*shape, rng))
+        before = sent.copy()
+        with glla.Device(max_texture_size=limit) as device:
+            assert_exact(device.download(device.upload(sent), shape), before)
+            assert_exact(sent, before)
+            assert device.stats().textures == 0
 
 
 @pytest.mark.parametrize("size", [0, 1, -1, 10**6])

@@ -1,5 +1,6 @@
 """C = A B: exact for integers, within its bound for floats, and NaN and inf where they belong."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -53,38 +54,34 @@ def product(run, a, b, variant, limits=PLAIN, onto=None, parameters=()):
 
 
 @every_variant
-@pytest.mark.parametrize(
-    "shape", [(1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31), (16, 96, 8), (33, 97, 9), (8, 193, 17)], ids=str
-)
-def test_adds_to_what_is_there(run, rng, variant, shape):
-    a, b = operands(shape, rng)
-    c = integers(a.shape[0], b.shape[1], rng, limit=1000)
-    assert_exact(product(run, a, b, variant, onto=c), a @ b + c)
+def test_adds_to_what_is_there(run, rng, variant):
+    for shape in ((1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31), (16, 96, 8), (33, 97, 9), (8, 193, 17)):
+        a, b = operands(shape, rng)
+        c = integers(a.shape[0], b.shape[1], rng, limit=1000)
+        assert_exact(product(run, a, b, variant, onto=c), a @ b + c)
 
 
 @every_variant
-@pytest.mark.parametrize("turned", [(True, False), (False, True), (True, True)])
-@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31), (33, 97, 9)], ids=str)
-def test_transposed_operands(run, rng, variant, turned, shape):
-    a, b = operands(shape, rng)
-    c = integers(a.shape[0], b.shape[1], rng)
-    stored = tuple(Form(one.shape, resident=True, transposed=turn) for one, turn in zip((a, b), turned, strict=True))
-    made = matmul.plan(stored, variant=variant, onto=True)
-    stored = [array.T if turn else array for array, turn in zip((a, b), turned, strict=True)]
-    results = run(made, **dict(zip(made.operands, [*stored, c], strict=True)))
-    assert_exact(results.matrix("C", c.shape), a @ b + c)
-    if variant == "inner_product":
-        assert made.cost.passes == 1
+def test_transposed_operands(run, rng, variant):
+    shapes = (1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31), (33, 97, 9)
+    for turned, shape in itertools.product(((True, False), (False, True), (True, True)), shapes):
+        a, b = operands(shape, rng)
+        c = integers(a.shape[0], b.shape[1], rng)
+        forms = (Form(one.shape, resident=True, transposed=turn) for one, turn in zip((a, b), turned, strict=True))
+        made = matmul.plan(tuple(forms), variant=variant, onto=True)
+        stored = [array.T if turn else array for array, turn in zip((a, b), turned, strict=True)]
+        results = run(made, **dict(zip(made.operands, [*stored, c], strict=True)))
+        assert_exact(results.matrix("C", c.shape), a @ b + c)
+        if variant == "inner_product":
+            assert made.cost.passes == 1
 
 
 @every_variant
-@pytest.mark.parametrize("inner", [1, 6, 7, 8, 13, 14, 15, 21, 22])
-@pytest.mark.parametrize("odd", [0, 1])
-@pytest.mark.parametrize("onto", [False, True])
-def test_sum_split_over_passes_is_exact(run, rng, variant, inner, odd, onto):
-    a, b = operands((5, 2 * inner - odd, 3), rng)
-    c = integers(5, 3, rng) if onto else None
-    assert_exact(product(run, a, b, variant, FEW_TRIPS, c), a @ b + (c if onto else 0))
+def test_sum_split_over_passes_is_exact(run, rng, variant):
+    for inner, odd, onto in itertools.product((1, 6, 7, 8, 13, 14, 15, 21, 22), (0, 1), (False, True)):
+        a, b = operands((5, 2 * inner - odd, 3), rng)
+        c = integers(5, 3, rng) if onto else None
+        assert_exact(product(run, a, b, variant, FEW_TRIPS, c), a @ b + (c if onto else 0))
 
 
 @every_variant
@@ -211,17 +208,15 @@ def test_long_sum_is_within_its_bound(run, rng, variant):
 
 
 @every_variant
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize(("i", "j"), [(0, 0), (3, 4), (6, 8), (5, 1)])
-@pytest.mark.parametrize("side", ["A", "B"])
-def test_not_finite_reaches_its_row_or_column_only(run, rng, variant, bad, i, j, side):
-    a, b = rng.integers(1, 9, (7, 9)).astype(np.float32), rng.integers(1, 9, (9, 7)).astype(np.float32)
-    expected = a @ b
-    if side == "A":
-        a[i, j] = expected[i, :] = bad
-    else:
-        b[j, i] = expected[:, i] = bad
-    np.testing.assert_array_equal(product(run, a, b, variant), expected)
+def test_not_finite_reaches_its_row_or_column_only(run, rng, variant):
+    for bad, (i, j), side in itertools.product((np.nan, np.inf, -np.inf), ((0, 0), (3, 4), (6, 8), (5, 1)), "AB"):
+        a, b = rng.integers(1, 9, (7, 9)).astype(np.float32), rng.integers(1, 9, (9, 7)).astype(np.float32)
+        expected = a @ b
+        if side == "A":
+            a[i, j] = expected[i, :] = bad
+        else:
+            b[j, i] = expected[:, i] = bad
+        np.testing.assert_array_equal(product(run, a, b, variant), expected)
 
 
 @every_variant

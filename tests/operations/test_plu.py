@@ -1,5 +1,7 @@
 """A = P L U, packed: LAPACK's choice of rows, exact where arithmetic is, bounded elsewhere."""
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -294,17 +296,15 @@ def test_column_by_column_there_is_no_choice_of_pivoting(variant, pivoting):
 
 @pytest.mark.filterwarnings("ignore:Diagonal number:scipy.linalg.LinAlgWarning")
 @pytest.mark.parametrize("name", ["normal", "uniform", "permutation", "graded", "diagonal", "antidiagonal"])
-@pytest.mark.parametrize(
-    "shape", [(1, 1), (3, 3), (17, 17), (37, 37), (29, 13), (13, 29), (131, 131), (1031, 5)], ids=str
-)
-@pytest.mark.parametrize("zero_column", [False, True])
 @exchanging_rows
-def test_pivots_are_lapacks(factorise, rng, name, shape, zero_column, variant):
-    a = MATRICES[name](*shape, rng)
-    if zero_column:
-        a[:, shape[1] // 2] = 0  # no pivot there: the row stays
-    piv = factors(factorise(plan(shape, variant=variant), a), shape)[3]
-    assert piv.tolist() == scipy.linalg.lu_factor(a)[1].tolist()
+def test_pivots_are_lapacks(factorise, rng, name, variant):
+    large = [(131, 131), (1031, 5)] if name in ("normal", "graded") else []
+    for shape in [(1, 1), (3, 3), (17, 17), (37, 37), (29, 13), (13, 29), *large]:
+        a, other = MATRICES[name](*shape, rng), MATRICES[name](*shape, rng)
+        other[:, shape[1] // 2] = 0  # no pivot there: the row stays
+        for one in (a, other):
+            piv = factors(factorise(plan(shape, variant=variant), one), shape)[3]
+            assert piv.tolist() == scipy.linalg.lu_factor(one)[1].tolist(), shape
 
 
 # ---- records -----------------------------------------------------------------------------------------------------
@@ -335,22 +335,23 @@ def test_records_lead_to_the_permutation(run, factorise, rng, shape, variant):
 
 @exchanging_rows
 @pytest.mark.parametrize("shape", [(6, 9), (130, 140), (70, 200), (200, 70)], ids=str)
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize(("i", "j"), [(0, 0), (3, 63), (68, 64), (30, 65), (1, 69), (69, 69), (3, -1), (4, -1)])
-def test_what_is_not_finite_leaves_the_columns_before_it_alone(factorise, rng, shape, i, j, bad, variant):
+def test_what_is_not_finite_leaves_the_columns_before_it_alone(factorise, rng, shape, variant):
     """L and U are final there but for the order of L's rows, which later pivots decide."""
-    i, j = i % shape[0], j % shape[1]
-    a = normal(*shape, rng)
-    clean = factorise(plan(shape, variant=variant), a).matrix("LU", shape)
-    a[i, j] = bad
-    results = factorise(plan(shape, variant=variant), a)
-    lu = results.matrix("LU", shape)
-    done = min(j - j % 2, *shape)  # the two columns of a step are searched together
-    np.testing.assert_array_equal(lu[:done, :done], clean[:done, :done])
-    for c in range(done):
-        np.testing.assert_array_equal(np.sort(lu[c + 1 :, c]), np.sort(clean[c + 1 :, c]))
-    assert not np.isfinite(lu[:, j]).all()
-    assert np.isfinite(results["records"]).all()
+    places = (0, 0), (3, 63), (68, 64), (30, 65), (1, 69), (69, 69), (3, -1), (4, -1)
+    original = normal(*shape, rng)
+    clean = factorise(plan(shape, variant=variant), original).matrix("LU", shape)
+    for bad, (i, j) in zip(cycle((np.nan, np.inf)), places, strict=False):
+        i, j = i % shape[0], j % shape[1]
+        a = original.copy()
+        a[i, j] = bad
+        results = factorise(plan(shape, variant=variant), a)
+        lu = results.matrix("LU", shape)
+        done = min(j - j % 2, *shape)  # the two columns of a step are searched together
+        np.testing.assert_array_equal(lu[:done, :done], clean[:done, :done])
+        for c in range(done):
+            np.testing.assert_array_equal(np.sort(lu[c + 1 :, c]), np.sort(clean[c + 1 :, c]))
+        assert not np.isfinite(lu[:, j]).all()
+        assert np.isfinite(results["records"]).all()
 
 
 # ---- what follows from the factors -------------------------------------------------------------------------------

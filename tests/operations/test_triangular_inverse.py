@@ -48,13 +48,13 @@ def test_panels_update_all_columns_that_are_open(run, rng, rows, lower):
 
 @every_variant
 @every_kind
-@pytest.mark.parametrize("n", SIZES)
-def test_error_is_that_of_substitution(run, rng, n, variant, lower, unit):
-    t, given = stored(MATRICES["lower"](n, n, rng), lower, unit)
-    x = inverted(run, variant, given, lower, unit)
-    limit = (n + 4) * ROUNDOFF * (np.abs(t.astype(np.float64)) @ np.abs(x.astype(np.float64)))
-    assert (np.abs(np.eye(n) - t.astype(np.float64) @ x) <= limit).all()
-    assert not (np.triu(x, 1) if lower else np.tril(x, -1)).any()
+def test_error_is_that_of_substitution(run, rng, variant, lower, unit):
+    for n in SIZES:
+        t, given = stored(MATRICES["lower"](n, n, rng), lower, unit)
+        x = inverted(run, variant, given, lower, unit)
+        limit = (n + 4) * ROUNDOFF * (np.abs(t.astype(np.float64)) @ np.abs(x.astype(np.float64)))
+        assert (np.abs(np.eye(n) - t.astype(np.float64) @ x) <= limit).all()
+        assert not (np.triu(x, 1) if lower else np.tril(x, -1)).any()
 
 
 @every_variant
