@@ -178,7 +178,7 @@ def test_rejected_matrices_of_a_batch_are_found_anew(place, monkeypatch, rng):
     monkeypatch.setattr(small, "SWEEPS", (0, 1, 2, 2, 2))
     a = batch("normal", 61, 4, rng)  # as many as no other test has: plans are cached
     marked = np.asarray(glla.eigh(place(a), check_finite=False).eigenvalues)
-    assert np.isnan(marked[:, 0]).sum() > 30 or place is np.asarray
+    assert np.isnan(marked[:, 0]).sum() > 30
     for one in zip(a, *map(np.asarray, glla.eigh(place(a))), strict=True):
         judged(*one)
     monkeypatch.setattr(certificate, "ALARM", 1e-3)

@@ -17,7 +17,7 @@ from glla.linalg.products import matmul
 from glla.linalg.spectral.gram import by_gram, signed
 from glla.linalg.spectral.results import SVDResult
 from glla.operations import OPERATIONS
-from glla.operations.spectral.svd import sides
+from glla.operations.spectral.svd_batches import sides
 from glla.registry import public
 
 GRAM = "gram"
@@ -82,7 +82,8 @@ def svd(
         `a` has more rows and columns than a texture's side, and `full_matrices`; or does not fit the memory.
     """
     value = _taken("svd", a, hermitian, variant, check_finite)
-    options = {"full": full_matrices, "hermitian": hermitian, "vectors": compute_uv, "certified": check_finite}
+    mode = "values" if not compute_uv else "complete" if full_matrices else "reduced"
+    options = {"mode": mode, "hermitian": hermitian, "certified": check_finite}
     results = ("U", "S", "Vh") if compute_uv else ("S",)
     found = _found("svd", value, results, variant, device, check_finite, options)
     parts = [placed("svd", found[name], check_finite, value) for name in results]
@@ -123,9 +124,8 @@ def svdvals(
         As `svd`.
     """
     value = _taken("svdvals", x, False, variant, check_finite)
-    found = _found(
-        "svdvals", value, ("S",), variant, device, check_finite, {"vectors": False, "certified": check_finite}
-    )
+    options = {"mode": "values", "certified": check_finite}
+    found = _found("svdvals", value, ("S",), variant, device, check_finite, options)
     result: Array | Float32 = placed("svdvals", found["S"], check_finite, value)
     return result
 
@@ -154,17 +154,17 @@ def _found(
     options: dict[str, Any],
 ) -> dict[str, Any]:
     """Give the factors, or the values alone, of every matrix."""
+    full = options["mode"] == "complete"
     if value.size:
         target = device_of(function, device, value)
         if variant == GRAM:
-            full = options.get("full", False)
             return by_gram(function, value, results, full, device=target, check_finite=check_finite)
         many = sum(value.shape[-2:]) > target.limits.texture_size
-        if many and value.ndim == 2 and not options.get("full"):
+        if many and value.ndim == 2 and not full:
             return _of_tall(value, results, variant=variant, device=target, check_finite=check_finite)
         return Caller("svd", function, target, check_finite, ("A",), variant, results, options=options).named(value)
     batch, (m, n) = value.shape[:-2], value.shape[-2:]
-    left, k, right = sides((m, n), options.get("full", False))
+    left, k, right = sides((m, n), full)
     empty = {"U": np.eye(*left), "S": np.zeros(k), "Vh": np.eye(*right)}
     return {name: np.tile(empty[name].astype(np.float32), (*batch, *[1] * empty[name].ndim)) for name in results}
 

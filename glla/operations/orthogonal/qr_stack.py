@@ -41,19 +41,19 @@ def _results(known: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Split records into the results of a mode; those on the device by views."""
     records, (m, n) = known["matrices"], known["shape"]
     if mode == "raw":
-        return {"h": _part(records, slice(n), slice(None)), "tau": _part(records, n, slice(min(m, n)))}
+        return {"h": part_of(records, slice(n), slice(None)), "tau": part_of(records, n, slice(min(m, n)))}
     if mode == "r":
-        return {"R": _turned(records)}
-    return {"Q": _part(records, slice(m), slice(None)), "R": _turned(_part(records, slice(m, None), slice(None)))}
+        return {"R": turned(records)}
+    return {"Q": part_of(records, slice(m), slice(None)), "R": turned(part_of(records, slice(m, None), slice(None)))}
 
 
-def _part(a: Any, rows: int | slice, columns: slice) -> Any:
+def part_of(a: Any, rows: int | slice, columns: slice) -> Any:
     """Rows and columns of each matrix of a batch."""
     place = slice(None), rows, columns
     return a[place] if isinstance(a, np.ndarray) else a.seen(a.view.sliced(place))
 
 
-def _turned(a: Any) -> Any:
+def turned(a: Any) -> Any:
     """The transposes of the matrices of a batch."""
     return np.swapaxes(a, -1, -2) if isinstance(a, np.ndarray) else a.seen(a.view.moved(-2, -1))
 

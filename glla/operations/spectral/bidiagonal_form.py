@@ -80,7 +80,7 @@ def straight(n: int) -> Plan:
     """Plan of Q with the signs of R's diagonal: operands ``Q`` and ``R``, result ``result``. One pass."""
     draft, size = Draft("straight"), matrix((n, n))
     inputs = {name: draft.operand(name, size) for name in "QR"}
-    draft.draw("spectral/svd/straight", inputs, draft.slot("result", size))
+    draft.draw("spectral/svd/straight", inputs, draft.slot("result", size), {"side": texels(n)})
     return draft.plan({"result": "result"})
 
 

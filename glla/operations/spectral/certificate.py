@@ -42,11 +42,12 @@ def verdict(stage: str, values: Values, n: int, words: tuple[str, str, str], rep
     `n`: order. `words`: for the vectors, a value, and a function that is left. `repeated`: whether there is another
     variant.
     """
+    if stage == BATCHED and not values["check_finite"]:
+        return Done()
+    if stage == BATCHED and np.isfinite(values["A"]).all():
+        return Continue(AGAIN)
     if stage == BATCHED:
-        if np.isfinite(values["A"]).all():
-            return Continue(AGAIN)
-        rule = "A must not hold NaN or infinity, got some"
-        return NonFiniteError(f"{values['function']}: {rule}{values['which']}") if values["check_finite"] else Done()
+        return NonFiniteError(f"{values['function']}: A must not hold NaN or infinity, got some{values['which']}")
     if "certificate" not in values:
         return None
     judged, (vectors, value, instead) = of(values["certificate"], values["largest_A"], n), words

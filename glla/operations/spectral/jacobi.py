@@ -80,11 +80,17 @@ def add_test(draft: Draft, a: str, n: int, cells: Cells, number: int = 0) -> str
     off = draft.slot(f"off_rows_{number}", size)
     uniforms: dict[str, Uniform] = {"width": side, "least": LEAST, **cells.grid}
     draft.draw("spectral/jacobi/off_rows", {"A": a}, off, uniforms, cells.defines)
+    return add_worst(draft, off, ENOUGH, number)
+
+
+def add_worst(draft: Draft, off: str, enough: float, number: int = 0) -> str:
+    """Add the passes to the largest of texels (0, ratio, ...), and whether the ratio is small enough; give its slot."""
+    size = texture(draft.slots[off])
     chunk = CHUNK if size.width == 1 else CHUNK_OF_BATCH
     while off != f"off_{number}_1x1":
         size = Storage(-(-size.height // chunk), -(-size.width // chunk))
         smaller = draft.slot(f"off_{number}_{size.height}x{size.width}", size)
-        draft.draw("spectral/jacobi/off", {"rows": off}, smaller, {"chunk": chunk, "enough": ENOUGH})
+        draft.draw("spectral/jacobi/off", {"rows": off}, smaller, {"chunk": chunk, "enough": enough})
         off = smaller
     return off
 

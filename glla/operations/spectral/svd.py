@@ -16,6 +16,7 @@ from typing import Unpack
 import numpy as np
 
 from glla.errors import LimitError, NonFiniteError
+from glla.operations.batches.stack import SINGLE
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.orthogonal import qr
 from glla.operations.orthogonal.qr_pairs import upper
@@ -33,11 +34,12 @@ from glla.operations.record import (
     builder,
 )
 from glla.operations.reduce import max_magnitude
-from glla.operations.spectral import back, bidiagonal_form, hestenes, symmetric
+from glla.operations.spectral import back, bidiagonal_form, hestenes, svd_batches, symmetric
 from glla.operations.spectral.bidiagonal_form import transposed
 from glla.operations.spectral.certificate import AGAIN, EXCEEDS, verdict
+from glla.operations.spectral.svd_batches import sides
 from glla.operations.spectral.symmetric import Subset
-from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Region, Storage, Transition, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Storage, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
@@ -71,17 +73,6 @@ def flops(forms: Forms) -> int:
     m, n = forms[0].matrix
     k = min(m, n)
     return forms[0].count * (12 * k**3 + k + (6 * max(m, n) * k * k if m != n else 0))
-
-
-def sides(shape: Shape, full: bool) -> tuple[Shape, int, Shape]:
-    """Shape of U, number of singular values, and shape of V^T.
-
-    >>> sides((5, 2), full=False), sides((2, 5), full=True)
-    (((5, 2), 2, (2, 2)), ((2, 2), 2, (5, 5)))
-    """
-    m, n = shape
-    k = min(m, n)
-    return (m, m if full else k), k, (n if full else k, n)
 
 
 @builder("svd", VARIANTS, choose)
@@ -182,23 +173,15 @@ def signed(first: Shape, second: Shape) -> Plan:
 
 @cached_plan
 def certificate(shape: Shape, columns: int) -> Plan:
-    """Plan of the certificate of A V = U diag(s), see `glla.operations.spectral.certificate`: result ``certificate``.
+    """Plan of the certificate of A V = U diag(s), see `svd_batches.add_certificate`: result ``certificate``.
 
     Operands ``A``, of this shape with as many rows as columns or more, ``U`` with `columns` of its own, ``V`` and
     ``S``. Five passes.
     """
     (m, n), draft = shape, Draft("certificate")
-    a, u, v = (draft.operand(name, matrix(size)) for name, size in (("A", shape), ("U", (m, columns)), ("V", (n, n))))
-    s = draft.operand("S", Storage(1, n))
-    for slot, rows, targets in ((v, n, ("Y", "V S x")), (u, m, ("Z", "W"))):
-        made = tuple(draft.slot(name, Storage(1, rows)) for name in targets)
-        draft.draw("spectral/eigh/applied", {"V": slot, "L": s}, made, {"first": 0, "count": n})
-    both, end = draft.slot("R", Storage(1, m + n)), Region(m, 0, n, 1)
-    draft.draw("spectral/svd/residual", {"A": a, "Y": "Y", "W": "W"}, both, {"n": n}, region=Region(0, 0, m, 1))
-    inputs = {"U": u, "V": v, "Y": "Y", "Z": "Z", "S": s}
-    draft.draw("spectral/svd/apart", inputs, both, {"shape": shape, "first": m}, region=end)
-    draft.draw("spectral/eigh/judge", {"R": both}, draft.slot("certificate", Storage(1, 1)), {"n": m + n})
-    return draft.plan({"certificate": "certificate"}, 24 * m * n)
+    sizes = {"A": matrix(shape), "U": matrix((m, columns)), "V": matrix((n, n)), "S": Storage(1, n)}
+    inputs = {name: draft.operand(name, size) for name, size in sizes.items()}
+    return draft.plan({"certificate": svd_batches.add_certificate(draft, inputs, shape, SINGLE)}, 24 * m * n)
 
 
 def must_fit(shape: Shape, limits: Limits) -> None:
@@ -221,14 +204,14 @@ def call_plan(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
-    full: bool = False,
+    mode: str = "reduced",
     hermitian: bool = False,
-    vectors: bool = True,
     certified: bool = True,
     **way: Unpack[Way],
 ) -> Plan:
-    """Plan of a call: the factors, and their read-back where the matrix came from the host."""
+    """Plan of a call: the factors, and their read-back where the matrix came from the host. `mode`: of `MODES`."""
     (form,) = forms
+    full, vectors = mode == "complete", mode != "values"
     must_fit(form.matrix, limits)
     draft = Draft("svd")
     a = bring_in(draft, "A", form, limits)
@@ -244,17 +227,18 @@ def call_plan(
         if name in found:
             results[told] = read_texels(draft, found[name], told)
     other = "bidiagonal" if (way.get("variant") or choose(forms, limits)[0]) == "one_sided" else "one_sided"
-    again = partial(call_plan, forms, limits, full=full, hermitian=hermitian, variant=other)
+    again = partial(call_plan, forms, limits, mode=mode, hermitian=hermitian, variant=other)
     return draft.plan(results, after=(Transition(EXCEEDS, AGAIN, again), ALARM) if vectors else ())
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Judge the certificate. `Done` has the values of ``S`` where they were read as texels."""
-    s, (m, n) = values["S"], forms[0].matrix
-    done = Done({"S": s.reshape(-1)[: min(m, n)]} if isinstance(s, np.ndarray) else {})
+    m, n = forms[0].matrix
     bad = verdict(stage, values, max(m, n), WORDS)
     if bad is not None:
         return bad
+    s = values["S"]
+    done = Done({"S": s.reshape(-1)[: min(m, n)]} if isinstance(s, np.ndarray) else {})
     far = "largest_A" in values and float(values["largest_A"].reshape(-1)[0]) > MOST / (m * n) ** 0.5
     if far and not np.isfinite(np.asarray(s)).all():
         return NonFiniteError(
@@ -296,6 +280,7 @@ SVD = Operation(
     trial=Trial(
         values=lambda forms, results: (results["U"], results["S"].reshape(-1)[: min(forms[0].matrix)], results["Vh"])
     ),
+    batch=svd_batches.batch(call_plan, ALARM),
     variants=VARIANTS,
     choose=choose,
     function=Function(host="glla.operations.spectral.svd:on_host", parts=3),

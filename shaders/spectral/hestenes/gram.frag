@@ -10,6 +10,8 @@
 #define FIRST 0  // a step of a sweep (0), or its first one (1)
 #endif
 
+#include "lib/packed.glsl"
+
 uniform sampler2D A;
 uniform int height;
 #if FIRST == 0
@@ -19,15 +21,15 @@ uniform sampler2D before;
 layout(location = 0) out vec4 products;
 
 void main() {
-    int own = int(gl_FragCoord.x);
+    int own = own_texel().x;
     products = vec4(0.0);
     for (int y = 0; y < height; ++y) {
-        vec4 b = texelFetch(A, ivec2(own, y), 0);
+        vec4 b = texelFetch(A, at(ivec2(own, y)), 0);
         products.rgb += b.rgr * b.rgg;
         products.rgb += b.bab * b.baa;
     }
 #if FIRST == 0
-    vec4 old = texelFetch(before, ivec2(own, 0), 0);
+    vec4 old = texelFetch(before, at(ivec2(own, 0)), 0);
     float size = sqrt(old.r) * sqrt(old.g);
     products.a = max(old.a, size > 0.0 ? abs(old.b) / size : 0.0);
 #endif

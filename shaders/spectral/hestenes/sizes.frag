@@ -17,7 +17,7 @@ uniform int rows;
 layout(location = 0) out vec4 sizes;
 
 void main() {
-    int j = int(gl_FragCoord.x);
+    int j = own_texel().x;
     float most = 0.0;
     for (int i = 0; i < rows; ++i) most = max(most, abs(row_pair(A, i, j >> 1)[j & 1]));
     sizes = vec4(most, 0.0, 0.0, 0.0);

@@ -1,4 +1,4 @@
-// How many of the n eigenvalues come before each: ascending, equal ones by their places.
+// How many of n numbers come before each, equal ones by their places: eigenvalues ascending, or `sizes` descending.
 //
 // A      packed, diagonal
 // ranks  a line of texels (value, rank, 0, 0)
@@ -6,12 +6,17 @@
 
 #include "lib/packed.glsl"
 
+#ifndef SIZES
+#define SIZES 0  // the diagonal of A (0), or a line of texels (size, ...)
+#endif
+
 uniform sampler2D A;
 uniform int n;
 
 layout(location = 0) out vec4 ranks;
 
 float value(int i) {
+    if (SIZES == 1) return -texelFetch(A, at(ivec2(i, 0)), 0).r;
     vec4 b = texelFetch(A, at(ivec2(i >> 1)), 0);
     return (i & 1) == 0 ? b.r : b.a;
 }

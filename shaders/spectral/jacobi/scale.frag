@@ -1,8 +1,12 @@
-// A 2^-e, symmetric bit by bit, with its largest entry in [1, 2): `mirror` and `scale` of a single matrix, for a stack.
+// A 2^-e with its largest entry in [1, 2): `mirror` and `scale` of a single matrix, for a stack; or A^T 2^-e.
 //
-// A        packed; the lower half is read
+// A        packed; of a symmetric one the lower half is read
 // largest  a column of texels, see `largest`
 // Cost per fragment: `height` + 1 fetches.
+
+#ifndef WHOLE
+#define WHOLE 0  // A is symmetric (0), or any matrix (1), whose transpose is made (2)
+#endif
 
 #include "spectral/jacobi/exponent.glsl"
 
@@ -14,10 +18,10 @@ layout(location = 0) out vec4 result;
 
 void main() {
     ivec2 own = own_texel();
-    bool above = own.x > own.y;
-    vec4 b = texelFetch(A, at(above ? own.yx : own), 0);
-    if (above) b = b.rbga;
-    if (own.x == own.y) b.g = b.b;
+    bool turned = WHOLE == 0 ? own.x > own.y : WHOLE == 2;
+    vec4 b = texelFetch(A, at(turned ? own.yx : own), 0);
+    if (turned) b = b.rbga;
+    if (WHOLE == 0 && own.x == own.y) b.g = b.b;
     int e = -matrix_exponent(largest, height);
     result = vec4(scaled(b.r, e), scaled(b.g, e), scaled(b.b, e), scaled(b.a, e));
 }

@@ -73,7 +73,7 @@ int fetch(int matrix) {  // the matrix, scaled; gives its exponent
         }
     }
     int e = exponent_of(largest);
-    if (e == NO_EXPONENT) e = 0;
+    if (e == NO_EXPONENT) e = largest == 0.0 ? -126 : 0;  // denormals may have become zeros
     for (int k = 0; k < ORDER * ORDER; ++k) given[k] = a[k] = scaled(a[k], -e);
     return e;
 }

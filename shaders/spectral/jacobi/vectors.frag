@@ -11,7 +11,6 @@
 #define RECORD 0  // the vectors alone (0), or below the eigenvalues (1)
 #endif
 
-#include "lib/ieee.glsl"
 #include "lib/packed.glsl"
 #include "spectral/jacobi/exponent.glsl"
 
@@ -21,13 +20,7 @@ uniform ivec2 shape;  // rows and columns of the result
 uniform int first;    // place in L of its first column
 #if RECORD
 uniform sampler2D largest;
-uniform sampler2D certificate;
-uniform float most;   // square of an error, relative to that of norm(A), that is accepted
-
-bool accepted() {
-    vec3 found = texelFetch(certificate, at(ivec2(0)), 0).rgb;
-    return found.r <= most * found.b && found.g <= most;
-}
+#include "spectral/eigh/accepted.glsl"
 #endif
 
 layout(location = 0) out vec4 vectors;

@@ -19,13 +19,13 @@ layout(location = 0) out vec4 result;
 
 float square_left(sampler2D M, sampler2D product, int j, int rows) {
     vec4 o = -random_signs(j);
-    for (int i = 0; i < rows; ++i) o += row_pair(M, i, j >> 1)[j & 1] * texelFetch(product, ivec2(i, 0), 0);
+    for (int i = 0; i < rows; ++i) o += row_pair(M, i, j >> 1)[j & 1] * texelFetch(product, at(ivec2(i, 0)), 0);
     return dot(o, o);
 }
 
 void main() {
-    int j = int(gl_FragCoord.x) - first;
+    int j = own_texel().x - first;
     float squares = square_left(V, Y, j, shape.y);
     squares += square_left(U, Z, j, shape.x);
-    result = vec4(0.0, squares, 0.0, texelFetch(S, ivec2(j, 0), 0).r);
+    result = vec4(0.0, squares, 0.0, texelFetch(S, at(ivec2(j, 0)), 0).r);
 }

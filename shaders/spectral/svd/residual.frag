@@ -15,13 +15,13 @@ uniform int n;
 layout(location = 0) out vec4 result;
 
 void main() {
-    int i = int(gl_FragCoord.x);
-    vec4 r = -texelFetch(W, ivec2(i, 0), 0);
+    int i = own_texel().x;
+    vec4 r = -texelFetch(W, at(ivec2(i, 0)), 0);
     float square = 0.0;
     for (int j = 0; j < n; j += 2) {
         vec2 row = row_pair(A, i, j >> 1);
-        r += row.x * texelFetch(Y, ivec2(j, 0), 0);
-        r += row.y * texelFetch(Y, ivec2(min(j + 1, n - 1), 0), 0);
+        r += row.x * texelFetch(Y, at(ivec2(j, 0)), 0);
+        r += row.y * texelFetch(Y, at(ivec2(min(j + 1, n - 1), 0)), 0);
         square += dot(row, row);
     }
     result = vec4(dot(r, r), 0.0, square, 0.0);
