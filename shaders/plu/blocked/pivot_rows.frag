@@ -1,5 +1,5 @@
-// Rows that a panel's exchanges have brought to the top, gathered from where they stood: the first 32 of the panel's 64, or
-// (REST) the others less what these contribute.
+// Rows that a panel's exchanges have brought to the top, gathered from where they were: the first 32 of 64, or (REST) the
+// others less what these contribute.
 //
 // A fragment computes four rows of one column: texel (j div 8, 8 quad + j mod 8) holds rows top + 4 quad and the next
 // three, the layout of matmul/strips.frag.
