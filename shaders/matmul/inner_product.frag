@@ -23,8 +23,13 @@
 #define TRANSPOSE_B 0  // B holds the transpose, columns x inner (0, 1)
 #endif
 
+#ifndef LEVEL
+#define LEVEL 0  // trips whose sum is added at once, see matmul/level.glsl; 0: all (0, 32)
+#endif
+
 #include "lib/packed.glsl"
 #include "lib/block_product.glsl"
+#include "matmul/level.glsl"
 #include "matmul/unroll.glsl"
 
 uniform sampler2D A;
@@ -63,11 +68,19 @@ void main() {
 #else
     vec4 sum = vec4(0.0);
 #endif
+    vec4 levels = vec4(0.0);
     int k = first;
     int end = first + count;
 #if UNROLL > 1
-    for (; k + UNROLL <= end; k += UNROLL) { UNROLLED(STEP) }
+    for (; k + UNROLL <= end; k += UNROLL) {
+        UNROLLED(STEP)
+        next_level(sum, levels, k + UNROLL - first);
+    }
 #endif
-    for (; k < end; ++k) STEP(0)
+    for (; k < end; ++k) {
+        STEP(0)
+        next_level(sum, levels, k + 1 - first);
+    }
+    if (LEVEL > 0) sum += levels;
     result = without_padding(sum, texel, shape);
 }

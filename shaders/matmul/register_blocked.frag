@@ -41,9 +41,13 @@
 #ifndef UPPER
 #define UPPER 0  // all of A (0), or what is on and above its diagonal (1)
 #endif
+#ifndef LEVEL
+#define LEVEL 0  // trips whose sum is added at once, see matmul/level.glsl; 0: all (0, 32)
+#endif
 
 #include "lib/block_product.glsl"
 #include "matmul/fold.glsl"
+#include "matmul/level.glsl"
 #include "matmul/targets.glsl"
 #include "matmul/unroll.glsl"
 
@@ -95,10 +99,16 @@ uniform int count;  // texels of the inner dimension
         }                                                                                          \
     }
 
+#define LEVELS(trips) for (int i = 0; i < ROWS * COLUMNS; ++i) next_level(sum[i], levels[i], trips);
+
 void main() {
     ivec2 texel = unfolded(ivec2(gl_FragCoord.xy)) * ivec2(COLUMNS, ROWS);
     vec4 sum[ROWS * COLUMNS];
-    for (int i = 0; i < ROWS * COLUMNS; ++i) sum[i] = START(texel + ivec2(i % COLUMNS, i / COLUMNS));
+    vec4 levels[ROWS * COLUMNS];
+    for (int i = 0; i < ROWS * COLUMNS; ++i) {
+        sum[i] = START(texel + ivec2(i % COLUMNS, i / COLUMNS));
+        levels[i] = vec4(0.0);
+    }
     int k = first;
     int end = first + count;
     if (UPPER == 1) k = max(k, texel.y);
@@ -106,8 +116,15 @@ void main() {
     int own = texel.x - texel.y;  // the first column among the rows, if all are there
     if (own + COLUMNS > ROWS) own = -1;
 #if UNROLL > 1
-    for (; k + UNROLL <= end; k += UNROLL) { UNROLLED(STEP) }
+    for (; k + UNROLL <= end; k += UNROLL) {
+        UNROLLED(STEP)
+        LEVELS(k + UNROLL - first)
+    }
 #endif
-    for (; k < end; ++k) STEP(0)
+    for (; k < end; ++k) {
+        STEP(0)
+        LEVELS(k + 1 - first)
+    }
+    for (int i = 0; i < ROWS * COLUMNS && LEVEL > 0; ++i) sum[i] += levels[i];
     PUT(sum)
 }

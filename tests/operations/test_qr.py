@@ -63,6 +63,12 @@ def test_columns_of_one_sign_keep_a_bound_without_their_length(rows, variant, de
         judged(a.astype(np.float32), variant=variant, device=gpu)
 
 
+@pytest.mark.parametrize("shape", [(1000, 48), (2048, 32)], ids=str)
+def test_panels_of_like_entries_keep_a_bound_without_their_length(shape, device, gpu):
+    for one in (device, gpu):
+        judged(np.ones(shape, np.float32), variant="blocked", device=one)
+
+
 def test_a_million_rows(device):
     a = np.stack([np.ones(10**6), np.linspace(0, 1, 10**6)], axis=1).astype(np.float32)
     judged(a, device=device)

@@ -56,7 +56,7 @@ BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = MOST_COLUMNS + 1, MOST_COLUMNS + 1
 """Smaller sides from which `blocked` is chosen, on a GPU and on a software rasteriser; the first one is a guess."""
 
 BLOCKED_TO = 64
-"""Rows for each column up to which `blocked` is chosen: its products are running sums, whose errors grow with rows."""
+"""Rows for each column up to which `blocked` is chosen: errors of its sums, by two levels, grow with the rows."""
 
 TALL, TALL_FROM = 16, 512
 """Rows for each column, and rows, from which `tsqr` is chosen on a GPU; a guess."""

@@ -23,6 +23,9 @@ from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Uniform,
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
 
+LEVEL = 32
+"""Trips whose sum is a term of V^T B: a running sum of like terms is off by half of its length, in last places."""
+
 
 class Panels:
     """Applies the reflectors of panels to the columns of B.
@@ -82,7 +85,7 @@ class Panels:
         first, (height, width) = start // 2, packed(shape)
         operands, place = {"A": self.v, "B": b}, Region(left, 0, width - left, height)
         slice_: dict[str, Uniform] = {"first": first, "count": texels(self.shape[0]) - first}
-        turned = {"TRANSPOSE_A": 1}
+        turned = {"TRANSPOSE_A": 1, "LEVEL": LEVEL}
         if self._is_small(shape[0], self.shape[0] - start, shape[1] - 2 * left):
             self.draft.draw("matmul/inner_product", operands, target, {**slice_, "shape": shape}, turned, place)
         else:
