@@ -13,7 +13,7 @@
 #include "spectral/jacobi/exponent.glsl"
 uniform sampler2D largest;
 uniform int texels;  // of `largest`
-#define nan_or(x) (is_finite(matrix_largest(largest, texels)) ? x : NOT_A_NUMBER)
+#define nan_or(x) (is_finite(matrix_largest(largest, texels)) ? (x) : NOT_A_NUMBER)
 #else
 #include "spectral/eigh/exponent.glsl"
 #endif

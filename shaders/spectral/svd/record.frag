@@ -25,9 +25,9 @@ uniform sampler2D V;
 uniform sampler2D signs;
 
 float of_vectors(int i, int j) {
-    float sign = j < columns.y ? texelFetch(signs, at(ivec2(j >> 1, 0)), 0)[j & 1] : 1.0;
-    if (i < columns.w) return j < columns.y ? sign * row_pair(U, i, j >> 1)[j & 1] : 0.0;
-    return j < columns.z ? sign * row_pair(V, i - columns.w, j >> 1)[j & 1] : 0.0;
+    float factor = j < columns.y ? texelFetch(signs, at(ivec2(j >> 1, 0)), 0)[j & 1] : 1.0;
+    if (i < columns.w) return j < columns.y ? factor * row_pair(U, i, j >> 1)[j & 1] : 0.0;
+    return j < columns.z ? factor * row_pair(V, i - columns.w, j >> 1)[j & 1] : 0.0;
 }
 #else
 #define accepted() true
