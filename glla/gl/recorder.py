@@ -19,6 +19,7 @@ from glla.errors import OptionError, TraceError
 from glla.gl.clock import GPUClock
 from glla.gl.observers import Watched, observe
 from glla.gl.pool import Texture
+from glla.operations.layouts import packing
 from glla.operations.record import Array
 from glla.passes import Call, Plan, Slot, Storage, texture
 from glla.passes.glsl.find import Define
@@ -358,10 +359,7 @@ def unpacked(texels: Array, storage: Slot) -> Array:
            [2., 3., 6.]], dtype=float32)
     """
     if isinstance(storage, Storage) and storage.shape is not None:
-        height, width, _ = texels.shape
-        rows, columns = storage.shape
-        blocks = texels.reshape(height, width, 2, 2).transpose(0, 2, 1, 3)
-        result = blocks.reshape(2 * height, 2 * width)[:rows, :columns].copy()
+        result = packing.unpacked_by_host(texels, storage.shape)
     else:
         result = (texels[:, :, 0] if texels.shape[2:] == (1,) else texels).copy()
     result.flags.writeable = False

@@ -24,6 +24,7 @@ from glla.gl.clock import clock
 from glla.lab.machine import cores
 from glla.lab.table import aligned, digits
 from glla.operations import ceilings as kernels
+from glla.operations.layouts import packing
 from glla.operations.product import matmul
 from glla.operations.product.blocked_product import DEPTH
 from glla.operations.record import Array
@@ -299,7 +300,7 @@ class _Meter:
                 partial(self.device.run, kernels.copies((side, side), self.effort.steps), texture=texture),
                 "texture to buffer on the device",
             ),
-            "host_packing": (partial(pack, matrix), "2x2 packing on the host, by NumPy"),
+            "host_packing": (partial(packing.packed_by_host, matrix), "2x2 packing on the host, by NumPy"),
         }
         figures = {}
         for name, (action, what) in actions.items():
@@ -334,17 +335,6 @@ class _Meter:
                 figures[f"{name}_ratio"] = Ceiling(ratio, "", "Python's cost per pass: plan over bare moderngl", spread)
         figures["plan"] = self.time_plan(kernels.draws(1)).price(1, "a run of a cached plan of one draw")
         return figures
-
-
-def pack(matrix: Array) -> Array:
-    """Pack a matrix of even sides on the host: a 2x2 block to a texel.
-
-    >>> pack(np.arange(8, dtype=np.float32).reshape(2, 4))[0, 1]
-    array([2., 3., 6., 7.], dtype=float32)
-    """
-    m, n = matrix.shape
-    blocks = matrix.reshape(m // 2, 2, n // 2, 2).transpose(0, 2, 1, 3)
-    return np.ascontiguousarray(blocks).reshape(m // 2, n // 2, 4)
 
 
 @contextmanager

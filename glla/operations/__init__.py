@@ -28,7 +28,6 @@ import sys
 from collections import UserDict
 from functools import cached_property
 from importlib import import_module
-from pkgutil import walk_packages
 
 from glla.operations.record import Operation
 
@@ -42,6 +41,8 @@ class Operations(UserDict[str, Operation]):
     @cached_property
     def data(self) -> dict[str, Operation]:  # type: ignore[override]
         """Every record that a file of this folder ends in."""
+        from pkgutil import walk_packages  # which a product has no use for
+
         modules = [import_module(found.name) for found in walk_packages(__path__, f"{__name__}.")]
         records = {one for module in modules for one in vars(module).values() if isinstance(one, Operation)}
         return {record.name: record for record in sorted(records, key=lambda record: record.name)}

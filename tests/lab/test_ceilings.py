@@ -9,6 +9,7 @@ import glla
 from glla.cli import main
 from glla.lab import ceilings
 from glla.operations import ceilings as kernels
+from glla.operations.layouts import packing
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def test_draws_on_the_device(device, rng):
     dot = device.run(kernels.draws(2))["dot"]
     assert device.read(dot)[0, 0].tolist() == [1] * 4
     a = rng.random((6, 8)).astype(np.float32)
-    assert np.array_equal(ceilings.pack(a), device.read(device.upload(a)))
+    assert np.array_equal(packing.packed_by_host(a), device.read(device.upload(a)))
     apart, together = (device.read(device.run(kernels.branches((4, 8), 2, 3, shift))["result"]) for shift in (0, 2))
     first, second = together[:, :4], together[:, 4:]
     assert np.array_equal(apart[:, ::2], np.hstack([first, first])[:, ::2])

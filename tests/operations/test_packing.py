@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glla.operations.layouts.packing import identity, pack, pack_tiles, tiles, unpack
+from glla.operations.layouts.packing import identity, pack, pack_tiles, packed_by_host, tiles, unpack, unpacked_by_host
 from glla.testing import SHAPES, assert_exact, normal
 
 WHOLE = [shape for shape in SHAPES if 0 not in shape]
@@ -47,6 +47,8 @@ def test_no_bit_is_lost(run, transposed):
     packed = run(pack(shape, transposed), raw=raw(a.T if transposed else a))
     assert bits(packed.matrix("packed", shape)) == bits(a)
     assert bits(run(unpack(shape, (0, 0, *shape)), packed=packed["packed"])["raw"][:, :, 0]) == bits(a)
+    assert bits(packed_by_host(a)) == bits(packed["packed"])  # as a software rasteriser has it of a small matrix
+    assert bits(unpacked_by_host(packed["packed"], shape)) == bits(a)
 
 
 @every_cut

@@ -244,9 +244,9 @@ class Passes:
 
         They hold `matrix`, if there is one (what belongs to it is scaled back: a solution), and diagnostics of
         `factors`, with the pivots if they are given, and then with the exponents if there are some. With `probes` the
-        last two columns of `matrix`, behind those of `shape`, are solutions for `pack_probes`: their squares are the
-        last line. A `mirrored` matrix is symmetric: of it the lower half is read, and the second line of diagnostics is
-        its diagonal. With `line` the only diagnostics are the first row of `factors`.
+        last two columns of `matrix`, behind those of `shape`, are solutions for the random ones of `pack`: their
+        squares are the last line. A `mirrored` matrix is symmetric: of it the lower half is read, and the second line
+        of diagnostics is its diagonal. With `line` the only diagnostics are the first row of `factors`.
         """
         exponents, scaled = bool(pivots and self.exponents), bool(matrix and self.exponents)
         length = shape[0] * shape[1] + ((1 if line else 2) * bool(factors) + bool(pivots) + exponents + probes) * order

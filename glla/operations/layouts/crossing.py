@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from glla.operations import elementwise
@@ -9,7 +11,11 @@ from glla.operations.layouts import packing
 from glla.operations.record import Array
 from glla.operations.reduce import max_magnitude
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, Storage, matrix, texture
-from glla.passes.layout import Shape
+from glla.passes.layout import Shape, packed
+
+FEW = 2**16
+"""Elements of a matrix up to which the host packs it for a software rasteriser: a pass takes as long there, and a first
+one the compilation of its program besides."""
 
 
 def bring_in(draft: Draft, name: str, form: Form, limits: Limits, as_it_lies: bool = False) -> str:
@@ -55,20 +61,52 @@ def watch(draft: Draft, name: str, slot: str, shape: Shape, results: dict[str, s
 
 
 def called(
-    device_plan: Plan, names: str, forms: Forms, limits: Limits, shape: Shape, step: str, read: str, **as_it_lies: bool
+    device_plan: Plan,
+    names: str,
+    forms: Forms,
+    limits: Limits,
+    shape: Shape,
+    step: str,
+    read: str,
+    as_it_lies: bool = False,
+    by_host: bool = False,
 ) -> Plan:
     """Plan of a call: uploads, the device plan, and the read-back of its result unless an operand is on the device.
 
-    `names`: of the operands. `shape`: of the result. `step`, `read`: names of the step and of its read-back.
+    `names`: of the operands. `shape`: of the result. `step`, `read`: names of the step and of its read-back. `by_host`:
+    the host may pack operands and unpack the result, see `FEW`.
     """
     if all(form.resident for form in forms):
         return device_plan
     draft, (result,) = Draft(device_plan.operation), device_plan.results
-    slots = [bring_in(draft, name, form, limits, **as_it_lies) for name, form in zip(names, forms, strict=False)]
+    at_home = not any(form.resident for form in forms)
+    sizes = [prod(one) for one in (shape, *(form.matrix for form in forms))]
+    by_host = by_host and at_home and limits.software and max(sizes) <= FEW
+    slots = [
+        _packed_by_host(draft, name, form) if by_host else bring_in(draft, name, form, limits, as_it_lies)
+        for name, form in zip(names, forms, strict=False)
+    ]
     x = draft.call(step, device_plan, **dict(zip(device_plan.operands, slots, strict=True)))[result]
-    if not any(form.resident for form in forms):
+    if by_host:
+        x = _unpacked_by_host(draft, x, shape, read)
+    elif at_home:
         x = read_back(draft, x, shape, limits, read)
     return draft.plan({result: x})
+
+
+def _packed_by_host(draft: Draft, name: str, form: Form) -> str:
+    """Add an operand of the host, and its upload; give the slot where it is packed."""
+    a, made = draft.operand(name, HostArray(form.matrix)), draft.slot(f"{name} packed", texels_of(matrix(form.matrix)))
+    draft.host(f"pack {name}", lambda a: (packing.packed_by_host(a),), (a,), (made,))
+    return write_texels(draft, made, matrix(form.matrix))
+
+
+def _unpacked_by_host(draft: Draft, slot: str, shape: Shape, name: str) -> str:
+    """Add the read-back of a packed matrix; give the slot of the array of the host."""
+    read, result = read_texels(draft, slot, f"{name} packed"), draft.slot(name, HostArray(shape))
+    size = (*packed(shape), 4)
+    draft.host(f"unpack {name}", lambda a: (packing.unpacked_by_host(a.reshape(size), shape),), (read,), (result,))
+    return result
 
 
 def upload(draft: Draft, source: str, shape: Shape, limits: Limits, transposed: bool = False) -> str:

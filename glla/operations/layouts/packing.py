@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isqrt, prod
 
+import numpy as np
+
+from glla.operations.record import Array
 from glla.passes import Draft, Plan, Region, Storage, matrix
 from glla.passes.cache import cached_plan
-from glla.passes.layout import Shape
+from glla.passes.layout import Shape, packed
 
 Tile = tuple[int, int, int, int]
 """First row, first column, rows and columns of a part of a matrix; the first two are even."""
@@ -31,6 +34,27 @@ def tiles(shape: Shape, texture_size: int) -> Iterator[Tile]:
     for top in range(0, shape[0], side):
         for left in range(0, shape[1], side):
             yield top, left, min(side, shape[0] - top), min(side, shape[1] - left)
+
+
+def packed_by_host(a: Array) -> Array:
+    """Texels of a packed matrix.
+
+    >>> packed_by_host(np.arange(6, dtype=np.float32).reshape(2, 3))
+    array([[[0., 1., 3., 4.],
+            [2., 0., 5., 0.]]], dtype=float32)
+    """
+    result = np.zeros((*packed((a.shape[0], a.shape[1])), 4), dtype=np.float32)
+    for channel, part in enumerate((a[::2, ::2], a[::2, 1::2], a[1::2, ::2], a[1::2, 1::2])):
+        result[: part.shape[0], : part.shape[1], channel] = part
+    return result
+
+
+def unpacked_by_host(texels: Array, shape: Shape) -> Array:
+    """Matrix of this shape out of its texels."""
+    result = np.empty(shape, dtype=texels.dtype)
+    for channel, part in enumerate((result[::2, ::2], result[::2, 1::2], result[1::2, ::2], result[1::2, 1::2])):
+        part[...] = texels[: part.shape[0], : part.shape[1], channel]
+    return result
 
 
 @cached_plan

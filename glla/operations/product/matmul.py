@@ -353,7 +353,8 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, *, symmetric: bool = False, 
     """Plan of a call: upload host operands, multiply, read back a host result."""
     product_ = plan(tuple(form.on_device for form in forms), limits, **way, symmetric=symmetric)
     names = "AB"[: len(product_.operands)]  # one if it is a matrix and its transpose, and half is drawn
-    return called(product_, names, forms, limits, product_shape(forms), "product", "product", as_it_lies=True)
+    usual = way.get("variant") is None  # others are there to be looked at, with all of their passes
+    return called(product_, names, forms, limits, product_shape(forms), "product", "product", True, by_host=usual)
 
 
 def aligned(forms: Forms) -> Forms:

@@ -10,7 +10,7 @@ import numpy as np
 from glla import linalg
 from glla.array.array import asarray
 from glla.gl.clock import clock
-from glla.lab import ceilings
+from glla.operations.layouts import packing
 from glla.passes import Pass
 from glla.queue import coprocessor
 from glla.thesis.claims.claim import Claim, claim, collected
@@ -45,7 +45,7 @@ def _transfers(place: Place) -> Iterator[Claim]:
     alone = place.finished(lambda: linalg.matmul(left, right))
     yield claim("passes.transfers", None, 1000.0 * max(0.0, whole - alone), 1000.0 * whole, n=n)
     even = a[: n - n % 4, : n - n % 4]
-    blocks = place.host(lambda: ceilings.pack(even))
+    blocks = place.host(lambda: packing.packed_by_host(even))
     lines = place.host(lambda: np.ascontiguousarray(even).copy().reshape(len(even), -1, 4))
     yield claim("passes.packing", blocks > lines, blocks / lines, len(even))
 
