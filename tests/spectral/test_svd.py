@@ -133,9 +133,11 @@ def batch(count, m, n, rng):
 
 
 @every_place
-@pytest.mark.parametrize("full", [True, False])
-@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 3), (5, 3), (2, 7), (9, 8), (1, 6), (16, 16)], ids=str)
-def test_a_batch(shape, full, place, rng):
+@pytest.mark.parametrize(
+    ("m", "n", "full"), [(1, 1, 1), (3, 3, 0), (5, 3, 1), (2, 7, 1), (2, 7, 0), (9, 8, 0), (1, 6, 1)]
+)
+def test_a_batch(m, n, full, place, rng):
+    shape = m, n
     a = batch(12, *shape, rng)
     found = glla.svd(place(a.reshape(3, 4, *shape)), full)
     assert {type(one) for one in found} == {glla.Array if place is glla.asarray else np.ndarray}
