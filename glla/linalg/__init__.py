@@ -6,7 +6,8 @@ results are Array too. Operands are not modified. Results are float32 unless sai
 Read `operands` (accepted operands), `caller` (one call: batched, looped or streamed), `batches` (what a batch takes),
 `execution` (from plan to plan, as the operations' `settle` decides), then the functions: `systems`, `triangular`,
 `definite`, `banded`, `factorise`, `determinants`, `products`, `echelon`, `orthogonal`. ``glla.plan`` (`plans`) carries
-out the same call on a device that runs nothing, `recording`. Also here: `tiling` and `streaming`.
+out a call with an operand on the device on one that runs nothing, `recording`, and shows the plan of the route of
+others. Also here: `tiling`, `streaming` and `spectral`.
 
 ``glla.solve`` of a batch on the device goes from `systems` to `caller.Caller`, `operations.routes.route` (batched or
 looped), `batches.Batches`, `operations.batches.linear_batches` (the plan on the device),

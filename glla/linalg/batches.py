@@ -27,7 +27,7 @@ from glla.gl import Device
 from glla.gl.observers import host_step
 from glla.gl.staging import staging
 from glla.linalg import device_stacks
-from glla.linalg.execution import following, merged, on_device, run, run_stages, stored
+from glla.linalg.execution import merged, on_device, run, run_stages, stored
 from glla.linalg.recording import Recorder
 from glla.operations import OPERATIONS, Operation, acceptance
 from glla.operations.acceptance import matrix_of_stack
@@ -186,10 +186,7 @@ class Batches:
         return Solved(batch, plan, count, order, matrices, places, numbers | device_stacks.gathered(there, places))
 
     def _rejected(self, operands: tuple[Resident, ...], found: Solved) -> Iterator[tuple[Places, tuple[Host, ...]]]:
-        """Places and operands, read back, of the matrices that are not accepted.
-
-        By its extremes alone a matrix may be rejected that is accepted by all its entries.
-        """
+        """Places and operands of rejected matrices: those rejected by extremes are read and judged by all entries."""
         judge, options = found.batch.filter, self._batch_options
         for places, given in device_stacks.read_matrices(operands, found.rejected(**options)):
             if judge.scaled is None or judge.rejected is None:
@@ -267,12 +264,13 @@ class Batches:
         filled = np.resize(numbers, max(2, min(most, -(-count // unit) * unit)))
         values = {name: one[filled] for name, one in zip("AB", given, strict=False)}
         forms = tuple(Form(one.shape) for one in values.values())
-        plan = following(retry.with_retry(batch, forms, self.device.limits, **options), retry.RETRY)
+        plan = retry.scaled_plan(batch, forms, self.device.limits, **options)
         made = run(self.device, plan, values)
         matrices, diagnostics, accepted = made["matrices"], made["diagnostics"], ~made["lost"]
         rejected = judge(tuple(made[f"scaled {name}"] for name in values), matrices, diagnostics, **options)
         if len(rejected) and plan.after:
-            rejected = rejected[~run(self.device, following(plan, retry.PIVOT_CHECK), made)["accepted"][rejected]]
+            check = retry.pivot_check(forms[0], self.device.limits)
+            rejected = rejected[~run(self.device, check, made)["accepted"][rejected]]
         accepted[rejected] = False
         if matrices.size:
             accepted &= ~acceptance.lost_columns(matrices, matrices.astype(np.float32)).any(axis=1)
@@ -305,11 +303,11 @@ class Batches:
         return {**given, **words, **self.options, **(self.further(*operands) if self.further is not None else {})}
 
     def _fallback_of_one(self, operands: Sequence[Host], index: Index, plan: Plan | None) -> Results:
-        """Let `settle` decide on one matrix of a batch: without a result that of the batch is accepted."""
+        """Let `settle` decide on one matrix of a batch; where it finds no result, that of the batch stays."""
         if plan is None:
             one = tuple(replace(form, shape=(1, *form.shape)) for form in forms_of(operands))
             plan = host_batch_plan(self.record, one, self.device.limits, 1, **self._batch_options)
-        perform = on_device(self.device, plan, has_run=True)
+        perform = on_device(self.device, plan)
         return run_stages(self.record, forms_of(operands), perform, self._values(operands, index), BATCHED)
 
 

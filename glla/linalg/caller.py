@@ -94,16 +94,12 @@ class Caller(Batches):
             found = self._host_batch((a.reshape(-1, *a.shape[-2:]),), batch)
             return {name: np.ascontiguousarray(one).reshape((*batch, *one.shape[1:])) for name, one in found.items()}
         if not batch and not as_batch:
-            return self._kept(self._one((), a))
+            return self._kept(self.one(a))
         found = self._device_batch((device_stacks.spread(a, batch or (1,)),), batch)
         return {
             name: (device_stacks.shaped if isinstance(one, Resident) else np.reshape)(one, (*batch, *one.shape[1:]))
             for name, one in found.items()
         }
-
-    def one(self, *operands: Array | Host) -> Results:
-        """Give all results for one matrix, not empty, by name: where they were found, but on the host if A was."""
-        return self._one((), *operands)
 
     def _route(self, forms: Forms) -> Route:
         """Whether matrices are batched, looped or streamed: the route that `glla.plan` shows."""
@@ -162,10 +158,10 @@ class Caller(Batches):
         """Run for one matrix, with as many right-hand sides at a time as a texture holds."""
         columns, most = operands[-1].shape[-1], 2 * self.device.limits.texture_size
         if len(operands) == 1 or columns <= most:
-            return self._one(index, *operands, plan=plan)
+            return self.one(*operands, index=index, plan=plan)
         a, b = operands
         starts = range(0, columns, most)
-        blocks = [self._one(index, a, np.ascontiguousarray(b[:, left : left + most])) for left in starts]
+        blocks = [self.one(a, np.ascontiguousarray(b[:, left : left + most]), index=index) for left in starts]
         x, *others = self.results
         return {x: np.hstack([one[x] for one in blocks]), **{name: max(one[name] for one in blocks) for name in others}}
 
@@ -175,7 +171,7 @@ class Caller(Batches):
         """Solve where an operand is on the device: the solutions stay there."""
 
         def one(*operands: Any) -> Any:
-            return self._kept(self._one((), *operands))[self.results[0]]
+            return self._kept(self.one(*operands))[self.results[0]]
 
         if a.ndim == 2 and b.ndim < 3:
             found: Array = one(a, column(b))
@@ -198,7 +194,7 @@ class Caller(Batches):
         stacks, each = [device_stacks.flat(one) for one in operands], list[Results]()
         for index in one_by_one(self.device, stacks[0].shape[0]):
             own = (Array._of(device_stacks.matrix_at(one, index)) for one in stacks)
-            each.append(self._kept(self._one(place(index, batch), *own)))
+            each.append(self._kept(self.one(*own, index=place(index, batch))))
         return {name: device_stacks.joined_results([one[name] for one in each]) for name in each[0]}
 
     # -- one matrix ---------------------------------------------------------------------------------------------------
@@ -207,8 +203,8 @@ class Caller(Batches):
         """Operands that must be finite, by their names in the plan, and their names in messages."""
         return dict(zip(self.record.operands, self.names, strict=False))
 
-    def _one(self, index: Index, *operands: Any, plan: Plan | None = None) -> Results:
-        """Run for one matrix; results are where they were found."""
+    def one(self, *operands: Any, index: Index = (), plan: Plan | None = None) -> Results:
+        """Give all results for one matrix, not empty, by name: where they were found, but on the host if A was."""
         on_the_host = not on_a_device(*operands)
         watched = self._watched() if self.check_finite else None
         plan = plan or self.record.call_plan(

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from glla.array import arithmetic, blocks, layouts, shaping
 from glla.array.array import Array, upload
+from glla.array.convert import Float32 as Host
 from glla.array.convert import finite_result
 from glla.array.value import Resident, from_array
 from glla.errors import NonFiniteError
 from glla.gl import Device
 from glla.linalg.operands import refuse_nonfinite_largest
-
-Host = NDArray[np.float32]
 
 READ_AT_ONCE = 2**24
 """Most bytes of matrices that are gathered at a time to be read back."""

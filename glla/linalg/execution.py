@@ -67,22 +67,19 @@ def _frames_of_glla() -> int:
     return count
 
 
-def on_device(
-    device: Device, plan: Plan, function: str = "", names: Mapping[str, str] | None = None, has_run: bool = False
-) -> Perform:
+def on_device(device: Device, plan: Plan, function: str = "", names: Mapping[str, str] | None = None) -> Perform:
     """Return an executor: its first call runs `plan`, later calls run the stage that is named.
 
-    `plan`: of the stage to begin with. `function`, `names`: operands on the device that are refused if they are not
-    finite, with their names in messages; by default none. `has_run`: the plan was that of a batch and has run: the
-    first stage that runs is one of those that come after it.
+    `plan`: of the stage to begin with; that of a batch has run before `BATCHED`. `function`, `names`: operands on the
+    device that are refused if they are not finite, with their names in messages; by default none.
     """
-    plans = iter(() if has_run else (plan,))
+    begins = True
 
     def perform(stage: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        nonlocal plan
+        nonlocal plan, begins
+        plan, begins = plan if begins else following(plan, stage), False
         if stage == BATCHED:
             return {}
-        plan = next(plans, None) or following(plan, stage)
         results = run(device, plan, values)
         for name, words in (names or {}).items():
             if f"largest_{name}" in results:

@@ -5,7 +5,7 @@ files of their own: elementwise, reduce, and those in `layouts`. Read `record` f
 
 `host` has the numerics of the host, `layouts` the layouts of matrices and transfers, `linear` arrays in the linear
 layout, `batches` batches of matrices. The families of operations: `product`, `elimination`, `triangles`, `systems`,
-`definite`, `bands`, `orthogonal`, `sparse`.
+`definite`, `bands`, `orthogonal`, `spectral`, `sparse`.
 
 Terms of this code base; in brackets the names that some identifiers have:
 

@@ -1,7 +1,7 @@
 """Acceptance tests of factors and solutions: growth, small pivots, rounding errors, float32's limits.
 
 Pure functions of diagnostics that plans have read back. Pivot check: a pivot that is small relative to its column, or
-any pivot if the inverse is large, is compared with its rounding error, see `host.rounding.rounding_errors`.
+any pivot if the inverse is large, is compared with its rounding error, see `rounding_errors`.
 """
 
 from __future__ import annotations

@@ -294,8 +294,8 @@ class Operation:
     call_plan: Callable[..., Plan]
     # (n, random numbers) -> operands of order n, arrays of float32
     example: Callable[[int, np.random.Generator], tuple[Array, ...]]
-    # (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next, see
-    # `glla.operations.record`. None where nothing comes after `call_plan`
+    # (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next. None
+    # where nothing comes after `call_plan`
     settle: Settle | None = None
     variants: Mapping[str, Variant] = field(default_factory=dict)  # ways to do it; empty if there is one
     # (forms, limits) -> the variant, and values for its parameters

@@ -17,18 +17,6 @@ from glla import lazily, linalg, registry
 from glla.array.array import Array, upload
 from glla.errors import ShapeError
 from glla.interop import functions
-from glla.interop.functions import (
-    cross,
-    diagonal,
-    matmul,
-    matrix_norm,
-    matrix_power,
-    matrix_transpose,
-    tensordot,
-    trace,
-    vecdot,
-    vector_norm,
-)
 from glla.linalg import determinants
 
 lazily.load(linalg)
@@ -122,11 +110,12 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = [
-    "cross", "det", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "outer", "tensordot",
-    "trace", "vecdot", "vector_norm",
-]  # fmt: skip
-globals().update({_name: functions.of_arrays(globals()[_name]) for _name in __all__})
+COMMON = (
+    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "tensordot", "trace", "vecdot",
+    "vector_norm",
+)  # fmt: skip
+globals().update({_name: functions.of_arrays(getattr(functions, _name)) for _name in COMMON})
+__all__ = ["det", "outer", *COMMON]
 __all__ += sorted({public.namespace for public in registry.PUBLIC.values() if public.namespace} - {*__all__})
 
 LEFT_OUT = sorted(STANDARD.difference(__all__))
