@@ -83,7 +83,7 @@ DRAWING = {
     if draws(path) and path.parent not in (WRAPPED, SPARSE, SPECTRAL)
 }
 TESTED_WITH = {
-    "panels": "plu", "columns": "plu", "plu_batches": "stack", "flags": "stack", "cholesky_blocks": "cholesky",
+    "panels": "plu", "columns": "plu", "plu_batches": "stack", "linear_batches": "stack", "cholesky_blocks": "cholesky",
     "band_columns": "definite_band", "known": "rref",
     "stack_definite": "cholesky",
     "blocked_product": "matmul", "register_blocks": "matmul", "solved_blocks": "triangular",

@@ -310,7 +310,7 @@ class ShallowWater:
         for _ in range(_within("n", integer("ShallowWater.step", "n", n), 0, 10**9)):
             if self._dry:
                 raise DryCellError(self._dry)
-            results = self._device.run(self._plan(self.steps), **self.operands())
+            results = self._device.run(self.plan(), **self.operands())
             self._state, self._record = results["state'"], results["record'"]
             self.steps += 1
             if self.steps % self._every == 0:
@@ -320,12 +320,9 @@ class ShallowWater:
 
     def plan(self) -> Plan:
         """Plan of the next step: ``print`` it for its passes."""
-        return self._plan(self.steps)
-
-    def _plan(self, step: int) -> Plan:
         if self._scheme == "semi_implicit":
             return kernel.semi_implicit(self._water)
-        first = step % 2 if self._splitting == "alternate" else int(self._splitting == "yx")
+        first = self.steps % 2 if self._splitting == "alternate" else int(self._splitting == "yx")
         return kernel.adi(self._water, first)
 
     def operands(self) -> dict[str, Texture]:

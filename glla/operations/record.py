@@ -196,7 +196,7 @@ class Filter:
     # batch on the device: with pairs of extremes in place of operands, then with the operands of those rejected
     rejected: Callable[..., NDArray[np.intp]] | None = None
     # ("", "system", "definite", "factors", "determinant"): whether the device itself finds the matrices of which the
-    # host must see diagnostics, and by what: see `glla.operations.batches.flags`
+    # host must see diagnostics, and by what: see `batches.linear_batches.flags`
     judged: str = ""
     # read of a batch on the device beside diagnostics and the largest magnitudes of operands: their "least" magnitudes,
     # 1-"norms" of A and of the record's matrix, the largest entry of the "upper" half of packed factors

@@ -12,7 +12,7 @@ from glla.linalg import device_stacks
 from glla.linalg.caller import Caller
 from glla.operations import OPERATIONS, acceptance
 from glla.operations.acceptance import allowed_growth
-from glla.operations.batches import flags, linear_batches, stack
+from glla.operations.batches import linear_batches, stack
 from glla.operations.triangles import solve_triangular
 from glla.operations.triangles import triangle_batches as stack_triangles
 
@@ -123,7 +123,7 @@ def test_each_limit_by_itself(order, equilibrate, device, rng):
     ends = {name: one.astype(np.float32) for name, one in ends.items()}
     stand_ins = tuple(np.stack([ends[f"L_{x}"], ends[f"M_{x}"]], axis=1)[:, np.newaxis] for x in "AB")
     expected = np.isin(np.arange(count), batch.filter.rejected(stand_ins, np.zeros(0), diagnostics, equilibrate))
-    plan = flags.plan("system", False, diagnostics.shape, True, equilibrate, device.limits.texture_size)
+    plan = linear_batches.flags("system", False, diagnostics.shape, True, equilibrate, device.limits.texture_size)
     given = {name: glla.asarray(one, device, check_finite=False) for name, one in {"F": diagnostics, **ends}.items()}
     made = device.run(plan, **{name: one.value.texture for name, one in given.items()})["flags"]
     found = device.read(made).reshape(-1)[:count] != 0
@@ -151,7 +151,7 @@ def test_each_limit_of_triangles_by_itself(unit_diagonal, device, rng):
     sizes = (row, diagnostics["whole"][:, 0], diagnostics["least"][:, 0], diagonal)
     expected = solve_triangular.lost_by(*sizes, diagnostics["columns_B"], diagnostics["columns_X"]) | (diagonal == 0)
     expected |= ~np.isfinite(np.hstack([diagnostics[name] for name in ("whole", "columns_B", "columns_X")])).all(axis=1)
-    plan = flags.of_triangles(count, columns, False, unit_diagonal, device.limits.texture_size)
+    plan = linear_batches.flags_of_triangles(count, columns, False, unit_diagonal, device.limits.texture_size)
     np.testing.assert_array_equal(judged_by(plan, diagnostics, device), expected)
     assert 0.1 < expected.mean() < 0.9
 
@@ -164,7 +164,7 @@ def test_each_limit_of_given_factors_by_itself(device, rng):
     far = ~acceptance.each_near_one(np.hstack([diagnostics[name] for name in names if name not in ("whole", "most_X")]))
     far |= diagnostics["diagonal"][:, 0] == 0
     far |= ~np.isfinite(np.hstack([diagnostics[name] for name in ("whole", "most_B", "most_X")])).all(axis=1)
-    plan = flags.of_triangles(count, 2, True, False, device.limits.texture_size)
+    plan = linear_batches.flags_of_triangles(count, 2, True, False, device.limits.texture_size)
     np.testing.assert_array_equal(judged_by(plan, diagnostics, device), far)
     assert 0.1 < far.mean() < 0.9
 

@@ -5,18 +5,21 @@
 Besides the diagnostics of the plan there are the extremes of the operands, which acceptance needs as well: for each
 matrix two numbers, the smallest nonzero magnitude and the largest one, of A's entries, and of the largest entries in
 B's columns. All of them are read back; or, if they are many and the device judges them itself, one number for each
-matrix, and the diagnostics of the rejected ones.
+matrix, and the diagnostics of the rejected ones. The host then judges these candidates by their diagnostics, as those
+of its own batches. So `flags` may miss no matrix; a few more do no harm.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from glla.operations.batches import flags, retry, stack
+from glla.operations import acceptance
+from glla.operations.acceptance import UNIT_ROUNDOFF
+from glla.operations.batches import retry, stack
 from glla.operations.linear import create, elementwise, fold, move
-from glla.operations.linear.view import View
+from glla.operations.linear.view import Over, View, laid
 from glla.operations.record import ACCEPTED, Array, Batch
-from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, texture
+from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, Uniform, texture
 from glla.passes.cache import cached_plan
 
 READ_WHOLE = 2**18
@@ -24,6 +27,9 @@ READ_WHOLE = 2**18
 
 SMALLEST = np.finfo(np.float32).smallest_subnormal
 """Smallest float32 above zero."""
+
+NARROWER = 0.98
+"""The device's limits relative to the host's, which sums in float64."""
 
 
 @cached_plan
@@ -35,7 +41,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     kept, and ``least_A``, ``most_A`` and so on, read back, if it has diagnostics, the least where it asks for them;
     ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
     operation asks for them. Where the device judges, diagnostics, extremes and norms stay there, but for the norms of a
-    ``system`` and lines that are kept, and ``flags`` are read, see `glla.operations.batches.flags`.
+    ``system`` and lines that are kept, and ``flags`` are read, see `flags`.
 
     `batch`: of the operation. `forms`: of the stacks, of one shape but for rows and columns, with their views
     (`Form.view`); in C order without. `options`: of the operation.
@@ -84,7 +90,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     read = [name for name in results if name not in ("matrices", "largest")]
     if judged:
         norms = "norms" in watched and judged != "system"  # of systems they are results
-        judge = flags.plan(judged, norms, lines, "B" in slots, bool(options.get("equilibrate", True)), size)
+        judge = flags(judged, norms, lines, "B" in slots, bool(options.get("equilibrate", True)), size)
         given = {sampler: results[name] for sampler, name in SAMPLERS.items() if sampler in judge.operands}
         made_there = draft.call("flags", judge, **given)
         wanted = ("line", "norms") if judged == "system" else ("line",)
@@ -184,3 +190,76 @@ def extremes(least: Array, most: Array, count: int) -> Array:
     low, high = least.reshape(-1)[:count], most.reshape(-1)[:count]
     low = np.where(high == 0, SMALLEST, low)
     return np.stack([low, high], axis=1)[:, np.newaxis]
+
+
+# -- candidates for rejection ------------------------------------------------------------------------------------------
+
+
+@cached_plan
+def flags(
+    judged: str, norms: bool, lines: tuple[int, int, int], right_sides: bool, equilibrated: bool, texture_size: int
+) -> Plan:
+    """Plan that flags candidates for rejection in a batch: 1 for each of them, ``flags``. See ``stack/flag.frag``.
+
+    Of determinants it gives ``turns``, too: the share of scaling and exchanges in each, in one number.
+
+    `judged` ("system", "definite", "factors", "determinant"): whether diagnostics are those of systems and their PLU
+    factors, of Cholesky factors, made or given, or of determinants. `norms`: whether norms must be finite. `lines`:
+    matrices, lines of diagnostics of each, and their length. `right_sides`, `equilibrated`: whether there is a B, and
+    whether A was equilibrated.
+    """
+    (count, number, order), turns = lines, judged == "determinant"
+    names = ["F", "M_A", *(["L_A"] if judged != "definite" else []), *(["L_B", "M_B"] if right_sides else [])]
+    names += ["N_A", "N_X"] if norms else []
+    draft = Draft("flags")
+    one = View.of((count,))
+    operands = {
+        name: draft.operand(name, (View.of(lines) if name == "F" else one).storage(texture_size)) for name in names
+    }
+    defines = {
+        "SYSTEM": int(turns or judged == "system"),
+        "TURNS": int(turns),
+        "LINES": number,
+        "RANGE_A": int("L_A" in names),
+        "EQUILIBRATED": int(equilibrated),
+        "RIGHT_SIDES": int(right_sides),
+        "NORMS": int("N_A" in names),
+    }
+    most = NARROWER * acceptance.CHECK_PIVOTS_ABOVE_IN_BATCHES * (stack.BATCH_PROBES / order) ** 0.5 / UNIT_ROUNDOFF
+    limits = (NARROWER * acceptance.allowed_growth(order), acceptance.SMALL / NARROWER, most, 2.0**-acceptance.NEAR_ONE)
+    over = Over((count,), texture_size)
+    results = {
+        name: draft.slot(name, laid((count,), "float32", texture_size)) for name in ("flags", *["turns"] * turns)
+    }
+    draft.draw(
+        "stack/flag",
+        operands,
+        tuple(results.values()),
+        {**over.uniforms, "order": order, "limits": limits},
+        {**defines, **over.defines},
+    )
+    return draft.plan(results, flops=8 * count * number * order)
+
+
+@cached_plan
+def flags_of_triangles(count: int, columns: int, factors: bool, unit_diagonal: bool, texture_size: int) -> Plan:
+    """The same plan for batches of triangular systems. See ``stack/flag_triangles.frag``.
+
+    `count`, `columns`: matrices, and columns of B. `factors`: whether they are solved with packed factors, or with one
+    triangle. `unit_diagonal`: whether that has a diagonal of ones.
+    """
+    draft, one, each = Draft("flags"), View.of((count,)), View.of((count, columns))
+    names = ["whole", "least", *(["diagonal"] if not unit_diagonal else [])]
+    if factors:
+        names += ["most", "least_B", "most_B", "most_X"]
+        uniforms: dict[str, Uniform] = {"limits": (2.0**-acceptance.NEAR_ONE, 2.0**acceptance.NEAR_ONE)}
+    else:
+        names += [*(["row"] if not unit_diagonal else []), "columns_B", "columns_X"]
+        uniforms = {"limits": (acceptance.TINY, acceptance.NORMAL), "columns": columns}
+    operands = {
+        name: draft.operand(name, (each if name.startswith("columns") else one).storage(texture_size)) for name in names
+    }
+    over, result = Over((count,), texture_size), draft.slot("flags", laid((count,), "float32", texture_size))
+    defines = {"FACTORS": int(factors), "UNIT": int(unit_diagonal), **over.defines}
+    draft.draw("stack/flag_triangles", operands, result, {**over.uniforms, **uniforms}, defines)
+    return draft.plan({"flags": result}, flops=8 * count * (columns + 4))

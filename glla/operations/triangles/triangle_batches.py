@@ -5,14 +5,14 @@
 
 The substitutions are those of a batch from the host, see `glla.operations.elimination.plu_batches.substitute`. From the
 diagnostics the host finds the matrices that failed at float32's limits. Diagnostics of large batches stay on the
-device, which finds the matrices that may have failed: see `glla.operations.batches.flags`.
+device, which finds the matrices that may have failed: see `glla.operations.batches.linear_batches.flags`.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from glla.operations.batches import flags, linear_batches
+from glla.operations.batches import linear_batches
 from glla.operations.batches.linear_batches import extremes_of, read_diagnostics, taken
 from glla.operations.elimination import plu_batches
 from glla.operations.linear import create, elementwise, fold, move
@@ -59,7 +59,7 @@ def with_triangles(
         add_diagnostic("diagonal", t, _diagonal(a), "min_magnitude", (-1,))
     add_diagnostic("columns_B", right, b, "max_magnitude", (-2,))
     add_diagnostic("columns_X", x, View.of((count, n, columns)), "max_magnitude", (-2,))
-    judge = flags.of_triangles(count, columns, False, unit_diagonal, size)
+    judge = linear_batches.flags_of_triangles(count, columns, False, unit_diagonal, size)
     return _with_diagnostics(draft, x, diagnostics, count * (len(diagnostics) + 2 * columns - 2), judge)
 
 
@@ -95,7 +95,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
         diagnostics |= {f"{end}_{name}": ends[end] for end in ("least", "most")}
     add_diagnostic("diagonal", lu, _diagonal(a), "min_magnitude", (-1,))
     add_diagnostic("most_X", x, solutions, "max_magnitude", (-2, -1))
-    judge = flags.of_triangles(count, columns, True, False, size)
+    judge = linear_batches.flags_of_triangles(count, columns, True, False, size)
     solved = ordered(x, solutions) if transposed else x
     return _with_diagnostics(draft, solved, diagnostics, count * len(diagnostics), judge)
 
