@@ -228,8 +228,9 @@ PARAMETERS_OF = {
     ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
     ("blocks", "gather"): {"source": [(5, 7)]},
     ("inv3", "formula"): {"count": [7], "texture_size": [16], "way": ["adjugate", "adjugate_fused"]},
-    ("flags", "plan"): {"judged": ["system", "definite", "factors", "determinant"], "lines": [(7, 4, 2)]},
-    ("flags", "of_triangles"): {"count": [7]},
+    ("linear_batches", "extremes_of"): {"a": [View.of((3, 4, 4))]},
+    ("linear_batches", "flags"): {"judged": ["system", "definite", "factors", "determinant"], "lines": [(7, 4, 2)]},
+    ("linear_batches", "flags_of_triangles"): {"count": [7]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
 }
 
@@ -504,7 +505,7 @@ def test_shaders_begin_with_their_headers():
 
 
 def test_every_plan_keeps_the_rules_and_every_shader_is_drawn_by_one():
-    plans = [plan for kernel in (*KERNELS, "flags") for plan in plans_of_kernel(kernel)]
+    plans = [plan for kernel in (*KERNELS, "linear_batches") for plan in plans_of_kernel(kernel)]
     plans += plans_of_wrapped() + plans_of_sparse()
     plans += [plan for name in OPERATIONS for plan in plans_of_record(name)]
     for plan in dict.fromkeys(plans):

@@ -96,11 +96,8 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 def raised(arrays: Sequence[Any], ndim: int) -> list[Any]:
     """Arrays with at least as many dimensions, new ones in front, as `numpy.atleast_2d` has it."""
-    return [_raised(one if hasattr(one, "reshape") else np.asarray(one), ndim) for one in arrays]
-
-
-def _raised(array: Any, ndim: int) -> Any:
-    return array if array.ndim >= ndim else array.reshape((1,) * (ndim - array.ndim) + array.shape)
+    found = [one if hasattr(one, "reshape") else np.asarray(one) for one in arrays]
+    return [one if one.ndim >= ndim else one.reshape((1,) * (ndim - one.ndim) + one.shape) for one in found]
 
 
 # -- moving -----------------------------------------------------------------------------------------------------------

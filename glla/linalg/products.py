@@ -114,18 +114,15 @@ def beside_an_array(
         one.value.packed if isinstance(one, Array) else packs(one.shape, "float32", target) for one in (left, right)
     )
     if not matrices or 0 in (*a.shape, *b.shape) or left.shape[1] != right.shape[0]:
-        first, second = (
-            one.value if isinstance(one, Array) else from_array(_wrapped(one) if stacks else one, target)
+        first, second = (  # a matrix of the host beside a stack is a stack of one, which is not packed
+            one.value
+            if isinstance(one, Array)
+            else from_array(one[np.newaxis] if stacks and one.ndim == 2 else one, target)
             for one in (a, b)
         )
         return Array._of(arithmetic.product("matmul", first, second, variant=variant))
     product: Array = _run(target, left, right, variant, **options)
     return product if a.ndim == b.ndim == 2 else product.reshape((*a.shape[:-1], *b.shape[1:]))
-
-
-def _wrapped(a: Float32) -> Float32:
-    """See a matrix that is beside a stack as a stack of one, which is not packed."""
-    return a[np.newaxis] if a.ndim == 2 else a
 
 
 def _run(device: Device, a: Float32 | Array, b: Float32 | Array, variant: str | None, **options: Any) -> Any:

@@ -232,11 +232,6 @@ class Batch:
     modes: Mapping[str, Batch] = field(default_factory=dict)
 
 
-def first_result(forms: Forms, results: Mapping[str, Array]) -> Any:
-    """Value of an operation whose device plan has one result of note, the first."""
-    return next(iter(results.values()))
-
-
 @dataclass(frozen=True, eq=False)
 class Taken:
     """How a call takes its operands."""
@@ -269,7 +264,7 @@ class Trial:
     # (forms, results of `device_plan` as arrays) -> the value of the public function, or its judge's input instead.
     # A result that is a packed matrix comes as a matrix, any other as texels; by default its first result. None where
     # `device_plan` is not all of it: then the public function is compared
-    values: Callable[[Forms, Mapping[str, Array]], Any] | None = first_result
+    values: Callable[[Forms, Mapping[str, Array]], Any] | None = lambda forms, results: next(iter(results.values()))
     # (forms) -> operands of `device_plan` that `example` does not make, by name, as texels
     aside: Callable[[Forms], Mapping[str, Array]] = lambda forms: {}
     # (device plan, limits, arrays of `example`) -> texels of its operands by name, where they are no packed matrices

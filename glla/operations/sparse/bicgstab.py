@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from glla.operations.sparse.krylov import TEXEL, Taken, applied, copied, dots, operator, zeros
+from glla.operations.sparse.krylov import TEXEL, applied, copied, dots, operator, zeros
 from glla.operations.sparse.layout import vector
 from glla.passes import Draft, Limits, Plan
 from glla.passes.cache import cached_plan
@@ -35,15 +35,15 @@ def turn(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
     storage = vector(n, limits)
     x, r, p, v = (draft.operand(name, storage) for name in CARRIED[:-1])
     before, shadow, bound = draft.operand("K", TEXEL), draft.operand("shadow", storage), draft.operand("bound", TEXEL)
-    taken_a, taken_m = operator(draft, "A", a), operator(draft, "M", m) if m is not None else None
+    taken_a, taken_m = operator(draft, "A", a), operator(draft, "M", m)
     direction = draft.slot("p'", storage)
     draft.draw("krylov/bicgstab_direction", {"r": r, "p": p, "v": v, "K": before}, direction)
-    along = _conditioned(draft, taken_m, "M p", direction)
+    along = applied(draft, "M p", taken_m, direction)
     image = applied(draft, "A M p", taken_a, along)
     length = _scalars(draft, 1, dots(draft, "v", [(shadow, image)], limits), {"before": before})
     s = draft.slot("s", storage)
     draft.draw("krylov/bicgstab_half", {"r": r, "v": image, "K": length}, s)
-    z = _conditioned(draft, taken_m, "M s", s)
+    z = applied(draft, "M s", taken_m, s)
     t = applied(draft, "A M s", taken_a, z)
     sums = dots(draft, "t", [(t, s), (t, t), (s, s)], limits)
     lengths = _scalars(draft, 2, sums, {"before": length, "bound": bound})
@@ -53,10 +53,6 @@ def turn(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
     k = _scalars(draft, 3, sums, {"before": lengths, "bound": bound})
     results = {"x": new[0], "r": new[1], "p": direction, "v": image, "K": k, "state": "state"}
     return draft.plan(results, 2 * a.flops + (2 * m.flops if m is not None else 0) + 24 * n).flat
-
-
-def _conditioned(draft: Draft, m: Taken | None, words: str, vector_: str) -> str:
-    return vector_ if m is None else applied(draft, words, m, vector_)
 
 
 def _scalars(draft: Draft, part: int, sums: str, inputs: dict[str, str]) -> str:

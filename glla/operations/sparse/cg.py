@@ -56,17 +56,17 @@ def begin(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "me
     b = draft.operand("b", vector(n, limits))
     bound = draft.operand("bound", TEXEL)
     taken_a = operator(draft, "A", a) if variant == "merged" else None
-    taken_m = operator(draft, "M", m) if m is not None else None
+    taken_m = operator(draft, "M", m)
     nothing = zeros(draft, "zeros", vector(n, limits))
     r = copied(draft, "r", b, nothing)
-    u = applied(draft, "M r", taken_m, r) if taken_m is not None else r
+    u = applied(draft, "M r", taken_m, r)
     results = {"x": nothing, "r": r, "p": u}
     pairs = [(r, u), (r, u), (r, r)]
     if taken_a is not None:
         w = applied(draft, "A u", taken_a, u)
         pairs[1] = (w, u)
         results |= {"p": nothing, "s": nothing, "w": w}
-        if taken_m is not None:
+        if m is not None:
             results["u"] = u
     _scalars(draft, dots(draft, "r", pairs, limits), bound, {"MERGED": int(taken_a is not None), "FIRST": 1})
     return draft.plan({**results, "K": "K", "state": "state"}, 8 * n).flat
@@ -85,7 +85,7 @@ def turn(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "mer
     old = {name: draft.operand(name, TEXEL if name == "K" else storage) for name in names}
     bound = draft.operand("bound", TEXEL)
     taken_a = operator(draft, "A", a)
-    taken_m = operator(draft, "M", m) if m is not None else None
+    taken_m = operator(draft, "M", m)
     if variant == "classic":
         results = _classic(draft, old, bound, taken_a, taken_m, limits)
     else:
@@ -93,23 +93,21 @@ def turn(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "mer
     return draft.plan({**results, "state": "state"}, a.flops + (m.flops if m is not None else 0) + 14 * n).flat
 
 
-def _merged(draft: Draft, old: dict[str, str], bound: str, a: Taken, m: Taken | None, limits: Limits) -> dict[str, str]:
+def _merged(draft: Draft, old: dict[str, str], bound: str, a: Taken, m: Taken, limits: Limits) -> dict[str, str]:
     new = {name: draft.slot(f"{name}'", draft.slots[old[name]]) for name in ("p", "s", "x", "r")}
     draft.draw(
-        "krylov/cg_merged", old, tuple(new.values()), defines={"PRECONDITIONED": int(m is not None), **sampled(limits)}
+        "krylov/cg_merged", old, tuple(new.values()), defines={"PRECONDITIONED": int("u" in old), **sampled(limits)}
     )
-    u = new["r"]
-    if m is not None:
-        u = new["u"] = applied(draft, "M r", m, new["r"])
+    u = applied(draft, "M r", m, new["r"])
+    if "u" in old:
+        new["u"] = u
     new["w"] = applied(draft, "A u", a, u)
     sums = dots(draft, "r", [(new["r"], u), (new["w"], u), (new["r"], new["r"])], limits)
     _scalars(draft, sums, bound, {"MERGED": 1}, old["K"])
     return {**new, "K": "K'"}
 
 
-def _classic(
-    draft: Draft, old: dict[str, str], bound: str, a: Taken, m: Taken | None, limits: Limits
-) -> dict[str, str]:
+def _classic(draft: Draft, old: dict[str, str], bound: str, a: Taken, m: Taken, limits: Limits) -> dict[str, str]:
     q = applied(draft, "A p", a, old["p"])
     length = draft.slot("length", TEXEL)
     sums = dots(draft, "p", [(old["p"], q)], limits)
@@ -117,7 +115,7 @@ def _classic(
     new = {name: draft.slot(f"{name}'", draft.slots[old[name]]) for name in ("x", "r")}
     inputs = {"x": old["x"], "r": old["r"], "p": old["p"], "q": q, "K": length}
     draft.draw("krylov/cg_step", inputs, tuple(new.values()), defines=sampled(limits))
-    u = new["r"] if m is None else applied(draft, "M r", m, new["r"])
+    u = applied(draft, "M r", m, new["r"])
     sums = dots(draft, "r", [(new["r"], u), (new["r"], u), (new["r"], new["r"])], limits)
     _scalars(draft, sums, bound, {"MERGED": 0}, length)
     new["p"] = draft.slot("p'", draft.slots[old["p"]])

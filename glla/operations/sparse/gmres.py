@@ -43,7 +43,7 @@ def cycle(a: Plan, m: Plan | None, n: int, limits: Limits, *, steps: int) -> Pla
     draft, storage = Draft(f"gmres({steps})"), vector(n, limits)
     x, rhs = draft.operand("x", storage), draft.operand("rhs", storage)
     bound, last = draft.operand("bound", TEXEL), draft.operand("last", TEXEL)
-    taken_a, taken_m = operator(draft, "A", a), operator(draft, "M", m) if m is not None else None
+    taken_a, taken_m = operator(draft, "A", a), operator(draft, "M", m)
     r = draft.slot("r", storage)
     draft.draw("krylov/residual", {"b": rhs, "q": applied(draft, "A x", taken_a, x)}, r)
     start = _norm(draft, "r", r, limits)
@@ -51,8 +51,7 @@ def cycle(a: Plan, m: Plan | None, n: int, limits: Limits, *, steps: int) -> Pla
     tables = PingPong(draft, "table", Storage(steps + 1, steps), "")
     for step in range(steps):
         with draft.scope("step", step):
-            along = basis[-1] if taken_m is None else applied(draft, "M v", taken_m, basis[-1])
-            w = applied(draft, "A v", taken_a, along)
+            w = applied(draft, "A v", taken_a, applied(draft, "M v", taken_m, basis[-1]))
             sides = []
             for turn in (1, 2):
                 w, side = _orthogonal(draft, f"{step} {turn}", w, basis, limits)
@@ -69,7 +68,7 @@ def cycle(a: Plan, m: Plan | None, n: int, limits: Limits, *, steps: int) -> Pla
     y, states = draft.slot("y", Storage(1, steps)), draft.slot("state", Storage(1, steps))
     inputs = {"table": table, "start": start, "last": last, "bound": bound}
     draft.draw("krylov/gmres_solve", inputs, (y, states), defines={"STEPS": steps})
-    if taken_m is None:
+    if m is None:
         new = _combined(draft, "x'", x, basis, y)
     else:
         inside = _combined(draft, "z", zeros(draft, "nothing", storage), basis, y)

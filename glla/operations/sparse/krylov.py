@@ -19,12 +19,14 @@ BLOCK_OF_MANY, MANY = 4, 1 << 16
 """Side of the first block in software for so many texels: llvmpipe has a thread for 64 x 64 texels of the sums, and by
 blocks of 16 those of 512 x 512 texels would all be one thread's."""
 
-Taken = tuple[Plan, dict[str, str]]
-"""The plan of an operator, and the slots of its textures."""
+Taken = tuple[Plan | None, dict[str, str]]
+"""The plan of an operator, None for the identity, and the slots of its textures."""
 
 
-def operator(draft: Draft, name: str, plan: Plan) -> Taken:
+def operator(draft: Draft, name: str, plan: Plan | None) -> Taken:
     """Add the textures of an operator: all operands of its plan but ``x``, called ``name.operand``."""
+    if plan is None:
+        return None, {}
     if "x" not in plan.operands or "y" not in plan.results:
         raise PlanError(f"krylov: the plan of an operator has an operand x and a result y, got {plan.operation}")
     slots = {one: draft.operand(f"{name}.{one}", plan.slots[one]) for one in plan.operands if one != "x"}
@@ -34,7 +36,7 @@ def operator(draft: Draft, name: str, plan: Plan) -> Taken:
 def applied(draft: Draft, words: str, taken: Taken, x: str) -> str:
     """Add an operator's product with a vector; give the slot of the result."""
     plan, slots = taken
-    return draft.call(words, plan, x=x, **slots)["y"]
+    return x if plan is None else draft.call(words, plan, x=x, **slots)["y"]
 
 
 def sampled(limits: Limits) -> dict[str, Define]:

@@ -385,16 +385,11 @@ def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
         uniforms=frozenset(n for n, kind in declared.items() if "sampler" not in kind),
         blocks=frozenset(match[1] for text in active for match in _BLOCK.finditer(text)),
         outputs=tuple(n for _, n, _ in outputs),
-        integers=frozenset(n for _, n, kind in outputs if _is_integer(kind))
+        integers=frozenset(n for _, n, kind in outputs if kind == "int" or kind.startswith("ivec"))
         | frozenset(n for n, kind in declared.items() if kind == "isampler2D"),
         buffers=frozenset(n for n, kind in declared.items() if kind == "samplerBuffer"),
         refusals=tuple(dict.fromkeys(match[1].strip() for text in active for match in _ERROR.finditer(text))),
     )
-
-
-def _is_integer(kind: str) -> bool:
-    """Whether a type of GLSL is int or a vector of them."""
-    return kind == "int" or kind.startswith("ivec")
 
 
 def _derivation(name: str) -> tuple[str, str]:
