@@ -156,17 +156,10 @@ def matmul(
             _stream(device, a, b, out, tiling, watch)
             return tiling
         except OutOfMemoryError as error:
-            tiling = _smaller(shape, tiling, device, variant, error)
-
-
-def _smaller(
-    shape: tuple[int, int, int], tiling: Tiling, device: Device, variant: str | None, error: OutOfMemoryError
-) -> Tiling:
-    """Tiles that take half as much; if there are none, the error that asks for them is raised."""
-    try:
-        return choose(KERNEL, *shape, device.limits, tiling.nbytes // 2, variant)
-    except OutOfMemoryError:
-        raise error from None
+            try:
+                tiling = choose(KERNEL, *shape, device.limits, tiling.nbytes // 2, variant)  # that take half as much
+            except OutOfMemoryError:
+                raise error from None
 
 
 def _stream(device: Device, a: Float32, b: Float32, out: Float32, tiling: Tiling, watch: Watch) -> None:
