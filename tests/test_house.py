@@ -219,7 +219,7 @@ COUNTS = [
     room("passes", 3183, 3800),
     room("display", 1220, 1000),
     room("array", 2903, 2800),
-    room("interop", 1786, 1800),
+    room("interop", 1754, 1800),
     room("testing", 2021, 2100),
     room("queue", 1835, 1750),
     room("sparse", 1564, 1530),
