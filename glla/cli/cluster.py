@@ -131,7 +131,7 @@ def _predict(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    from glla.cluster.bench import bench, own_share
+    from glla.cluster.bench import bench
     from glla.lab.cluster import together
 
     if any(path.suffix != ".json" for path in options.out):
@@ -145,9 +145,8 @@ def _bench(options: argparse.Namespace) -> int:
             first = grid.rank == 0
             for path in options.out if first else ():
                 check_writable(path)
-            with own_share(grid):
-                say = print if first and not options.json else _say_nothing
-                found = bench(grid, options.size, options.nb, options.variant, say)
+            say = print if first and not options.json else _say_nothing
+            found = bench(grid, options.size, options.nb, options.variant, say)
             if first and options.json:
                 print(document(options, None, found))
             for path in options.out if first else ():

@@ -121,6 +121,14 @@ class Place:
         P, Q = self.layout.grid
         return panel % P, panel % Q
 
+    def block_rows(self, panel: int) -> slice:
+        """Its local rows of a diagonal block; none if another process row has it."""
+        return slice(*(self.layout.rows_below(k, self.p) for k in self.layout.span(panel)))
+
+    def block_columns(self, panel: int) -> slice:
+        """Its local columns of a panel; none if another process column has it."""
+        return slice(*(self.layout.columns_below(k, self.q) for k in self.layout.span(panel)))
+
 
 @dataclass(frozen=True)
 class PLU(Place):
@@ -148,18 +156,17 @@ class PLU(Place):
         below, right = self.layout.rows_from(stop, self.p), self.layout.columns_from(stop, self.q)
         return stop - start, below, right, self.layout.columns_below(start, self.q)
 
-    def candidates(self, panel: int, p: int) -> int:
-        """Count the rows that process row `p` offers: b, or all if it has fewer."""
-        start, stop = self.layout.span(panel)
-        return min(stop - start, self.layout.rows_from(start, p))
+    def next_width(self, panel: int) -> int:
+        """Columns of the next panel, if this process column has it, else 0."""
+        mine = panel + 1 < self.layout.panels and self.owner(panel + 1)[1] == self.q
+        return self.layout.width(panel + 1) if mine else 0
 
-    def offered(self, panel: int, rank: int | None = None) -> int:
-        """Count the rows that a rank, including its subtree, offers to its parent: b at most."""
+    def _offered(self, panel: int, rank: int | None) -> int:
+        """Count the rows that a rank (None: this one), including its subtree, offers to its parent: b at most."""
         p = self.p if rank is None else rank // self.layout.grid[1]
-        start, stop = self.layout.span(panel)
         there = Place(self.layout, p, self.q)
-        below = sum(self.offered(panel, child) for child in there.in_column(self.owner(panel)[0]).children)
-        return min(stop - start, self.candidates(panel, p) + below)
+        below = sum(self._offered(panel, child) for child in there.in_column(self.owner(panel)[0]).children)
+        return min(self.layout.width(panel), self.layout.rows_from(self.layout.span(panel)[0], p) + below)
 
     def panel(self, panel: int) -> Iterator[Step]:
         """Find the pivots of a panel, and compute L."""
@@ -175,7 +182,8 @@ class PLU(Place):
         if variant == "tournament":
             yield Work(panel, "candidates", flop=rows * b * b)
             match = Work(panel, "match", flop=2 * b**3)
-            yield from reduction(at, panel, "candidates", lambda child: self._offer(panel, child), match)
+            row = FLOAT * b + INDEX
+            yield from reduction(at, panel, "candidates", lambda child: row * self._offered(panel, child), match)
         elif variant == "partial":
             for p in range(self.layout.grid[0]) if self.p == pk else ():
                 if p != pk and (more := self.layout.rows_from(start, p)):
@@ -210,10 +218,6 @@ class PLU(Place):
                 yield Work(panel, "cut factors", peer=p)
                 yield Send(panel, "factors", self.rank_of(p, self.q), FLOAT * rows * b)
 
-    def _offer(self, panel: int, rank: int | None) -> int:
-        start, stop = self.layout.span(panel)
-        return self.offered(panel, rank) * (FLOAT * (stop - start) + INDEX)
-
     def _spread(self, panel: int) -> int:
         """Bytes of a panel of L, with the pivots, and with the diagonal block for processes that compute U."""
         b, below, _, _ = self.sizes(panel)
@@ -243,11 +247,8 @@ class PLU(Place):
     def update(self, panel: int) -> Iterator[Step]:
         """Queue the product, the columns of the next panel first."""
         b, below, right, _ = self.sizes(panel)
-        first = 0
-        follows = panel + 1 < self.layout.panels
-        if follows and self.owner(panel + 1)[1] == self.q:
-            start, stop = self.layout.span(panel + 1)
-            first = stop - start
+        follows, first = panel + 1 < self.layout.panels, self.next_width(panel)
+        if first:
             bus = FLOAT * (2 * below * first + b * (below + right))
             yield Work(panel, "update panel", flop=2 * below * b * first, bus=bus, engine=True)
         bus = 0 if first else FLOAT * b * (below + right)
@@ -292,10 +293,8 @@ class ColumnPLU(PLU):
     def update(self, panel: int) -> Iterator[Step]:
         """Queue the product, the columns of the next panel first; store L and U, and find the next panel's pivots."""
         b, below, right, left = self.sizes(panel)
-        follows, first = panel + 1 < self.layout.panels, 0
-        if follows and self.owner(panel + 1)[1] == self.q:
-            start, stop = self.layout.span(panel + 1)
-            first = stop - start
+        follows, first = panel + 1 < self.layout.panels, self.next_width(panel)
+        if first:
             yield Work(panel, "update panel", flop=2 * below * b * first, bus=FLOAT * below * first, engine=True)
         yield Work(panel, "update rest", flop=2 * below * b * (right - first), engine=True)
         own = b * (below + b) if self.q == self.owner(panel)[1] else 0
@@ -421,7 +420,7 @@ class Gather(Place):
             yield from broadcast(self.in_grid(self.root), 0, "whole", m * n * self.itemsize)
 
     def _nbytes(self, rank: int) -> int:
-        m, n = self.layout.local_shape(*process(self.layout, rank))
+        m, n = self.layout.local_shape(*divmod(rank, self.layout.grid[1]))
         return m * n * self.itemsize
 
 
@@ -438,11 +437,6 @@ class Scatter(Gather):
                 yield Send(0, "whole", rank, nbytes)
         if self.rank != self.root and (nbytes := self._nbytes(self.rank)):
             yield Receive(0, "whole", self.root, nbytes)
-
-
-def process(layout: Layout, rank: int) -> tuple[int, int]:
-    """Process of a rank, in row-major order."""
-    return divmod(rank, layout.grid[1])
 
 
 OPERATIONS = ("plu", "matmul", "solve")
@@ -513,16 +507,12 @@ def plan(
 
     def steps(p: int, q: int) -> Iterator[Step]:
         if operation == "matmul":
-            return Product(layout, p, q, n).steps()
-        return _factored(layout, p, q, variant, look_ahead, columns if operation == "solve" else None)
+            yield from Product(layout, p, q, n).steps()
+        else:
+            yield from factorisation(layout, p, q, variant, look_ahead).steps()
+        for lower in (True, False) if operation == "solve" else ():
+            yield from Substitution(layout, p, q, columns, lower).steps()
 
     how = "" if operation == "matmul" else f", {variant} pivoting{', look-ahead' if look_ahead else ''}"
     title = f"{operation} of {n} x {n} in blocks of {nb} on {P} x {Q} processes{how}"
     return Schedule(title, layout.grid, tuple(tuple(steps(p, q)) for p in range(P) for q in range(Q)))
-
-
-def _factored(layout: Layout, p: int, q: int, variant: str, look_ahead: bool, columns: int | None) -> Iterator[Step]:
-    yield from factorisation(layout, p, q, variant, look_ahead).steps()
-    if columns is not None:
-        yield from Substitution(layout, p, q, columns, lower=True).steps()
-        yield from Substitution(layout, p, q, columns, lower=False).steps()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, fields
-from importlib.util import find_spec
+from dataclasses import asdict
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -21,17 +19,15 @@ from glla.cluster.grids import DistributedMatrix, Grid
 from glla.cluster.lapack import permutation, pivoted, pivoted_columns, solve_lower
 from glla.cluster.layout import Layout
 from glla.cluster.linalg import lu_factor, matmul, solve
-from glla.cluster.messages import Alone, Channel
+from glla.cluster.messages import Channel, Communicator
 from glla.cluster.model import Parameters, predict, simulate
 from glla.cluster.steps import Receive, Send
 from glla.gl.clock import clock
+from glla.hybrid.cores import own_cores
 from glla.operations.acceptance import UNIT_ROUNDOFF
 
 BIG = 1 << 22
 """Bytes of the message that measures the network's bandwidth."""
-
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-"""Environment variables that set the number of BLAS threads."""
 
 STRIP = 1024
 """Rows that are converted to float64 at a time."""
@@ -68,39 +64,21 @@ def measure(grid: Grid, n: int, nb: int) -> Parameters:
     """
     with grid.operation():
         latency, big = (_ping(grid, 8), _ping(grid, BIG)) if grid.size > 1 else (0.0, 1e-12)
-        times = _measured_columns(grid, n, nb) if grid.shape[0] == 1 else _measured_blocks(grid, n, nb)
-        names = [field.name for field in fields(_Times)]
-        own = np.array([latency, big, *(getattr(times, name) for name in names)])
-        latency, big, *slowest = grid.total(own, largest=True).tolist()
-    found = _Times(*slowest)
-    return Parameters(
-        latency=latency,
-        network=BIG / max(big - latency, 1e-12),
-        rate=1 / found.product,
-        panel_rate=1 / found.panel,
-        triangle_rate=1 / found.triangle,
-        bus=1 / found.byte if found.byte else float("inf"),
-        memory=1 / found.copied if found.copied else float("inf"),
-        step=found.step,
-        issue=found.issue,
-    )
+        measured = _measured_columns if grid.shape[0] == 1 else _measured_blocks
+        seconds = {"latency": latency, "network": big, **measured(grid, n, nb)}
+        slowest = grid.total(np.array(list(seconds.values())), largest=True).tolist()
+    found = dict(zip(seconds, slowest, strict=True))
+    found["network"] = max(found["network"] - found["latency"], 1e-12) / BIG
+    per_second = {name: 1 / value if value else inf for name, value in found.items() if name not in SECONDS}
+    return Parameters(**(found | per_second))
 
 
-@dataclass(frozen=True)
-class _Times:
-    """Seconds per operation of products, panels and triangles, per byte on the bus and in memory, and per step."""
-
-    product: float
-    panel: float
-    triangle: float
-    byte: float
-    copied: float = 0.0
-    step: float = 0.0
-    issue: float = 0.0
+SECONDS = ("latency", "step", "issue")
+"""Parameters in seconds; the others are amounts per second."""
 
 
-def _measured_columns(grid: Grid, n: int, nb: int) -> _Times:
-    """Measure with one process row. Sizes are those of a matrix of which a quarter is factored, which is typical."""
+def _measured_columns(grid: Grid, n: int, nb: int) -> dict[str, float]:
+    """Seconds per operation, byte and step, with one process row, of a matrix of which a quarter is factored."""
     P, Q = grid.shape
     rows, columns = (max(nb, 3 * n // (4 * each) // 2 * 2) for each in (P, Q))
     rng, engine, b = np.random.default_rng(grid.rank), grid.engine, nb
@@ -131,15 +109,15 @@ def _measured_columns(grid: Grid, n: int, nb: int) -> _Times:
 
     copied = _best(stored) / (4 * b * (2 * half + rows))
     issue = _best(lambda: _issued(engine, b)) / ISSUED if engine.asynchronous else 0.0
-    return _Times(
-        product=product / (2 * rows * b * columns),
-        panel=_best(lambda: _panel_by_columns(panel)) / (rows * b * b),
-        triangle=triangle / (b * b * columns),
-        byte=byte,
-        copied=copied,
-        step=_best(_steps_alone) / STEPS_ALONE,
-        issue=max(0.0, issue - 4 * b**3 * product / (2 * rows * b * columns)),
-    )
+    return {
+        "rate": product / (2 * rows * b * columns),
+        "panel_rate": _best(lambda: _panel_by_columns(panel)) / (rows * b * b),
+        "triangle_rate": triangle / (b * b * columns),
+        "bus": byte,
+        "memory": copied,
+        "step": _best(_steps_alone) / STEPS_ALONE,
+        "issue": max(0.0, issue - 4 * b**3 * product / (2 * rows * b * columns)),
+    }
 
 
 QUEUED = 4
@@ -167,10 +145,10 @@ def _steps_alone() -> None:
     """Factor a matrix so small that only the overhead of its steps counts."""
     steps = ColumnPLU(Layout((64, 64), 2, (1, 1)), 0, 0, look_ahead=False)
     actor = ColumnFactoring(steps, np.eye(64, dtype=np.float32), Host())
-    execute(Channel(Alone(), 1, 1), steps.steps(), actor)
+    execute(Channel(Communicator(), 1, 1), steps.steps(), actor)
 
 
-def _measured_blocks(grid: Grid, n: int, nb: int) -> _Times:
+def _measured_blocks(grid: Grid, n: int, nb: int) -> dict[str, float]:
     P, Q = grid.shape
     rows, columns = max(nb, n // P), max(nb, n // Q)
     rng = np.random.default_rng(grid.rank)
@@ -186,12 +164,12 @@ def _measured_blocks(grid: Grid, n: int, nb: int) -> _Times:
     product = _best(update)
     byte = _best(lambda: part.rows(wanted).result()) / (4 * nb * columns) if grid.engine.asynchronous else 0.0
     product = max(product - (left.nbytes + right.nbytes) * byte, product / 8)  # without their transfer to the engine
-    return _Times(
-        product=product / (2 * rows * nb * columns),
-        panel=_best(lambda: _panel(left)) / (rows * nb * nb),
-        triangle=_best(lambda: _triangle(left[:nb], right)) / (nb * nb * columns),
-        byte=byte,
-    )
+    return {
+        "rate": product / (2 * rows * nb * columns),
+        "panel_rate": _best(lambda: _panel(left)) / (rows * nb * nb),
+        "triangle_rate": _best(lambda: _triangle(left[:nb], right)) / (nb * nb * columns),
+        "bus": byte,
+    }
 
 
 def _panel(values: NDArray[np.float32]) -> None:
@@ -246,27 +224,6 @@ def send_all(grid: Grid, n: int, nb: int, variant: str = "tournament") -> None:
                 grid.channel.receive(grid.channel.expect(step.name, step.nbytes, step.source), step.name, step.source)
 
 
-def own_share(grid: Grid) -> AbstractContextManager[Any]:
-    """Limit BLAS to each rank's share of the machine's cores; otherwise each rank would use all of them.
-
-    Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before the start. A value that the user has set is
-    kept.
-    """
-    if find_spec("threadpoolctl") is None or any(name in os.environ for name in THREADS):
-        return nullcontext()
-    import scipy.linalg  # noqa: F401  # has its own BLAS, which must be loaded to be limited
-    from threadpoolctl import threadpool_limits
-
-    limited: AbstractContextManager[Any]
-    limited = threadpool_limits(max(1, cores() // grid.channel.communicator.host[1]), user_api="blas")
-    return limited
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def hpl_residual(a: DistributedMatrix, x: Any, b: Any) -> float:
     """HPL's residual, norm(A x - b) / (u (norm(A) norm(x) + norm(b)) n) in infinity norms; 16 passes. Collective."""
     grid, n = a.grid, a.shape[0]
@@ -309,9 +266,9 @@ def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None])
     for one in ranks:
         gpu = "" if one["cuda"] is None else f", CUDA device {one['cuda']}"
         say(f"rank {one['rank']}, process {tuple(one['process'])}: {one['engine']}{gpu} on {one['machine']}")
-    crowded = any(one["ranks_on_machine"] > cores() for one in ranks)
+    crowded = any(one["ranks_on_machine"] > own_cores() for one in ranks)
     if crowded:
-        say(f"more ranks than cores ({cores()}) on a machine: results are checked, times mean nothing")
+        say(f"more ranks than cores ({own_cores()}) on a machine: results are checked, times mean nothing")
     parameters = measure(grid, n, nb)
     schedule = plan("plu", n, nb, grid.shape, variant=variant, look_ahead=grid.look_ahead)
     closed = predict(n, nb, grid.shape, parameters, look_ahead=grid.look_ahead)

@@ -57,9 +57,8 @@ def _check_ranks(schedule: Schedule) -> None:
             if isinstance(step, Send | Receive):
                 other = step.to if isinstance(step, Send) else step.source
                 if other == rank:
-                    what = step.name.split()[0]
-                    verb = "sends" if isinstance(step, Send) else "receives"
-                    raise PlanError(f"check: rank {rank} {verb} {what!r} {'to' if verb == 'sends' else 'from'} itself")
+                    verb, whither = ("sends", "to") if isinstance(step, Send) else ("receives", "from")
+                    raise PlanError(f"check: rank {rank} {verb} {step.name.split()[0]!r} {whither} itself")
                 if not 0 <= other < size:
                     raise PlanError(f"check: rank {rank} names rank {other}, there are {size}")
 

@@ -66,7 +66,7 @@ class ColumnFactoring(Actor):
         self.at, self.layout = steps, steps.layout
         self.packed = np.empty(values.shape, dtype=F)  # every element is stored once
         self.exchanges = np.empty(min(self.layout.shape), dtype=np.int64)
-        first = self.layout.panel_columns(0, self.at.q).stop if self.at.q == 0 and self.layout.panels else 0
+        first = steps.block_columns(0).stop if self.at.q == 0 and self.layout.panels else 0
         self._engine = engine.columns(values[:, first:])
         self._storing = ThreadPoolExecutor(1, "glla stores factors") if engine.asynchronous else None
         self._stored: list[Future[None]] = []
@@ -150,7 +150,7 @@ class ColumnFactoring(Actor):
             self._lower_stored[panel] = stored
 
     def _put_lower(self, panel: int, order: NDArray[np.int64], factors: Float32) -> None:
-        start, columns = self.layout.span(panel)[0], self.layout.panel_columns(panel, self.at.q)
+        start, columns = self.layout.span(panel)[0], self.at.block_columns(panel)
         exchange_rows(self.packed[start:, : columns.start], order, self._between)
         if columns.stop > columns.start:
             store_columns(self.packed[start:, columns], factors, self._between)

@@ -1,96 +1,54 @@
 """Engines for a rank's products: NumPy, or a GPU through the coprocessor. Its steps run in order.
 
-A `Trailing` is the part of a matrix that is not factored yet. A `Sum` adds up products. Their calls return futures at
-once.
+`trailing` and `columns` of an engine upload the part of a matrix that is not factored yet, `sum` adds up products.
+Their calls return futures at once.
 """
 
 from __future__ import annotations
 
 import os
 from concurrent.futures import Future
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from glla.array.array import Array, asarray, product
 from glla.array.convert import Float32
-from glla.cluster.resident import Columns, GpuColumns, GpuPart, HostColumns, Rows, done, gathered
+from glla.cluster.resident import GpuColumns, GpuPart, HostColumns, Rows, done, gathered
 from glla.errors import one_of
 from glla.gl import list_egl_devices
 from glla.hybrid.cores import own_cores
 from glla.queue.single import Coprocessor, coprocessor
 
+# -- NumPy ------------------------------------------------------------------------------------------------------------
 
-class Trailing(Protocol):
+
+class _HostTrailing:
     """The part of a matrix that is not factored yet: rows and columns behind the panel."""
+
+    def __init__(self, values: Float32) -> None:
+        self._values = values.copy()
 
     def rows(self, places: Rows) -> Future[Float32]:
         """Read rows back."""
+        return done(self._values[places])
 
     def replace(self, places: Rows, values: Float32, drop: int, own: Rows | None = None) -> None:
         """Overwrite some rows, then drop the first `drop` rows.
 
         If the new values are rows of this part, `own` has their indices.
         """
-
-    def update(self, lower: Float32, upper: Float32) -> Future[Any]:
-        """Subtract a product."""
-
-    def split(self, lower: Float32, upper: Float32) -> Future[Float32]:
-        """Remove the first columns, as many as `upper` has, subtract their product, and read them back."""
-
-
-class Sum(Protocol):
-    """A sum of products."""
-
-    def add(self, a: Float32, b: Float32) -> Future[Any]:
-        """Add a product."""
-
-    def read(self) -> Future[Float32]:
-        """Read it back."""
-
-
-class Engine(Protocol):
-    """Interface of a rank's engine."""
-
-    name: str
-    asynchronous: bool
-    """Whether it works in parallel with the host."""
-    cuda: int | None
-    """CUDA's index of the GPU, if it has one."""
-
-    def trailing(self, values: Float32) -> Trailing:
-        """Upload the trailing part of a matrix."""
-
-    def columns(self, values: Float32) -> Columns:
-        """Upload whole columns of a matrix."""
-
-    def sum(self, rows: int, columns: int) -> Sum:
-        """Return an empty sum."""
-
-    def close(self) -> None:
-        """Release what it holds."""
-
-
-# -- NumPy ------------------------------------------------------------------------------------------------------------
-
-
-class _HostTrailing:
-    def __init__(self, values: Float32) -> None:
-        self._values = values.copy()
-
-    def rows(self, places: Rows) -> Future[Float32]:
-        return done(self._values[places])
-
-    def replace(self, places: Rows, values: Float32, drop: int, own: Rows | None = None) -> None:
         self._values[places] = values
         self._values = self._values[drop:]
 
     def update(self, lower: Float32, upper: Float32) -> Future[Any]:
+        """Subtract a product."""
         self._values -= lower @ upper
         return done(None)
 
     def split(self, lower: Float32, upper: Float32) -> Future[Float32]:
+        """Remove the first columns, as many as `upper` has, subtract their product, and read them back."""
         columns = upper.shape[1]
         first = self._values[:, :columns] - lower @ upper
         self._values = self._values[:, columns:]
@@ -98,6 +56,8 @@ class _HostTrailing:
 
 
 class _HostSum:
+    """A sum of products."""
+
     def __init__(self, rows: int, columns: int) -> None:
         self._values = np.zeros((rows, columns), dtype=np.float32)
 
@@ -112,20 +72,8 @@ class _HostSum:
 class Host:
     """NumPy, in the caller's thread."""
 
-    name, asynchronous = "NumPy", False
-    cuda: int | None = None
-
-    def trailing(self, values: Float32) -> Trailing:
-        """Copy the trailing part of a matrix."""
-        return _HostTrailing(values)
-
-    def columns(self, values: Float32) -> Columns:
-        """Copy whole columns of a matrix."""
-        return HostColumns(values)
-
-    def sum(self, rows: int, columns: int) -> Sum:
-        """Return an empty sum."""
-        return _HostSum(rows, columns)
+    name, asynchronous, cuda = "NumPy", False, None
+    trailing, columns, sum = _HostTrailing, HostColumns, _HostSum
 
     def close(self) -> None:
         """No effect."""
@@ -284,28 +232,22 @@ class Gpu:
     """
 
     asynchronous = True
+    """Whether it works in parallel with the host."""
 
     def __init__(self, device: str | int | None) -> None:
         # The host's thread makes many short calls meanwhile, each of which would wait 5 ms for the interpreter lock.
         self._gpu = coprocessor("egl" if device is not None else "auto", device=device, switch_interval=SWITCHES)
         self.name = self._gpu.info.renderer
         self.cuda = next((one.cuda for one in list_egl_devices() if one.index == _index(device)), None)
-
-    def trailing(self, values: Float32) -> Trailing:
-        """Upload the trailing part of a matrix."""
-        return _GpuTrailing(self._gpu, values)
-
-    def columns(self, values: Float32) -> Columns:
-        """Upload whole columns of a matrix."""
-        return GpuColumns(self._gpu, values)
-
-    def sum(self, rows: int, columns: int) -> Sum:
-        """Return an empty sum."""
-        return _GpuSum(self._gpu, rows, columns)
+        self.trailing, self.columns = partial(_GpuTrailing, self._gpu), partial(GpuColumns, self._gpu)
+        self.sum = partial(_GpuSum, self._gpu)
 
     def close(self) -> None:
         """Release the device."""
         self._gpu.close(cancel=True)
+
+
+Engine: TypeAlias = Host | Gpu
 
 
 def _index(device: str | int | None) -> int | None:

@@ -222,18 +222,14 @@ def grid(
         with found.operation():  # a rank without a device ends it on all ranks
             found.engine = engines.engine(engine, device, channel.communicator.host)
         found.look_ahead = found.engine.asynchronous if look_ahead is None else look_ahead
-        _check_alike(found, repr((__version__, P, Q, engine, timeout, grace, found.look_ahead)))
+        options = repr((__version__, P, Q, engine, timeout, grace, found.look_ahead))
+        with found.operation():
+            if not found.alike(options.encode()):
+                raise ClusterError(f"grid: ranks differ in glla's version or in options, this one has {options}")
     except BaseException:
         found.close()
         raise
     return found
-
-
-def _check_alike(found: Grid, options: str) -> None:
-    """Raise on all ranks unless all have the same version and options."""
-    with found.operation():
-        if not found.alike(options.encode()):
-            raise ClusterError(f"grid: ranks differ in glla's version or in options, this one has {options}")
 
 
 class DistributedMatrix:

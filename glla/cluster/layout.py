@@ -78,22 +78,6 @@ def owned(n: int, nb: int, process: int, processes: int) -> Indices:
     return mine
 
 
-def owner(index: Indices, nb: int, processes: int) -> Indices:
-    """Process that owns each global row."""
-    found: Indices = index // nb % processes
-    return found
-
-
-def local(index: Indices, nb: int, processes: int) -> Indices:
-    """Local row of each global row, on its owner.
-
-    >>> local(np.array([8, 9, 4]), 4, 2).tolist()
-    [4, 5, 0]
-    """
-    place: Indices = index // nb // processes * nb + index % nb
-    return place
-
-
 @dataclass(frozen=True)
 class Layout:
     """Distribution of an m x n matrix over a grid of P x Q processes.
@@ -157,13 +141,20 @@ class Layout:
         """Count the columns below global column `k` that process column `q` owns."""
         return local_count(min(k, self.shape[1]), self.nb, q, self.grid[1])
 
-    def panel_rows(self, panel: int, p: int) -> slice:
-        """Local rows of a diagonal block on process row `p`; none if another one has it."""
-        return slice(*(self.rows_below(k, p) for k in self.span(panel)))
+    def width(self, panel: int) -> int:
+        """Columns of a panel."""
+        start, stop = self.span(panel)
+        return stop - start
 
-    def panel_columns(self, panel: int, q: int) -> slice:
-        """Local columns of a panel on process column `q`; none if another one has it."""
-        return slice(*(self.columns_below(k, q) for k in self.span(panel)))
+    def held(self, rows: Indices, p: int) -> tuple[Indices, Indices]:
+        """Places of those of some global rows that process row `p` owns, and their local rows.
+
+        >>> Layout((10, 6), 4, (2, 1)).held(np.array([8, 4, 9]), 0)
+        (array([0, 2]), array([4, 5]))
+        """
+        nb, P = self.nb, self.grid[0]
+        places = np.nonzero(rows // nb % P == p)[0]
+        return places, rows[places] // nb // P * nb + rows[places] % nb
 
     def local_shape(self, p: int, q: int) -> tuple[int, int]:
         """Rows and columns of the part of process (p, q)."""

@@ -337,7 +337,7 @@ def solve(
     one_of("solve: variant", variant, VARIANTS)
     if not isinstance(a, DistributedMatrix):
         with nullcontext(grid) if grid is not None else made_grid() as processes:
-            a = _dealt("solve", processes, a)
+            a = _dealt(processes, a)
             return solve(a, b, refine, equilibrate=equilibrate, variant=variant)
     if grid not in (None, a.grid):
         raise DeviceMismatchError(f"solve: grid must be that of A, {a.grid}, got {grid}")
@@ -368,15 +368,15 @@ def solve(
         return result
 
 
-def _dealt(function: str, grid: Grid, values: Any) -> DistributedMatrix:
+def _dealt(grid: Grid, values: Any) -> DistributedMatrix:
     """Distribute a square array that is the same on all ranks."""
     with grid.operation():
         array = np.asarray(values)
         if array.dtype.kind not in "biuf":
-            raise DTypeError(f"{function}: A must be a DistributedMatrix or hold real numbers, got {array.dtype}")
+            raise DTypeError(f"solve: A must be a DistributedMatrix or hold real numbers, got {array.dtype}")
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
-            raise ShapeError(f"{function}: A must be square, got shape {array.shape}")
-        _check_alike(function, grid, "A", array)
+            raise ShapeError(f"solve: A must be square, got shape {array.shape}")
+        _check_alike("solve", grid, "A", array)
     return DistributedMatrix.load(grid, array)
 
 
@@ -396,22 +396,9 @@ class _System:
         product[self.rows] = local @ x[self.columns]
         return product
 
-    def residual(self, b: Double, x: Double) -> Double:
-        """Residual b - A x in float64."""
-        return b - self.grid.total(self._times(self.a.local, x))
-
-    def substituted(self, b: Double) -> Double:
-        """Solution by the factors, each column scaled by a power of two, so that none leaves the range."""
-        return _substituted(self.lu, self.piv, b)
-
-    def backward_error(self, b: Double, x: Double, residual: Double) -> float:
-        """Componentwise backward error: the largest residual / (abs(A) abs(x) + abs(b))."""
-        size = self.grid.total(self._times(np.abs(self.a.local), np.abs(x))) + np.abs(b)
-        return float(backward_errors(residual, size).max(initial=0))
-
     def solved(self, b: Double, refine: bool) -> tuple[Double, int, float]:
         """Solution, rounds of refinement, and backward error."""
-        x = self.substituted(b)
+        x = _substituted(self.lu, self.piv, b)
         error, rounds, before = math.inf, 0, math.inf
         while True:
             if not np.isfinite(x).all():
@@ -419,10 +406,12 @@ class _System:
                     "solve: the factors are of no use, entries grow too much; take variant='partial'"
                 )
             stored = x if refine else x.astype(np.float32).astype(np.float64)
-            residual = self.residual(b, stored if np.isfinite(stored).all() else x)
+            tried = stored if np.isfinite(stored).all() else x
+            residual = b - self.grid.total(self._times(self.a.local, tried))
             if not refine and acceptance.keeps_promise(self.norm, x, b, residual):
                 return x, rounds, error
-            error = self.backward_error(b, x, residual)
+            size = self.grid.total(self._times(np.abs(self.a.local), np.abs(x))) + np.abs(b)
+            error = float(backward_errors(residual, size).max(initial=0))  # componentwise
             if refine and error < acceptance.REFINED:
                 return x, rounds, error
             if (error > 0.9 * before and rounds > 1) or rounds == acceptance.MOST_ROUNDS:
@@ -432,12 +421,12 @@ class _System:
                     "numpy.linalg.solve"
                 )
             before, rounds = error, rounds + 1
-            x = x + self.substituted(residual)
+            x = x + _substituted(self.lu, self.piv, residual)
 
 
 def _check_noise(system: _System, u: Double, largest: Double) -> None:
     """Raise for a matrix with a pivot that is mere rounding error: the rule of `glla.solve`."""
-    solutions = system.substituted(factors.probes(len(u)).astype(np.float64))
+    solutions = _substituted(system.lu, system.piv, factors.probes(len(u)).astype(np.float64))
     if not acceptance.some_small(u, largest) and not acceptance.inverse_is_large(
         acceptance.norm_of_probes(solutions), largest
     ):

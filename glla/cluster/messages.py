@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,31 +37,33 @@ EPOCHS = 1000
 """Operations until tags are reused: messages of a failed one cannot be confused with those of the next one."""
 
 
-class Ticket(Protocol):
-    """A message under way."""
+class Ticket:
+    """A message under way; here one whose data was copied."""
 
     def done(self) -> bool:
         """Whether it has left the sender's memory, or is in the receiver's."""
+        return True
 
     def cancel(self) -> None:
         """Cancel a receive; no effect on a sent message."""
 
 
-class Communicator(Protocol):
-    """Transport of bytes between ranks. All calls are made by one thread of each rank."""
+class Communicator:
+    """Transport of bytes between ranks; here that of a single rank. All calls are made by one thread of each rank."""
 
-    rank: int
-    size: int
-    host: tuple[int, int]
+    rank, size = 0, 1
+    host = 0, 1
     """This rank's number on its machine, and the number of ranks there."""
-    one_process: bool
+    one_process = False
     """Whether all ranks are threads of this process."""
 
     def post(self, data: Bytes, to: int, tag: int) -> Ticket:
         """Send; the data must stay unchanged until the ticket is done."""
+        raise ClusterError("cluster: one rank sends no messages")
 
     def expect(self, data: Bytes, source: int, tag: int) -> Ticket:
         """Receive into `data`. Messages of one source and tag arrive in order."""
+        return self.post(data, source, tag)
 
     def drop(self, tags: range) -> None:
         """Receive and drop all messages with these tags that have arrived and are not expected."""
@@ -71,41 +73,14 @@ class Communicator(Protocol):
 
     def heard(self) -> list[bytes]:
         """Alarms received since the last call."""
+        return []
 
     def nudge(self) -> None:
         """Progress messages under way: many an MPI does so within its calls only."""
 
     def idle(self, looks: int) -> None:
         """Yield to other threads, after `looks` checks without a result."""
-
-
-class Alone:
-    """The communicator of a single rank."""
-
-    rank, size, host, one_process = 0, 1, (0, 1), False
-
-    def post(self, data: Bytes, to: int, tag: int) -> Ticket:
-        """Raise: there is no other rank."""
-        raise ClusterError("cluster: one rank sends no messages")
-
-    expect = post
-
-    def drop(self, tags: range) -> None:
-        """No effect."""
-
-    def shout(self, text: bytes) -> None:
-        """No effect."""
-
-    def heard(self) -> list[bytes]:
-        """Return no alarms."""
-        return []
-
-    def nudge(self) -> None:
-        """No effect."""
-
-    def idle(self, looks: int) -> None:
-        """Sleep for a moment, while the engine works."""
-        time.sleep(1e-4 if looks > 100 else 0)
+        time.sleep(1e-4 if looks > 100 else 0)  # the engine works meanwhile
 
 
 class Alarm(Exception):

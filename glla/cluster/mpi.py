@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from glla.cluster.messages import TAGS, Alone, Bytes, Communicator
+from glla.cluster.messages import EPOCHS, TAGS, Bytes, Communicator, Ticket
 from glla.errors import ClusterError, OptionTypeError
 
 ALARM = 32000
@@ -31,39 +31,32 @@ LAUNCHERS = {
 """Environment variables of launchers that contain the number of ranks."""
 
 
-class _Pieces:
+class _Pieces(Ticket):
     """A message of one piece or more."""
 
     def __init__(self, requests: list[Any]) -> None:
         self._requests = requests
 
     def done(self) -> bool:
-        """Whether all pieces have arrived."""
         while self._requests and self._requests[0].Test():
             self._requests.pop(0)
         return not self._requests
 
     def cancel(self) -> None:
-        """Cancel the receive."""
         for request in self._requests:
             request.Cancel()
             request.Wait()
         self._requests.clear()
 
 
-class Processes:
-    """The communicator of one process of several.
-
-    `communicator`: it is duplicated, which is a collective call.
-    """
-
-    one_process = False
+class _Processes(Communicator):
+    """The communicator of one process of several."""
 
     def __init__(self, communicator: Any) -> None:
         from mpi4py import MPI
 
         self._mpi = MPI
-        self._comm = communicator.Dup()
+        self._comm = communicator.Dup()  # a collective call
         self.rank, self.size = self._comm.rank, self._comm.size
         here = communicator.Split_type(MPI.COMM_TYPE_SHARED)
         self.host = here.rank, here.size
@@ -71,28 +64,23 @@ class Processes:
         self._shouts: list[tuple[Any, bytes]] = []
 
     def post(self, data: Bytes, to: int, tag: int) -> _Pieces:
-        """Send."""
         return _Pieces([self._comm.Isend(part, to, tag) for part in _cut(data)])
 
     def expect(self, data: Bytes, source: int, tag: int) -> _Pieces:
-        """Receive."""
         return _Pieces([self._comm.Irecv(part, source, tag) for part in _cut(data)])
 
     def drop(self, tags: range) -> None:
-        """Receive all arrived messages, and drop them."""
         status = self._mpi.Status()
         for tag in tags:
             while (message := self._comm.Improbe(self._mpi.ANY_SOURCE, tag, status)) is not None:
                 message.Recv(np.empty(status.Get_count(self._mpi.BYTE), dtype=np.uint8))
 
     def shout(self, text: bytes) -> None:
-        """Send an alarm to all others."""
         for rank in range(self.size):
             if rank != self.rank:
                 self._shouts.append((self._comm.Isend([text, self._mpi.BYTE], rank, ALARM), text))
 
     def heard(self) -> list[bytes]:
-        """Alarms received."""
         status, said = self._mpi.Status(), []
         while (message := self._comm.Improbe(self._mpi.ANY_SOURCE, ALARM, status)) is not None:
             text = bytearray(status.Get_count(self._mpi.BYTE))
@@ -101,12 +89,10 @@ class Processes:
         return said
 
     def nudge(self) -> None:
-        """Call MPI, which progresses messages under way."""
         self._comm.Iprobe(self._mpi.ANY_SOURCE, ALARM)
 
     def idle(self, looks: int) -> None:
-        """Yield to others: there may be more ranks than cores."""
-        if looks >= 50:
+        if looks >= 50:  # there may be more ranks than cores
             time.sleep(0 if looks < 200 else 2e-5)
 
 
@@ -177,17 +163,13 @@ def communicator(given: Any = None) -> Communicator:
         return found
     if given is None and find_spec("mpi4py") is None:
         check_launcher(None)
-        return Alone()
+        return Communicator()
     if given is None:
         given = world()
         check_launcher(given.size)
         if given.size == 1:
-            return Alone()
+            return Communicator()
     if not hasattr(given, "Dup"):
         raise OptionTypeError(f"grid: comm must be a communicator of mpi4py, got {given!r}")
-    assert EPOCH_TAGS < ALARM
-    return Processes(given)
-
-
-EPOCH_TAGS = 1000 * len(TAGS)
-"""Upper bound of the tags of messages."""
+    assert EPOCHS * len(TAGS) < ALARM
+    return _Processes(given)

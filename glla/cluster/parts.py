@@ -71,12 +71,9 @@ class Substituting(Actor):
         self.x = b.copy()
         self._subtracted = np.zeros((len(packed), b.shape[1]))
 
-    def _rows(self, panel: int) -> slice:
-        return self.at.layout.panel_rows(panel, self.at.p)
-
     def sums(self, panel: int) -> None:
         """Pack the sums to subtract of the own columns."""
-        self.slots["sums", panel] = pack(self._subtracted[self._rows(panel)])
+        self.slots["sums", panel] = pack(self._subtracted[self.at.block_rows(panel)])
 
     def add(self, panel: int) -> None:
         """Add the sums of another rank."""
@@ -89,7 +86,7 @@ class Substituting(Actor):
 
         start, stop = self.at.layout.span(panel)
         right = self.x[start:stop] - self.slots["sums", panel].view(D).reshape(stop - start, -1)
-        block = self._packed[self._rows(panel), self.at.layout.panel_columns(panel, self.at.q)].astype(D)
+        block = self._packed[self.at.block_rows(panel), self.at.block_columns(panel)].astype(D)
         lower = self.at.lower
         x = solve_triangular(block, right, lower=lower, unit_diagonal=lower, check_finite=False)
         self.slots["x", panel] = pack(x)
@@ -102,9 +99,9 @@ class Substituting(Actor):
         x = self.slots["x", panel].view(D).reshape(stop - start, -1)
         self.x[start:stop] = x
         if self.at.q == self.at.owner(panel)[1]:
-            rows = self._rows(panel)
+            rows = self.at.block_rows(panel)
             rest = slice(rows.stop, None) if self.at.lower else slice(0, rows.start)
-            self._subtracted[rest] += self._packed[rest, self.at.layout.panel_columns(panel, self.at.q)].astype(D) @ x
+            self._subtracted[rest] += self._packed[rest, self.at.block_columns(panel)].astype(D) @ x
 
 
 class Adding(Actor):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,29 +24,6 @@ from glla.queue.single import Coprocessor
 Rows = NDArray[np.int64]
 
 
-class Columns(Protocol):
-    """Trailing rows and columns."""
-
-    loaded: Future[Any]
-    """Done when the engine has them."""
-
-    def exchange(self, order: Rows, block: Float32, lower: Float32) -> Future[Float32]:
-        """Permute rows, and solve for the first of them, which are removed: U = L^-1 A.
-
-        `order`: row that becomes row i. `block`, (b, b): L and U of the diagonal block, by columns. `lower`, (b, rows
-        left): L below it, by columns. Must stay unchanged until the next panel.
-        """
-
-    def split(self, into: Float32) -> Future[Float32]:
-        """Remove the first columns, subtract their part of L U, and read them back: by columns, as many as fit."""
-
-    def update(self) -> Future[Any]:
-        """Subtract L U."""
-
-    def finish(self) -> None:
-        """Wait until all work is done."""
-
-
 def done(value: Any) -> Future[Any]:
     """Return a future that is done."""
     future: Future[Any] = Future()
@@ -55,14 +32,18 @@ def done(value: Any) -> Future[Any]:
 
 
 class HostColumns:
-    """NumPy, in the caller's thread."""
+    """Trailing rows and columns with NumPy, in the caller's thread."""
 
     def __init__(self, values: Float32) -> None:
         self._values, self.loaded = values.copy(), done(None)
         self._lower = self._upper = values[:0]
 
     def exchange(self, order: Rows, block: Float32, lower: Float32) -> Future[Float32]:
-        """Exchange rows, and compute U."""
+        """Permute rows, and solve for the first of them, which are removed: U = L^-1 A.
+
+        `order`: row that becomes row i. `block`, (b, b): L and U of the diagonal block, by columns. `lower`, (b, rows
+        left): L below it, by columns. Must stay unchanged until the next panel.
+        """
         moved = np.nonzero(order != np.arange(len(order)))[0]
         self._values[moved] = self._values[order[moved]]
         b = len(block)
@@ -71,7 +52,7 @@ class HostColumns:
         return done(upper)
 
     def split(self, into: Float32) -> Future[Float32]:
-        """Remove the first columns."""
+        """Remove the first columns, subtract their part of L U, and read them back: by columns, as many as fit."""
         width = len(into)
         np.matmul(self._upper[:, :width].T, self._lower.T, out=into)
         np.subtract(self._values[:, :width].T, into, out=into)
@@ -84,7 +65,7 @@ class HostColumns:
         return done(None)
 
     def finish(self) -> None:
-        """No effect."""
+        """Wait until all work is done: it is."""
 
 
 # -- a GPU ------------------------------------------------------------------------------------------------------------

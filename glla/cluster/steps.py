@@ -7,8 +7,7 @@ is sent without waiting, and received with waiting.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -93,21 +92,6 @@ class Totals:
     received_bytes: int
 
 
-def totals(steps: Sequence[Step]) -> Totals:
-    """Sum up the steps of a rank."""
-    counts: Counter[str] = Counter()
-    for step in steps:
-        if isinstance(step, Work):
-            counts["flop"] += step.flop
-        elif isinstance(step, Send):
-            counts["sent"] += 1
-            counts["sent_bytes"] += step.nbytes
-        elif isinstance(step, Receive):
-            counts["received"] += 1
-            counts["received_bytes"] += step.nbytes
-    return Totals(**{name: counts[name] for name in Totals.__dataclass_fields__})
-
-
 @dataclass(frozen=True)
 class Schedule:
     """The steps of every process of a grid: print it, check it, simulate it, run it.
@@ -128,7 +112,11 @@ class Schedule:
 
     def totals(self, rank: int) -> Totals:
         """Totals of a rank."""
-        return totals(self.ranks[rank])
+        steps = self.ranks[rank]
+        sent = [step.nbytes for step in steps if isinstance(step, Send)]
+        received = [step.nbytes for step in steps if isinstance(step, Receive)]
+        flop = sum(step.flop for step in steps if isinstance(step, Work))
+        return Totals(flop, len(sent), sum(sent), len(received), sum(received))
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the schedule's text."""

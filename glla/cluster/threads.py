@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from glla.cluster.messages import Bytes
+from glla.cluster.messages import Bytes, Communicator, Ticket
 from glla.errors import OptionError, integer
 
 Result = TypeVar("Result")
@@ -25,16 +25,7 @@ class _Post:
         self.alarms: list[list[bytes]] = [[] for _ in range(size)]
 
 
-class _Sent:
-    def done(self) -> bool:
-        """Always True: the data was copied."""
-        return True
-
-    def cancel(self) -> None:
-        """No effect."""
-
-
-class _Expected:
+class _Expected(Ticket):
     """An expected message; those of one source and tag are delivered in the order of the requests."""
 
     def __init__(self, post: _Post, line: deque[_Expected], key: tuple[int, int, int], data: Bytes) -> None:
@@ -43,7 +34,6 @@ class _Expected:
         line.append(self)
 
     def done(self) -> bool:
-        """Take the message if it has arrived."""
         while not self._here:
             with self._post.news:
                 box = self._post.mail.get(self._key)
@@ -58,12 +48,11 @@ class _Expected:
         self._here = True
 
     def cancel(self) -> None:
-        """Cancel the receive."""
         if self in self._line:
             self._line.remove(self)
 
 
-class Threads:
+class _Threads(Communicator):
     """The communicator of one rank of several in this process."""
 
     one_process = True
@@ -75,28 +64,24 @@ class Threads:
         self._seen = -1
         self._lines: dict[tuple[int, int, int], deque[_Expected]] = {}
 
-    def post(self, data: Bytes, to: int, tag: int) -> _Sent:
-        """Put a message into the receiver's queue."""
+    def post(self, data: Bytes, to: int, tag: int) -> Ticket:
         with self._post.news:
             self._post.mail.setdefault((self.rank, to, tag), deque()).append(data)
             self._post.count += 1
             self._post.news.notify_all()
-        return _Sent()
+        return Ticket()
 
     def expect(self, data: Bytes, source: int, tag: int) -> _Expected:
-        """Receive a message."""
         key = (source, self.rank, tag)
         return _Expected(self._post, self._lines.setdefault(key, deque()), key, data)
 
     def drop(self, tags: range) -> None:
-        """Empty the queues without a receiver."""
         with self._post.news:
             for key, box in self._post.mail.items():
                 if key[1] == self.rank and key[2] in tags and not self._lines.get(key):
                     box.clear()
 
     def shout(self, text: bytes) -> None:
-        """Send an alarm to all others."""
         with self._post.news:
             for rank, alarms in enumerate(self._post.alarms):
                 if rank != self.rank:
@@ -105,16 +90,11 @@ class Threads:
             self._post.news.notify_all()
 
     def heard(self) -> list[bytes]:
-        """Alarms of others."""
         with self._post.news:
             said, self._post.alarms[self.rank] = self._post.alarms[self.rank], []
         return said
 
-    def nudge(self) -> None:
-        """No effect: messages progress by themselves."""
-
     def idle(self, looks: int) -> None:
-        """Sleep until there is news, or for a moment."""
         with self._post.news:
             if self._seen == self._post.count:
                 self._post.news.wait(0.002)
@@ -157,7 +137,7 @@ def run(ranks: int, function: Callable[..., Result], *args: Any) -> list[Result]
 
     def work(rank: int) -> None:
         try:
-            found[rank] = function(Threads(post, rank, size), *args)
+            found[rank] = function(_Threads(post, rank, size), *args)
         except BaseException as error:
             failed[rank] = error
 

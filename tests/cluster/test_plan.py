@@ -22,8 +22,8 @@ def test_every_row_has_one_owner_and_one_place(n, nb, processes):
     assert sorted(np.concatenate(seen).tolist()) == list(range(n))
     for p, rows in enumerate(seen):
         assert len(rows) == layouts.local_count(n, nb, p, processes)
-        assert (layouts.owner(rows, nb, processes) == p).all()
-        assert layouts.local(rows, nb, processes).tolist() == list(range(len(rows)))
+        places, local = layouts.Layout((n, n), nb, (processes, 1)).held(np.arange(n), p)
+        assert (places.tolist(), local.tolist()) == (rows.tolist(), list(range(len(rows))))
         for k in range(n + 1):
             assert layouts.local_count(k, nb, p, processes) == int((rows < k).sum())
 
