@@ -21,7 +21,6 @@
 #ifndef SUBTRACT
 #define SUBTRACT 0  // subtract from it instead, with ONTO (0, 1)
 #endif
-
 #ifndef MIRROR
 #define MIRROR 0  // only what is on and below the diagonal was drawn (0, 1)
 #endif

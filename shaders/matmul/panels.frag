@@ -17,7 +17,6 @@
 #ifndef ACROSS
 #define ACROSS 1  // panels beside each other, where they are too many for the height of a texture
 #endif
-
 #ifndef A_AT
 #define A_AT 0  // column where A begins in one texture, see lib/sheet.glsl
 #endif

@@ -28,7 +28,6 @@
 #ifndef LOWER
 #define LOWER 0  // all of C (0), or what is on and below its diagonal (1)
 #endif
-
 #ifndef ONCE
 #define ONCE 0  // with LOWER: a fragment whose columns are among its rows fetches them once (0, 1)
 #endif
@@ -40,6 +39,9 @@
 #endif
 #ifndef UPPER
 #define UPPER 0  // all of A (0), or what is on and above its diagonal (1)
+#endif
+#ifndef EVEN
+#define EVEN 0  // with UNROLL: `count` is a multiple of it, and no trips are left, whose text would be compiled (0, 1)
 #endif
 #ifndef LEVEL
 #define LEVEL 0  // trips whose sum is added at once, see matmul/level.glsl; 0: all (0, 32)
@@ -121,10 +123,12 @@ void main() {
         LEVELS(k + UNROLL - first)
     }
 #endif
+#if EVEN == 0
     for (; k < end; ++k) {
         STEP(0)
         LEVELS(k + 1 - first)
     }
+#endif
     for (int i = 0; i < ROWS * COLUMNS && LEVEL > 0; ++i) sum[i] += levels[i];
     PUT(sum)
 }

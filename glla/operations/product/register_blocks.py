@@ -35,6 +35,11 @@ def unrolled(values: Mapping[str, int]) -> dict[str, Define]:
     return {"UNROLL": factor} if factor > 1 else {}
 
 
+def _is_multiple(slice_: Mapping[str, Uniform], cut: Mapping[str, Define]) -> bool:
+    count, trips = slice_["count"], cut["UNROLL"]
+    return isinstance(count, int) and isinstance(trips, int) and count % trips == 0
+
+
 @dataclass(frozen=True)
 class Blocks:
     """Render targets of products whose fragments compute ROWS x COLUMNS texels; products take them in turn."""
@@ -98,6 +103,8 @@ class Blocks:
         onto: dict[str, Define] = {**self.size, "ONTO": int(bool(start)), **(put or {})}
         blocks = region and self._blocks(region)
         slice_, cut = {**slice_, **widths, **(fold or {})}, {**self.size, **self.ways, **(cut or {})}
+        if "BUFFERS" in cut and "UPPER" not in cut and cut.get("UNROLL") and _is_multiple(slice_, cut):
+            cut = {**cut, "EVEN": 1}  # which compiles in less time
         self.draft.draw("matmul/register_blocked", operands, self.targets, slice_, cut, blocks)
         if gathered:
             buffer, every = "C_i as a buffer", Storage(storage.height * len(self.targets), storage.width)
