@@ -36,7 +36,7 @@ void reflect_column() {
         for (int t = 0; t < AT_ONCE; ++t) found[t] = sums_at(j + 1 + min(g + t, groups - 1)).r;
         for (int t = 0; t < AT_ONCE; ++t) sums.x += g + t < groups ? found[t] : 0.0;
     }
-    reflect(entry_of(x, top), square, sums);
+    give_reflection(entry_of(x, top), square, sums);
     lead = reflection.b * (sums.y - reflection.r * sums.z) - reflection.a;
 }
 

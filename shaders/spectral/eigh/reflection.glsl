@@ -15,7 +15,7 @@
 
 flat out vec4 reflection;  // beta, 1 / (alpha - beta), tau / (alpha - beta), (tau^2 / 2) v^T A v
 
-void reflect(float alpha, float square, vec3 sums) {  // square: of x below alpha; sums: x . y, y_1, a_1
+void give_reflection(float alpha, float square, vec3 sums) {  // square: of x below alpha; sums: x . y, y_1, a_1
     Reflector h = reflector(alpha, square);
     float product = (sums.x - 2.0 * h.beta * sums.y + h.beta * h.beta * sums.z) * h.inverse * h.inverse;
     reflection = vec4(h.beta, h.inverse, h.tau * h.inverse, 0.5 * h.tau * h.tau * product);

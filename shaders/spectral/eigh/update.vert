@@ -20,5 +20,5 @@ void main() {
     }
     int top = (k + 1) >> 1;
     float y = entry_of(texelFetch(D, ivec2(top, 0), 0).rg, k + 1), a = entry_of(across(A, k + 1, top), k + 1);
-    reflect(entry_of(across(A, k, top), k + 1), sums.y, vec3(sums.x, y, a));
+    give_reflection(entry_of(across(A, k, top), k + 1), sums.y, vec3(sums.x, y, a));
 }
