@@ -1,6 +1,6 @@
 """PLU factors of any matrix: plu, lu_factor and lu_solve, beside SciPy's."""
 
-from itertools import cycle
+from itertools import cycle, product
 
 import numpy as np
 import pytest
@@ -50,23 +50,17 @@ def test_every_type(pivoting, kind, rng):
         assert_factors(testing.MATRICES[kind](m, n, rng), pivoting)
 
 
+SPECIAL = (
+    [[0, 1], [1, 0]], np.eye(4)[[0, 2, 1, 3]], np.zeros((3, 3)), np.ones((4, 4)), [[0, 0], [0, 3]], [[0, 5], [0, 3]],
+    [[1, 2, 3], [4, 5, 6], [7, 8, 9]], [[0, 0, 1], [0, 0, 0], [0, 2, 0]],
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(("variant", "pivoting"), CHOICES)
-@pytest.mark.parametrize(
-    "a",
-    [
-        [[0, 1], [1, 0]],
-        np.eye(4)[[0, 2, 1, 3]],
-        np.zeros((3, 3)),
-        np.ones((4, 4)),
-        [[0, 0], [0, 3]],
-        [[0, 5], [0, 3]],
-        [[1, 2, 3], [4, 5, 6], [7, 8, 9]],
-        [[0, 0, 1], [0, 0, 0], [0, 2, 0]],
-    ],
-    ids=str,
-)
-def test_special_matrices(variant, pivoting, a):
-    assert_factors(np.array(a, dtype=np.float32), pivoting, variant)
+def test_special_matrices(variant, pivoting):
+    """Each is a matrix that some elimination has stumbled over."""
+    for a in SPECIAL:
+        assert_factors(np.array(a, dtype=np.float32), pivoting, variant)
 
 
 @pytest.mark.parametrize("variant", [None, *sorted({variant for variant, _ in CHOICES if variant})])
@@ -117,17 +111,16 @@ def test_exchanges_are_those_of_the_accepted_factors():
 
 
 @pytest.mark.parametrize("trans", [0, 1, 2])
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 17, 40])
-@pytest.mark.parametrize("columns", [None, 0, 1, 5])
-def test_lu_solve(trans, n, columns, rng):
-    a = testing.conditioned(n, n, rng)
-    b = testing.normal(n, columns if columns is not None else 1, rng)
-    b = b[:, 0] if columns is None else b
-    x = glla.lu_solve(glla.lu_factor(a), b, trans)
-    testing.assert_solve(a.T if trans else a, x, b)
-    # With SciPy's factors, and SciPy with ours.
-    testing.assert_solve(a.T if trans else a, glla.lu_solve(scipy.linalg.lu_factor(a), b, trans=trans), b)
-    testing.assert_solve(a.T if trans else a, scipy.linalg.lu_solve(glla.lu_factor(a), b, trans=trans), b)
+def test_lu_solve(trans, rng):
+    for n, columns in product((1, 2, 3, 8, 17, 40), (None, 0, 1, 5)):
+        a = testing.conditioned(n, n, rng)
+        b = testing.normal(n, columns if columns is not None else 1, rng)
+        b = b[:, 0] if columns is None else b
+        x = glla.lu_solve(glla.lu_factor(a), b, trans)
+        testing.assert_solve(a.T if trans else a, x, b)
+        # With SciPy's factors, and SciPy with ours.
+        testing.assert_solve(a.T if trans else a, glla.lu_solve(scipy.linalg.lu_factor(a), b, trans=trans), b)
+        testing.assert_solve(a.T if trans else a, scipy.linalg.lu_solve(glla.lu_factor(a), b, trans=trans), b)
 
 
 @pytest.mark.parametrize("kind", testing.NONSINGULAR)

@@ -2,6 +2,7 @@
 
 import inspect
 import io
+from itertools import product
 from operator import attrgetter
 
 import numpy as np
@@ -306,16 +307,14 @@ def test_matrix_power(n):
 VALUES = [0, 1, 1 + 2**-20, -1, 3e38, np.inf, -np.inf, np.nan]
 
 
-@pytest.mark.parametrize("equal_nan", [False, True])
-@pytest.mark.parametrize("right", VALUES)
-@pytest.mark.parametrize("left", VALUES)
-def test_allclose_to_infinity_and_nan(left, right, equal_nan):
-    expected = np.allclose(left, right, equal_nan=equal_nan)
-    A, B = (glla.asarray([[value]], check_finite=False) for value in (left, right))
-    for pair in ((A, B), (A, right), (left, B), (A, [right]), ([[left]], B)):
-        assert np.allclose(*pair, equal_nan=equal_nan) is expected
-    for other in (B, [[right]]):
-        assert np.array_equal(A, other, equal_nan=equal_nan) is np.array_equal(left, right, equal_nan=equal_nan)
+def test_allclose_to_infinity_and_nan():
+    for left, right, equal_nan in product(VALUES, VALUES, (False, True)):
+        expected = np.allclose(left, right, equal_nan=equal_nan)
+        A, B = (glla.asarray([[value]], check_finite=False) for value in (left, right))
+        for pair in ((A, B), (A, right), (left, B), (A, [right]), ([[left]], B)):
+            assert np.allclose(*pair, equal_nan=equal_nan) is expected
+        for other in (B, [[right]]):
+            assert np.array_equal(A, other, equal_nan=equal_nan) is np.array_equal(left, right, equal_nan=equal_nan)
 
 
 def test_functions_without_a_signature(monkeypatch):

@@ -1,14 +1,11 @@
 """The code of the README, of the documentation and of CONTRIBUTING.md runs, and its output is true."""
 
 import doctest
-import inspect
 import re
 import runpy
 from pathlib import Path
 
 import pytest
-
-import glla
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -41,17 +38,6 @@ def test_links_of_a_page_lead_to_files(page):
     built = ("../examples/index.rst", "examples/index.rst", "commands.md")  # written with the site
     missing = [one for one in links if "://" not in one and one not in built and not (page.parent / one).exists()]
     assert not missing
-
-
-LONG = {"kernel": 61}
-"""Lines of docstrings that may have more than 45."""
-
-
-@pytest.mark.parametrize("name", [name for name in glla.__all__ if inspect.isroutine(getattr(glla, name))])
-def test_a_docstring_fits_a_screen_and_begins_with_its_example(name):
-    text = inspect.getdoc(getattr(glla, name))
-    assert text.count("\n") < LONG.get(name, 45)
-    assert "Parameters\n" not in text or "\nExamples\n" in text.partition("Parameters\n")[0]
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=name)

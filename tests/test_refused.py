@@ -213,9 +213,9 @@ def matches(words: str, found: str) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore::glla.errors.GrowthWarning")
-@pytest.mark.parametrize(("call", "words"), list(recorded()))
-def test_the_words_of_an_error(call, words):
-    assert matches(words, raised(call)), raised(call)
+def test_the_words_of_an_error():
+    for call, words in recorded():
+        assert matches(words, raised(call)), f"{call}: {raised(call)}"
 
 
 if __name__ == "__main__":

@@ -49,13 +49,13 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere():
             assert link.scheme or (target.exists() and not lost), (page, link.geturl())
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_a_public_name_has_a_page_with_its_example_first(name):
-    if inspect.ismodule(PUBLIC[name]) or name in {"glla.__version__", "glla.hybrid.Report", "glla.hybrid.Stream"}:
-        return
-    text = (SITE / "reference" / "generated" / f"{name}.html").read_text(encoding="utf-8")
-    first = ">&gt;&gt;&gt; " in text.partition("Parameters<")[0]
-    assert first or "Parameters<" not in text or inspect.isclass(PUBLIC[name]), f"{name}: no example"
+def test_a_public_name_has_a_page_with_its_example_first():
+    for name in PUBLIC:
+        if inspect.ismodule(PUBLIC[name]) or name in {"glla.__version__", "glla.hybrid.Report", "glla.hybrid.Stream"}:
+            continue
+        text = (SITE / "reference" / "generated" / f"{name}.html").read_text(encoding="utf-8")
+        first = ">&gt;&gt;&gt; " in text.partition("Parameters<")[0]
+        assert first or "Parameters<" not in text or inspect.isclass(PUBLIC[name]), f"{name}: no example"
 
 
 def test_every_shader_is_on_a_page_of_the_course():

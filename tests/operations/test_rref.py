@@ -60,12 +60,12 @@ def hidden(r, rng):
 
 @pytest.mark.threaded
 @pytest.mark.parametrize("shape", WHOLE + LARGE, ids=str)
-@pytest.mark.parametrize("deficiency", [0, 1, 2, 5])
-def test_integers_are_exact(factorise, rng, shape, deficiency):
-    r, pivots = echelon(*shape, max(min(shape) - deficiency, 0), rng)
-    result, found = reduced(factorise(plan(shape, "partial"), hidden(r, rng)), shape)
-    assert_exact(result, r)
-    assert found == pivots
+def test_integers_are_exact(factorise, rng, shape):
+    for deficiency in (0, 1, 2, 5):
+        r, pivots = echelon(*shape, max(min(shape) - deficiency, 0), rng)
+        result, found = reduced(factorise(plan(shape, "partial"), hidden(r, rng)), shape)
+        assert_exact(result, r)
+        assert found == pivots
 
 
 # ---- bounded -----------------------------------------------------------------------------------------------------
