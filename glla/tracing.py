@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from glla.gl import Device, DeviceLike, Texture, named_device
-from glla.gl.observers import Watched
 from glla.gl.recorder import LIMIT, Recorder
+from glla.gl.staging import Machine
 from glla.passes import Plan
 
 
@@ -23,7 +23,7 @@ class Trace(Recorder):
         self.device = device
 
     def watch(
-        self, device: Watched, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
+        self, device: Machine, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
     ) -> None:
         """Run a plan and record its passes, unless on another device than the traced one; called by the device."""
         if self.device in (None, device):
@@ -33,7 +33,7 @@ class Trace(Recorder):
             draw()
 
     def watch_parts(
-        self, device: Watched, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
+        self, device: Machine, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
     ) -> None:
         """Run a plan of plans and record the host's steps, unless on another device; called by the device."""
         if self.device in (None, device):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from math import prod
-from types import TracebackType
 from typing import Any, Unpack, cast
 
 import numpy as np
@@ -200,9 +199,7 @@ class Array:
     def __enter__(self) -> Array:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.release()
 
     def copy(self) -> Array:

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import PlanError
-from glla.gl.observers import Watched, watching
+from glla.gl.observers import watching
 from glla.gl.pool import Texture
+from glla.gl.staging import Machine
 from glla.passes import Call, Host, HostArray, Plan, Transfer, texture
 
 Value = Texture | NDArray[Any]
@@ -27,16 +28,6 @@ Work = Callable[[], Mapping[str, Value]]
 
 Part = Call | Host | Transfer
 """A step of a plan of plans."""
-
-
-class Runs(Watched, Protocol):
-    """The methods of a device that are used here."""
-
-    def run(self, plan: Plan, **operands: Any) -> dict[str, Any]:
-        """Run a plan that is called."""
-
-    def write_texels(self, texels: NDArray[np.float32]) -> Texture:
-        """Copy an array into a texture."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +72,7 @@ def written(step: Part) -> tuple[str, ...]:
 
 
 def run(
-    device: Runs,
+    device: Machine,
     plan: Plan,
     stages: tuple[Stage, ...],
     operands: Mapping[str, Value],
@@ -121,7 +112,7 @@ def run(
     return {name: values[slot] for name, slot in plan.results.items()}
 
 
-def _made(device: Runs, plan: Plan, step: Part, values: Mapping[str, Value]) -> dict[str, Value]:
+def _made(device: Machine, plan: Plan, step: Part, values: Mapping[str, Value]) -> dict[str, Value]:
     """Run a step and return the values that it writes."""
     if isinstance(step, Call):
         return _called(device, step, values)
@@ -140,7 +131,7 @@ def _made(device: Runs, plan: Plan, step: Part, values: Mapping[str, Value]) -> 
     return {step.target: device.write_texels(texels)}
 
 
-def _called(device: Runs, step: Call, values: Mapping[str, Value]) -> dict[str, Value]:
+def _called(device: Machine, step: Call, values: Mapping[str, Value]) -> dict[str, Value]:
     results = device.run(step.plan, **{name: values[slot] for name, slot in step.operands.items()})
     kept = {slot: results[name] for name, slot in step.results.items()}
     for name in results.keys() - step.results.keys():

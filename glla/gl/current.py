@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from glla.errors import ReleasedError, ThreadError
 from glla.gl import forks, glfw
@@ -61,51 +61,31 @@ NOTHING = Binding()
 """No context: restoring it leaves nothing current."""
 
 
-class Loader(Protocol):
-    """An OpenGL context that can be made current: the interface that ``moderngl.create_context`` takes, and more."""
-
-    kind: str  # ``"egl"`` or ``"glfw"``
-    description: str  # the device or the window system, in words
-
-    def load_opengl_function(self, name: str) -> int:
-        """Return the address of an OpenGL function, 0 if it is unknown. The context must be current."""
-
-    def __enter__(self) -> Self:
-        """Make the context current in this thread, and remember the previous one."""
-
-    def __exit__(self, *error: object) -> None:
-        """Restore the context that was current before."""
-
-    def make_current(self) -> None:
-        """Make the context current in this thread."""
-
-    def is_current(self) -> bool:
-        """Whether the context is current in this thread. Cheap."""
-
-    def unbind(self) -> None:
-        """Leave no context current in this thread if this one is; another thread may then use it."""
-
-    def release(self) -> None:
-        """Destroy the context. A second call does nothing."""
-
-
-class BaseLoader:
-    """Common part of the two loaders: it remembers the previous context.
+class Loader:
+    """An OpenGL context that can be made current: what ``moderngl.create_context`` takes, and more.
 
     A subclass adds `load_opengl_function`, `is_current`, `release`, and `_bind`, which makes the context current in
     place of `before`, and where it fails may leave nothing current.
     """
 
-    kind: str
-    description: str
+    kind: str  # ``"egl"`` or ``"glfw"``
+    description: str  # the device or the window system, in words
 
     def __init__(self) -> None:
         self.released = False
         # A stack per thread: `with` blocks of two threads may overlap, where the first one unbinds half-way.
         self._entered = threading.local()
 
+    def load_opengl_function(self, name: str) -> int:
+        """Return the address of an OpenGL function, 0 if it is unknown. The context must be current."""
+        raise NotImplementedError
+
     def is_current(self) -> bool:
-        """Whether the context is current in this thread."""
+        """Whether the context is current in this thread. Cheap."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Destroy the context. A second call does nothing."""
         raise NotImplementedError
 
     def _bind(self, before: Binding) -> None:
@@ -127,7 +107,7 @@ class BaseLoader:
             self._switch()
 
     def unbind(self) -> None:
-        """Leave no context current in this thread, if this one is."""
+        """Leave no context current in this thread if this one is; another thread may then use it."""
         if self.is_current():
             NOTHING.restore()
 

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, NoReturn, overload
 
 import numpy as np
@@ -252,9 +251,7 @@ class Device:
         self.check()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.release()
 
     def __del__(self) -> None:

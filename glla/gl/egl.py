@@ -185,18 +185,13 @@ def list_egl_devices() -> list[EGLDevice]:
     Returns
     -------
     list of EGLDevice
-        In eglQueryDevicesEXT's order; empty without EGL or without a driver: `egl_problem` then returns the reason.
+        In eglQueryDevicesEXT's order; empty without EGL or without a driver: `query_devices` also returns the reason.
     """
     return query_devices()[0]
 
 
-def egl_problem() -> str | None:
-    """Return the reason why `list_egl_devices` finds none, and a remedy; None if it finds some."""
-    return query_devices()[1]
-
-
 def query_devices() -> tuple[list[EGLDevice], str | None]:
-    """List EGL's devices, and the reason where there are none."""
+    """List EGL's devices, and the reason where there are none, with a remedy."""
     check_process()
     try:
         egl = load_egl()

@@ -14,16 +14,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from glla.gl import composed
 from glla.gl.fence import Fence
 from glla.gl.pool import Texture
-from glla.gl.staging import Staging, staging
+from glla.gl.staging import Machine, staging
 from glla.operations.iterate import STATE, latch
-from glla.passes import Buffer, Call, Draft, Iterated, Limits, Loop, Pass, Plan, shared, texture
+from glla.passes import Call, Draft, Iterated, Loop, Pass, Plan, shared, texture
 from glla.passes.cache import cached_plan
 
 AHEAD = 2
@@ -46,22 +44,6 @@ LATCH = "(latch)"
 """Operand and result of an iteration that holds the state of the latch; no name that a user's operand can have."""
 
 Textures = Mapping[str, Texture]
-
-
-class Iterates(composed.Runs, Protocol):
-    """The methods of a device that are used here."""
-
-    staging: Staging
-
-    @property
-    def limits(self) -> Limits:
-        """Limits of the device."""
-
-    def lend(self, storage: Buffer) -> Texture:
-        """Return a buffer of the pool."""
-
-    def fence(self) -> Fence:
-        """Mark the end of the work queued so far."""
 
 
 def length(done: int) -> int:
@@ -104,7 +86,7 @@ def _called(body: Plan, stop: Plan, until: str) -> Plan:
     return draft.plan({**results, LATCH: draft.call("latch", stop, stop=results[until], state=state)["latched"]})
 
 
-def run(device: Iterates, loop: Loop, operands: Textures, check_interrupted: Callable[[], None]) -> Iterated:
+def run(device: Machine, loop: Loop, operands: Textures, check_interrupted: Callable[[], None]) -> Iterated:
     """Run a loop.
 
     The results. If an exception ends the loop, all textures that it made are released.
@@ -118,7 +100,7 @@ def run(device: Iterates, loop: Loop, operands: Textures, check_interrupted: Cal
 class _ReadBack:
     """A read-back of the latch that is under way."""
 
-    def __init__(self, device: Iterates, state: Texture) -> None:
+    def __init__(self, device: Machine, state: Texture) -> None:
         self._device = device
         self._buffer = device.lend(staging(4))
         try:
@@ -154,7 +136,7 @@ class _Block:
 class _Run:
     """One run of a loop."""
 
-    def __init__(self, device: Iterates, loop: Loop, operands: Textures, check_interrupted: Callable[[], None]) -> None:
+    def __init__(self, device: Machine, loop: Loop, operands: Textures, check_interrupted: Callable[[], None]) -> None:
         self._device, self._loop, self._check = device, loop, check_interrupted
         self._plan = iteration(loop.body, loop.until)
         self._operands = dict(operands)

@@ -8,7 +8,7 @@ import threading
 from glla.errors import ContextError
 from glla.gl import forks, glfw
 from glla.gl.calls import GL_VERSION, VERSIONS, string
-from glla.gl.current import NOTHING, BaseLoader, Binding
+from glla.gl.current import NOTHING, Binding, Loader
 from glla.gl.egl import (
     ANY_VERSION,
     BAD_ACCESS,
@@ -36,7 +36,7 @@ from glla.gl.glfw import (
 from glla.gl.hints import HINT_VERSION
 
 
-class EGLLoader(BaseLoader):
+class EGLLoader(Loader):
     """A headless OpenGL 3.3 core context through EGL. Making one leaves the current context current.
 
     The display is never terminated: EGL returns the same one to all who open the same device, and other users in this
@@ -120,7 +120,7 @@ def find_egl_version(egl: EGL, display: int, config: int | None) -> str:
         egl.call("eglDestroyContext", display, context)
 
 
-class GLFWLoader(BaseLoader):
+class GLFWLoader(Loader):
     """An OpenGL 3.3 core context with a hidden GLFW window. Making one leaves the current context current.
 
     It is made and released on the main thread, as window systems demand; other threads may make it current. GLFW is

@@ -8,32 +8,10 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from glla.errors import TraceError
-from glla.gl.clock import GPUClock
-from glla.gl.info import DeviceInfo
 from glla.gl.pool import Texture
+from glla.gl.staging import Machine
 from glla.passes import Plan
-
-
-class Watched(Protocol):
-    """The methods of a device that an observer may use while a plan runs."""
-
-    @property
-    def info(self) -> DeviceInfo:
-        """Description of the device."""
-
-    def gpu_clock(self) -> GPUClock | None:
-        """Return the GPU's clock, if it has one."""
-
-    def finish(self) -> None:
-        """Wait until all queued work is done."""
-
-    def read(self, texture: Texture) -> NDArray[np.float32]:
-        """Read a texture. Synchronises."""
-
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -43,7 +21,7 @@ class Observer(Protocol):
     """Interface of an object that watches plans run."""
 
     def watch(
-        self, device: Watched, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
+        self, device: Machine, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
     ) -> None:
         """Run a plan: call each of `draws` once, in order; there is one for each step of the plan.
 
@@ -52,7 +30,7 @@ class Observer(Protocol):
         """
 
     def watch_parts(
-        self, device: Watched, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
+        self, device: Machine, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
     ) -> None:
         """Run a plan of plans: call each of `parts` once, in order; there is one for each step of the plan.
 

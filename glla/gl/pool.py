@@ -18,7 +18,7 @@ from typing import Any
 from glla.errors import LimitError, OutOfMemoryError, ReleasedError
 from glla.gl.calls import GL_RGBA32F, GL_TEXTURE0, GL_TEXTURE_BUFFER, Calls
 from glla.gl.hints import moderngl
-from glla.passes import Buffer, HostArray, Limits, Slot, Storage
+from glla.passes import Buffer, Limits, Storage
 
 DTYPES = {"float32": "f4", "int32": "i4"}
 """moderngl's names of the types of a texture's channels."""
@@ -28,12 +28,6 @@ NAN, LEAST = float("nan"), -(2**31)
 
 Held = Storage | Buffer
 """Storage that a pool can lend: of a texture or of a buffer."""
-
-
-def lendable(slot: Slot) -> Held:
-    """Return a slot as storage that a pool can lend."""
-    assert not isinstance(slot, HostArray)
-    return slot
 
 
 MOST_IDLE_BYTES = 256 << 20

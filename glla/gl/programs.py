@@ -49,18 +49,12 @@ class Program:
         self.nbytes = nbytes
         # A uniform that the compiler found without effect is not there; setting it would be a KeyError.
         self.live = frozenset(name for name in gl)
-        self.units = {name: unit for unit, name in enumerate(sorted(filter(self._is_sampler, self.live)))}
+        samplers = sorted(name for name in self.live if getattr(gl[name], "gl_type", None) in SAMPLERS)
+        self.units = {name: unit for unit, name in enumerate(samplers)}
         if self.units:
             calls.use_program(gl.glo)
         for name, unit in self.units.items():  # moderngl sets no samplerBuffer
             calls.uniform_1i(gl[name].location, unit)  # type: ignore[union-attr]
-
-    def _is_sampler(self, name: str) -> bool:
-        return getattr(self.gl[name], "gl_type", None) in SAMPLERS
-
-    def release(self) -> None:
-        """Release it."""
-        self.gl.release()
 
 
 def pack_uniform(uniform: moderngl.Uniform, value: Any) -> bytes:
@@ -150,7 +144,7 @@ class Programs:
     def release(self) -> None:
         """Release all programs."""
         for program in self._alive.values():
-            program.release()
+            program.gl.release()
         self._recent.clear()
         self._recent_bytes = 0
         self._alive.clear()

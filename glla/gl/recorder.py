@@ -9,16 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import perf_counter
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import OptionError, TraceError
-from glla.gl.clock import GPUClock
-from glla.gl.observers import Watched, observe
+from glla.gl.observers import observe
 from glla.gl.pool import Texture
+from glla.gl.staging import Machine
 from glla.operations.layouts import packing
 from glla.operations.record import Array
 from glla.passes import Call, Plan, Slot, Storage, texture
@@ -166,9 +165,7 @@ class Recorder:
         self._scope, self._began = scope, perf_counter()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         scope, self._scope = self._scope, None
         if scope is not None:
             scope.close()
@@ -180,7 +177,7 @@ class Recorder:
         return BY_THE_GPU if by_gpu else AROUND_A_FINISH
 
     def watch(
-        self, device: Watched, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
+        self, device: Machine, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
     ) -> None:
         """Run a plan and record its passes; called by the device."""
         run, self.runs = self.runs, self.runs + 1
@@ -194,8 +191,18 @@ class Recorder:
                 if self._full:
                     self.dropped += 1
                     draw()
+                    continue
+                start = perf_counter()
+                if clock is None:
+                    draw()
+                    device.finish()
                 else:
-                    self._keep(self._watched(device, plan, run, number, draw, view, clock))
+                    clock.stamp()
+                    draw()
+                    clock.stamp()
+                wall = perf_counter() - start
+                one = TracedPass(plan, run, number, device.info.renderer, start - self._began, wall)
+                self._keep(one if view is None else replace(one, **view.of(one)))
             if clock is not None:
                 stamps = clock.read()
                 for place, (begin, end) in enumerate(zip(stamps[::2], stamps[1::2], strict=True), first):
@@ -206,7 +213,7 @@ class Recorder:
                 clock.clear()
 
     def watch_parts(
-        self, device: Watched, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
+        self, device: Machine, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
     ) -> None:
         """Run a plan of plans and record its steps of the host; called by the device."""
         run, self.runs = self.runs, self.runs + 1
@@ -217,9 +224,12 @@ class Recorder:
                 self.dropped += 1
                 part()
             else:
-                self._keep(
-                    self._attended(device, TracedPass(plan, run, number, device.info.renderer, 0, 0), values, part)
-                )
+                one = TracedPass(plan, run, number, device.info.renderer, 0, 0)
+                reads = _arrays({slot: values[slot] for slot in one.inputs.values()}) if self.keep_values else None
+                start = perf_counter()
+                made = part()
+                one = replace(one, start=start - self._began, wall=perf_counter() - start)
+                self._keep(one if reads is None else replace(one, reads=reads, before={}, values=_arrays(made)))
 
     def watch_host(self, name: str, work: Callable[[], Any]) -> Any:
         """Run work of the host between plans, and record it."""
@@ -236,42 +246,9 @@ class Recorder:
         self._keep(TracedPass(plan, self.runs - 1, 0, "", start - self._began, wall, None, None, empty, empty, empty))
         return result
 
-    def _attended(
-        self, device: Watched, one: TracedPass, values: Mapping[str, Any], part: Callable[[], Mapping[str, Any]]
-    ) -> TracedPass:
-        """Run and time one step in which the host takes part."""
-        reads = _arrays({slot: values[slot] for slot in one.inputs.values()}) if self.keep_values else None
-        start = perf_counter()
-        made = part()
-        one = replace(one, start=start - self._began, wall=perf_counter() - start)
-        return one if reads is None else replace(one, reads=reads, before={}, values=_arrays(made))
-
     @property
     def _full(self) -> bool:
         return self._bytes >= self.limit
-
-    def _watched(
-        self,
-        device: Watched,
-        plan: Plan,
-        run: int,
-        number: int,
-        draw: Callable[[], None],
-        view: _View | None,
-        clock: GPUClock | None,
-    ) -> TracedPass:
-        """Run and time one pass."""
-        start = perf_counter()
-        if clock is None:
-            draw()
-            device.finish()
-        else:
-            clock.stamp()
-            draw()
-            clock.stamp()
-        wall = perf_counter() - start
-        one = TracedPass(plan, run, number, device.info.renderer, start - self._began, wall)
-        return one if view is None else replace(one, **view.of(one))
 
     def _keep(self, one: TracedPass) -> None:
         self.passes.append(one)
@@ -309,7 +286,7 @@ def _arrays(values: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
 class _View:
     """Values of the slots of a running plan: read back as passes draw them."""
 
-    def __init__(self, device: Watched, plan: Plan, textures: Mapping[str, Texture]) -> None:
+    def __init__(self, device: Machine, plan: Plan, textures: Mapping[str, Texture]) -> None:
         self.device, self.plan, self.textures = device, plan, textures
         self.texels = {slot: self._nothing(storage) for slot, storage in plan.slots.items()}
         for slot in plan.operands:

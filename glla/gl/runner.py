@@ -14,9 +14,10 @@ from glla.gl import barrier, composed, iterate
 from glla.gl.calls import GL_COLOR_LOGIC_OP, GL_FRAMEBUFFER, GL_UNIFORM_BUFFER, Calls, Function
 from glla.gl.hints import moderngl
 from glla.gl.observers import watching
-from glla.gl.pool import Pool, Texture, handle, lendable
+from glla.gl.pool import Pool, Texture, handle
 from glla.gl.prepare import Burst, Computation, Draw, Folded, Ready, folded, prepare
 from glla.gl.programs import Programs
+from glla.gl.staging import Machine
 from glla.gl.throttle import HEAVY, Throttle, work
 from glla.gl.transfers import Transfers
 from glla.operations.record import Array
@@ -132,7 +133,7 @@ class Runner:
         self._prepared.clear()
         self._stages.clear()
 
-    def run(self, device: iterate.Iterates, plan: Plan, operands: Mapping[str, Any]) -> dict[str, Any]:
+    def run(self, device: Machine, plan: Plan, operands: Mapping[str, Any]) -> dict[str, Any]:
         """Run a plan, see `Device.run`; `device` is for observers, and for the plans that it calls."""
         prepared = self._prepared.get(plan)
         if prepared is None:
@@ -172,7 +173,7 @@ class Runner:
         self.passes += prepared.passes
         return {name: textures[slot] for name, slot in plan.results.items()}
 
-    def _form(self, device: iterate.Iterates, plan: Plan) -> Plan:
+    def _form(self, device: Machine, plan: Plan) -> Plan:
         """The plan as it runs here: with slots in one texture where a barrier orders the passes behind it."""
         if not any(isinstance(step, Pass) and step.barrier for step in plan.steps):
             return plan
@@ -180,7 +181,7 @@ class Runner:
             self._form_of = barrier.form(self._context, self._limits.texture_size, partial(self._try, device))
         return self._form_of(plan)
 
-    def _try(self, device: iterate.Iterates, plan: Plan, start: Array) -> Array:
+    def _try(self, device: Machine, plan: Plan, start: Array) -> Array:
         """Run a chain of passes from texels that it starts with, unobserved and uncounted; return its result."""
         textures = {"start": device.write_texels(start)}
         self._lend(plan, textures)
@@ -196,7 +197,7 @@ class Runner:
                 f"{plan.operation}: was abandoned between two passes, as the device was interrupted; resume() it first"
             )
 
-    def _run_composed(self, device: composed.Runs, plan: Plan, operands: Mapping[str, Any]) -> dict[str, Any]:
+    def _run_composed(self, device: Machine, plan: Plan, operands: Mapping[str, Any]) -> dict[str, Any]:
         """Run a plan of plans; each plan that it calls comes back to `run`."""
         stages = self._stages.get(plan)
         if stages is None:
@@ -207,7 +208,7 @@ class Runner:
         self.plans += 1
         return results
 
-    def _run_loop(self, device: iterate.Iterates, loop: Loop, operands: Mapping[str, Any]) -> dict[str, Any]:
+    def _run_loop(self, device: Machine, loop: Loop, operands: Mapping[str, Any]) -> dict[str, Any]:
         """Run a loop; each of its iterations comes back to `run`."""
         self._check_operands(loop, operands)
         results = iterate.run(device, loop, operands, partial(self.check_interrupted, loop))
@@ -220,7 +221,8 @@ class Runner:
         """Take a texture out of the pool for every slot that has none."""
         for slot, storage in plan.slots.items():
             if slot not in textures:
-                textures[slot] = self._pool.acquire(lendable(storage))
+                assert not isinstance(storage, HostArray)
+                textures[slot] = self._pool.acquire(storage)
 
     def _check_operands(self, plan: Plan, operands: Mapping[str, Any]) -> None:
         """Raise unless the operands are those of the plan, of its sizes, and of this device."""

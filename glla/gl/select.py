@@ -124,20 +124,15 @@ def _apply_environment(request: _Request) -> _Request:
         if backend not in BACKENDS:
             raise ContextError(f"open_context: GLLA_BACKEND must be one of {', '.join(BACKENDS)}, got {value!r}")
     if value := os.environ.get("GLLA_DEVICE", "").strip():
-        index, software = _parse_device(value)
+        named = parsed(value)
+        if named is None:
+            raise ContextError(
+                f"open_context: GLLA_DEVICE must be an EGL device's index, 'software' or 'hardware', got {value!r}"
+            )
+        index, software = named
         in_force.append(f"GLLA_DEVICE={value}")
     overrides = f" (in force: {', '.join(in_force)})" if in_force else ""
     return _Request(backend, index, software, overrides)
-
-
-def _parse_device(value: str) -> tuple[int | None, bool | None]:
-    """Read GLLA_DEVICE as (index, software)."""
-    request = parsed(value)
-    if request is None:
-        raise ContextError(
-            f"open_context: GLLA_DEVICE must be an EGL device's index, 'software' or 'hardware', got {value!r}"
-        )
-    return request
 
 
 def parsed(name: str) -> tuple[int | None, bool | None] | None:
@@ -188,7 +183,10 @@ def _candidates(request: _Request) -> list[_Candidate]:
 def _egl_candidates(request: _Request) -> list[_Candidate]:
     devices, problem = query_devices()
     if request.index is not None:
-        return [_indexed_candidate(devices, problem, request.index)]
+        if request.index < len(devices):
+            return [_device_candidate(devices[request.index])]
+        counted = f"EGL lists {len(devices)} of them, from 0; see glla.devices()"
+        return [_failing(f"EGL device {request.index}", problem or counted)]
     surfaceless = _Candidate("EGL surfaceless", functools.partial(EGLLoader, None))
     if problem is not None:
         return [_failing("EGL devices", problem), surfaceless]
@@ -199,13 +197,6 @@ def _egl_candidates(request: _Request) -> list[_Candidate]:
         return [_failing("EGL devices", f"none of them is {kind} ({there})"), surfaceless]
     wanted.sort(key=lambda device: device.software)  # stable: hardware first, else EGL's order
     return [*map(_device_candidate, wanted), surfaceless]
-
-
-def _indexed_candidate(devices: list[EGLDevice], problem: str | None, index: int) -> _Candidate:
-    if index < len(devices):
-        return _device_candidate(devices[index])
-    counted = f"EGL lists {len(devices)} of them, from 0; see glla.devices()"
-    return _failing(f"EGL device {index}", problem or counted)
 
 
 def _device_candidate(device: EGLDevice) -> _Candidate:

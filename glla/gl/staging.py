@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from types import TracebackType
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,7 +26,9 @@ from glla.gl.calls import (
     GL_STREAM_READ,
     Calls,
 )
+from glla.gl.clock import GPUClock
 from glla.gl.fence import Fence
+from glla.gl.info import DeviceInfo
 from glla.gl.pool import Texture, handle
 from glla.operations.layouts import packing
 from glla.operations.record import Array
@@ -35,11 +36,18 @@ from glla.passes import Buffer, Limits, Plan, Storage
 from glla.passes.layout import Shape
 
 
-class Lender(Protocol):
-    """The methods of a device that are used here."""
+class Machine(Protocol):
+    """The methods of a device that modules below it use, and observers while a plan runs."""
 
-    limits: Limits
     staging: Staging
+
+    @property
+    def info(self) -> DeviceInfo:
+        """Description of the device."""
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of the device."""
 
     def current(self) -> AbstractContextManager[object]:
         """Make the context current for a block."""
@@ -47,8 +55,23 @@ class Lender(Protocol):
     def lend(self, storage: Storage | Buffer) -> Texture:
         """Return a texture or a buffer of the pool."""
 
-    def run(self, plan: Plan, **operands: Texture) -> dict[str, Texture]:
+    def run(self, plan: Plan, **operands: Any) -> dict[str, Any]:
         """Run a plan."""
+
+    def read(self, texture: Texture) -> Array:
+        """Read a texture. Synchronises."""
+
+    def write_texels(self, texels: Array) -> Texture:
+        """Copy an array into a texture."""
+
+    def fence(self) -> Fence:
+        """Mark the end of the work queued so far."""
+
+    def finish(self) -> None:
+        """Wait until all queued work is done."""
+
+    def gpu_clock(self) -> GPUClock | None:
+        """Return the GPU's clock, if it has one."""
 
 
 ROUNDED = 1 << 20
@@ -132,7 +155,7 @@ class Uploads:
     `device`: the target. `elements`: most elements of one array.
     """
 
-    def __init__(self, device: Lender, elements: int) -> None:
+    def __init__(self, device: Machine, elements: int) -> None:
         self._device = device
         self._elements = elements
         self._buffers: list[Texture] = []
@@ -146,9 +169,7 @@ class Uploads:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._release()
 
     def _release(self) -> None:
@@ -176,7 +197,8 @@ class Uploads:
                 for name, (top, left, rows, columns) in zip(plan.operands, cut, strict=True):
                     part = array[top : top + rows, left : left + columns]
                     raw[name] = self._send(part.T, (columns, rows)) if transposed else self._send(part, (rows, columns))
-                return device.run(plan, **raw)["packed"]
+                packed: Texture = device.run(plan, **raw)["packed"]
+                return packed
             finally:
                 for texture in raw.values():
                     texture.release()
@@ -210,7 +232,7 @@ class Download:
     array([[1., 2.]], dtype=float32)
     """
 
-    def __init__(self, device: Lender, texture: Texture, shape: Shape) -> None:
+    def __init__(self, device: Machine, texture: Texture, shape: Shape) -> None:
         self._device = device
         self.shape = shape
         self._pieces: list[tuple[packing.Tile, Texture]] = []

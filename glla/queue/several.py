@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -166,12 +165,10 @@ class Coprocessors:
             raise CoprocessorError("coprocessors: they are closed; make others")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         with ExitStack() as stack:
             for member in self.members:
-                stack.callback(member.__exit__, kind, error, trace)
+                stack.callback(member.__exit__, *error)
 
 
 def coprocessors(devices: str | Sequence[str | int] = "all", **options: Any) -> Coprocessors:

@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import TracebackType
 from typing import Any, TypeVar, overload
 
 from glla.array.array import Array, asarray
@@ -179,9 +178,7 @@ class Coprocessor(Methods):
         self._worker.check_open("coprocessor")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._worker.is_forked():  # after a fork both processes leave the block; there is nothing to close here
             return
         if error is not None:
