@@ -1,6 +1,5 @@
 """Which matrices of a stack on the device the host must look at: all that it rejects, and few others."""
 
-import gc
 from dataclasses import replace
 
 import numpy as np
@@ -238,8 +237,6 @@ def result_or_error(call, *operands, **options):
         return call(*operands, **options).numpy(check_finite=False)
     except GllaError as error:
         return np.array(f"{type(error).__name__}: {error}")
-    finally:
-        gc.collect()
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
