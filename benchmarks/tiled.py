@@ -31,7 +31,6 @@ from glla.lab.study import Report, Run, Say, clock, option
 from glla.lab.table import aligned
 from glla.linalg import tiling
 from glla.operations.product import tiles
-from glla.operations.product.matmul import KERNEL
 
 Array = NDArray[np.float32]
 
@@ -60,7 +59,7 @@ def _run(place: Run) -> Report:
     say(f"resident product of order {options.resident}: {resident['gflops']:.4g} GFLOP/s")
     runs: dict[str, Any] = {}
     with opened(options, max_bytes=options.max_bytes, max_texture_size=options.max_texture_size) as device:
-        cut = tiles.choose(KERNEL, m, k, n, device.limits, device.room)
+        cut = tiles.choose(m, k, n, device.limits, device.room)
         say(
             f"tiles of A {cut.rows} x {cut.inner}, of B {cut.inner} x {cut.columns}, {cut.variant}, "
             f"{cut.counts[0]} x {cut.counts[2]} tiles of C, slabs: {cut.counts[1]}; {cut.nbytes} bytes on the device"

@@ -13,7 +13,6 @@ from glla.errors import GllaError, LimitError, OptionError, OutOfMemoryError, Sh
 from glla.operations import OPERATIONS
 from glla.operations.elimination import plu, plu_batches
 from glla.operations.product import matmul, tiles
-from glla.operations.product.matmul import KERNEL
 from glla.passes import COMPUTE, Form, Limits, Plan, Tuned, resident, stages
 
 GPU, SOFTWARE = Limits(), Limits(software=True)
@@ -106,7 +105,7 @@ def test_what_exceeds_a_texture_is_shown_in_tiles():
     limits = Limits(texture_size=100)
     plan, tiling = (
         glla.plan("matmul", (300, 200), (200, 300), limits=limits),
-        tiles.choose(KERNEL, 300, 200, 300, limits),
+        tiles.choose(300, 200, 300, limits),
     )
     assert " in tiles: " in str(plan)
     count = {name: len({one.number for one in plan.scopes if one.name == name}) for name in ("tile", "slab")}

@@ -24,7 +24,6 @@ from glla.linalg.caller import Caller
 from glla.operations import OPERATIONS
 from glla.operations.layouts import packing
 from glla.operations.product import matmul, tiles
-from glla.operations.product.matmul import KERNEL
 from glla.operations.systems import streams
 from glla.passes import Limits, forms_of, resident
 from glla.passes.rates import HARDWARE
@@ -56,7 +55,7 @@ SHAPES = [(1, 1, 1), (100, 10, 1000), (1000, 300, 7), (3, 5000, 2), (333, 777, 5
 @pytest.mark.parametrize("side", [16, 100, 32768])
 def test_tiles_cover_a_product_and_keep_to_the_limits(shape, side, room):
     limits = Limits(texture_size=side)
-    made = tiles.choose(KERNEL, *shape, limits, room)
+    made = tiles.choose(*shape, limits, room)
     assert room is None or 0 < made.nbytes <= room
     assert max(made.rows, made.inner, made.columns) <= side
     made.plan(limits).check(limits)
@@ -72,9 +71,7 @@ def test_tiles_cover_a_product_and_keep_to_the_limits(shape, side, room):
 
 
 def test_more_room_never_moves_more():
-    efforts = [
-        tiles.choose(KERNEL, 333, 777, 555, Limits(), room).effort for room in (30_000, 10**5, 10**6, 10**7, None)
-    ]
+    efforts = [tiles.choose(333, 777, 555, Limits(), room).effort for room in (30_000, 10**5, 10**6, 10**7, None)]
     assert efforts == sorted(efforts, reverse=True)
     assert efforts[0] > efforts[-1] == 4 * (333 * 777 + 777 * 555 + 333 * 555)
 
@@ -103,9 +100,9 @@ def test_the_smaller_operand_travels_once(m, n, a, b, monkeypatch, small, rng):
 
 def test_the_fastest_variant_counts_more_than_the_traffic():
     limits = Limits(texture_size=32768)
-    made = tiles.choose(KERNEL, 40000, 8192, 40000, limits, 4 * 10**9)
+    made = tiles.choose(40000, 8192, 40000, limits, 4 * 10**9)
     assert made.variant == "panel_broadcast"
-    other = tiles.choose(KERNEL, 40000, 8192, 40000, limits, 4 * 10**9, "register_blocked")
+    other = tiles.choose(40000, 8192, 40000, limits, 4 * 10**9, "register_blocked")
     assert other.variant == "register_blocked"
     tile = resident((made.rows, made.inner), (made.inner, made.columns))
     assert matmul.choose(tile, limits)[0] == "panel_broadcast"
@@ -237,7 +234,7 @@ def test_fits_whole_is_neither_too_strict_nor_too_lenient(rng, shape):
     m, k, n = shape
 
     def fits(room):
-        return tiles.fits_whole(KERNEL, m, k, n, Limits(), room, "inner_product")
+        return tiles.fits_whole(m, k, n, Limits(), room, "inner_product")
 
     least = next(room for room in itertools.count(16, 4) if fits(room))
     a, b = whole_numbers(rng, m, k), whole_numbers(rng, k, n)
@@ -576,7 +573,7 @@ def test_memory_that_ends_before_its_cap(rng, monkeypatch):
     a, b = whole_numbers(rng, 100, 90), whole_numbers(rng, 90, 110)
     out = np.empty((100, 110), np.float32)
     with glla.Device(max_texture_size=64) as device:
-        first = tiles.choose(KERNEL, 100, 90, 110, device.limits)
+        first = tiles.choose(100, 90, 110, device.limits)
     monkeypatch.setattr(Device, "room", None)
     with glla.Device(max_texture_size=64, max_bytes=first.nbytes // 2) as capped:
         made = tiling.matmul(capped, a, b, out)

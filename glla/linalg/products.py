@@ -18,7 +18,7 @@ from glla.linalg.caller import Caller
 from glla.linalg.execution import run
 from glla.linalg.operands import column, device_of, known_variant, on_a_device, operand, row, taken
 from glla.operations.product import tiles
-from glla.operations.product.matmul import KERNEL, MATMUL, is_symmetric, most_batched
+from glla.operations.product.matmul import MATMUL, is_symmetric, most_batched
 from glla.passes import forms_of
 from glla.registry import public
 
@@ -192,7 +192,7 @@ def _products(a: Float32, b: Float32, variant: str | None, device: Device, out: 
         out[...] = records[0]
         return
     for left, right, result in zip(a, b, out, strict=True):
-        if tiles.fits_whole(KERNEL, m, k, n, device.limits, device.room, variant, is_symmetric(left, right)):
+        if tiles.fits_whole(m, k, n, device.limits, device.room, variant, is_symmetric(left, right)):
             result[...] = _run(device, left, right, variant)
         else:
             tiling.matmul(device, left, right, result, variant)

@@ -34,7 +34,6 @@ from glla.array.array import Array, product
 from glla.array.convert import Float32
 from glla.errors import OutOfMemoryError
 from glla.gl import Device, Download, Texture, Uploads
-from glla.operations.product.matmul import KERNEL
 from glla.operations.product.tiles import Tiling, choose, columns_at_once, starts
 from glla.operations.record import Way
 from glla.passes import Plan, texture
@@ -150,14 +149,14 @@ def matmul(
     another order, no more often.
     """
     shape = (a.shape[0], a.shape[1], b.shape[1])
-    tiling = choose(KERNEL, *shape, device.limits, device.room, variant)
+    tiling = choose(*shape, device.limits, device.room, variant)
     while True:
         try:
             _stream(device, a, b, out, tiling, watch)
             return tiling
         except OutOfMemoryError as error:
             try:
-                tiling = choose(KERNEL, *shape, device.limits, tiling.nbytes // 2, variant)  # that take half as much
+                tiling = choose(*shape, device.limits, tiling.nbytes // 2, variant)  # that take half as much
             except OutOfMemoryError:
                 raise error from None
 

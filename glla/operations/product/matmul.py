@@ -338,10 +338,6 @@ def _to_quads(task: blocked.Task, name: str, shape: Shape, across: int, whole_qu
     return quads
 
 
-KERNEL = tiles.Kernel(plan, choose)
-"""The product that `glla.operations.product.tiles` splits."""
-
-
 def flops(forms: Forms) -> int:
     """Additions and multiplications."""
     m, k, n = sizes(forms)
@@ -378,9 +374,9 @@ def streamed(
 ) -> Plan | None:
     """Plan of a product in tiles, all of them also where it is symmetric; None if it fits as a whole."""
     m, k, n = sizes(forms)
-    if tiles.fits_whole(KERNEL, m, k, n, limits, room, variant, symmetric):
+    if tiles.fits_whole(m, k, n, limits, room, variant, symmetric):
         return None
-    return tiles.product_plan(tiles.choose(KERNEL, m, k, n, limits, room, variant), limits)
+    return tiles.product_plan(tiles.choose(m, k, n, limits, room, variant), limits)
 
 
 def is_symmetric(a: Any, b: Any) -> bool:

@@ -13,12 +13,15 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from glla.errors import LimitError, OutOfMemoryError, PlanError
+from glla.lazily import Later
 from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import read_back, upload
 from glla.operations.record import Choice
-from glla.passes import Call, Draft, Forms, HostArray, Limits, Parameters, Plan, Slot, Storage, matrix, resident
+from glla.passes import Call, Draft, HostArray, Limits, Parameters, Plan, Slot, Storage, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import ELEMENT_BYTES, Shape
+
+product = Later("glla.operations.product.matmul")  # which imports this module
 
 SMALLEST = 16
 """Rows and columns of the smallest tile."""
@@ -47,18 +50,9 @@ STEPS = 8
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """The product of two matrices on the device: `plan` and `choose` of `glla.operations.product.matmul`."""
-
-    plan: Callable[..., Plan]
-    choose: Callable[[Forms, Limits], tuple[str, Parameters]]
-
-
-@dataclass(frozen=True)
 class Tiling:
     """How a product is cut."""
 
-    kernel: Kernel  # makes the plans
     shape: tuple[int, int, int]  # rows of A, inner dimension, columns of B, of the whole
     rows: int  # the same of a tile
     inner: int
@@ -115,7 +109,8 @@ class Tiling:
         """Plan of the product of two tiles, added to that of the slabs before if there are any, or as asked for."""
         forms = resident((self.rows, self.inner), (self.inner, self.columns))
         onto = self.counts[1] > 1 if onto is None else onto
-        return self.kernel.plan(forms, limits, variant=self.variant, parameters=self.parameters, onto=onto)
+        made: Plan = product.plan(forms, limits, variant=self.variant, parameters=self.parameters, onto=onto)
+        return made
 
     @property
     def largest_upload(self) -> int:
@@ -197,31 +192,28 @@ def _candidates(m: int, k: int, n: int, side: int) -> Iterator[tuple[int, int, i
 
 
 @cached_plan
-def choose(
-    kernel: Kernel, m: int, k: int, n: int, limits: Limits, room: int | None = None, variant: str | None = None
-) -> Tiling:
+def choose(m: int, k: int, n: int, limits: Limits, room: int | None = None, variant: str | None = None) -> Tiling:
     """Choose the tiles of a product: the fastest variant that has room, and of its sizes the one that moves least.
 
-    `kernel`: makes the plans. `m`, `k`, `n`: rows of A, inner dimension, columns of B; all > 0. `limits`: no texture of
-    a tile's plan is larger than they allow. `room`: bytes that everything on the device may take, staging buffers
-    included. `variant`: a key of `glla.operations.product.matmul.VARIANTS`; by default
-    `glla.operations.product.matmul.choose` decides tile by tile size.
+    `m`, `k`, `n`: rows of A, inner dimension, columns of B; all > 0. `limits`: no texture of a tile's plan is larger
+    than they allow. `room`: bytes that everything on the device may take, staging buffers included. `variant`: a key of
+    `glla.operations.product.matmul.VARIANTS`; by default `glla.operations.product.matmul.choose` decides tile by tile
+    size.
     Raises OutOfMemoryError: even the smallest tile needs more; the message says how much. Raises LimitError: the
     variant needs larger textures even for that one.
 
-    >>> from glla.operations.product.matmul import KERNEL
-    >>> tiling = choose(KERNEL, 40000, 8192, 40000, Limits(texture_size=32768), 4 * 10**9)
+    >>> tiling = choose(40000, 8192, 40000, Limits(texture_size=32768), 4 * 10**9)
     >>> tiling.rows, tiling.inner, tiling.columns, tiling.variant
     (8000, 8192, 8000, 'panel_broadcast')
     >>> tiling.nbytes < 4e9
     True
     """
-    chosen = in_panels(kernel, m, k, n, limits, variant)
-    tilings = [Tiling(kernel, (m, k, n), _part(m, -(-m // PANEL)), k, n, *chosen)] if chosen else []
+    chosen = in_panels(m, k, n, limits, variant)
+    tilings = [Tiling((m, k, n), _part(m, -(-m // PANEL)), k, n, *chosen)] if chosen else []
     panels = tilings[:]
     for rows, inner, columns in _candidates(m, k, n, limits.texture_size):
-        way = (variant, ()) if variant else kernel.choose(resident((rows, inner), (inner, columns)), limits)
-        tilings.append(Tiling(kernel, (m, k, n), rows, inner, columns, *way))
+        way = (variant, ()) if variant else product.choose(resident((rows, inner), (inner, columns)), limits)
+        tilings.append(Tiling((m, k, n), rows, inner, columns, *way))
     smallest = tilings[-1]
     possible = [tiling for tiling in tilings if room is None or tiling.bytes_of() <= room]
     ranked = sorted(possible, key=lambda tiling: (variant is None and tiling.rank, tiling.effort))
@@ -239,7 +231,7 @@ def choose(
     )
 
 
-def in_panels(kernel: Kernel, m: int, k: int, n: int, limits: Limits, variant: str | None) -> Choice | None:
+def in_panels(m: int, k: int, n: int, limits: Limits, variant: str | None) -> Choice | None:
     """Variant by which panels of A's rows travel while a GPU multiplies those before, beside B as a whole; or None.
 
     See `PANEL`.
@@ -247,12 +239,11 @@ def in_panels(kernel: Kernel, m: int, k: int, n: int, limits: Limits, variant: s
     small = m < 2 * PANEL or m * k * n < (4 * PANEL) ** 3
     if small or limits.software or variant is not None or max(k, n) > limits.texture_size:
         return None
-    chosen = kernel.choose(resident((PANEL, k), (k, n)), limits)
+    chosen = product.choose(resident((PANEL, k), (k, n)), limits)
     return chosen if chosen[0] in FASTEST_FIRST[:2] else None
 
 
 def fits_whole(
-    kernel: Kernel,
     m: int,
     k: int,
     n: int,
@@ -268,11 +259,11 @@ def fits_whole(
     """
     if max(m, k, n) > 2 * limits.texture_size:
         return False
-    if not symmetric and in_panels(kernel, m, k, n, limits, variant):
+    if not symmetric and in_panels(m, k, n, limits, variant):
         return False
     if room is None and variant is None:
         return True
-    plan = kernel.plan(resident((m, k), (k, n)), limits, variant=variant)
+    plan = product.plan(resident((m, k), (k, n)), limits, variant=variant)
     (a, raw_a), (b, raw_b), (c, raw_c) = (
         (matrix((rows, columns)).nbytes, ELEMENT_BYTES * rows * columns) for rows, columns in ((m, k), (k, n), (m, n))
     )
