@@ -59,8 +59,8 @@ def golub_kahan(n: int) -> Plan:
 
 @cached_plan
 def halves(n: int) -> Plan:
-    """Plan of ``u`` and ``v``, the n largest first, out of the vectors ``X`` of order 2n. One pass."""
-    draft, x = Draft("halves"), matrix((2 * n, 2 * n))
+    """Plan of ``u`` and ``v``, the largest first, out of ``X``, vectors of the n largest of 2n values. One pass."""
+    draft, x = Draft("halves"), matrix((2 * n, n))
     targets = tuple(draft.slot(name, matrix((n, n))) for name in "uv")
     draft.draw("spectral/svd/halves", {"X": draft.operand("X", x)}, targets, {"n": n})
     return draft.plan({"u": "u", "v": "v"})
@@ -99,7 +99,7 @@ def plan(n: int, limits: Limits, vectors: bool = True) -> Plan:
     if not vectors:
         largest = draft.call("eigenvalues of order 2n", sturm.plan(2 * n, Subset(n, n), limits), T=t)["L"]
         return draft.plan({"S": draft.call("values", values(n, n), L=largest)["S"]}, 8 * n**3 // 3)
-    found = draft.call("eigenvectors of order 2n", secular.plan(2 * n, limits), T=t)
+    found = draft.call("eigenvectors of order 2n", secular.plan(2 * n, limits, Subset(n, n)), T=t)
     half = draft.call("halves", halves(n), X=found["Q"])
     for name in "uv":
         factors = draft.call(f"QR of {name}", qr.plan(resident(shape), limits), A=half[name])

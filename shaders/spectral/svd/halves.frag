@@ -1,6 +1,6 @@
 // The vectors u and v of the n largest eigenvalues of the matrix of order 2n, the largest first.
 //
-// X         packed, of order 2n, values ascending
+// X         packed, 2n x n: the vectors, values ascending
 // u_, v_    packed, of order n
 // Cost per fragment: 8 fetches.
 
@@ -15,7 +15,7 @@ layout(location = 1) out vec4 v_;
 const float ROOT_2 = 1.41421356;
 
 float entry(int i, int t) {
-    int j = max(2 * n - 1 - t, 0);
+    int j = max(n - 1 - t, 0);
     return ROOT_2 * row_pair(X, min(i, 2 * n - 1), j >> 1)[j & 1];
 }
 
