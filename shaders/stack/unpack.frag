@@ -67,8 +67,10 @@ float of_column(sampler2D A, int i) {  // a column of texels, two diagnostics ea
 #if MATRIX
 uniform sampler2D M;
 #define OF_M(i, j) entry(M, i, j)
+#define PAIR_OF_M(i, x) half_of(texelFetch(M, at(ivec2(x, (i) >> 1), b), 0), i)
 #else
 #define OF_M(i, j) 0.0
+#define PAIR_OF_M(i, x) vec2(0.0)
 #endif
 #if PIVOTS
 uniform sampler2D pivots;
@@ -97,18 +99,18 @@ float diagnostic(int place) {
     int line = place / order;
     int i = place % order;
     if (DIAGNOSTICS == 2) return entry(LU, 0, i);
-    if (line == 0) return entry(LU, i, i);
     if (line == 1 && MIRROR == 1) return OF_M(i, i);
-    if (line == 1) {
-        float largest = 0.0;
-        for (int row = 0; row <= i; ++row) largest = max(largest, abs(entry(LU, row, i)));
-        return largest;
+    if (line <= 1) {
+        float last, largest = 0.0;
+        for (int row = line == 0 ? i : 0; row <= i; ++row) {
+            last = entry(LU, row, i);
+            largest = max(largest, abs(last));
+        }
+        return line == 0 ? last : largest;
     }
     if (line == 2 && PROBES == 1) {
-        int first = 2 * ((record.y + 1) >> 1);  // the first column of texels behind M's own
-        float one = OF_M(i, first);
-        float two = OF_M(i, first + 1);
-        return one * one + two * two;
+        vec2 pair = PAIR_OF_M(i, record.y + 1 >> 1);  // behind M's own columns
+        return pair.x * pair.x + pair.y * pair.y;
     }
     if (line == 2) return PIVOT(i);
     return line == 3 && EXPONENTS == 1 ? ROW_EXPONENT(i) + COLUMN_EXPONENT(i) : 0.0;

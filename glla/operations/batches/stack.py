@@ -174,22 +174,22 @@ class Passes:
     ) -> None:
         """Bring in an operand, which begins at element `start`, as the columns from texel `left` on.
 
-        Behind them come `probes` columns of random numbers of variance 1, the same for every matrix.
+        Behind them come `probes` columns of random numbers of variance 1, the same for every matrix. If it is `scaled`,
+        the square operand with which the elements begin comes before them, and both are scaled by the exponents.
         """
-        inputs = {} if identity else {"raw": self.raw}
-        uniforms: dict[str, Uniform] = {"left": left, "count": self.stack.count, "shape": shape}
-        if not identity:
-            uniforms["start"] = start
+        inputs = {"raw": self.raw} if scaled or not identity else {}
+        uniforms: dict[str, Uniform] = {"left": left, "count": self.stack.count, "shape": shape, "start": start}
         if scaled:
-            inputs["row_exponents"] = self.exponents["row_exponents"]
+            inputs |= self.exponents
         height, width = packed(shape)
+        first = 0 if scaled else left
         self.draft.draw(
             "stack/pack",
             inputs,
             target,
             {**uniforms, **self.stack.grid},
             {"IDENTITY": int(identity), "SCALED": int(scaled), **({"PROBES": 1} if probes else {})},
-            self.stack.region(left, 0, width + texels(probes), height),
+            self.stack.region(first, 0, left - first + width + texels(probes), height),
         )
 
     def substitute(

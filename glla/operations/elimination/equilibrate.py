@@ -32,14 +32,7 @@ def plan(shape: Shape, sweeps: int = 0) -> Plan:
 def add(draft: Draft, source: str, shape: Shape, target: str, cells: Cells = SINGLE, sweeps: int = 0) -> dict[str, str]:
     """Add these passes, of one matrix or of a batch, whose textures may hold more beside it; give the exponents."""
     height, width = packed(shape)
-    made = {f"{line}_exponents": draft.slot(f"{line}_exponents", cells.storage(size, 1))
-            for line, size in (("row", height), ("column", width))}  # fmt: skip
-    rows, columns = made.values()
-    for sweep in range(sweeps + 1):
-        with draft.scope("sweep", sweep):
-            mean = int(sweep < sweeps)
-            add_exponents(draft, source, rows, width, columns if sweep else "", mean=mean, cells=cells)
-            add_exponents(draft, source, columns, height, rows, turned=1, mean=mean, cells=cells)
+    made = exponents(draft, source, shape, cells, sweeps)
     draft.draw(
         "equilibrate/scale",
         {"A": source, **made},
@@ -48,6 +41,20 @@ def add(draft: Draft, source: str, shape: Shape, target: str, cells: Cells = SIN
         {"ROWS": 1, "COLUMNS": 1, **cells.defines},
         cells.region(0, 0, width, height),
     )
+    return made
+
+
+def exponents(draft: Draft, source: str, shape: Shape, cells: Cells = SINGLE, sweeps: int = 0) -> dict[str, str]:
+    """Add the passes that find the exponents alone; give them."""
+    height, width = packed(shape)
+    made = {f"{line}_exponents": draft.slot(f"{line}_exponents", cells.storage(size, 1))
+            for line, size in (("row", height), ("column", width))}  # fmt: skip
+    rows, columns = made.values()
+    for sweep in range(sweeps + 1):
+        with draft.scope("sweep", sweep):
+            mean = int(sweep < sweeps)
+            add_exponents(draft, source, rows, width, columns if sweep else "", mean=mean, cells=cells)
+            add_exponents(draft, source, columns, height, rows, turned=1, mean=mean, cells=cells)
     return made
 
 

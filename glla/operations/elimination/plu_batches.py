@@ -42,11 +42,11 @@ def most_systems(forms: Forms, limits: Limits) -> int:
     return stack.capacity(tile, max(n * (n + columns), n * (columns + 3)), limits.texture_size)
 
 
-def _pack_equilibrated(passes: Passes, target: str, n: int) -> None:
-    """Bring in square matrices, with rows and columns scaled by powers of two."""
-    start = passes.matrices("A", (n, n))
-    passes.pack(start, (n, n))
-    passes.exponents = equilibrate.add(passes.draft, start, (n, n), target, passes.stack)
+def _find_exponents(passes: Passes, n: int) -> None:
+    """Find the exponents by which square matrices are equilibrated as they are packed."""
+    a = passes.matrices("A", (n, n))
+    passes.pack(a, (n, n))
+    passes.exponents = equilibrate.exponents(passes.draft, a, (n, n), passes.stack)
 
 
 def eliminated(passes: Passes, start: str, shape: Shape, steps: int, alone: bool = False) -> tuple[str, str]:
@@ -87,8 +87,9 @@ def determinant(forms: Forms, limits: Limits = PLAIN) -> Plan:
     n, count = forms[0].shape[-1], forms[0].count
     own = Stack.of(count, (texels(n), texels(n)), limits.texture_size)
     passes = Passes("stack[determinant]", own, n * n)
-    start = passes.matrices("scaled", (n, n))
-    _pack_equilibrated(passes, start, n)
+    a, start = passes.matrices("A", (n, n)), passes.matrices("scaled", (n, n))
+    passes.pack(a, (n, n))
+    passes.exponents = equilibrate.add(passes.draft, a, (n, n), start, passes.stack)
     factors, pivots = eliminated(passes, start, (n, n), texels(n))
     return passes.draft.plan({"records": passes.unpack("", (0, 0), n, factors, pivots)}, count * plu_flops((n, n)))
 
@@ -99,7 +100,7 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
 
     Operand ``raw``: all A, then all B. Result ``records``: for each system X, U's diagonal, the largest entries of U's
     columns, and for each row the sum of the squares of the solutions for `BATCH_PROBES` random right-hand sides
-    (of A as it was scaled): n (columns + 3) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 3, and 3 more to
+    (of A as it was scaled): n (columns + 3) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 3, and 2 more to
     equilibrate; for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search its
     pivots.
 
@@ -114,7 +115,7 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
     passes = Passes("stack[inverse]" if inverse else "stack[solve]", own, n * (n if inverse else n + columns))
     start = passes.matrices("augmented", (n, 2 * width))
     if equilibrate:
-        _pack_equilibrated(passes, start, n)
+        _find_exponents(passes, n)
     else:
         passes.pack(start, (n, n))
     passes.pack(start, (n, columns), count * n * n, size, inverse, equilibrate, BATCH_PROBES)
