@@ -382,63 +382,6 @@ class Substitution(Place):
             yield Work(panel, "subtract", flop=flop)
 
 
-@dataclass(frozen=True)
-class Total(Place):
-    """Steps of an all-reduce of an array, its sum or its maximum: up a tree and down."""
-
-    nbytes: int = 0  # bytes of the array
-
-    def steps(self) -> Iterator[Step]:
-        """Yield all steps in order."""
-        at = self.in_grid(0)
-        yield from reduction(at, 0, "part", lambda child: self.nbytes, Work(0, "add"))
-        yield from broadcast(at, 0, "total", self.nbytes)
-
-
-@dataclass(frozen=True)
-class Gather(Place):
-    """Steps that gather a matrix on one rank, and optionally broadcast it."""
-
-    root: int = 0  # the rank
-    itemsize: int = FLOAT  # bytes of an element
-    to_all: bool = True  # whether all ranks receive it
-
-    def steps(self) -> Iterator[Step]:
-        """Yield all steps in order."""
-        P, Q = self.layout.grid
-        if self.rank == self.root:
-            for rank in range(P * Q):
-                if rank != self.root and (nbytes := self._nbytes(rank)):
-                    yield Receive(0, "local", rank, nbytes)
-                    yield Work(0, "place")
-            if self.to_all:
-                yield Work(0, "pack whole")
-        elif nbytes := self._nbytes(self.rank):
-            yield Send(0, "local", self.root, nbytes)
-        if self.to_all:
-            m, n = self.layout.shape
-            yield from broadcast(self.in_grid(self.root), 0, "whole", m * n * self.itemsize)
-
-    def _nbytes(self, rank: int) -> int:
-        m, n = self.layout.local_shape(*divmod(rank, self.layout.grid[1]))
-        return m * n * self.itemsize
-
-
-@dataclass(frozen=True)
-class Scatter(Gather):
-    """Steps that scatter a matrix of one rank."""
-
-    def steps(self) -> Iterator[Step]:
-        """Yield all steps in order."""
-        P, Q = self.layout.grid
-        for rank in range(P * Q) if self.rank == self.root else ():
-            if rank != self.root and (nbytes := self._nbytes(rank)):
-                yield Work(0, "cut", peer=rank)
-                yield Send(0, "whole", rank, nbytes)
-        if self.rank != self.root and (nbytes := self._nbytes(self.rank)):
-            yield Receive(0, "whole", self.root, nbytes)
-
-
 OPERATIONS = ("plu", "matmul", "solve")
 """Operations of `plan`, by name."""
 

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from glla._version import __version__
 from glla.array.convert import Float32
 from glla.cluster import engines, lapack, mpi
-from glla.cluster.algorithms import Gather, Scatter, Total
+from glla.cluster.algorithms import Place
 from glla.cluster.engines import Engine
-from glla.cluster.execute import Actor, Failure, execute, unpack
+from glla.cluster.execute import Actor, Failure, execute
 from glla.cluster.lapack import extreme
 from glla.cluster.layout import Layout, grid_shape, near_square
 from glla.cluster.messages import Channel
 from glla.cluster.model import Event
-from glla.cluster.parts import Adding, Double, Gathering, Scattering
+from glla.cluster.parts import Double, Gather, Scatter, Total
 from glla.cluster.steps import Step
 from glla.errors import ClusterError, DTypeError, NonFiniteError, OptionError, ShapeError, integer, real
 from glla.hybrid.cores import for_blas
@@ -110,9 +110,8 @@ class Grid:
 
     def total(self, values: Double, largest: bool = False) -> Double:
         """Sum an array over all ranks, or take the maximum, on all ranks. Within an `operation`."""
-        at = Total(Layout((0, 0), 2, self.shape), self.p, self.q, values.nbytes)
-        actor = Adding(at, values, largest)
-        self.run(at.steps(), actor)
+        actor = Total(Place(Layout((0, 0), 2, self.shape), self.p, self.q), values, largest)
+        self.run(actor.steps(), actor)
         return actor.result
 
     def alike(self, data: bytes) -> bool:
@@ -318,16 +317,10 @@ class DistributedMatrix:
                     raise ShapeError(f"scatter: the array must have two dimensions, got shape {whole.shape}")
             known = np.zeros(3) if whole is None else np.array([*whole.shape, whole.itemsize], dtype=np.float64)
             m, n, itemsize = map(int, grid.total(known))
-            at = Scatter(Layout((m, n), nb, grid.shape), grid.p, grid.q, root, itemsize)
-            actor = Scattering(at, whole)
-            if whole is not None:
-                actor.cut(0, root)
-                local = actor.slots["whole", 0].copy()
-            grid.run(at.steps(), actor)
-            if whole is None:
-                local = actor.slots.get(("whole", 0), np.empty(0, dtype=np.uint8))
-            dtype = np.float32 if itemsize == 4 else np.float64
-            return cls(grid, at.layout, unpack(local, (dtype, at.layout.local_shape(grid.p, grid.q)))[0])
+            layout = Layout((m, n), nb, grid.shape)
+            actor = Scatter(Place(layout, grid.p, grid.q), root, whole, np.float32 if itemsize == 4 else np.float64)
+            grid.run(actor.steps(), actor)
+            return cls(grid, layout, actor.result)
 
     # -- properties
 
@@ -359,15 +352,9 @@ class DistributedMatrix:
 
     def gathered(self, root: int | None = None) -> NDArray[Any] | None:
         """Return the whole matrix as `gather` does, within an `operation`."""
-        grid, to_all = self.grid, root is None
-        at = Gather(self.layout, grid.p, grid.q, root or 0, self.local.itemsize, to_all)
-        here = grid.rank == at.root
-        actor = Gathering(at, self.local, np.empty(self.shape, self.dtype) if here else None)
-        grid.run(at.steps(), actor)
-        if to_all and not here:
-            data = actor.slots.get(("whole", 0), np.empty(0, dtype=np.uint8))
-            actor.whole = unpack(data, (self.dtype, self.shape))[0]
-        return actor.whole
+        actor = Gather(Place(self.layout, self.grid.p, self.grid.q), self.local, root)
+        self.grid.run(actor.steps(), actor)
+        return actor.result
 
     def float32(self, function: str, copy: bool = True) -> Float32:
         """Copy of this rank's part in float32; or the part itself, if it is float32 and not written to.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.convert import Float32
-from glla.cluster.algorithms import Place, Product, Substitution, Total
+from glla.cluster.algorithms import Place, Product, Substitution, broadcast, reduction
 from glla.cluster.engines import Engine
 from glla.cluster.execute import Actor, pack, unpack
+from glla.cluster.steps import Receive, Send, Step, Work
 
 F, D = np.float32, np.float64
 Double = NDArray[np.float64]
@@ -104,14 +106,20 @@ class Substituting(Actor):
             self._subtracted[rest] += self._packed[rest, self.at.block_columns(panel)].astype(D) @ x
 
 
-class Adding(Actor):
-    """All-reduce of an array: its sum over all ranks, or its elementwise maximum."""
+class Total(Actor):
+    """All-reduce of an array, its sum over all ranks or its elementwise maximum: up a tree and down."""
 
-    def __init__(self, steps: Total, values: Double, largest: bool) -> None:
+    def __init__(self, at: Place, values: Double, largest: bool) -> None:
         super().__init__()
-        self._shape = values.shape
+        self._at, self._shape = at, values.shape
         self._combine = np.maximum if largest else np.add
         self.slots["part", 0] = self.slots["total", 0] = pack(values)  # the root adds in place
+
+    def steps(self) -> Iterator[Step]:
+        """Yield all steps in order."""
+        at, nbytes = self._at.in_grid(0), self.slots["part", 0].nbytes
+        yield from reduction(at, 0, "part", lambda child: nbytes, Work(0, "add"))
+        yield from broadcast(at, 0, "total", nbytes)
 
     def add(self, panel: int) -> None:
         """Combine with the array of another rank."""
@@ -124,43 +132,98 @@ class Adding(Actor):
         return self.slots["total", 0].view(D).reshape(self._shape)
 
 
-class Gathering(Actor):
-    """A matrix that is gathered on one rank, and optionally broadcast."""
+class _Moving(Actor):
+    """A matrix that moves between one rank, the root, and all."""
 
-    def __init__(self, steps: Place, values: NDArray[Any], whole: NDArray[Any] | None) -> None:
+    def __init__(self, at: Place, root: int, whole: NDArray[Any] | None, dtype: Any) -> None:
         super().__init__()
-        self.at, self._dtype = steps, values.dtype
-        self.slots["local", 0] = pack(values)
-        self.whole = whole
-        if whole is not None:
-            self._place(steps.rank, values)
+        self._at, self._root, self.whole, self._dtype = at, root, whole, np.dtype(dtype)
 
-    def _place(self, rank: int, values: NDArray[Any]) -> None:
-        assert self.whole is not None
-        p, q = divmod(rank, self.at.layout.grid[1])
-        self.whole[np.ix_(self.at.layout.rows(p), self.at.layout.columns(q))] = values
+    def _part(self, rank: int) -> tuple[NDArray[Any], ...]:
+        """Indices of a rank's part."""
+        p, q = divmod(rank, self._at.layout.grid[1])
+        return np.ix_(self._at.layout.rows(p), self._at.layout.columns(q))
+
+    def _shape(self, rank: int) -> tuple[int, int]:
+        return self._at.layout.local_shape(*divmod(rank, self._at.layout.grid[1]))
+
+    def _others(self) -> Iterator[tuple[int, int]]:
+        """Other ranks than the root that have a part, and its bytes."""
+        P, Q = self._at.layout.grid
+        for rank in range(P * Q):
+            m, n = self._shape(rank)
+            if rank != self._root and m * n:
+                yield rank, m * n * self._dtype.itemsize
+
+    def _received(self, shape: tuple[int, int]) -> NDArray[Any]:
+        """Read the received matrix, which may be empty."""
+        data = self.slots.get(("whole", 0), np.empty(0, dtype=np.uint8))
+        found: NDArray[Any] = unpack(data, (self._dtype, shape))[0]
+        return found
+
+
+class Gather(_Moving):
+    """A matrix that is gathered on one rank; with `root` None on rank 0, which broadcasts it."""
+
+    def __init__(self, at: Place, values: NDArray[Any], root: int | None) -> None:
+        whole = np.empty(at.layout.shape, values.dtype) if at.rank == (root or 0) else None
+        super().__init__(at, root or 0, whole, values.dtype)
+        self._to_all = root is None
+        self.slots["local", 0] = pack(values)
+        if whole is not None:
+            whole[self._part(at.rank)] = values
+
+    def steps(self) -> Iterator[Step]:
+        """Yield all steps in order."""
+        at, others = self._at, dict(self._others())
+        if at.rank == self._root:
+            for rank, nbytes in others.items():
+                yield Receive(0, "local", rank, nbytes)
+                yield Work(0, "place")
+            if self._to_all:
+                yield Work(0, "pack whole")
+        elif at.rank in others:
+            yield Send(0, "local", self._root, others[at.rank])
+        if self._to_all:
+            m, n = at.layout.shape
+            yield from broadcast(at.in_grid(self._root), 0, "whole", m * n * self._dtype.itemsize)
 
     def place(self, panel: int) -> None:
         """Insert the part of another rank."""
         source, data = self.heard
-        shape = self.at.layout.local_shape(*divmod(source, self.at.layout.grid[1]))
-        self._place(source, unpack(data, (self._dtype, shape))[0])
+        assert self.whole is not None
+        self.whole[self._part(source)] = unpack(data, (self._dtype, self._shape(source)))[0]
 
     def pack_whole(self, panel: int) -> None:
         """Pack the matrix for the others."""
         assert self.whole is not None
         self.slots["whole", 0] = pack(self.whole)
 
+    @property
+    def result(self) -> NDArray[Any] | None:
+        """The matrix; None on ranks that do not get it."""
+        return self._received(self._at.layout.shape) if self._to_all and self.whole is None else self.whole
 
-class Scattering(Actor):
+
+class Scatter(_Moving):
     """A matrix of one rank that is scattered."""
 
-    def __init__(self, steps: Place, whole: NDArray[Any] | None) -> None:
-        super().__init__()
-        self.at, self._whole = steps, whole
+    def steps(self) -> Iterator[Step]:
+        """Yield all steps in order."""
+        others = dict(self._others())
+        for rank, nbytes in others.items() if self._at.rank == self._root else ():
+            yield Work(0, "cut", peer=rank)
+            yield Send(0, "whole", rank, nbytes)
+        if self._at.rank in others:
+            yield Receive(0, "whole", self._root, others[self._at.rank])
 
     def cut(self, panel: int, rank: int) -> None:
         """Pack the part of a rank."""
-        assert self._whole is not None
-        p, q = divmod(rank, self.at.layout.grid[1])
-        self.slots["whole", 0] = pack(self._whole[np.ix_(self.at.layout.rows(p), self.at.layout.columns(q))])
+        assert self.whole is not None
+        self.slots["whole", 0] = pack(self.whole[self._part(rank)])
+
+    @property
+    def result(self) -> NDArray[Any]:
+        """The part of this rank."""
+        rank = self._at.rank
+        return self._received(self._shape(rank)) if self.whole is None else self.whole[self._part(rank)]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from glla.cluster.grids import Grid
 from glla.cluster.model import Event
-from glla.cluster.steps import Await, Receive, Send, Step, Work
-
-_KINDS = {kind.__name__: kind for kind in (Work, Await, Send, Receive)}
+from glla.cluster.steps import Receive, Send
 
 
 class Timeline:
@@ -64,21 +61,10 @@ def recording(grid: Grid) -> Iterator[Timeline]:
     finally:
         events, grid.events = grid.events, None
     with grid.operation():
-        mine = json.dumps([_written(event, start) for event in events if _counts(event)]).encode()
-        found.events = [_read(one) for text in grid.collect(mine) for one in json.loads(text)]
+        own = [replace(one, start=one.start - start, end=one.end - start) for one in events if _counts(one)]
+        found.events = [event for data in grid.collect(pickle.dumps(own)) for event in pickle.loads(data)]
 
 
 def _counts(event: Event) -> bool:
     """Whether an event belongs to an algorithm: not to the sums over all ranks that end an operation."""
     return event.step.name not in ("part", "total", "add")
-
-
-def _written(event: Event, start: float) -> tuple[Any, ...]:
-    """Write an event as plain data, as `_read` takes it."""
-    return event.rank, event.start - start, event.end - start, type(event.step).__name__, asdict(event.step)
-
-
-def _read(written: Sequence[Any]) -> Event:
-    rank, start, end, kind, fields = written
-    step: Step = _KINDS[kind](**fields)
-    return Event(rank, step, start, end)

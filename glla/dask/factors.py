@@ -247,6 +247,12 @@ class Factors:
         """Key of the order of rows."""
         return self.put("order", (), order_of, list(self.pivots), self.array.shape[0])
 
+    def half(self, i: int, j: int, shape: tuple[int, int], lower: bool) -> Any:
+        """Make the task of a block of L, or of U: zeros on the other side of its diagonal."""
+        if self.panels and i == j:
+            return triangle, self.blocks[i, j], lower
+        return self.blocks[i, j] if self.panels and (i > j) == lower else (np.zeros, shape, np.float32)
+
     def collection(self, what: str, blocks: dict[tuple[int, int], Any], chunks: Any, *others: Any) -> Any:
         """Make a Dask array from tasks, by block positions; `others` are further arrays that they use."""
         from dask.highlevelgraph import HighLevelGraph
@@ -322,20 +328,12 @@ def lu(a: Any, nb: int | None = None) -> tuple[Any, Any, Any]:
         for i in range(len(rows))
         for j in range(len(rows))
     }
-    lower: dict[tuple[int, int], Any] = {
-        (i, j): found.blocks[i, j] if found.panels and i > j else (np.zeros, (height, width), np.float32)
-        for i, height in enumerate(rows)
-        for j, width in enumerate(k_columns)
-    }
-    right: dict[tuple[int, int], Any] = {
-        (i, j): found.blocks[i, j] if found.panels and i < j else (np.zeros, (height, width), np.float32)
-        for i, height in enumerate(k_rows)
-        for j, width in enumerate(columns)
-    }
-    for k in range(found.panels):
-        lower[k, k], right[k, k] = ((triangle, found.blocks[k, k], side) for side in (True, False))
+    left, right = (
+        {(i, j): found.half(i, j, (m, n), lower) for i, m in enumerate(heights) for j, n in enumerate(widths)}
+        for lower, heights, widths in ((True, rows, k_columns), (False, k_rows, columns))
+    )
     return (
         found.collection("P", p, (rows, rows)),
-        found.collection("L", lower, (rows, k_columns)),
+        found.collection("L", left, (rows, k_columns)),
         found.collection("U", right, (k_rows, columns)),
     )

@@ -28,29 +28,21 @@ class _Residents:
     """
 
     def __init__(self, most: int) -> None:
-        self._most, self._bytes = most, 0
+        self._most, self.nbytes = most, 0
         self._held: OrderedDict[bytes, Array] = OrderedDict()
 
     def get(self, array: Float32) -> Array:
         """Return an array on the device."""
-        key = hashlib.blake2b(array.data if array.size else b"", digest_size=16, salt=_salt(array)).digest()
+        salt = f"{array.shape[0]:x},{array.shape[1]:x}".encode()[:16]
+        key = hashlib.blake2b(array.data if array.size else b"", digest_size=16, salt=salt).digest()
         if key not in self._held:
             self._held[key] = asarray(array, check_finite=False)
-            self._bytes += array.nbytes
+            self.nbytes += array.nbytes
         self._held.move_to_end(key)
         found = self._held[key]
-        while self._bytes > self._most and len(self._held) > 1:
-            self._bytes -= self._held.popitem(last=False)[1].nbytes
+        while self.nbytes > self._most and len(self._held) > 1:
+            self.nbytes -= self._held.popitem(last=False)[1].nbytes
         return found
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes in the cache."""
-        return self._bytes
-
-
-def _salt(array: Float32) -> bytes:
-    return f"{array.shape[0]:x},{array.shape[1]:x}".encode()[:16]
 
 
 class _Worker:
@@ -80,15 +72,8 @@ class _Worker:
 
 
 _WORKER = _Worker()
-atexit.register(_WORKER.close)
-
-
-def close() -> None:
-    """Release this process's device; the next task makes another one.
-
-    >>> close()
-    """
-    _WORKER.close()
+close = _WORKER.close
+atexit.register(close)
 
 
 def on_device(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -7,7 +7,6 @@ import inspect
 import os
 import weakref
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from functools import lru_cache
 from typing import Any
 
@@ -53,6 +52,8 @@ class Handle:
 
     def __init__(self, worker: Worker, copy: bool) -> None:
         self.worker = worker
+        self.fetch, self.value = worker.fetch, worker.value
+        self.check_process, self.is_this_thread = worker.check_process, worker.is_this_thread
         self._copy = copy
         _handles.add(self)
         weakref.finalize(self, worker.abandon).atexit = False  # once there is no reference to the handle
@@ -98,22 +99,6 @@ class Handle:
     def kept(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Arguments, copied if asked for, so that the caller may change his arrays."""
         return tuple(map(snapshot, args)) if self._copy else args
-
-    def fetch(self, pending: Pending, waits: bool = True) -> Future[Any]:
-        """Request the read-back of a result: see `Worker.fetch`."""
-        return self.worker.fetch(pending, waits)
-
-    def value(self, pending: Pending) -> Any:
-        """Wait for a value, which may be on the device."""
-        return self.worker.value(pending)
-
-    def check_process(self) -> None:
-        """Raise in a forked process, where there is no worker."""
-        self.worker.check_process()
-
-    def is_this_thread(self) -> bool:
-        """Whether the current thread is the worker's."""
-        return self.worker.is_this_thread()
 
 
 class _Declared:
