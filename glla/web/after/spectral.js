@@ -26,6 +26,11 @@ SETTLE.eigh = (stage, v) => {
   return found.value > 3.4028234663852886e38 ? { error: "NonFiniteError: an eigenvalue does not fit float32" } : { done: { w: row(v.at("w").slice(0, n)) } };
 };
 
+SETTLE.eigvalsh = SETTLE.eigh;
+
+SETTLE.tridiagonal_pairs = (stage, v) =>
+  (v.has("certificate") && repeated("last", certified(v, v.at("d").length), "eigenvectors")) || { done: {} };
+
 SETTLE.svd = (stage, v) => {
   const { m, n } = v.matrix("A");
   const s = v.at("S").slice(0, Math.min(m, n));
