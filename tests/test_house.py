@@ -244,7 +244,7 @@ COUNTS = [
     Count("files of benchmarks with an ArgumentParser", partial(holding, ROOT / "benchmarks", r"ArgumentParser"), 3, 3),
     Count("functions called newest in benchmarks", partial(matches, ROOT / "benchmarks", r"def .*newest"), 2, 1),
     Count("definite matrices made in tests", partial(matches, TESTS, r"def definite\("), 0, 0),
-    Count("names for NDArray[np.float32]", partial(matches, PACKAGE, r"^Array = NDArray"), 3, 1),
+    Count("names for float32 arrays", partial(matches, PACKAGE, r"^(?!Float32 )\w+ = NDArray\[np\.float32\]$"), 0, 0),
     Count('first lines of docstrings with "what"', whats, 3, 120),
     Count("folders of shaders outside the reading order", outside_the_order, 0, 0),
     Count("files of shaders/lib", lambda: len(files_of(SHADERS / "lib", "*")), 27, 35),

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from glla.errors import DTypeError, NonFiniteError, ShapeError
 from glla.gl import Device, DeviceLike, named_device
-
-Float32 = NDArray[np.float32]
+from glla.operations.record import Float32 as Float32
 
 LARGEST = float(np.finfo(np.float32).max)
 """Largest finite float32, about 3.4e38."""

@@ -11,7 +11,7 @@ import numpy as np
 from glla.errors import DeviceError, ShaderError
 from glla.gl.hints import moderngl
 from glla.operations.probe import chain
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Plan
 from glla.passes.sheet import in_one_texture
 
@@ -30,7 +30,7 @@ Form = Callable[[Plan], Plan]
 """Function from a plan to the form in which it runs."""
 
 
-def form(context: moderngl.Context, side: int, run: Callable[[Plan, Array], Array]) -> Form:
+def form(context: moderngl.Context, side: int, run: Callable[[Plan, Float32], Float32]) -> Form:
     """Form of plans with barriers on this device: in one texture where a chain of passes gives the right numbers.
 
     `side`: texels on a side of a texture at most. `run`: runs `chain` from its operand.

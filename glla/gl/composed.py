@@ -23,28 +23,25 @@ from glla.passes import Call, Host, HostArray, Plan, Transfer, texture
 Value = Texture | NDArray[Any]
 """Value of a slot: a texture, or an array of the host."""
 
-Work = Callable[[], Mapping[str, Value]]
-"""A prepared step: runs it and returns the values that it wrote, by slot."""
-
 Part = Call | Host | Transfer
 """A step of a plan of plans."""
 
 
 @dataclass(frozen=True)
-class Stage:
+class Scheduled:
     """A step of a plan of plans, and the slots that no later step needs."""
 
     step: Part
     last: tuple[str, ...]
 
 
-def schedule(plan: Plan) -> tuple[Stage, ...]:
+def schedule(plan: Plan) -> tuple[Scheduled, ...]:
     """Find the last step that uses each slot, except operands, which are the caller's, and results.
 
     Raises PlanError: a step draws, or writes an operand.
     """
     needed = {*plan.operands, *plan.results.values()}
-    stages = list[Stage]()
+    scheduled = list[Scheduled]()
     for number in reversed(range(len(plan.steps))):
         step = plan.steps[number]
         if not isinstance(step, Part):
@@ -53,8 +50,8 @@ def schedule(plan: Plan) -> tuple[Stage, ...]:
             raise PlanError(f"{plan.operation}: step {number}: an operand is never written, got {written(step)}")
         last = tuple(dict.fromkeys(slot for slot in (*read(step), *written(step)) if slot not in needed))
         needed.update(last)
-        stages.append(Stage(step, last))
-    return tuple(reversed(stages))
+        scheduled.append(Scheduled(step, last))
+    return tuple(reversed(scheduled))
 
 
 def read(step: Part) -> tuple[str, ...]:
@@ -74,36 +71,36 @@ def written(step: Part) -> tuple[str, ...]:
 def run(
     device: Machine,
     plan: Plan,
-    stages: tuple[Stage, ...],
+    scheduled: tuple[Scheduled, ...],
     operands: Mapping[str, Value],
     check_interrupted: Callable[[], None],
 ) -> dict[str, Value]:
     """Run a plan of plans.
 
     The results. If an exception ends the plan, all textures that it made are released.
-    `device`: runs the called plans; its context is current. `plan`: the plan to run. `stages`: its `schedule`.
+    `device`: runs the called plans; its context is current. `plan`: the plan to run. `scheduled`: its `schedule`.
     `operands`: one for each operand, checked. They are only read, and never released. `check_interrupted`: called
     before each step; raises where the plan is to end.
     """
     values = dict(operands)
 
-    def do(stage: Stage) -> Mapping[str, Value]:
+    def do(one: Scheduled) -> Mapping[str, Value]:
         check_interrupted()
-        made = _made(device, plan, stage.step, values)
+        made = _made(device, plan, one.step, values)
         for slot in made.keys() & values.keys():
             _release(values[slot])
         values.update(made)
-        for slot in stage.last:
+        for slot in one.last:
             _release(values.pop(slot))
         return made
 
     try:
         observer = watching.observer
         if observer is None:
-            for stage in stages:
-                do(stage)
+            for one in scheduled:
+                do(one)
         else:
-            observer.watch_parts(device, plan, values, [partial(do, stage) for stage in stages])
+            observer.watch_parts(device, plan, values, [partial(do, one) for one in scheduled])
     except BaseException:
         for slot in values.keys() - operands.keys():
             _release(values[slot])

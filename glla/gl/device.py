@@ -32,7 +32,7 @@ from glla.gl.select import open_context
 from glla.gl.staging import Download, Staging, Uploads
 from glla.gl.transfers import Transfers
 from glla.operations.layouts import packing
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Buffer, Iterated, Loop, Plan, Storage
 from glla.passes.cache import PLANS, byte_limit
 from glla.passes.layout import Shape
@@ -392,16 +392,16 @@ class Device:
                 texture.release()
         return packed
 
-    def write(self, array: Array) -> Texture:
+    def write(self, array: Float32) -> Texture:
         """Copy a C-contiguous 2-D float32 array into a raw texture, one element per texel."""
         return self.write_texels(array[:, :, np.newaxis])
 
-    def write_texels(self, texels: Array) -> Texture:
+    def write_texels(self, texels: Float32) -> Texture:
         """Copy a height x width x channels float32 array into a texture as it is."""
         with self.current():
             return self._transfers.write(texels)
 
-    def download(self, texture: Texture, shape: Shape) -> Array:
+    def download(self, texture: Texture, shape: Shape) -> Float32:
         """Unpack a packed matrix and read it back. Synchronises.
 
         Returns
@@ -421,7 +421,7 @@ class Device:
             result[top : top + rows, left : left + columns] = block
         return result
 
-    def read(self, texture: Texture) -> Array:
+    def read(self, texture: Texture) -> Float32:
         """Read a texture as it is: height x width x channels. Synchronises."""
         with self.current():
             handle(texture)

@@ -19,7 +19,7 @@ from glla.gl.observers import observe
 from glla.gl.pool import Texture
 from glla.gl.staging import Machine
 from glla.operations.layouts import packing
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Call, Plan, Slot, Storage, texture
 from glla.passes.glsl.find import Define
 from glla.passes.screen import screen
@@ -242,7 +242,7 @@ class Recorder:
         plan = Plan("host", {}, (), {}, (step,))
         self.runs += 1
         wall = perf_counter() - start
-        empty: dict[str, Array] | None = {} if self.keep_values else None
+        empty: dict[str, Float32] | None = {} if self.keep_values else None
         self._keep(TracedPass(plan, self.runs - 1, 0, "", start - self._began, wall, None, None, empty, empty, empty))
         return result
 
@@ -294,7 +294,7 @@ class _View:
         self.arrays = {slot: unpacked(self.texels[slot], plan.slots[slot]) for slot in plan.slots}
 
     @staticmethod
-    def _nothing(storage: Slot) -> Array:
+    def _nothing(storage: Slot) -> Float32:
         shape = (
             (storage.height, storage.width, storage.channels)
             if isinstance(storage, Storage)
@@ -323,7 +323,7 @@ class _View:
         self.arrays[slot] = unpacked(self.texels[slot], self.plan.slots[slot])
 
 
-def unpacked(texels: Array, storage: Slot) -> Array:
+def unpacked(texels: Float32, storage: Slot) -> Float32:
     """Convert texels to the array that they hold, a read-only copy.
 
     `texels`, (height, width, channels): as returned by `glla.Device.read`. `storage`: with the shape of a packed

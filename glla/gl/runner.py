@@ -20,7 +20,7 @@ from glla.gl.programs import Programs
 from glla.gl.staging import Machine
 from glla.gl.throttle import HEAVY, Throttle, work
 from glla.gl.transfers import Transfers
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import HostArray, Limits, Loop, Pass, Plan, Transfer, texture
 from glla.passes.sheet import VERTICES
 
@@ -122,7 +122,7 @@ class Runner:
         self._throttle = Throttle(calls, self.check_interrupted)
         self._most_bytes = 0  # of all of them, if no plan were gone
         self._one_routine = ONE_ROUTINE if "llvmpipe" in context.info["GL_RENDERER"] else 0
-        self._stages: weakref.WeakKeyDictionary[Plan, tuple[composed.Stage, ...]] = weakref.WeakKeyDictionary()
+        self._scheduled: weakref.WeakKeyDictionary[Plan, tuple[composed.Scheduled, ...]] = weakref.WeakKeyDictionary()
         self.plans = 0
         self.passes = 0
         self.interrupted = False
@@ -131,7 +131,7 @@ class Runner:
     def forget(self) -> None:
         """Forget every prepared plan."""
         self._prepared.clear()
-        self._stages.clear()
+        self._scheduled.clear()
 
     def run(self, device: Machine, plan: Plan, operands: Mapping[str, Any]) -> dict[str, Any]:
         """Run a plan, see `Device.run`; `device` is for observers, and for the plans that it calls."""
@@ -181,7 +181,7 @@ class Runner:
             self._form_of = barrier.form(self._context, self._limits.texture_size, partial(self._try, device))
         return self._form_of(plan)
 
-    def _try(self, device: Machine, plan: Plan, start: Array) -> Array:
+    def _try(self, device: Machine, plan: Plan, start: Float32) -> Float32:
         """Run a chain of passes from texels that it starts with, unobserved and uncounted; return its result."""
         textures = {"start": device.write_texels(start)}
         self._lend(plan, textures)
@@ -199,12 +199,12 @@ class Runner:
 
     def _run_composed(self, device: Machine, plan: Plan, operands: Mapping[str, Any]) -> dict[str, Any]:
         """Run a plan of plans; each plan that it calls comes back to `run`."""
-        stages = self._stages.get(plan)
-        if stages is None:
+        scheduled = self._scheduled.get(plan)
+        if scheduled is None:
             plan.check(self._limits)
-            stages = self._stages[plan] = composed.schedule(plan)
+            scheduled = self._scheduled[plan] = composed.schedule(plan)
         self._check_operands(plan, operands)
-        results = composed.run(device, plan, stages, operands, partial(self.check_interrupted, plan))
+        results = composed.run(device, plan, scheduled, operands, partial(self.check_interrupted, plan))
         self.plans += 1
         return results
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from glla.gl import Device
 from glla.operations import probe
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Plan
 from glla.passes.layout import Shape
 
@@ -76,13 +76,13 @@ def passed(findings: list[Finding]) -> bool:
     return all(finding.ok for finding in findings if finding.necessary)
 
 
-def _run(device: Device, plan: Plan, **operands: Array) -> dict[str, Array]:
+def _run(device: Device, plan: Plan, **operands: Float32) -> dict[str, Float32]:
     """Run a plan on arrays of texels, and read back its results."""
     textures = {name: device.write_texels(texels) for name, texels in operands.items()}
     return {name: device.read(texture) for name, texture in device.run(plan, **textures).items()}
 
 
-def _compared(name: str, detail: str, *compared: tuple[Array, Array]) -> Finding:
+def _compared(name: str, detail: str, *compared: tuple[Float32, Float32]) -> Finding:
     """Return a necessary finding from (actual, expected) texels: all equal, with NaN where NaN is expected."""
     count = 0
     for actual, expected in compared:
@@ -100,7 +100,7 @@ def _compared(name: str, detail: str, *compared: tuple[Array, Array]) -> Finding
 # -- necessary: results are wrong where one of these fails -------------------------------------------------------
 
 
-def _integers(seed: int) -> Array:
+def _integers(seed: int) -> Float32:
     return np.random.default_rng(seed).integers(-999, 1000, (*SIZE, 4)).astype(np.float32)
 
 
@@ -143,7 +143,7 @@ def _specials(device: Device) -> list[Finding]:
     return [_compared("NaN and infinity", "go through textures, +, *, comparison and blending", *compared)]
 
 
-def _in_four_channels(values: Array) -> Array:
+def _in_four_channels(values: Float32) -> Float32:
     return np.repeat(values[..., np.newaxis], 4, axis=-1)
 
 
@@ -182,7 +182,7 @@ def _denormals(device: Device) -> list[Finding]:
     return [Finding("denormals", all(kept.values()), detail, figures={f"{name}_kept": k for name, k in kept.items()})]
 
 
-def operand_pairs() -> dict[str, Array]:
+def operand_pairs() -> dict[str, Float32]:
     """Return the operands for testing `/` and the root: (a, b) in the last axis, every quotient normal.
 
     ``wide``, magnitudes from 2^-60 to 2^60 and either sign; ``whole``, all pairs of 1 to 256; ``large``, divisors from
@@ -197,7 +197,7 @@ def operand_pairs() -> dict[str, Array]:
     return {name: pairs.astype(np.float32) for name, pairs in (("wide", wide), ("whole", whole), ("large", large))}
 
 
-def ulps(actual: Array, exact: NDArray[np.float64]) -> float:
+def ulps(actual: Float32, exact: NDArray[np.float64]) -> float:
     """Return the largest error in units in the last place of the exact value; infinite for a NaN or an infinity.
 
     >>> ulps(np.array([1.0, 2.0], dtype=np.float32), np.array([1.0, 2.0 + 2.0**-23]))
@@ -252,7 +252,7 @@ def _contraction(fused: bool, separate: bool) -> Finding:
     return Finding("a * b + c", separate, detail, figures={"fused": fused, "separate": separate})
 
 
-def _folding(result: Array) -> Finding:
+def _folding(result: Float32) -> Finding:
     folded, behind = bool(result[..., 1].any()), bool(result[..., 2].any())
     detail = "simplified to b by the compiler" if folded else "computed as written"
     if folded:

@@ -31,7 +31,7 @@ from glla.gl.fence import Fence
 from glla.gl.info import DeviceInfo
 from glla.gl.pool import Texture, handle
 from glla.operations.layouts import packing
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Buffer, Limits, Plan, Storage
 from glla.passes.layout import Shape
 
@@ -58,10 +58,10 @@ class Machine(Protocol):
     def run(self, plan: Plan, **operands: Any) -> dict[str, Any]:
         """Run a plan."""
 
-    def read(self, texture: Texture) -> Array:
+    def read(self, texture: Texture) -> Float32:
         """Read a texture. Synchronises."""
 
-    def write_texels(self, texels: Array) -> Texture:
+    def write_texels(self, texels: Float32) -> Texture:
         """Copy an array into a texture."""
 
     def fence(self) -> Fence:
@@ -132,7 +132,7 @@ class Staging:
         return reached
 
     @contextmanager
-    def mapped(self, buffer: Texture, elements: int, write: bool) -> Iterator[Array]:
+    def mapped(self, buffer: Texture, elements: int, write: bool) -> Iterator[Float32]:
         """Map the first elements of a buffer as an array, to read or to write, once the GPU is done with it."""
         self.done(buffer, wait=True)
         access = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT if write else GL_MAP_READ_BIT
@@ -177,7 +177,7 @@ class Uploads:
             buffer.release()
         self._buffers.clear()
 
-    def upload(self, array: Array, shape: Shape | None = None) -> Texture:
+    def upload(self, array: Float32, shape: Shape | None = None) -> Texture:
         """Pack a 2-D float32 array into a texture. Waits only for the upload before the last one.
 
         Packed.
@@ -203,7 +203,7 @@ class Uploads:
                 for texture in raw.values():
                     texture.release()
 
-    def _send(self, array: Array, shape: Shape) -> Texture:
+    def _send(self, array: Float32, shape: Shape) -> Texture:
         """Copy an array to a buffer, and queue the copy from there to a raw texture."""
         device, buffer = self._device, self._buffers[0]
         with device.staging.mapped(buffer, shape[0] * shape[1], write=True) as elements:
@@ -214,7 +214,7 @@ class Uploads:
         return texture
 
 
-def _fill(target: Array, array: Array) -> None:
+def _fill(target: Float32, array: Float32) -> None:
     """Copy an array to the upper left corner, and fill the rest with zeros."""
     rows, columns = array.shape
     target[:rows, :columns] = array
@@ -254,7 +254,7 @@ class Download:
         with self._device.current():
             return all(self._device.staging.done(buffer, wait=False) for _, buffer in self._live())
 
-    def result(self, out: Array | None = None) -> Array:
+    def result(self, out: Float32 | None = None) -> Float32:
         """Wait for the transfer, copy the result out, and release the memory on the device. Call it once.
 
         `out`, or the new array. `out`: array of any strides to fill; by default a new C-contiguous array.
@@ -264,7 +264,7 @@ class Download:
             raise ShapeError(f"download: out must have shape {self.shape}, got {out.shape}")
         return self.corner(np.empty(self.shape, dtype=np.float32) if out is None else out)
 
-    def corner(self, out: Array) -> Array:
+    def corner(self, out: Float32) -> Float32:
         """Like `result`, for the upper left corner that fills `out`."""
         pieces = self._live()
         with self._device.current():

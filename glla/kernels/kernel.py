@@ -170,7 +170,6 @@ class Kernel:
             if self._path is not None:
                 folder = self._path.parent
                 files[self._path] = text = shaders.read(self._path)
-            _check_version(self.name, text)
             shader = shaders.adopt(self.name, text, folder=folder, keep=True)
         resolved = shaders.resolve(shader, self._defines)
         if "compute" in resolved.stages:
@@ -528,14 +527,6 @@ def _checked_defines(defines: Mapping[str, Any]) -> dict[str, shaders.Define]:
         if not isinstance(name, str) or not name.isidentifier() or not isinstance(value, int | float | str | np.number):
             raise OptionTypeError(f"kernel: defines are names with numbers or words, got {name!r}: {value!r}")
     return {name: one.item() if isinstance(one, np.number) else one for name, one in defines.items()}
-
-
-def _check_version(name: str, text: str) -> None:
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.lstrip().startswith("#") and line.lstrip()[1:].lstrip().startswith("version"):
-            Declared("", "", f"{name}:{number}", line.strip()).refuse(
-                f"glla writes {shaders.VERSION} itself; remove the line"
-            )
 
 
 # -- arrays -----------------------------------------------------------------------------------------------------------

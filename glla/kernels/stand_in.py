@@ -34,8 +34,8 @@ _DECLARED = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;")
 def read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str, Path | None]:
     """Text of a shader, the name of its file, and the file's folder.
 
-    Raises OptionError: it is a text, and has no name. Raises ShaderError: it is not UTF-8, or begins with a
-    ``#version``. Raises OSError: the file cannot be read.
+    Raises OptionError: it is a text, and has no name. Raises ShaderError: it is not UTF-8. Raises OSError: the file
+    cannot be read.
     """
     if shaders.is_text(source):
         if not name:
@@ -45,9 +45,6 @@ def read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str, Pa
         path = Path(source)
         text = shaders.read(path)
         file, folder = str(path) if path.suffix else f"{path}{SUFFIX}", path.parent
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(r"\s*#\s*version\b", line):
-            raise ShaderError(f"{file}:{number}: glla writes {shaders.VERSION} itself; remove the line\n      {line}")
     return text, file, folder
 
 

@@ -27,7 +27,7 @@ from glla.operations import ceilings as kernels
 from glla.operations.layouts import packing
 from glla.operations.product import matmul
 from glla.operations.product.blocked_product import DEPTH
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Plan, resident
 from glla.passes.glsl import find as shaders
 from glla.passes.layout import packed
@@ -184,7 +184,7 @@ class _Meter:
             device.run(plan, coefficients=self.coefficients)
             device.finish()
 
-    def random(self, height: int, width: int, channels: int) -> Array:
+    def random(self, height: int, width: int, channels: int) -> Float32:
         """Make random texels from 1 to 2."""
         return self.rng.uniform(1, 2, (height, width, channels)).astype(np.float32)
 
@@ -308,7 +308,7 @@ class _Meter:
             figures[name] = self.time(action).rate(copied, "GB/s", what)
         return figures
 
-    def _read_into(self, texture: Texture, target: Array) -> None:
+    def _read_into(self, texture: Texture, target: Float32) -> None:
         with self.device.current():
             texture.gl.read_into(target)
 
@@ -393,7 +393,7 @@ def bare_draws(device: Device) -> Iterator[dict[str, Action]]:
         yield {"draw": draw, "draw_uniform": draw_uniform, "ping_pong": ping_pong}
 
 
-def in_place(device: Device, side: int, draws: int) -> Array:
+def in_place(device: Device, side: int, draws: int) -> Float32:
     """Draw onto the texture that is read, each fragment its own texel plus one, and return its final values.
 
     OpenGL 3.3 leaves that undefined, so that no plan may do it. Right were `draws` everywhere.

@@ -17,11 +17,10 @@ from glla.gl import Device, default_device
 from glla.lab.photograph import SIDE, picture
 from glla.lab.study import Report, Run, Study, at_least, option
 from glla.lab.table import aligned
+from glla.operations.record import Float32
 from glla.operations.routes import pieces
 from glla.operations.systems.inv3 import call_plan, indefinite, most_batched
 from glla.passes import forms_of
-
-Stack = NDArray[np.float32]
 
 WAYS = ("adjugate", "adjugate_fused", "pivoted_small")
 """Variants of `glla.inv` that are compared."""
@@ -48,13 +47,13 @@ class Record:
     refused: float  # share that `inv` refuses: the determinant is no larger than its rounding error
 
 
-def with_singular_values(values: Sequence[float], count: int, rng: np.random.Generator) -> Stack:
+def with_singular_values(values: Sequence[float], count: int, rng: np.random.Generator) -> Float32:
     """Random matrices with these singular values."""
     left, right = (np.linalg.qr(rng.standard_normal((count, 3, 3)))[0] for _ in range(2))
     return np.asarray(left * np.array(values) @ right, dtype=np.float32)
 
 
-def covariances(damping: float, size: int = SIDE) -> Stack:
+def covariances(damping: float, size: int = SIDE) -> Float32:
     """Covariance of grey value and both differences in each 3 x 3 window of a photograph, damped.
 
     `damping`: 9 times what is added to the diagonal. `size`: rows and columns of the photograph, 512 at most.
@@ -68,7 +67,7 @@ def covariances(damping: float, size: int = SIDE) -> Stack:
     return np.asarray(found, dtype=np.float32)
 
 
-def ratios(a: Stack, x: Stack) -> NDArray[np.float64]:
+def ratios(a: Float32, x: Float32) -> NDArray[np.float64]:
     """norm(A X - I) / (3 norm(A) norm(X) u) of each matrix, in the 1-norm and in float64."""
     wide, inverse = a.astype(np.float64), x.astype(np.float64)
     error, *sizes = (np.abs(one).sum(axis=1).max(axis=1) for one in (wide @ inverse - np.eye(3), wide, inverse))
@@ -90,7 +89,7 @@ def study(device: Device | None = None, count: int = 20_000, size: int = SIDE, s
     return [_record(name, a, way, target) for name, a in stacks.items() for way in WAYS]
 
 
-def _record(name: str, a: Stack, way: str, device: Device) -> Record:
+def _record(name: str, a: Float32, way: str, device: Device) -> Record:
     """Run the plan of a call, and count where the call would raise."""
     rows, found, refused = a.reshape(-1, 9), [], 0
     for first, end in pieces(len(rows), most_batched(device.limits)):

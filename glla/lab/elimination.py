@@ -10,7 +10,7 @@ from glla.gl.recorder import Recorder
 from glla.lab import plots
 from glla.lab.study import Report, Run, Study
 from glla.operations.elimination import rref
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import resident
 
 STEP = "rref/eliminate"
@@ -23,7 +23,7 @@ LARGEST = 12.0
 """Magnitude that has the full colour, as have those above it."""
 
 
-def matrix(n: int, seed: int) -> Array:
+def matrix(n: int, seed: int) -> Float32:
     """Make an augmented matrix [A | b] of small integers, b = A times 1, 2, ..., n."""
     a = np.random.default_rng(seed).integers(-9, 10, (n, n))
     return np.column_stack([a, a @ np.arange(1, n + 1)]).astype(np.float32)
@@ -51,7 +51,7 @@ def _run(run: Run) -> Report:
     return Report("\n".join(text), data, right, lambda path: draw(path, [augmented, *steps], run.dpi))
 
 
-def draw(path: Path, steps: list[Array], dpi: int = 80) -> None:
+def draw(path: Path, steps: list[Float32], dpi: int = 80) -> None:
     """Draw the matrix after some of the steps: blue positive, orange negative, lines around texels."""
     places = sorted({round(k * (len(steps) - 1) / (SHOWN - 1)) for k in range(SHOWN)})
     named = {f"after {place} steps" if place else "[A | b]": np.asarray(steps[place]) for place in places}

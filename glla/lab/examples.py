@@ -14,11 +14,11 @@ from glla.kernels.kernel import kernel
 from glla.lab import photograph, plots
 from glla.lab.restoration import degraded
 from glla.lab.study import Report, Study
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Plan
 from glla.testing import ROUNDOFF
 
-Pictures = list[tuple[str, Array]]
+Pictures = list[tuple[str, Float32]]
 """Titles, each with the array that is drawn below it."""
 
 LIFE, STENCIL, AUTOMATON = "examples/life", "examples/stencil", "examples/automaton"
@@ -32,9 +32,9 @@ ALIVE = 0.35
 BLURS = 16
 """How often the photograph is blurred: the standard deviation of all together is 2.8 pixels."""
 
-BLUR: Array = np.array([[1, 2, 1], [2, 4, 2], [1, 2, 1]], dtype=np.float32) / np.float32(16)
-EDGES: Array = np.array([[-1, -1, -1], [-1, 8, -1], [-1, -1, -1]], dtype=np.float32)
-SHARPEN: Array = np.array([[0, -1, 0], [-1, 5, -1], [0, -1, 0]], dtype=np.float32)
+BLUR: Float32 = np.array([[1, 2, 1], [2, 4, 2], [1, 2, 1]], dtype=np.float32) / np.float32(16)
+EDGES: Float32 = np.array([[-1, -1, -1], [-1, 8, -1], [-1, -1, -1]], dtype=np.float32)
+SHARPEN: Float32 = np.array([[0, -1, 0], [-1, 5, -1], [0, -1, 0]], dtype=np.float32)
 """Weights of stencils. What the sharper picture adds is its second derivative."""
 
 
@@ -65,7 +65,7 @@ def life(device: Device, size: int, seed: int) -> tuple[Pictures, bool]:
     return pictures, right
 
 
-def next_generation(cells: Array) -> Array:
+def next_generation(cells: Float32) -> Float32:
     """Next generation of cells on a torus, by NumPy.
 
     >>> next_generation(np.float32([[0, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]]))[:, 1].tolist()

@@ -19,7 +19,7 @@ from glla.display.colours import CHANGED, TEXELS, UNDRAWN
 from glla.errors import TraceError
 from glla.gl.recorder import Recorder, TracedPass
 from glla.lab.plots import signed
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Region, Slot, Storage
 from glla.passes.glsl import find as shaders
 
@@ -106,7 +106,7 @@ def _scale(passes: Sequence[TracedPass]) -> Normalize:
     return FuncNorm(root, -most, most)
 
 
-def _lying(slot: Slot, array: Array) -> Storage:
+def _lying(slot: Slot, array: Float32) -> Storage:
     """Texture of a slot, or one with the contents of a buffer."""
     return slot if isinstance(slot, Storage) else Storage(array.shape[0], array.shape[1], math.prod(array.shape[2:]))
 
@@ -122,7 +122,7 @@ class _Panel:
 
     label: str
     storage: Storage
-    array: Array
+    array: Float32
     region: Region | None
 
     @property
@@ -135,7 +135,7 @@ class _Panel:
         return not self.is_matrix and self.storage.height == 1
 
     @property
-    def cells(self) -> Array:
+    def cells(self) -> Float32:
         """Values shown, in two dimensions."""
         if self.array.ndim == 2:
             return self.array
@@ -279,7 +279,7 @@ def _draw(ax: Axes, panel: _Panel, norm: Normalize, colour: str, verb: str) -> N
         ax.add_patch(Rectangle((left, top), width, height, fill=False, color=DRAWN, linewidth=3.5, clip_on=False))
 
 
-def _own_scale(cells: Array) -> dict[str, Any]:
+def _own_scale(cells: Float32) -> dict[str, Any]:
     finite = cells[np.isfinite(cells)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     return {"vmin": low, "vmax": high + (high - low) * 0.6 + 1e-30}  # pale, so that the numbers can be read
@@ -297,7 +297,7 @@ def _draw_texels(ax: Axes, panel: _Panel) -> None:
         ax.axvline(column - 0.5, **lines)
 
 
-def _write_numbers(ax: Axes, cells: Array, image: Any, digits: int) -> None:
+def _write_numbers(ax: Axes, cells: Float32, image: Any, digits: int) -> None:
     size = 10.0 if cells.size <= 16 else 7.0
     for (row, column), value in np.ndenumerate(cells):
         if np.isfinite(value):

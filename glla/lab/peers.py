@@ -33,10 +33,10 @@ from glla.lab import machine
 from glla.lab.extra import require
 from glla.lab.samples import Samples
 from glla.operations import Operation, window_squares
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.operations.sparse.compressed import Compressed
 
-Arrays = tuple[Array, ...]
+Arrays = tuple[Float32, ...]
 
 AGREEMENT = 1.25
 """Ratio up to which two medians of one call, taken at different times in a run, count as one figure. Further apart, the
@@ -88,11 +88,11 @@ class Peer:
 # -- ways to call them ----------------------------------------------------------------------------------------------
 
 
-def _as_given(*arrays: Array) -> Arrays:
+def _as_given(*arrays: Float32) -> Arrays:
     return tuple(np.ascontiguousarray(array) for array in arrays)
 
 
-def _fortran(*arrays: Array) -> Arrays:
+def _fortran(*arrays: Float32) -> Arrays:
     return tuple(np.asfortranarray(array) for array in arrays)
 
 
@@ -156,7 +156,7 @@ def _scipy(label: str, order: Callable[..., Arrays], call: Callable[..., Any], *
 def _with_result(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
     """Give the operands of a product, and an array for it."""
 
-    def operands(a: Array, b: Array) -> Arrays:
+    def operands(a: Float32, b: Float32) -> Arrays:
         return order(a, b, np.zeros((a.shape[0], b.shape[1]), dtype=np.float32))
 
     return operands
@@ -176,7 +176,7 @@ PRODUCT = _peer(
 def _half(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
     """Give A, and an array for A A^T in Fortran order, as BLAS takes it."""
 
-    def operands(a: Array) -> Arrays:
+    def operands(a: Float32) -> Arrays:
         return (*order(a), np.zeros((len(a), len(a)), dtype=np.float32, order="F"))
 
     return operands
@@ -213,7 +213,7 @@ SYSTEM = _peer(
 )  # fmt: skip
 
 
-def _with_identity(a: Array) -> Arrays:
+def _with_identity(a: Float32) -> Arrays:
     return _fortran(a, np.eye(len(a), dtype=np.float32))
 
 
@@ -228,7 +228,7 @@ INVERSE = _peer(
 )  # fmt: skip
 
 
-def _adjugate_by_hand(a: Array) -> Array:
+def _adjugate_by_hand(a: Float32) -> Float32:
     rows = a.reshape(-1, 3, 3)
     x = np.empty_like(rows)
     for i, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):
@@ -245,7 +245,7 @@ INVERSES3 = _peer(
 """NumPy computes stacks of float32 in float64."""
 
 
-def _logarithm(sgetrf: Any, a: Array) -> Any:
+def _logarithm(sgetrf: Any, a: Float32) -> Any:
     lu, piv, _ = sgetrf(a, overwrite_a=1)
     u = lu.diagonal().astype(np.float64)
     exchanges = np.count_nonzero(piv != np.arange(len(piv)))
@@ -263,7 +263,7 @@ DET = _peer(
 )  # fmt: skip
 
 
-def _geqrf_and_orgqr(sgeqrf: Any, sgeqrf_lwork: Any, sorgqr: Any, a: Array) -> Any:
+def _geqrf_and_orgqr(sgeqrf: Any, sgeqrf_lwork: Any, sorgqr: Any, a: Float32) -> Any:
     k = min(a.shape)
     packed, tau, _, _ = sgeqrf(a, lwork=int(sgeqrf_lwork(*a.shape)[0]), overwrite_a=1)
     r = np.triu(packed[:k])
@@ -303,16 +303,16 @@ LEAST_SQUARES = _peer(
 )  # fmt: skip
 
 
-def _turned(a: Array, b: Array) -> Arrays:
+def _turned(a: Float32, b: Float32) -> Arrays:
     """Give stacks whose matrices are in Fortran order, each by itself."""
 
-    def turn(stack: Array) -> Array:
+    def turn(stack: Float32) -> Float32:
         return np.ascontiguousarray(stack.transpose(0, 2, 1)).transpose(0, 2, 1)
 
     return turn(a), turn(b)
 
 
-def _each_gesv(sgesv: Any, a: Array, b: Array) -> Any:
+def _each_gesv(sgesv: Any, a: Float32, b: Float32) -> Any:
     for matrix, right in zip(a, b, strict=True):
         sgesv(matrix, right, overwrite_a=1, overwrite_b=1)
     return b
@@ -322,7 +322,7 @@ def _shared_solve() -> Callable[..., Any]:
     threads = machine.cores()
     pool = ThreadPoolExecutor(threads)
 
-    def solve(a: Array, b: Array) -> Any:
+    def solve(a: Float32, b: Float32) -> Any:
         parts = (np.array_split(stack, threads) for stack in (a, b))
         return np.concatenate(list(pool.map(np.linalg.solve, *parts)))
 
@@ -337,7 +337,7 @@ STACK = _peer(
 )  # fmt: skip
 
 
-def _right_side_turned(t: Array, b: Array) -> Arrays:
+def _right_side_turned(t: Float32, b: Float32) -> Arrays:
     return np.ascontiguousarray(t), np.asfortranarray(b)
 
 
@@ -376,7 +376,7 @@ SYSTEM_POS = _peer(
 )  # fmt: skip
 
 
-def _band_with_room(ab: Array, b: Array) -> tuple[Array, ...]:
+def _band_with_room(ab: Float32, b: Float32) -> tuple[Float32, ...]:
     """Add two rows above the band for the fill-in of gbsv's row exchanges; all in Fortran order."""
     roomy = np.zeros((len(ab) + 2, ab.shape[1]), dtype=np.float32, order="F")
     roomy[2:] = ab
@@ -438,7 +438,7 @@ def _ranges(count: int, w: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.maximum(0, places - w + 1), np.minimum(places, count - w) + 1
 
 
-def _by_prefix_sums(a: Array, w: int = 5, limit: float = 65535.0) -> Any:
+def _by_prefix_sums(a: Float32, w: int = 5, limit: float = 65535.0) -> Any:
     """The closed form: sums of rows and of columns as differences of running sums, then w products."""
     (top, bottom), (left, right) = (_ranges(side, w) for side in a.shape)
     down, across = (
@@ -469,7 +469,7 @@ def _csr() -> Callable[..., Any]:
 
     matrices: dict[int, Any] = {}
 
-    def times(a: Array, x: Array) -> Any:
+    def times(a: Float32, x: Float32) -> Any:
         if len(x) not in matrices:
             matrices[len(x)] = in_scipy(model.of(a))  # is not timed: the first call warms up
         return (matrices[len(x)] @ x)[:, np.newaxis]
@@ -480,14 +480,14 @@ def _csr() -> Callable[..., Any]:
 def _dia() -> Callable[..., Any]:
     from scipy.sparse import dia_array
 
-    def times(columns: Array, x: Array) -> Any:
+    def times(columns: Float32, x: Float32) -> Any:
         side = int(np.sqrt(len(x)))
         return (dia_array((columns, [-side, -1, 0, 1, side]), shape=(len(x), len(x))) @ x)[:, np.newaxis]
 
     return times
 
 
-def _by_columns(a: Array, x: Array) -> Arrays:
+def _by_columns(a: Float32, x: Float32) -> Arrays:
     """Diagonals as SciPy has them, by the columns of their entries, zero outside the grid; and x."""
     side = int(np.sqrt(len(x)))
     inside = a.reshape(5, side, side).copy()
@@ -496,7 +496,7 @@ def _by_columns(a: Array, x: Array) -> Arrays:
     return np.stack(moved), x.reshape(-1)
 
 
-def _flat_vector(a: Array, x: Array) -> Arrays:
+def _flat_vector(a: Float32, x: Float32) -> Arrays:
     return a, x.reshape(-1)
 
 
@@ -510,12 +510,12 @@ SPARSE = _peer(
 # -- who stands beside an operation ---------------------------------------------------------------------------------
 
 
-def _without_last(augmented: Array) -> Arrays:
+def _without_last(augmented: Float32) -> Arrays:
     """A of [A | b]: LAPACK factors A where glla reduces [A | b]."""
     return (np.ascontiguousarray(augmented[:, :-1]),)
 
 
-def _same(*arrays: Array) -> Arrays:
+def _same(*arrays: Float32) -> Arrays:
     return arrays
 
 

@@ -17,7 +17,7 @@ from glla.lab import chrome, frames, operations, page
 from glla.lab.extra import check_writable, require
 from glla.linalg.plans import shown
 from glla.operations import OPERATIONS, Operation
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import PLAIN, Limits, Plan, forms_of
 
 SEED = 2007
@@ -88,7 +88,7 @@ def run(
     outputs: Sequence[Path] = (),
     variant: str | None = None,
     seed: int = SEED,
-    data: Sequence[Array] = (),
+    data: Sequence[Float32] = (),
     quiet: bool = False,
     whole: bool = True,
 ) -> Recorder:
@@ -128,7 +128,7 @@ def plan(
     variant: str | None = None,
     limits: Limits = PLAIN,
     seed: int = SEED,
-    data: Sequence[Array] = (),
+    data: Sequence[Float32] = (),
 ) -> Plan:
     """Plan of an operation on its example of one order.
 
@@ -150,7 +150,7 @@ def _find(command: str, operation: str) -> Operation:
     return OPERATIONS[operation]
 
 
-def _arrays(command: str, found: Operation, size: int, seed: int, data: Sequence[Array]) -> tuple[Array, ...]:
+def _arrays(command: str, found: Operation, size: int, seed: int, data: Sequence[Float32]) -> tuple[Float32, ...]:
     given, example = operations.operands(command, found, size, seed, data)
     arrays = (*given, *example)
     found.check(operations.forms(arrays))
@@ -158,7 +158,7 @@ def _arrays(command: str, found: Operation, size: int, seed: int, data: Sequence
 
 
 def _work(
-    device: Device, operation: str, size: int, variant: str | None, seed: int, data: Sequence[Array]
+    device: Device, operation: str, size: int, variant: str | None, seed: int, data: Sequence[Float32]
 ) -> Callable[[], object]:
     """Make the operands; return a function that runs the operation on them: a call, or a variant's plan."""
     found = OPERATIONS[operation]

@@ -18,7 +18,7 @@ from glla.lab import plots, restoration
 from glla.lab.peers import WINDOWS
 from glla.lab.study import Report, Run, Study, clock, option
 from glla.lab.table import digits, titled
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.operations.window_squares import LIMIT, VARIANTS, WINDOW, on_host, plan
 from glla.passes import resident
 
@@ -46,12 +46,12 @@ THEIRS = {
 """Milliseconds of the source's kernel for each frame, tables 1 and 2."""
 
 
-def image(seed: int = 2007) -> Array:
+def image(seed: int = 2007) -> Float32:
     """Make an image as the source has it: 15 x 15 random levels below 64."""
     return np.random.default_rng(seed).integers(0, LEVELS, (SIDE, SIDE)).astype(np.float32)
 
 
-def frames(device: Device, a: Array) -> tuple[list[Array], list[float]]:
+def frames(device: Device, a: Float32) -> tuple[list[Float32], list[float]]:
     """Give the sum after each frame, without the limit, and the milliseconds of each frame's pass."""
     made = plan(resident(a.shape), device.limits, variant="frames", limit=None)
     texture = asarray(a, device).value.texture
@@ -69,7 +69,7 @@ def frames(device: Device, a: Array) -> tuple[list[Array], list[float]]:
     return sums, times
 
 
-def timings(device: Device, a: Array, say: Callable[[str], None] = lambda what: None) -> dict[str, float]:
+def timings(device: Device, a: Float32, say: Callable[[str], None] = lambda what: None) -> dict[str, float]:
     """Milliseconds of each variant with operands on the device, and of NumPy's ways."""
     found = {}
     texture = asarray(a, device).value.texture
@@ -138,7 +138,7 @@ def sized(tables: Mapping[str, dict[str, float]]) -> restoration.Columns:
 
 
 def draw(
-    path: Path, renderer: str, sums: list[Array], large: NDArray[Any], result: NDArray[Any], dpi: int = 80
+    path: Path, renderer: str, sums: list[Float32], large: NDArray[Any], result: NDArray[Any], dpi: int = 80
 ) -> None:
     """Draw the sum as it grows, and a photograph with its sum."""
     from matplotlib.figure import Figure

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from glla.array import shaping
 from glla.array.array import Array
-from glla.array.convert import Float32 as Host
-from glla.array.convert import finite_result
+from glla.array.convert import Float32, finite_result
 from glla.array.value import Resident
 from glla.errors import GllaError, OutOfMemoryError
 from glla.gl import Device
@@ -94,7 +93,7 @@ class Batches:
 
     # -- on the host --------------------------------------------------------------------------------------------------
 
-    def _host_pieces(self, matrices: tuple[Host, ...], batch: Index, most: int) -> Results | None:
+    def _host_pieces(self, matrices: tuple[Float32, ...], batch: Index, most: int) -> Results | None:
         """Run one plan for `most` matrices at a time; None if not even one fits the device's memory."""
         operands = self._halves(matrices, lambda a: np.swapaxes(a, -1, -2))
         records = self.records(operands, most)
@@ -107,7 +106,7 @@ class Batches:
                 self._repair(found, [(places, tuple(one[places] for one in operands))], len(operands[0]), batch, None)
         return found
 
-    def records(self, operands: Sequence[Host], most: int, **more: Any) -> tuple[Host, Host] | None:
+    def records(self, operands: Sequence[Float32], most: int, **more: Any) -> tuple[Float32, Float32] | None:
         """Run one plan for `most` matrices at a time; give the matrices and diagnostics of records. None likewise."""
         forms = forms_of(operands)
         length = self._batch.layout.length(forms)
@@ -166,7 +165,7 @@ class Batches:
 
         if "matrices" in results:
             matrices = seen(results.pop("matrices"), *batch.layout.matrix(forms))
-        numbers, there = dict[str, Host](), dict[str, Resident]()
+        numbers, there = dict[str, Float32](), dict[str, Resident]()
         if "largest" in results:
             largest = seen(results.pop("largest"), 1)
             if self.check_finite and batch.filter.marked:
@@ -185,7 +184,7 @@ class Batches:
                 there[name] = seen(one, width)
         return Solved(batch, plan, count, order, matrices, places, numbers | device_stacks.gathered(there, places))
 
-    def _rejected(self, operands: tuple[Resident, ...], found: Solved) -> Iterator[tuple[Places, tuple[Host, ...]]]:
+    def _rejected(self, operands: tuple[Resident, ...], found: Solved) -> Iterator[tuple[Places, tuple[Float32, ...]]]:
         """Places and operands of rejected matrices: those rejected by extremes are read and judged by all entries."""
         judge, options = found.batch.filter, self._batch_options
         for places, given in device_stacks.read_matrices(operands, found.rejected(**options)):
@@ -202,7 +201,7 @@ class Batches:
     def _repair(
         self,
         found: Results,
-        rejected: Iterable[tuple[Places, tuple[Host, ...]]],
+        rejected: Iterable[tuple[Places, tuple[Float32, ...]]],
         count: int,
         batch: Index,
         plan: Plan | None,
@@ -233,7 +232,7 @@ class Batches:
 
     @np.errstate(all="ignore")  # matrices out of range go on alone
     def _once_more(
-        self, places: Places, given: tuple[Host, ...], count: int, batch: Index
+        self, places: Places, given: tuple[Float32, ...], count: int, batch: Index
     ) -> Sequence[tuple[Places, Results]]:
         """Run rejected matrices of a batch of `count` as one batch, scaled; give numbers and results of those accepted.
 
@@ -255,7 +254,7 @@ class Batches:
         in_pieces(len(ready), most if most > 1 else 0, run)
         return found
 
-    def _piece_once_more(self, given: tuple[Host, ...], numbers: Places, most: int) -> tuple[Places, Results]:
+    def _piece_once_more(self, given: tuple[Float32, ...], numbers: Places, most: int) -> tuple[Places, Results]:
         """Run some matrices; their number is rounded up to four binary digits, so that few plans serve all numbers."""
         batch, count, options = self._batch, len(numbers), self._batch_options
         judge = batch.filter.rejected
@@ -279,7 +278,7 @@ class Batches:
         results = self._results(given[0].shape, diagnostics=diagnostics[kept], exponents=exponents[kept], **known)
         return numbers[kept], {n: one.astype(np.float32) if one.ndim > 1 else one for n, one in results.items()}
 
-    def refuse(self, given: Host | Array, name: str, part: Callable[[Host], Host]) -> None:
+    def refuse(self, given: Float32 | Array, name: str, part: Callable[[Float32], Float32]) -> None:
         """Raise if `settle` has an error for a part of matrices of the host, before anything runs."""
         settle = OPERATIONS[self.operation].settle
         if isinstance(given, Array) or settle is None:
@@ -288,7 +287,7 @@ class Batches:
         if isinstance(verdict, GllaError):
             raise verdict
 
-    def _refuse(self, places: Places, given: tuple[Host, ...], batch: Index) -> None:
+    def _refuse(self, places: Places, given: tuple[Float32, ...], batch: Index) -> None:
         """Raise if `settle` has an error for one of these matrices of a batch."""
         for index, own in zip(places.tolist(), zip(*given, strict=True), strict=True):
             assert self.record.settle is not None
@@ -302,7 +301,7 @@ class Batches:
         words = {"function": self.function, "which": matrix_of_stack(index), "check_finite": self.check_finite}
         return {**given, **words, **self.options, **(self.further(*operands) if self.further is not None else {})}
 
-    def _fallback_of_one(self, operands: Sequence[Host], index: Index, plan: Plan | None) -> Results:
+    def _fallback_of_one(self, operands: Sequence[Float32], index: Index, plan: Plan | None) -> Results:
         """Let `settle` decide on one matrix of a batch; where it finds no result, that of the batch stays."""
         if plan is None:
             one = tuple(replace(form, shape=(1, *form.shape)) for form in forms_of(operands))
@@ -321,7 +320,7 @@ class Solved:
     order: int  # length of a line of diagnostics
     matrices: Resident | None  # (count, rows, columns): solutions, or packed factors
     places: Places  # matrices whose numbers were read: those that the device rejects, or all where it does not judge
-    numbers: dict[str, Host]  # by name, (matrices, elements): of `places`, or of all matrices what is a result
+    numbers: dict[str, Float32]  # by name, (matrices, elements): of `places`, or of all matrices what is a result
 
     @staticmethod
     def joined(parts: Sequence[Solved]) -> Solved:
@@ -334,16 +333,16 @@ class Solved:
         return replace(parts[0], count=int(firsts[-1]), matrices=whole, places=np.concatenate(places), numbers=numbers)
 
     @property
-    def diagnostics(self) -> Host:
+    def diagnostics(self) -> Float32:
         """Lines of diagnostics, (places, lines, length of a line)."""
         if "diagnostics" not in self.numbers:
             return np.zeros((len(self.places), 0, self.order), dtype=np.float32)
         return self.numbers["diagnostics"].reshape(len(self.places), self.batch.layout.lines, self.order)
 
     @property
-    def extremes(self) -> tuple[Host, ...]:
+    def extremes(self) -> tuple[Float32, ...]:
         """Stand-ins of the operands, (places, 1, 2), with the same extremes."""
-        given, found = dict(self.numbers), list[Host]()
+        given, found = dict(self.numbers), list[Float32]()
         if "columns_B" in given:
             given["most_B"] = given["columns_B"].max(axis=1, initial=0)
         for most, least in (("most_A", "least_A"), ("most_B", "least_B")):
@@ -394,7 +393,7 @@ def in_pieces(count: int, most: int, run: Callable[[int, int], Part]) -> list[Pa
     return parts if first >= count else None
 
 
-def _fill(records: Host, device: Device, plan: Plan, operands: Sequence[Host]) -> None:
+def _fill(records: Float32, device: Device, plan: Plan, operands: Sequence[Float32]) -> None:
     """Lay the operands out one after the other, run the plan, read the records; through buffers, which is faster."""
     slot, (count, length) = plan.slots["raw"], records.shape
     if isinstance(slot, HostArray):
@@ -418,7 +417,7 @@ def _fill(records: Host, device: Device, plan: Plan, operands: Sequence[Host]) -
             records[...] = elements.reshape(count, stride)[:, :length]
 
 
-def _joined(elements: Host, operands: Sequence[Host]) -> Host:
+def _joined(elements: Float32, operands: Sequence[Float32]) -> Float32:
     """Fill an array with operands, one after the other."""
     start = 0
     for operand in operands:

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from glla.array.array import Array, upload
-from glla.array.convert import Float32 as Host
-from glla.array.convert import finite_result
+from glla.array.convert import Float32, finite_result
 from glla.array.value import Resident
 from glla.errors import ShapeError
 from glla.lazily import Later
@@ -52,7 +51,7 @@ REFINED = ("X", "iterations", "backward_error")
 class Caller(Batches):
     """A call, which is carried out for one matrix or a batch, wherever it is; its attributes are those of `Batches`."""
 
-    def __call__(self, a: Any, b: Any = None) -> Array | Host:
+    def __call__(self, a: Any, b: Any = None) -> Array | Float32:
         """Return the matrix, for A or for A and b: on the device if an operand is there.
 
         It synchronises where it reads the matrix, or diagnostics, back.
@@ -70,7 +69,7 @@ class Caller(Batches):
             found = self._solutions(a, b, batch, shape)[self.results[0]]
         if not there:
             finite_result(self.function, found, self.check_finite)
-        result: Array | Host = found[..., 0] if b is not None and b.ndim == 1 else found
+        result: Array | Float32 = found[..., 0] if b is not None and b.ndim == 1 else found
         return result
 
     def refined(self, *operands: Any) -> RefinedSolution:
@@ -87,7 +86,7 @@ class Caller(Batches):
         solution.iterations, solution.backward_error = int(np.max(iterations)), float(np.max(error))
         return solution
 
-    def named(self, a: Array | Host, as_batch: bool = False) -> Results:
+    def named(self, a: Array | Float32, as_batch: bool = False) -> Results:
         """Give all results for A, not empty, by name: matrices where A is, numbers on the host. `as_batch`: if one."""
         batch = a.shape[:-2]
         if not isinstance(a, Array):
@@ -139,7 +138,7 @@ class Caller(Batches):
         found = self._host_batch((left, right.reshape(-1, *shape[-2:])), batch)
         return {**found, self.results[0]: np.ascontiguousarray(found[self.results[0]]).reshape(shape)}
 
-    def _host_batch(self, matrices: tuple[Host, ...], batch: Index) -> Results:
+    def _host_batch(self, matrices: tuple[Float32, ...], batch: Index) -> Results:
         """Run for all matrices of the host, by one plan or in a loop."""
         if self.record.taken.fits:
             must_fit_a_texture(self.function, matrices[0].shape[-2:], self.device.limits)
@@ -154,7 +153,7 @@ class Caller(Batches):
         each = [run(*every[index]) for index in one_by_one(self.device, len(every))]
         return {name: stacked(np.asarray(one[name]) for one in each) for name in each[0]}
 
-    def _in_blocks(self, index: Index, *operands: Host, plan: Plan | None = None) -> Results:
+    def _in_blocks(self, index: Index, *operands: Float32, plan: Plan | None = None) -> Results:
         """Run for one matrix, with as many right-hand sides at a time as a texture holds."""
         columns, most = operands[-1].shape[-1], 2 * self.device.limits.texture_size
         if len(operands) == 1 or columns <= most:
@@ -229,7 +228,7 @@ class Caller(Batches):
         return {**results, name: device_stacks.kept(self.function, one, self.device, self.check_finite)}
 
 
-def stacked(results: Iterable[Host]) -> Host:
+def stacked(results: Iterable[Float32]) -> Float32:
     """Put results one above the other, without a copy where there is only one."""
     found = list(results)
     return found[0][np.newaxis] if len(found) == 1 else np.stack(found)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from glla.array import arithmetic, blocks, layouts, shaping
 from glla.array.array import Array, upload
-from glla.array.convert import Float32 as Host
-from glla.array.convert import finite_result
+from glla.array.convert import Float32, finite_result
 from glla.array.value import Resident, from_array
 from glla.errors import NonFiniteError
 from glla.gl import Device
@@ -46,7 +45,7 @@ def sliced(stacks: Iterable[Resident], first: int, end: int) -> tuple[Resident, 
     )
 
 
-def gathered(there: Mapping[str, Resident], places: NDArray[np.intp]) -> dict[str, Host]:
+def gathered(there: Mapping[str, Resident], places: NDArray[np.intp]) -> dict[str, Float32]:
     """Read numbers of some matrices, in one read-back."""
     if not there or not len(places):
         return {name: np.zeros((0, one.shape[1]), dtype=np.float32) for name, one in there.items()}
@@ -55,7 +54,7 @@ def gathered(there: Mapping[str, Resident], places: NDArray[np.intp]) -> dict[st
     return dict(zip(there, parts, strict=True))
 
 
-def refuse_nonfinite(function: str, name: str, largest: Host, places: NDArray[np.intp] | None = None) -> None:
+def refuse_nonfinite(function: str, name: str, largest: Float32, places: NDArray[np.intp] | None = None) -> None:
     """Raise NonFiniteError for the first matrix of a stack whose largest magnitude is not finite; all, or some."""
     bad = np.flatnonzero(~np.isfinite(largest))
     bad = bad if places is None else places[bad]
@@ -67,7 +66,7 @@ def refuse_nonfinite(function: str, name: str, largest: Host, places: NDArray[np
         )
 
 
-def refuse_nonfinite_there(function: str, name: str, a: Host | Array, named: bool = True) -> None:
+def refuse_nonfinite_there(function: str, name: str, a: Float32 | Array, named: bool = True) -> None:
     """Raise if an Array holds NaN or infinity; name the matrix of a batch. Arrays of the host were looked at before."""
     if isinstance(a, Array):
         largest = a.vector_norm(np.inf, (-2, -1)).numpy(check_finite=False)
@@ -78,7 +77,7 @@ def refuse_nonfinite_there(function: str, name: str, a: Host | Array, named: boo
 
 def read_matrices(
     operands: tuple[Resident, ...], places: NDArray[np.intp]
-) -> Iterator[tuple[NDArray[np.intp], tuple[Host, ...]]]:
+) -> Iterator[tuple[NDArray[np.intp], tuple[Float32, ...]]]:
     """Read some matrices of stacks: they are gathered on the device first, and nothing else is read."""
     if not len(places):
         return
@@ -95,7 +94,7 @@ def matrix_at(a: Resident, index: int) -> Resident:
     return layouts.best(a.seen(a.view.sliced(index)))
 
 
-def replaced(matrices: Resident, fixes: dict[int, Host]) -> Resident:
+def replaced(matrices: Resident, fixes: dict[int, Float32]) -> Resident:
     """Put matrices of the host into a stack on the device; beside them a number for each matrix goes there."""
     if not fixes:
         return matrices
@@ -110,12 +109,12 @@ def joined_results(parts: list[Any]) -> Any:
     return shaping.stack("stack", [layouts.wrapped(one.value) for one in parts], 0)
 
 
-def beside_a_stack(a: Host | Array, device: Device) -> Array:
+def beside_a_stack(a: Float32 | Array, device: Device) -> Array:
     """Put an operand onto the device in the layout of batches: a matrix (m, n) would be packed."""
     return a if isinstance(a, Array) else upload(a if a.ndim > 2 else a[np.newaxis], device)
 
 
-def kept(function: str, x: Host | Array, device: Device, check_finite: bool) -> Array:
+def kept(function: str, x: Float32 | Array, device: Device, check_finite: bool) -> Array:
     """Leave a result on the device; one that was made on the host goes back, if it is finite."""
     return x if isinstance(x, Array) else upload(finite_result(function, x, check_finite), device)
 
@@ -137,12 +136,12 @@ def shaped(value: Resident, shape: tuple[int, ...]) -> Array:
     return Array._of(layouts.best(layouts.reshaped(value, shape)))
 
 
-def diagnostics(found: Host, beside: Any) -> np.float32 | Host | Array:
+def diagnostics(found: Float32, beside: Any) -> np.float32 | Float32 | Array:
     """Give diagnostics of the matrices of a stack: onto its device if it is on one; of a single matrix a number.
 
     They were settled on the host, in float64 where that matters, so that a stack has the same ones wherever it is.
     """
     if isinstance(beside, Array) and beside.ndim > 2:
         return Array._of(from_array(found, beside.device))
-    number: np.float32 | Host = found[()]
+    number: np.float32 | Float32 = found[()]
     return number

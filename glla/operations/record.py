@@ -19,7 +19,7 @@ from glla.passes import PLAIN, Forms, Limits, Parameters, Plan, Variant, Variant
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
-Array = NDArray[np.float32]
+Float32 = NDArray[np.float32]
 
 Choice = tuple[str, Parameters]
 """A variant, and values for some of its parameters."""
@@ -179,7 +179,7 @@ class Layout:
         rows, columns = self.matrix(forms)
         return rows * columns + self.lines * self.order(forms)
 
-    def parted(self, forms: Forms, records: Array) -> tuple[Array, Array]:
+    def parted(self, forms: Forms, records: Float32) -> tuple[Float32, Float32]:
         """Split records into the matrices and the diagnostics, (matrices, lines, length of a line)."""
         rows, columns = self.matrix(forms)
         return (
@@ -207,7 +207,7 @@ class Filter:
     scaled: Callable[..., Any] | None = None
     marked: int = 0  # rows that a record begins with, which are not finite where the matrix is rejected
     # name and function, (operands, **options) -> (X,), that solve rejected matrices batched on the host
-    host_work: tuple[str, Callable[..., tuple[Array]]] | None = None
+    host_work: tuple[str, Callable[..., tuple[Float32]]] | None = None
 
 
 ACCEPTED = Filter()
@@ -264,11 +264,11 @@ class Trial:
     # (forms, results of `device_plan` as arrays) -> the value of the public function, or its judge's input instead.
     # A result that is a packed matrix comes as a matrix, any other as texels; by default its first result. None where
     # `device_plan` is not all of it: then the public function is compared
-    values: Callable[[Forms, Mapping[str, Array]], Any] | None = lambda forms, results: next(iter(results.values()))
+    values: Callable[[Forms, Mapping[str, Float32]], Any] | None = lambda forms, results: next(iter(results.values()))
     # (forms) -> operands of `device_plan` that `example` does not make, by name, as texels
-    aside: Callable[[Forms], Mapping[str, Array]] = lambda forms: {}
+    aside: Callable[[Forms], Mapping[str, Float32]] = lambda forms: {}
     # (device plan, limits, arrays of `example`) -> texels of its operands by name, where they are no packed matrices
-    textures: Callable[[Plan, Limits, tuple[Array, ...]], Mapping[str, Any]] | None = None
+    textures: Callable[[Plan, Limits, tuple[Float32, ...]], Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +288,7 @@ class Operation:
     # what it checks, uploads and reads back, and with what may come after it
     call_plan: Callable[..., Plan]
     # (n, random numbers) -> operands of order n, arrays of float32
-    example: Callable[[int, np.random.Generator], tuple[Array, ...]]
+    example: Callable[[int, np.random.Generator], tuple[Float32, ...]]
     # (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next. None
     # where nothing comes after `call_plan`
     settle: Settle | None = None

@@ -12,7 +12,7 @@ import numpy as np
 
 from glla.errors import LimitError, ShapeError
 from glla.operations.layouts.crossing import bring_in, read_back
-from glla.operations.record import Array, Choice, Chosen, Function, Operation, Way, builder
+from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -130,7 +130,7 @@ def call_plan(
     return draft.plan({"C": result})
 
 
-def on_host(a: Array, w: int = WINDOW, limit: float | None = LIMIT) -> Array:
+def on_host(a: Float32, w: int = WINDOW, limit: float | None = LIMIT) -> Float32:
     """Compute it by NumPy: a stack of all windows, their squares, and w^2 shifted sums."""
     windows = np.lib.stride_tricks.sliding_window_view(a, (w, w))
     squares = windows @ windows
@@ -142,7 +142,7 @@ def on_host(a: Array, w: int = WINDOW, limit: float | None = LIMIT) -> Array:
     return result if limit is None else np.clip(result, 0, limit)
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """An image of n x n windows, with the source's levels of 0 to 63: some sums exceed the limit, others don't."""
     return (rng.integers(0, 64, (n + WINDOW - 1, n + WINDOW - 1)).astype(np.float32),)
 

@@ -57,7 +57,7 @@ from glla.operations import OPERATIONS, Operation
 from glla.operations.acceptance import THRESHOLDS
 from glla.operations.bands.banded import DOMINANT, LARGEST_RATIO, LEAST_LEFT, MOST_ERROR, NORMAL
 from glla.operations.host.bands import NOISE, SINGULAR_RATIO
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.operations.systems.gauss_jordan import EXACTLY
 from glla.operations.systems.rcond import MOST_STEPS
 from glla.passes import Call, Dispatch, Forms, Host, Limits, Loop, Pass, Plan, Region, Transfer, Wrapped
@@ -126,7 +126,7 @@ def document(
     size: int = 8,
     variant: str | None = None,
     *,
-    data: Sequence[Array] | None = None,
+    data: Sequence[Float32] | None = None,
     shader: Path | None = None,
     seed: int = SEED,
 ) -> Document:
@@ -195,7 +195,7 @@ def of_shapes(operation: str, shapes: Sequence[tuple[int, int]]) -> Document:
     return document(operation, data=data)
 
 
-def of_plan(plan: Plan, operands: Mapping[str, Array] | None = None) -> Document:
+def of_plan(plan: Plan, operands: Mapping[str, Float32] | None = None) -> Document:
     """Write any plan of passes as a document; operands that are not given are made at random, or zero.
 
     Raises OptionError: as `document`.
@@ -241,7 +241,7 @@ def _shape(storage: Storage) -> tuple[int, int] | None:
     return (storage.height, storage.width) if storage.channels == 1 else None
 
 
-def _examples(name: str, plan: Plan) -> Callable[[str, tuple[int, int]], Array]:
+def _examples(name: str, plan: Plan) -> Callable[[str, tuple[int, int]], Float32]:
     """Function for operands of a plan: those of the operation's example if the shape fits, or random numbers."""
     random = np.random.default_rng(SEED)
     shapes = {operand: _shape(texture(plan.slots[operand])) for operand in plan.operands}
@@ -250,7 +250,7 @@ def _examples(name: str, plan: Plan) -> Callable[[str, tuple[int, int]], Array]:
     arrays = operations.inputs(found, order) if found is not None and order <= MOST_ORDER else ()
     known = dict(zip(plan.operands, arrays, strict=False))
 
-    def example(operand: str, shape: tuple[int, int]) -> Array:
+    def example(operand: str, shape: tuple[int, int]) -> Float32:
         if operand in known and known[operand].shape == shape:
             return known[operand]
         return random.uniform(0, 10, shape).astype(np.float32)
@@ -261,7 +261,7 @@ def _examples(name: str, plan: Plan) -> Callable[[str, tuple[int, int]], Array]:
 # -- operands and plans -----------------------------------------------------------------------------------------------
 
 
-def _operands(found: Operation, size: int, seed: int, data: Sequence[Array] | None) -> tuple[Array, ...]:
+def _operands(found: Operation, size: int, seed: int, data: Sequence[Float32] | None) -> tuple[Float32, ...]:
     """Operands of the operation's example, the first ones replaced by data."""
     given, example = operations.operands("export", found, size, seed, data)
     arrays = (*given, *(_rounded(one) if min(one.shape) >= ROUNDED_FROM else one for one in example))
@@ -276,7 +276,7 @@ def _operands(found: Operation, size: int, seed: int, data: Sequence[Array] | No
 
 
 def _given(
-    found: Operation, plan: Plan, arrays: tuple[Array, ...]
+    found: Operation, plan: Plan, arrays: tuple[Float32, ...]
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
     """Operands that are matrices, or wrapped vectors, which a page lets edit; and those that it takes as texels."""
     if found.trial.textures is None:
@@ -308,7 +308,7 @@ def _texels(plan: Plan, name: str, texels: Any) -> dict[str, Any]:
 
 
 def _plans(
-    found: Operation, arrays: tuple[Array, ...], variant: str | None, shader: Path | None
+    found: Operation, arrays: tuple[Float32, ...], variant: str | None, shader: Path | None
 ) -> tuple[str, Plan, Plan | None]:
     """Plan whose passes a page shows, with its name, and the plan of a call, if there is one."""
     forms = operations.forms(arrays)
@@ -339,7 +339,7 @@ def _core(found: Operation, forms: Forms, options: Mapping[str, Any]) -> Plan:
 
 
 def _idea(
-    found: Operation, plan: Plan, arrays: tuple[Array, ...], variant: str | None, shader: Path | None
+    found: Operation, plan: Plan, arrays: tuple[Float32, ...], variant: str | None, shader: Path | None
 ) -> dict[str, str]:
     """The idea of a variant, or of an operation without any, and where it comes from."""
     if shader is not None:
@@ -348,7 +348,7 @@ def _idea(
     return {"idea": known.summary, "source": known.source}
 
 
-def _chosen(found: Operation, plan: Plan, arrays: tuple[Array, ...]) -> str:
+def _chosen(found: Operation, plan: Plan, arrays: tuple[Float32, ...]) -> str:
     """Name of the variant that makes the same passes, where none was asked for."""
     forms = operations.forms(arrays)
     name = found.choose(forms, LIMITS)[0]
@@ -362,7 +362,7 @@ def _chosen(found: Operation, plan: Plan, arrays: tuple[Array, ...]) -> str:
     return ""
 
 
-def _picture(found: Operation, arrays: tuple[Array, ...]) -> dict[str, dict[str, Any]]:
+def _picture(found: Operation, arrays: tuple[Float32, ...]) -> dict[str, dict[str, Any]]:
     """The result for the operands of a page, in float64 and rounded; of a large one the part in its first corner."""
     made = {name: np.atleast_2d(one) for name, one in pictures.of(found.name, arrays).items()}
     part = slice(0, MOST_PICTURED)
@@ -378,17 +378,17 @@ def _after(whole: Plan) -> Iterator[dict[str, str]]:
         yield from ({"stage": stage, "when": one.when, "then": one.stage or one.error} for one in plan.after)
 
 
-def _data(array: Array) -> dict[str, Any]:
+def _data(array: Float32) -> dict[str, Any]:
     """A matrix as base64; only the upper halves of its numbers, where the others are zero."""
     words = np.ascontiguousarray(array, "<f4").view("<u4")
     name, kept = ("data", words) if (words & 0xFFFF).any() else ("halves", (words >> 16).astype("<u2"))
     return {"shape": list(array.shape), name: b64encode(kept.tobytes()).decode()}
 
 
-def _rounded(array: Array) -> Array:
+def _rounded(array: Float32) -> Float32:
     """Round an array to the upper halves of its numbers."""
     words = np.ascontiguousarray(array, np.float32).view(np.uint32)
-    rounded: Array = ((words + np.uint32(0x8000)) & np.uint32(0xFFFF0000)).view(np.float32)
+    rounded: Float32 = ((words + np.uint32(0x8000)) & np.uint32(0xFFFF0000)).view(np.float32)
     return rounded
 
 

@@ -17,7 +17,7 @@ from glla.gl import Device
 from glla.gl.recorder import Recorder
 from glla.lab import plots
 from glla.lab.table import aligned
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.operations.spectral import secular
 
 Level = dict[str, Any]
@@ -33,7 +33,7 @@ def levels(device: Device, n: int, seed: int) -> list[Level]:
     t[0, :, 0], t[0, :-1, 1] = np.random.default_rng(seed).uniform(-1, 1, n), 0.5
     with Recorder(values=True) as recorded:
         device.run(secular.plan(n, device.limits), T=device.write_texels(t))
-    lines: dict[str, list[Array]] = {"poles": [], "roots": []}
+    lines: dict[str, list[Float32]] = {"poles": [], "roots": []}
     for one in recorded.passes:
         if one.shader in SHADERS and one.values:
             lines[SHADERS[one.shader]].append(next(iter(one.values.values())).reshape(n, 4).astype(np.float64))

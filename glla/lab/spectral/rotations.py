@@ -17,7 +17,7 @@ from glla.gl.recorder import Recorder
 from glla.lab import plots
 from glla.lab.extra import require
 from glla.lab.table import aligned
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.operations.spectral import jacobi
 
 STEP = "spectral/jacobi/step"
@@ -30,7 +30,7 @@ DECADES, SIDE, MILLISECONDS = 8, 384, 90
 """Of a film: powers of ten below the largest entry, pixels of its matrix, and the time of a frame."""
 
 
-def matrices(n: int, seed: int) -> dict[str, Array]:
+def matrices(n: int, seed: int) -> dict[str, Float32]:
     """A normal matrix and one with two clusters of eigenvalues, of even order."""
     rng = np.random.default_rng(seed)
     normal = rng.standard_normal((n, n))
@@ -39,19 +39,19 @@ def matrices(n: int, seed: int) -> dict[str, Array]:
     return {name: ((a + a.T) / np.abs(a + a.T).max()).astype(np.float32) for name, a in made.items()}
 
 
-def mass(a: Array) -> float:
+def mass(a: Float32) -> float:
     """norm(A off its diagonal) / norm(A)."""
     return float(np.linalg.norm(a - np.diag(np.diag(a))) / np.linalg.norm(a))
 
 
 def histories(
     device: Device, n: int, seed: int, say: Callable[[str], object] = lambda name: None
-) -> tuple[list[dict[str, Any]], list[Array]]:
+) -> tuple[list[dict[str, Any]], list[Float32]]:
     """Turn each matrix by each rule: its ``matrix``, ``rule``, ``stopped``, ``sweeps``, and ``masses`` at each step.
 
     Also gives A, the first one, before and after each step.
     """
-    found, film = list[dict[str, Any]](), list[Array]()
+    found, film = list[dict[str, Any]](), list[Float32]()
     for name, a in matrices(n + n % 2, seed).items():
         for rule, skip in RULES.items():
             say(f"{name}, {rule}")
@@ -76,7 +76,7 @@ def table(found: Sequence[dict[str, Any]], n: int) -> str:
     return f"Jacobi's method, order {n}, {n - 1} steps a sweep\n{aligned(head, rows)}"
 
 
-def draw(found: Sequence[dict[str, Any]], film: Sequence[Array], path: Path) -> None:
+def draw(found: Sequence[dict[str, Any]], film: Sequence[Float32], path: Path) -> None:
     """Draw the histories, or write the film."""
     if path.suffix.lower() == ".gif":
         return write_film(film, path)
@@ -99,7 +99,7 @@ def draw(found: Sequence[dict[str, Any]], film: Sequence[Array], path: Path) -> 
     return None
 
 
-def write_film(film: Sequence[Array], path: Path) -> None:
+def write_film(film: Sequence[Float32], path: Path) -> None:
     """Write log|A| after each step: dark is large, white `DECADES` powers of ten smaller, or zero."""
     require("convergence", "PIL")
     from matplotlib import colormaps

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from glla.array.convert import Float32
 from glla.errors import ConvergenceError, GrowthWarning
 from glla.operations.host.scaling import by_one
 
-Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 Product = Callable[[Float32, Float32], Float32]
 

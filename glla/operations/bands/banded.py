@@ -27,12 +27,12 @@ from glla.operations.layouts.shapes import aligned
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.record import (
-    Array,
     Batch,
     Choice,
     Continue,
     Done,
     Filter,
+    Float32,
     Function,
     Layout,
     Operation,
@@ -233,7 +233,7 @@ def pivoting(forms: Forms, limits: Limits, *, lines: Given = FULL, definite: boo
     draft = Draft(PIVOTING)
     a, b = at_home(draft, "A", a_form, limits), at_home(draft, "B", b_form, limits)
 
-    def solved(a: Array, b: Array) -> tuple[Any, ...]:
+    def solved(a: Float32, b: Float32) -> tuple[Any, ...]:
         wide, flaws = on_host_in_stacks(a[np.newaxis], b[np.newaxis], lines, definite)
         return wide[0], flaws
 
@@ -242,7 +242,7 @@ def pivoting(forms: Forms, limits: Limits, *, lines: Given = FULL, definite: boo
 
 
 def on_host_in_stacks(
-    ab: Array, b: Array, lines: Given = FULL, definite: bool = False
+    ab: Float32, b: Float32, lines: Given = FULL, definite: bool = False
 ) -> tuple[Float64, NDArray[np.intp]]:
     """Solve batches of systems on the CPU; give X in float64, and the flaw of each matrix as `pivoted` does."""
     count, _, n = ab.shape
@@ -257,7 +257,7 @@ def on_host_in_stacks(
     return pivoted(full, 1, 1, b.astype(np.float64), definite)
 
 
-def rounded(function: str, wide: Float64, place: int, definite: bool, which: str) -> Array:
+def rounded(function: str, wide: Float64, place: int, definite: bool, which: str) -> Float32:
     """Round a solution to float32, of a system with this flaw, -1 for none.
 
     Raises SingularMatrixError, NotPositiveDefiniteError: it has one. Raises NonFiniteError: too little is left, see
@@ -443,7 +443,7 @@ def _bounds(n: int) -> dict[str, Uniform]:
     return {"bounds": (MOST_ERROR, least_left(n)), "normal": NORMAL, "regular": (DOMINANT, LARGEST_RATIO)}
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """Bands of a positive definite matrix, as an implicit step of a diffusion has them, and n right-hand sides."""
     beside = np.zeros(n + 1)
     beside[1:n] = rng.uniform(0.5, 1.5, max(n - 1, 0))
@@ -483,7 +483,7 @@ TRIDIAGONAL = Operation(
 # -- five diagonals ---------------------------------------------------------------------------------------------------
 
 
-def example_of_five(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example_of_five(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """Bands of a positive definite matrix, as a stiff beam has them, and n right-hand sides."""
     first, second = rng.uniform(0.5, 1.5, (2, n + 2))
     first[n - 1 :], second[max(n - 2, 0) :] = 0, 0

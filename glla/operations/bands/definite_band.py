@@ -27,7 +27,7 @@ from glla.operations.definite.definite import ZERO, fallback_with_factors, settl
 from glla.operations.host.scaling import Float64, Integers, Scaled, factor_system, symmetric
 from glla.operations.layouts.crossing import read_back
 from glla.operations.layouts.shapes import aligned
-from glla.operations.record import Array, Choice, Chosen, Function, Operation, Taken, Way, builder
+from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Uniform, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -114,7 +114,7 @@ def places(shape: Shape, lower: bool) -> list[tuple[int, slice, int]]:
     return [(row, end, one) for row, (end, one) in enumerate(zip(ends, distances, strict=True)) if one < n]
 
 
-def shifted(ab: Array, lower: bool, e: Integers, f: Integers | None = None) -> Float64:
+def shifted(ab: Float32, lower: bool, e: Integers, f: Integers | None = None) -> Float64:
     """Multiply the entries of the lower half of a band, or of L, by 2^(e_i + f_j); of a stack those of each."""
     found, n = np.zeros(ab.shape), ab.shape[-1]
     for row, end, distance in places(ab.shape[-2:], lower):
@@ -123,14 +123,14 @@ def shifted(ab: Array, lower: bool, e: Integers, f: Integers | None = None) -> F
     return found
 
 
-def of_band(ab: Array, lower: bool = False) -> Scaled:
+def of_band(ab: Float32, lower: bool = False) -> Scaled:
     """As `glla.operations.host.scaling.of_definite`, of a band, or of each of a stack."""
     d = symmetric(ab[..., 0 if lower else -1, :])
     e, f = d[..., np.newaxis], d[..., np.newaxis, :]
     return shifted(ab, lower, -e, -f), e, f
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A band of n / 8 + 1 diagonals above the main one, which dominates it."""
     width = min(n // 8 + 1, n - 1)
     ab = rng.uniform(-1, 1, (width + 1, n)) / (2 * width + 1)
@@ -219,7 +219,7 @@ def _read(draft: Draft, made: Mapping[str, str], forms: Forms, limits: Limits) -
     return {"X": made["X"], "diagonal": read_back(draft, made["diagonal"], (1, n), limits, "diagonal of L")}
 
 
-def example_of_system(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example_of_system(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A band, or a factor U = L^T in the upper storage, and a right-hand side."""
     return (*example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
 
@@ -284,7 +284,7 @@ def _by_factors(draft: Draft, c: str, b: str, forms: Forms, limits: Limits, lowe
     return _read(draft, draft.call("solution", device_plan, C=c, B=b), forms, limits)
 
 
-def scaled_factor(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Integers, Integers]:
+def scaled_factor(c: Float32, b: Float32, lower: bool) -> tuple[Float32, Float32, Integers, Integers]:
     """Scale a factor by rows of L, and right-hand sides by rows and then by columns; give the exponents of both."""
     largest = np.zeros((c.shape[1], 1), dtype=np.float32)
     for row, end, distance in places(c.shape, lower):

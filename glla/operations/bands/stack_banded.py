@@ -22,7 +22,7 @@ from glla.operations.bands.band_columns import BLOCK16, Band
 from glla.operations.batches.stack import Passes, Stack, capacity
 from glla.operations.definite.cholesky_blocks import SIDE
 from glla.operations.definite.stack_definite import FAR, rejected_definite
-from glla.operations.record import FALLBACK, Array, Batch, Filter, Layout
+from glla.operations.record import FALLBACK, Batch, Filter, Float32, Layout
 from glla.passes import PLAIN, Form, Forms, Limits, Plan, Transition
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -131,7 +131,7 @@ def batch(
 
 
 def _rejected_band_factors(
-    operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object
+    operands: tuple[Float32, ...], matrices: Float32, diagnostics: Float32, **options: object
 ) -> NDArray[np.intp]:
     """As `rejected`, of factors that are given: all of their entries must be near 1."""
     far = ~acceptance.each_near_one(operands[0])

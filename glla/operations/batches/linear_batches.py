@@ -18,7 +18,7 @@ from glla.operations.acceptance import UNIT_ROUNDOFF
 from glla.operations.batches import retry, stack
 from glla.operations.linear import create, elementwise, fold, move
 from glla.operations.linear.view import Over, View, laid
-from glla.operations.record import ACCEPTED, Array, Batch
+from glla.operations.record import ACCEPTED, Batch, Float32
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, Uniform, texture
 from glla.passes.cache import cached_plan
 
@@ -182,7 +182,7 @@ def _largest_of_upper(lu: View, order: int, texture_size: int) -> Plan:
     return draft.plan({"most": most})
 
 
-def extremes(least: Array, most: Array, count: int) -> Array:
+def extremes(least: Float32, most: Float32, count: int) -> Float32:
     """Stand-ins of matrices that have the same extremes: one line of two elements each.
 
     A matrix in which a GPU sees nothing but zeros may hold denormals: its stand-in holds the smallest.

@@ -21,7 +21,7 @@ from glla.operations.acceptance import rounding_errors
 from glla.operations.elimination import plu_batches
 from glla.operations.host.scaling import Float64, Integers, Scaled, right_sides
 from glla.operations.layouts.crossing import read_texels, texels_of, write_texels
-from glla.operations.record import Array, Batch
+from glla.operations.record import Batch, Float32
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, Storage, Transition, texture
 from glla.passes.cache import cached_plan
 
@@ -41,7 +41,7 @@ which may be rounded in another way; else that one decides."""
 
 
 @np.errstate(all="ignore")
-def _scaled(scale: Callable[[Array], Scaled], storage: Storage, *operands: Array) -> tuple[Any, ...]:
+def _scaled(scale: Callable[[Float32], Scaled], storage: Storage, *operands: Float32) -> tuple[Any, ...]:
     """Scale operands; give the texels of a stack, A, B if there is one, e, f, exponents of X's columns, and `lost`."""
     wide, e, f = scale(operands[0])
     made, lost = [wide.astype(np.float32)], np.zeros(len(wide), dtype=bool)
@@ -54,7 +54,7 @@ def _scaled(scale: Callable[[Array], Scaled], storage: Storage, *operands: Array
 
 
 @np.errstate(all="ignore")
-def _back(batch: Batch, forms: Forms, texels: Array, f: Integers, sizes: Integers) -> tuple[Float64, Array]:
+def _back(batch: Batch, forms: Forms, texels: Float32, f: Integers, sizes: Integers) -> tuple[Float64, Float32]:
     """Split records, and scale the matrices back."""
     count, length = forms[0].count, batch.layout.length(forms)
     stride = length + -length % texels.shape[-1]  # a record begins with a texel
@@ -124,7 +124,7 @@ def pivot_check(form: Form, limits: Limits) -> Plan:
     return draft.plan({"accepted": accepted})
 
 
-def _laid_out(storage: Storage, *operands: Array) -> tuple[Array]:
+def _laid_out(storage: Storage, *operands: Float32) -> tuple[Float32]:
     """Texels of stacks, one after the other."""
     texels = np.zeros(texels_of(storage).shape, dtype=np.float32)
     elements = np.concatenate([one.reshape(-1) for one in operands])
@@ -133,7 +133,7 @@ def _laid_out(storage: Storage, *operands: Array) -> tuple[Array]:
 
 
 @np.errstate(all="ignore")
-def _accepted(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
+def _accepted(form: Form, texels: Float32) -> tuple[NDArray[np.bool_]]:
     """Which factors are accepted: entries did not grow, and every pivot is well above its rounding error."""
     count, n = form.count, form.shape[-1]
     records = texels.reshape(-1)[: count * n * (n + 3)].reshape(count, -1)

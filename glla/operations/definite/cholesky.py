@@ -20,11 +20,11 @@ from glla.operations.layouts.shapes import square
 from glla.operations.record import (
     BATCHED,
     FALLBACK,
-    Array,
     Choice,
     Chosen,
     Continue,
     Done,
+    Float32,
     Function,
     Operation,
     Settle,
@@ -233,7 +233,7 @@ def of_factors(unscale: Callable[..., scaling.Floats] = scaling.factor_back) -> 
     return ladder(lambda _, values: is_far(values["diagonal"].reshape(-1)), factored)
 
 
-def is_far(diagonal: Array) -> bool:
+def is_far(diagonal: Float32) -> bool:
     """Whether a matrix must be scaled before anything is said of it: pivots are far from 1, or zero.
 
     A GPU may take denormals for zero; scaled, they are none.
@@ -241,7 +241,7 @@ def is_far(diagonal: Array) -> bool:
     return not near_one(diagonal) or bool((diagonal == 0).any())
 
 
-def flaw(function: str, diagonal: Array, which: str, exponents: Any = 0) -> NotPositiveDefiniteError | None:
+def flaw(function: str, diagonal: Float32, which: str, exponents: Any = 0) -> NotPositiveDefiniteError | None:
     """Error for a diagonal of L that is not above zero: names the first leading minor that is not positive.
 
     `exponents` are those by which rows and columns of A were scaled.
@@ -259,7 +259,7 @@ def flaw(function: str, diagonal: Array, which: str, exponents: Any = 0) -> NotP
     return error
 
 
-def on_host(a: Array, function: str = "cholesky") -> Array:
+def on_host(a: Float32, function: str = "cholesky") -> Float32:
     """Factor on the CPU, by LAPACK. Raises NotPositiveDefiniteError: a pivot is not above zero."""
     try:
         return np.linalg.cholesky(a)
@@ -267,7 +267,7 @@ def on_host(a: Array, function: str = "cholesky") -> Array:
         raise NotPositiveDefiniteError(f"{function}: Matrix is not positive definite") from None
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A symmetric positive definite matrix, B B^T / n + I with B normal."""
     b = rng.standard_normal((n, n))
     return ((b @ b.T / n + np.eye(n)).astype(np.float32),)
@@ -305,7 +305,7 @@ def whole_factor(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, *
     return call_plan(DENSE, (given,), limits, **way)
 
 
-def factor_on_host(a: Array) -> tuple[Array, bool]:
+def factor_on_host(a: Float32) -> tuple[Float32, bool]:
     """Factor on the CPU, as `cho_factor` does by default: the upper factor of the upper half.
 
     Raises NotPositiveDefiniteError: a pivot is not above zero.

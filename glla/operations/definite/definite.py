@@ -24,7 +24,7 @@ from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.layouts.shapes import aligned, by_factors, system
-from glla.operations.record import FALLBACK, Array, Continue, Done, Function, Operation, Taken, Values, Verdict, Way
+from glla.operations.record import FALLBACK, Continue, Done, Float32, Function, Operation, Taken, Values, Verdict, Way
 from glla.operations.triangles import triangular
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -120,13 +120,13 @@ def _by_factors(draft: Draft, c: str, b: str, forms: Forms, limits: Limits, lowe
     return {"diagonal": diagonal, "X": substitute(draft, c, b, (n, columns), limits, lower)}
 
 
-def scaled_factor(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Integers, Integers]:
+def scaled_factor(c: Float32, b: Float32, lower: bool) -> tuple[Float32, Float32, Integers, Integers]:
     """Scale a factor by rows of L, and right-hand sides by rows and then by columns; give the exponents of both."""
     triangle = np.tril(c) if lower else np.triu(c).T
     largest = np.max(np.abs(triangle), axis=1, keepdims=True)
 
-    def by_rows(e: Integers) -> Array:
-        scaled: Array = np.ldexp(triangle, e)
+    def by_rows(e: Integers) -> Float32:
+        scaled: Float32 = np.ldexp(triangle, e)
         return scaled if lower else scaled.T
 
     return scaling.factor_system(largest, by_rows, c, b)
@@ -158,7 +158,7 @@ def _comes_near_limits(forms: Forms, values: Values) -> bool:
 settle_solve = of_given_factors(_singular, _comes_near_limits, scaled=True)
 
 
-def example_of_factor(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example_of_factor(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A factor of a well-conditioned matrix, with numbers in its other triangle, and a right-hand side."""
     c = rng.uniform(-1, 1, (n, n)) / n + np.diag(rng.uniform(1, 2, n))
     return c.astype(np.float32), rng.standard_normal((n, 1)).astype(np.float32)
@@ -261,7 +261,7 @@ def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residua
     return now if isinstance(now, Continue) else fallback.refined(values, now, now.best)
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A positive definite matrix, and a right-hand side."""
     return (*cholesky.example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
 

@@ -32,11 +32,11 @@ from glla.operations.product import matmul
 from glla.operations.product import residual as residuals
 from glla.operations.record import (
     FALLBACK,
-    Array,
     Choice,
     Chosen,
     Continue,
     Done,
+    Float32,
     Function,
     Operation,
     Taken,
@@ -192,7 +192,7 @@ def _errors(variant: str | None) -> tuple[Transition, ...]:
 
 
 @np.errstate(all="ignore")  # what is not finite is no good residual
-def residual(a: Array, x: Array) -> tuple[NDArray[np.float64]]:
+def residual(a: Float32, x: Float32) -> tuple[NDArray[np.float64]]:
     """norm(A X - I) / (n norm(A) norm(X) u) in the 1-norm, in float64, of A of which the lower half is given."""
     lower, wide = np.tril(a.astype(np.float64)), x.astype(np.float64)
     whole_ = lower + np.tril(lower, -1).T

@@ -22,7 +22,7 @@ from glla.operations.batches import stack
 from glla.operations.batches.stack import Passes, Stack
 from glla.operations.definite.cholesky_blocks import rank2
 from glla.operations.host import scaling
-from glla.operations.record import FALLBACK, Array, Batch, Filter, Layout
+from glla.operations.record import FALLBACK, Batch, Filter, Float32, Layout
 from glla.passes import PLAIN, Form, Forms, Limits, Plan, Transition, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
@@ -194,7 +194,7 @@ def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
 
 
 def rejected_definite(
-    operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object
+    operands: tuple[Float32, ...], matrices: Float32, diagnostics: Float32, **options: object
 ) -> NDArray[np.intp]:
     """Matrices that are not accepted: a pivot is not above zero, a pivot or B is far from 1, or a number not finite."""
     far = ~acceptance.each_near_one(diagnostics[:, 0]) | ~np.isfinite(diagnostics[:, 1:]).all(axis=(1, 2))
@@ -208,7 +208,7 @@ def rejected_definite(
 
 
 def rejected_definite_factors(
-    operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object
+    operands: tuple[Float32, ...], matrices: Float32, diagnostics: Float32, **options: object
 ) -> NDArray[np.intp]:
     """As `rejected`, of factors that are given, and may have rows of any size, and a negative diagonal."""
     sizes = operands[0]

@@ -15,7 +15,7 @@ from glla.operations.host.span import (
     is_exact,
     pivots_modulo_prime,
 )
-from glla.operations.record import Array
+from glla.operations.record import Float32
 
 Pivots = tuple[int, ...]
 
@@ -24,7 +24,7 @@ SWEEPS = 6
 scaled by random powers of two, and none of 1500 with 6 sweeps. west0156 loses rank with them, so both are tried."""
 
 
-def by_float64(a: Array) -> tuple[Array, Pivots]:
+def by_float64(a: Float32) -> tuple[Float32, Pivots]:
     """Echelon form decided in float64.
 
     No scaling is best for every matrix, and a bad one hides pivots, but makes none: if there are columns without a
@@ -46,14 +46,14 @@ def by_float64(a: Array) -> tuple[Array, Pivots]:
     return _scaled_back(form, columns), form.pivots
 
 
-def _scaled_back(form: Echelon, columns: NDArray[np.integer]) -> Array:
+def _scaled_back(form: Echelon, columns: NDArray[np.integer]) -> Float32:
     rows = np.zeros((len(form.matrix), 1), dtype=columns.dtype)
     rows[: len(form.pivots), 0] = columns[list(form.pivots)]
-    result: Array = np.ldexp(form.matrix, columns - rows).astype(np.float32)
+    result: Float32 = np.ldexp(form.matrix, columns - rows).astype(np.float32)
     return result
 
 
-def by_tolerance(a: Array, tol: float) -> tuple[Array, Pivots]:
+def by_tolerance(a: Float32, tol: float) -> tuple[Float32, Pivots]:
     """Echelon form with partial pivoting in float64, of the matrix as it is, with an absolute tolerance.
 
     >>> by_tolerance(np.array([[1, 2], [2, 4.125]], dtype=np.float32), 0.125)[1]

@@ -35,7 +35,7 @@ from glla.operations.elimination import factors
 from glla.operations.host.refinement import Refinement, rescaled_residual, turned
 from glla.operations.host.scaling import Float64, of_system, right_sides
 from glla.operations.layouts.crossing import at_home, read_back, texels_of, upload
-from glla.operations.record import BATCHED, FALLBACK, Array, Continue, Done, Values, Verdict
+from glla.operations.record import BATCHED, FALLBACK, Continue, Done, Float32, Values, Verdict
 from glla.passes import Draft, Forms, HostArray, Limits, Plan, Storage, Transition, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
@@ -261,7 +261,7 @@ def scaled_system(a: NDArray[Any], b: NDArray[Any] | None = None, equilibrate: b
     return wide.astype(np.float32), rows, columns, *right_sides(np.eye(len(a)) if b is None else b, rows)
 
 
-def _ordered(a: Array) -> tuple[Array, NDArray[np.intp]]:
+def _ordered(a: Float32) -> tuple[Float32, NDArray[np.intp]]:
     order = complete_order(a)
     return np.ascontiguousarray(a[:, order]), order
 
@@ -442,7 +442,7 @@ def _hopeless(values: Values) -> Verdict:
 def scaled_back(values: Values, y: Float64) -> Verdict:
     """Return the solution of the system as it was; so small that float32 keeps not enough of it, it is an error."""
     wide = np.ldexp(y, values["sizes"] - np.reshape(values["column exponents"], (-1, 1)))
-    x: Array = wide.astype(np.float32)
+    x: Float32 = wide.astype(np.float32)
     return acceptance.underflow(values["function"], wide, x, values["which"]) or Done({"X": x})
 
 

@@ -24,7 +24,7 @@ from glla.operations.elimination.factors import PROBES, probes
 from glla.operations.layouts import blocks, packing
 from glla.operations.layouts.crossing import upload
 from glla.operations.product import matmul
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Draft, HostArray, Limits, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -51,7 +51,7 @@ def fit(shape: Shape, limits: Limits) -> bool:
 
 
 @lru_cache(maxsize=8)
-def coordinates(shape: Shape) -> Array:
+def coordinates(shape: Shape) -> Float32:
     """Coordinates of the known columns: random numbers for the leading ones, else zeros; the last eight are kept."""
     order = min(shape)
     return np.pad(probes(order), ((0, shape[1] - order), (0, 0)))
@@ -85,13 +85,13 @@ def beside(shape: Shape) -> Plan:
     return draft.plan({"joined": joined})
 
 
-def recovered(shape: Shape, found: Array) -> bool:
+def recovered(shape: Shape, found: Float32) -> bool:
     """Whether the coordinates came out, to a few digits: then the leading columns are independent."""
     return bool((errors(found) <= RECOVERED / np.sqrt(shape[0] - min(shape) + 1)).all())
 
 
 @np.errstate(all="ignore")
-def errors(found: Array) -> Float64:
+def errors(found: Float32) -> Float64:
     """How far off the coordinates are, for each leading column: root mean square of the known columns."""
     error: Float64 = np.sqrt(np.mean(np.square(found - probes(len(found)), dtype=np.float64), axis=1))
     return error

@@ -25,13 +25,13 @@ from glla.operations.product.register_blocks import buffers_hold
 from glla.operations.record import (
     BATCHED,
     FALLBACK,
-    Array,
     Batch,
     Choice,
     Chosen,
     Continue,
     Done,
     Filter,
+    Float32,
     Function,
     Interface,
     Layout,
@@ -350,13 +350,13 @@ SCALED, PERMUTATION = "scale by a power of two", "P from the row exchanges"
 """Work of the host, by its names in plans and traces."""
 
 
-def scaled_by_one(a: Array) -> tuple[Array, NDArray[np.intc]]:
+def scaled_by_one(a: Float32) -> tuple[Float32, NDArray[np.intc]]:
     """Scale a matrix by one power of two so that its largest entry is near 1; give the exponent, too."""
     exponent = exponents(np.max(np.abs(a), keepdims=True))
     return np.ldexp(a.astype(np.float64), -exponent).astype(np.float32), exponent
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A matrix with entries between 0 and 10, as the thesis has them."""
     return (rng.uniform(0, 10, (n, n)).astype(np.float32),)
 
@@ -385,7 +385,7 @@ def permutation_of(pivots: NDArray[np.integer], rows: int) -> NDArray[np.intp]:
     return order.reshape(*pivots.shape[:-1], rows)
 
 
-def permutation_matrix(pivots: NDArray[np.integer], rows: int) -> Array:
+def permutation_matrix(pivots: NDArray[np.integer], rows: int) -> Float32:
     """P of A = P L U.
 
     >>> permutation_matrix(np.array([1, 1]), 2).tolist()
@@ -396,7 +396,7 @@ def permutation_matrix(pivots: NDArray[np.integer], rows: int) -> Array:
     return result
 
 
-def exchanges(records: Array, k: int) -> NDArray[np.int32]:
+def exchanges(records: Float32, k: int) -> NDArray[np.int32]:
     """LAPACK's ``piv``, from pivot records: at step i, row i was exchanged with row piv[i]."""
     return np.asarray(records.reshape(-1, 4)[:, :2].reshape(-1)[:k], dtype=np.int32)
 
@@ -408,13 +408,13 @@ def exchanges(records: Array, k: int) -> NDArray[np.int32]:
 class Packed:
     """Packed factors on the host, and how good they are."""
 
-    lu: Array  # as LAPACK's getrf has them
+    lu: Float32  # as LAPACK's getrf has them
     pivots: NDArray[np.int32]
     growth: float  # largest entry of U beside that of A
     residual: float  # norm(P L U - A) / (max(m, n) norm(A) u), in the 1-norm; infinite where the factors are not finite
 
     @staticmethod
-    def judged(a: Array, lu: Array, pivots: NDArray[np.int32]) -> Packed:
+    def judged(a: Float32, lu: Float32, pivots: NDArray[np.int32]) -> Packed:
         """Judge the factors of a matrix."""
         k = min(a.shape)
         wide = lu.astype(np.float64)
@@ -455,7 +455,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         return overflow(values["function"])
     upper = np.triu(np.ones(forms[0].matrix, dtype=bool))
     wide = np.ldexp(best.lu.astype(np.float64), np.where(upper, values["exponent"], 0))
-    lu: Array = wide.astype(np.float32)
+    lu: Float32 = wide.astype(np.float32)
     lost = np.sum(np.abs(wide - lu), axis=0)
     norm = np.max(np.sum(np.abs(np.ldexp(values["scaled A"].astype(np.float64), values["exponent"])), axis=0))
     if np.isfinite(lost).all() and np.max(lost) > PROMISED * max(lu.shape) * UNIT_ROUNDOFF * norm:
@@ -505,13 +505,13 @@ def _warning(function: str, best: Packed) -> GrowthWarning | None:
     )
 
 
-def _packed(forms: Forms, results: Mapping[str, Array]) -> Any:
+def _packed(forms: Forms, results: Mapping[str, Float32]) -> Any:
     k = min(forms[0].matrix)
     found = {name: exchanges(results[name], k) for name in ("pivots", "columns") if name in results}
     return results["LU"], *found.values()
 
 
-def _named(forms: Forms, results: Mapping[str, Array]) -> dict[str, Array]:
+def _named(forms: Forms, results: Mapping[str, Float32]) -> dict[str, Float32]:
     """Packed factors by name: P and L and U would have to be made of them."""
     names = [name for name in ("LU", "pivots", "columns") if name in results]
     return dict(zip(names, _packed(forms, results), strict=True))
@@ -565,7 +565,7 @@ def _batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     return replace(plu_batches.factor(forms, limits), after=(Transition(GREW, ALONE, again),))
 
 
-def exchanges_of(diagnostics: Array) -> NDArray[np.int32]:
+def exchanges_of(diagnostics: Float32) -> NDArray[np.int32]:
     """Exchanges of a batch, from the diagnostics of its plan, or their last line alone."""
     return diagnostics[:, -1].astype(np.int32)
 
@@ -579,7 +579,7 @@ def _results(known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
-def _rejected(operands: tuple[Array, ...], lu: Array, diagnostics: Array) -> NDArray[np.intp]:
+def _rejected(operands: tuple[Float32, ...], lu: Float32, diagnostics: Float32) -> NDArray[np.intp]:
     """Places of the matrices of a batch whose factors are rejected."""
     (a,), k = operands, diagnostics.shape[-1]
     scales = np.max(np.abs(a), axis=(1, 2)).astype(np.float64)

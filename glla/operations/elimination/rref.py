@@ -20,11 +20,11 @@ from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_
 from glla.operations.layouts.shapes import one_matrix
 from glla.operations.product.register_blocks import buffers_hold
 from glla.operations.record import (
-    Array,
     Choice,
     Chosen,
     Continue,
     Done,
+    Float32,
     Function,
     Interface,
     Operation,
@@ -229,7 +229,7 @@ def _tolerances(draft: Draft, results: Mapping[str, str], pivoting: str, tol: bo
     array = draft.slot("tolerances", texels_of(TOLERANCE))
     given = (draft.operand("tol", HostArray((1,))), results["largest_A"]) if tol else ()
 
-    def tolerances(tol: Any = (0.0,), largest: Any = (2.0,)) -> tuple[Array]:
+    def tolerances(tol: Any = (0.0,), largest: Any = (2.0,)) -> tuple[Float32]:
         absolute, scale = float(np.reshape(tol, -1)[0]), float(np.reshape(largest, -1)[0])
         if pivoting == "partial":
             return (np.array([[absolute, EPSILON]], dtype=np.float32),)
@@ -259,7 +259,7 @@ def _scaled_back(draft: Draft, r: str, shape: Shape, results: Mapping[str, str],
     m, order = shape[0], min(shape)
     storage = Storage(texels(m), 1)
 
-    def of_rows(columns: Array) -> tuple[Array]:
+    def of_rows(columns: Float32) -> tuple[Float32]:
         rows = np.zeros((texels(m), 1, 4), dtype=np.float32)
         flat = np.zeros(2 * texels(m), dtype=np.float32)
         flat[:order] = columns.reshape(-1, 4)[:, :2].reshape(-1)[:order]
@@ -305,7 +305,7 @@ def in_float64(form: Form, limits: Limits, tol: bool) -> Plan:
     return draft.plan(draft.host(FLOAT64, _decided, given, {"R": shape, "leading": (min(shape),)}, flops=work))
 
 
-def _decided(a: Array, tol: NDArray[np.float64] | None = None) -> tuple[Array, NDArray[np.intp]]:
+def _decided(a: Float32, tol: NDArray[np.float64] | None = None) -> tuple[Float32, NDArray[np.intp]]:
     r, pivots = by_float64(a) if tol is None else by_tolerance(a, float(tol[0]))
     return r, np.array(pivots, dtype=np.intp)
 
@@ -418,7 +418,7 @@ def _pairs_found(shape: Shape, values: Values, scale: float) -> bool:
     return acceptance.accepted(float(ratio), float(largest), scale, order)
 
 
-def records(results: Mapping[str, Any], shape: Shape, pivoting: str) -> tuple[tuple[int, ...], Array]:
+def records(results: Mapping[str, Any], shape: Shape, pivoting: str) -> tuple[tuple[int, ...], Float32]:
     """Pivot columns, and the health of the last step, from the records of the elimination by two columns."""
     count = steps(shape, pivoting)
     found = np.empty((count, 4), dtype=np.float32)
@@ -429,13 +429,13 @@ def records(results: Mapping[str, Any], shape: Shape, pivoting: str) -> tuple[tu
     return pivots, results["health"].reshape(-1, 4)[(count - 1) // 2, :3]
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """[A | b] of the thesis's experiment: A uniform in [0, 10), b the sums of its rows, so that the solution is 1."""
     a = rng.uniform(0, 10, (n, n)).astype(np.float32)
     return (np.column_stack([a, a.sum(axis=1, dtype=np.float64).astype(np.float32)]),)
 
 
-def _values(forms: Forms, results: Mapping[str, Array]) -> Any:
+def _values(forms: Forms, results: Mapping[str, Float32]) -> Any:
     shape = forms[0].matrix
     if "pivots_even" not in results:
         return results["R"], tuple(range(min(shape)))

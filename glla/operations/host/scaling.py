@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import acceptance
-from glla.operations.record import Array
+from glla.operations.record import Float32
 
 Floats = NDArray[np.floating]
 Float64 = NDArray[np.float64]
 Integers = NDArray[np.int32]
 Scaled = tuple[Float64, Integers, Integers]
-System = tuple[Array, Array, Integers, Integers]
+System = tuple[Float32, Float32, Integers, Integers]
 
 
 def exponents(sizes: Any) -> Integers:
@@ -131,7 +131,7 @@ def for_factor(a: Floats, **options: Any) -> Scaled:
     return wide, np.zeros_like(d), -f
 
 
-def factor_back(factor: Array, lower: bool | None, e: Integers) -> Float64:
+def factor_back(factor: Float32, lower: bool | None, e: Integers) -> Float64:
     """Multiply the rows of Cholesky's factor L by 2^e, after `of_definite`."""
     return np.ldexp(factor.astype(np.float64), e)
 
@@ -154,7 +154,7 @@ def right_sides(b: Floats, e: Any = 0) -> tuple[Float64, Integers]:
     return np.ldexp(rhs, -sizes), sizes
 
 
-def definite(scale: Callable[..., Scaled], a: Array) -> tuple[Array, Integers]:
+def definite(scale: Callable[..., Scaled], a: Float32) -> tuple[Float32, Integers]:
     """Scale A by `scale`; give it in float32, and the exponents of its rows, which are those of its columns."""
     wide, e, _ = scale(a)
     return wide.astype(np.float32), e
@@ -165,7 +165,7 @@ equilibrated = partial(definite, of_definite)
 
 
 @np.errstate(all="ignore")
-def definite_system(scale: Callable[..., Scaled], a: Array, b: Array) -> System:
+def definite_system(scale: Callable[..., Scaled], a: Float32, b: Float32) -> System:
     """As `definite`, with right-hand sides."""
     scaled, e = definite(scale, a)
     rhs, sizes = right_sides(b, e)
@@ -173,7 +173,7 @@ def definite_system(scale: Callable[..., Scaled], a: Array, b: Array) -> System:
 
 
 @np.errstate(all="ignore")
-def factor_system(largest: Array, scale: Callable[[Integers], Floats], c: Array, b: Array) -> System:
+def factor_system(largest: Float32, scale: Callable[[Integers], Floats], c: Float32, b: Float32) -> System:
     """Scale a factor by its `largest` entry of each row, where not all sizes are near 1; `scale` multiplies rows."""
     if acceptance.near_one(largest) and acceptance.largest_near_one(b):
         return c, b, np.zeros(largest.shape, dtype=np.int32), np.zeros(b.shape[1], dtype=np.int32)
@@ -183,7 +183,7 @@ def factor_system(largest: Array, scale: Callable[[Integers], Floats], c: Array,
 
 
 @np.errstate(all="ignore")
-def scaled_back(function: str, x: Array, sizes: Any, e: Any = 0, which: str = "") -> tuple[Array]:
+def scaled_back(function: str, x: Float32, sizes: Any, e: Any = 0, which: str = "") -> tuple[Float32]:
     """Return x 2^(sizes - e) in float32; raise as `glla.operations.acceptance.in_float32`."""
     by = np.asarray(sizes - e)
     return (acceptance.in_float32(function, np.ldexp(x.astype(np.float64), by), which) if by.any() else x,)

@@ -8,7 +8,7 @@ import numpy as np
 
 from glla.operations import elementwise
 from glla.operations.layouts import packing
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.operations.reduce import max_magnitude
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, Storage, matrix, texture
 from glla.passes.layout import Shape, packed
@@ -116,7 +116,7 @@ def upload(draft: Draft, source: str, shape: Shape, limits: Limits, transposed: 
         tiles, plan = packing.in_tiles(shape, side)
         cut = [draft.slot(f"{source} tile {number}", HostArray(tile[2:])) for number, tile in enumerate(tiles)]
 
-        def cutting(a: Array) -> tuple[Array, ...]:
+        def cutting(a: Float32) -> tuple[Float32, ...]:
             return tuple(np.ascontiguousarray(a[y : y + height, x : x + width]) for y, x, height, width in tiles)
 
         draft.host("tiles that a texture holds", cutting, (source,), tuple(cut))
@@ -142,7 +142,7 @@ def read_back(draft: Draft, slot: str, shape: Shape, limits: Limits, name: str) 
     if len(tiles) == 1:
         return parts[0]
 
-    def joining(*arrays: Array) -> tuple[Array]:
+    def joining(*arrays: Float32) -> tuple[Float32]:
         joined = np.empty(shape, dtype=np.float32)
         for (y, x, height, width), array in zip(tiles, arrays, strict=True):
             joined[y : y + height, x : x + width] = array

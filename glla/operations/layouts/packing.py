@@ -11,7 +11,7 @@ from math import isqrt, prod
 
 import numpy as np
 
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Draft, Plan, Region, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed
@@ -36,7 +36,7 @@ def tiles(shape: Shape, texture_size: int) -> Iterator[Tile]:
             yield top, left, min(side, shape[0] - top), min(side, shape[1] - left)
 
 
-def packed_by_host(a: Array) -> Array:
+def packed_by_host(a: Float32) -> Float32:
     """Texels of a packed matrix.
 
     >>> packed_by_host(np.arange(6, dtype=np.float32).reshape(2, 3))
@@ -49,7 +49,7 @@ def packed_by_host(a: Array) -> Array:
     return result
 
 
-def unpacked_by_host(texels: Array, shape: Shape) -> Array:
+def unpacked_by_host(texels: Float32, shape: Shape) -> Float32:
     """Matrix of this shape out of its texels."""
     result = np.empty(shape, dtype=texels.dtype)
     for channel, part in enumerate((result[::2, ::2], result[::2, 1::2], result[1::2, ::2], result[1::2, 1::2])):

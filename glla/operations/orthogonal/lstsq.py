@@ -34,7 +34,7 @@ from glla.operations.linear.view import View, laid
 from glla.operations.orthogonal import qr, qr_rows
 from glla.operations.orthogonal.qr_blocks import beside, window
 from glla.operations.product import matmul
-from glla.operations.record import Array, Function, Operation, Taken, Trial, Way
+from glla.operations.record import Float32, Function, Operation, Taken, Trial, Way
 from glla.operations.routes import must_fit_a_texture
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -203,7 +203,7 @@ def _laid_out(draft: Draft, slot: str, form: Form, texture_size: int) -> str:
     return write_texels(draft, texels, storage)
 
 
-def _texels(a: Array, count: int) -> tuple[Array]:
+def _texels(a: Float32, count: int) -> tuple[Float32]:
     found = np.zeros(4 * count, dtype=np.float32)
     found[: a.size] = a.reshape(-1)
     return (found.reshape(-1, 4),)
@@ -217,16 +217,16 @@ def _at_home(draft: Draft, form: Form, limits: Limits, results: dict[str, str]) 
     return read_back(draft, b, form.matrix, limits, "B of the host")
 
 
-def _unscaled(r: Array, exponents: Array) -> Float64:
+def _unscaled(r: Float32, exponents: Float32) -> Float64:
     """R in float64, with its columns scaled back, and zeros below its diagonal."""
     columns = pairs(exponents, r.shape[1]).astype(np.int32)
     found: Float64 = np.ldexp(np.triu(r).astype(np.float64), columns)
     return found
 
 
-def _fitting(what: str, found: Float64) -> Array:
+def _fitting(what: str, found: Float64) -> Float32:
     """Round numbers to float32: below its range to zero; above it they are an error."""
-    short: Array = found.astype(np.float32)
+    short: Float32 = found.astype(np.float32)
     beyond = np.flatnonzero(np.isfinite(found) & ~np.isfinite(short))
     if len(beyond):
         raise NonFiniteError(
@@ -237,8 +237,8 @@ def _fitting(what: str, found: Float64) -> Array:
 
 @np.errstate(all="ignore")  # the range is checked afterwards
 def tall(
-    r: Array, exponents: Array, order: int, rows: int, rcond: float
-) -> tuple[Array, Array, NDArray[np.int32], Array]:
+    r: Float32, exponents: Float32, order: int, rows: int, rcond: float
+) -> tuple[Float32, Float32, NDArray[np.int32], Float32]:
     """Solve R x = c from [R c] on the host: x, sums of squared residuals, rank, singular values."""
     both = _unscaled(r, exponents)
     x, rank, s = least(both[:order, :order], both[:order, order:], rcond)
@@ -252,8 +252,8 @@ def tall(
 
 @np.errstate(all="ignore")
 def wide(
-    r: Array, exponents: Array, b: Array, rcond: float
-) -> tuple[Array, NDArray[np.int32], Array, NDArray[np.int32], Array]:
+    r: Float32, exponents: Float32, b: Float32, rcond: float
+) -> tuple[Float32, NDArray[np.int32], Float32, NDArray[np.int32], Float32]:
     """Solve R^T y = b on the host: y, the exponents of its columns, no residuals, rank, singular values."""
     y, rank, s = least(_unscaled(r, exponents).T, b.astype(np.float64), rcond)
     scaled, sizes = right_sides(y)
@@ -276,13 +276,13 @@ def least(a: Float64, b: Float64, rcond: float) -> tuple[Float64, int, Float64]:
     return x, rank, s
 
 
-def on_host(a: Array, b: Array) -> tuple[Array, Array, int, Array]:
+def on_host(a: Float32, b: Float32) -> tuple[Float32, Float32, int, Float32]:
     """Solve on the CPU, by NumPy."""
     x, residuals, rank, s = np.linalg.lstsq(a, b)
     return x, residuals, int(rank), s
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """Eight equations more than there are unknowns, and a right-hand side."""
     return rng.standard_normal((n + 8, n)).astype(np.float32), rng.standard_normal((n + 8, 1)).astype(np.float32)
 

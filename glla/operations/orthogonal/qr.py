@@ -23,7 +23,7 @@ from glla.operations.orthogonal import qr_blocks, qr_rows
 from glla.operations.orthogonal.qr_pairs import applied, pairs, reflectors, upper
 from glla.operations.orthogonal.qr_stack import MOST_COLUMNS, batch
 from glla.operations.orthogonal.qr_tall import Tree
-from glla.operations.record import Array, Choice, Chosen, Function, Operation, Trial, Way, builder, resolved
+from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Trial, Way, builder, resolved
 from glla.operations.routes import must_fit_a_texture
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -216,17 +216,17 @@ def _in_blocks_of_rows(form: Form, limits: Limits, mode: str, watched: bool, **w
     return draft.plan(results)
 
 
-def taus(texels_: NDArray[np.float32], count: int) -> Array:
+def taus(texels_: NDArray[np.float32], count: int) -> Float32:
     """The factors tau of the reflectors, from the texels of ``T``, of one matrix or of a batch.
 
     >>> taus(np.float32([[1, 2, 0, 3], [4, 5, 0, 6]]), 3)
     array([1., 3., 4.], dtype=float32)
     """
-    found: Array = texels_[..., [0, 3]].reshape(*texels_.shape[:-2], -1)[..., :count]
+    found: Float32 = texels_[..., [0, 3]].reshape(*texels_.shape[:-2], -1)[..., :count]
     return found
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A square matrix, normal."""
     return (rng.standard_normal((n, n)).astype(np.float32),)
 

@@ -19,7 +19,7 @@ import numpy as np
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.product import matmul
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.operations.routes import pieces
 from glla.passes import Draft, Form, HostArray, Limits, Plan, resident
 from glla.passes.layout import Packed, Shape
@@ -121,5 +121,5 @@ def _packed(draft: Draft, slot: str) -> bool:
     return isinstance(getattr(draft.slots[slot], "layout", None), Packed)
 
 
-def _rows(a: Array, first: int, end: int) -> tuple[Array]:
+def _rows(a: Float32, first: int, end: int) -> tuple[Float32]:
     return (a[first:end],)

@@ -21,10 +21,10 @@ from glla.operations.product.fastest import by_rates
 from glla.operations.product.register_blocks import BLOCK_COLUMNS, BLOCK_ROWS
 from glla.operations.record import (
     ACCEPTED,
-    Array,
     Batch,
     Choice,
     Chosen,
+    Float32,
     Function,
     Interface,
     Layout,
@@ -403,7 +403,7 @@ def noticed(a: Any, b: Any) -> dict[str, Any]:
     return {"symmetric": True} if is_symmetric(a, b) else {}
 
 
-def _example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def _example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     a, b = rng.standard_normal((2, n, n)).astype(np.float32)
     return a, b
 

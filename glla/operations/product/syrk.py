@@ -34,7 +34,7 @@ from glla.operations.layouts.crossing import called
 from glla.operations.product import blocked_product as blocked
 from glla.operations.product.fastest import by_rates
 from glla.operations.product.register_blocks import BLOCK_COLUMNS, BLOCK_ROWS
-from glla.operations.record import Array, Choice, Chosen, Function, Operation, Taken, Way, builder
+from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Uniform, Variant
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
@@ -197,7 +197,7 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     return called(plan((form.on_device,), limits, **way), "A", forms, limits, (m, m), "product", "product")
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A matrix with normal entries."""
     return (rng.standard_normal((n, n)).astype(np.float32),)
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glla.operations.record import Float32
 from glla.passes.layout import Shape
 
-Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 
@@ -22,7 +22,7 @@ class Compressed:
     shape: Shape
     starts: Integers  # (rows + 1,): where each row begins among the entries, and where the last one ends
     columns: Integers  # (entries,): of each entry
-    values: Floats
+    values: Float32
 
     @staticmethod
     def of_triplets(shape: Shape, rows: Any, columns: Any, values: NDArray[Any]) -> Compressed:
@@ -87,21 +87,21 @@ class Compressed:
             result[filled] = np.add.reduceat(products, self.starts[:-1][filled])
         return result
 
-    def diagonal(self) -> Floats:
+    def diagonal(self) -> Float32:
         """The entries with equal row and column; 0 where there is none."""
         result = np.zeros(min(self.shape), dtype=np.float32)
         own = self.columns == self.rows
         result[self.columns[own]] = self.values[own]
         return result
 
-    def dense(self) -> Floats:
+    def dense(self) -> Float32:
         """As a matrix with all its zeros."""
         result = np.zeros(self.shape, dtype=np.float32)
         result[self.rows, self.columns] = self.values
         return result
 
 
-def _without_zeros(shape: Shape, rows: Integers, columns: Integers, values: Floats) -> Compressed:
+def _without_zeros(shape: Shape, rows: Integers, columns: Integers, values: Float32) -> Compressed:
     kept = values != 0  # NaN is kept
     rows, columns, values = rows[kept], columns[kept], values[kept]
     starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=shape[0]))))

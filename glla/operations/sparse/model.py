@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from glla.errors import ShapeError
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.operations.sparse.compressed import Compressed
 from glla.passes.layout import Shape
 
@@ -45,7 +45,7 @@ def pattern(side: int) -> Compressed:
     return of(np.ones((POINTS, side**2), dtype=np.float32))
 
 
-def of(diagonals: Array) -> Compressed:
+def of(diagonals: Float32) -> Compressed:
     """The matrix of diagonals, of which row d holds A[i, i + offset] at i; places outside the grid are no entries."""
     side = side_of(diagonals.shape)
     count = side**2
@@ -59,7 +59,7 @@ def of(diagonals: Array) -> Compressed:
     return Compressed((count, count), starts, columns[inside], np.ascontiguousarray(diagonals.T)[inside])
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A couples each point of an n x n grid to its four neighbours: its five diagonals as rows; all entries normal."""
     a = rng.standard_normal((POINTS, n * n), dtype=np.float32)
     shape: Shape = (n * n, 1)

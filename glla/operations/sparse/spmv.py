@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glla.errors import OptionError, ShapeError
 from glla.operations.layouts.crossing import read_texels, texels_of, write_texels
-from glla.operations.record import Array, Choice, Function, Operation, Trial, Way, resolved
+from glla.operations.record import Choice, Float32, Function, Operation, Trial, Way, resolved
 from glla.operations.sparse import model
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS
@@ -202,12 +202,12 @@ def _columns(draft: Draft, product: Plan, operands: Mapping[str, str], x: str, e
     part = draft.slot(f"y {words}", HostArray((rows, end - first)))
     wide = 1 if source == "x" else -(-(end - first) // 4) * 4
 
-    def pad(x: Array) -> tuple[Array, ...]:
+    def pad(x: Float32) -> tuple[Float32, ...]:
         whole = np.zeros((len(x), wide), dtype=np.float32)
         whole[:, : end - first] = x[:, first:end]
         return (filled(whole, storage),)
 
-    def cut(texels: Array) -> tuple[Array, ...]:
+    def cut(texels: Float32) -> tuple[Float32, ...]:
         return (texels.reshape(-1)[: rows * wide].reshape(rows, wide)[:, : end - first],)
 
     draft.host("columns padded to texels", pad, (x,), (padded,))
@@ -228,7 +228,7 @@ def _matrix(draft: Draft, form: Form, structure: Structure, limits: Limits) -> d
         for name, slot in slots.items()
     }
 
-    def lay_out(a: Array) -> tuple[NDArray[Any], ...]:
+    def lay_out(a: Float32) -> tuple[NDArray[Any], ...]:
         return tuple(structure.texels(model.of(a), limits).values())
 
     draft.host(f"diagonals laid out as {structure.name}", lay_out, (source,), tuple(arrays.values()))
@@ -247,7 +247,7 @@ def _vector(draft: Draft, form: Form, length: int, limits: Limits) -> str:
     return write_texels(draft, padded, storage)
 
 
-def textures(plan: Plan, limits: Limits, arrays: tuple[Array, ...]) -> dict[str, NDArray[Any]]:
+def textures(plan: Plan, limits: Limits, arrays: tuple[Float32, ...]) -> dict[str, NDArray[Any]]:
     """Texels of the operands of `plan`, for the arrays of an example; the plan's name says the format."""
     a, x = arrays
     rows = model.of(a)
@@ -255,7 +255,7 @@ def textures(plan: Plan, limits: Limits, arrays: tuple[Array, ...]) -> dict[str,
     return structure.texels(rows, limits) | {"x": filled(x, vector(x.shape[0], limits))}
 
 
-def values(forms: Forms, results: Mapping[str, Array]) -> Array:
+def values(forms: Forms, results: Mapping[str, Float32]) -> Float32:
     """Value for the judge: y, a column."""
     return results["y"].reshape(-1)[: shape_of(forms)[0], np.newaxis]
 

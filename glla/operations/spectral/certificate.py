@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from glla.errors import ConvergenceError, NonFiniteError
 from glla.operations.batches.stack import SINGLE, Cells
 from glla.operations.host.scaling import exponent_of
-from glla.operations.record import BATCHED, Array, Continue, Done, Filter, Values, Verdict
+from glla.operations.record import BATCHED, Continue, Done, Filter, Float32, Values, Verdict
 from glla.operations.spectral.symmetric import Subset
 from glla.passes import Draft, Plan, Slot, Storage, matrix
 from glla.passes.cache import cached_plan
@@ -73,12 +73,12 @@ def enough(n: int) -> float:
 # -- batches: the first row of a record, the values, is not finite where a matrix is rejected
 
 
-def _rejected(operands: tuple[Array, ...], records: Array, *_: object, **options: object) -> NDArray[np.intp]:
+def _rejected(operands: tuple[Float32, ...], records: Float32, *_: object, **options: object) -> NDArray[np.intp]:
     finite = np.isfinite(records[:, 0])
     return np.zeros(0, dtype=np.intp) if finite.all() else np.flatnonzero(~finite.all(axis=-1))  # which is slow
 
 
-def _lost(numbers: Mapping[str, Array], **options: object) -> NDArray[np.bool_]:
+def _lost(numbers: Mapping[str, Float32], **options: object) -> NDArray[np.bool_]:
     return ~np.isfinite(numbers["largest"][:, 0])
 
 
@@ -128,7 +128,7 @@ class Certificate(NamedTuple):
         return f"its residual is {self.residual:.3g} n u and its loss of orthogonality {self.orthogonality:.3g} n u"
 
 
-def of(texel: Array, largest: Array, n: int) -> Certificate:
+def of(texel: Float32, largest: Float32, n: int) -> Certificate:
     """Read a certificate, and the largest entry of A.
 
     >>> of(np.float32([0, 0, 9, 3]), np.float32([8]), 2)

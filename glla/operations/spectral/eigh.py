@@ -20,11 +20,11 @@ import numpy as np
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.layouts.shapes import square
 from glla.operations.record import (
-    Array,
     Batch,
     Choice,
     Chosen,
     Done,
+    Float32,
     Function,
     Layout,
     Operation,
@@ -221,13 +221,13 @@ def parts_of_batch(known: Mapping[str, Any]) -> dict[str, Any]:
     return {name: a[at] if isinstance(a, np.ndarray) else a.seen(a.view.sliced(at)) for name, at in parts.items()}
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A symmetric matrix with normal entries."""
     b = rng.standard_normal((n, n))
     return (((b + b.T) / 2).astype(np.float32),)
 
 
-def on_host(a: Array) -> tuple[Array, Array]:
+def on_host(a: Float32) -> tuple[Float32, Float32]:
     """Do it on the CPU, by LAPACK, with the signs of the passes."""
     w, v = np.linalg.eigh(a)
     largest = np.take_along_axis(v, np.abs(v).argmax(axis=-2, keepdims=True), -2)

@@ -14,7 +14,7 @@ import numpy as np
 
 from glla.operations.layouts.crossing import bring_in, read_texels
 from glla.operations.layouts.shapes import square
-from glla.operations.record import Array, Batch, Choice, Chosen, Function, Layout, Operation, Trial, Way, builder
+from glla.operations.record import Batch, Choice, Chosen, Float32, Function, Layout, Operation, Trial, Way, builder
 from glla.operations.spectral import eigh, small, sturm, symmetric, tridiagonal_form
 from glla.operations.spectral.certificate import MARKED
 from glla.operations.spectral.symmetric import Subset
@@ -93,7 +93,7 @@ def record(forms: Forms) -> tuple[int, int]:
     return small.record(forms, vectors=not small.is_small(forms))
 
 
-def on_host(a: Array) -> Array:
+def on_host(a: Float32) -> Float32:
     """Do it on the CPU, by LAPACK."""
     return np.linalg.eigvalsh(a)
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Draft, Plan, Storage, shared, texture
 from glla.passes.cache import cached_plan
 
 
-def weights(degree: int, damped: tuple[float, float], anchor: float) -> Array:
+def weights(degree: int, damped: tuple[float, float], anchor: float) -> Float32:
     """Weights (a, b, c) of the turns: the polynomial is small in `damped`, and 1 at the eigenvalue `anchor` beyond.
 
     >>> (7 * weights(2, (-1.0, 1.0), 2.0)).round(3).tolist()

@@ -21,10 +21,10 @@ from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.orthogonal import qr
 from glla.operations.orthogonal.qr_pairs import upper
 from glla.operations.record import (
-    Array,
     Choice,
     Chosen,
     Done,
+    Float32,
     Function,
     Operation,
     Trial,
@@ -247,17 +247,17 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     return done
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A square matrix, normal."""
     return (rng.standard_normal((n, n)).astype(np.float32),)
 
 
-def _parts(forms: Forms, results: Mapping[str, Array]) -> tuple[Array, ...]:
+def _parts(forms: Forms, results: Mapping[str, Float32]) -> tuple[Float32, ...]:
     """The factors, the values as a vector."""
     return results["U"], results["S"].reshape(-1)[: min(forms[0].matrix)], results["Vh"]
 
 
-def on_host(a: Array) -> tuple[Array, Array, Array]:
+def on_host(a: Float32) -> tuple[Float32, Float32, Float32]:
     """Decompose on the CPU, by LAPACK, with the signs of the passes."""
     u, s, vh = np.linalg.svd(a)
     largest = np.take_along_axis(u, np.abs(u).argmax(axis=-2, keepdims=True), -2)

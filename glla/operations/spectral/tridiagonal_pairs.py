@@ -12,10 +12,10 @@ import numpy as np
 from glla.errors import ShapeError
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.record import (
-    Array,
     Choice,
     Chosen,
     Done,
+    Float32,
     Function,
     Operation,
     Trial,
@@ -146,7 +146,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     return certificate.verdict(stage, values, forms[0].shape[0], WORDS, repeated=False) or Done()
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """Diagonals with normal entries."""
     d, e = rng.standard_normal((n, 1)), rng.standard_normal((max(n - 1, 1), 1))
     return d.astype(np.float32), e.astype(np.float32)

@@ -20,11 +20,11 @@ from glla.operations.layouts.shapes import square
 from glla.operations.record import (
     BATCHED,
     FALLBACK,
-    Array,
     Batch,
     Continue,
     Done,
     Filter,
+    Float32,
     Function,
     Layout,
     Operation,
@@ -140,7 +140,7 @@ def _parity(order: NDArray[np.intp]) -> int:
     return sign
 
 
-def of_line_and_turns(u: Array, turns: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def of_line_and_turns(u: Float32, turns: Float32) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Signs and logarithms from U's diagonals alone, and from one number of each matrix, see ``stack/flag.frag``.
 
     >>> sign, logarithm = of_line_and_turns(np.float32([[2, 1]]), np.float32([7]))
@@ -162,7 +162,7 @@ def results(known: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     return dict(zip(("sign", "logarithm"), parts, strict=True))
 
 
-def rejected_determinants(operands: tuple[Array, ...], nothing: Array, diagnostics: Array) -> NDArray[np.intp]:
+def rejected_determinants(operands: tuple[Float32, ...], nothing: Float32, diagnostics: Float32) -> NDArray[np.intp]:
     """Which determinants of a stack are made again, from U's diagonals and the largest entries of U's columns."""
     (a,) = operands
     u, largest, *_ = np.moveaxis(diagnostics, 1, 0)
@@ -215,7 +215,7 @@ def _value(forms: Forms, results: Any) -> Any:
     return np.float32(sign * np.exp(np.float64(logarithm)))
 
 
-def _tame(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def _tame(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A matrix whose determinant is near 1 for every n: normal entries of variance e / n."""
     return ((rng.standard_normal((n, n)) * np.sqrt(e / n)).astype(np.float32),)
 

@@ -26,11 +26,11 @@ from glla.operations.layouts.crossing import at_home, bring_in_watched, read_bac
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
 from glla.operations.record import (
-    Array,
     Choice,
     Chosen,
     Continue,
     Done,
+    Float32,
     Function,
     Operation,
     Taken,
@@ -137,7 +137,7 @@ def _add_residual(draft: Draft, a: str, x: str, shape: Shape) -> str:
 
 
 @np.errstate(all="ignore")  # a residual that is not finite is rejected
-def residual_of(a: Array, x: Array) -> tuple[NDArray[np.float64]]:
+def residual_of(a: Float32, x: Float32) -> tuple[NDArray[np.float64]]:
     """norm(A X - I) / (n norm(A) norm(X) u) in the 1-norm, and, where it is too large, the result of `worst_pivot`.
 
     Of a matrix that is not finite, which was let through, it is zero.

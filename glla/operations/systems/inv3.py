@@ -32,12 +32,12 @@ from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.record import (
     BATCHED,
-    Array,
     Batch,
     Choice,
     Chosen,
     Done,
     Filter,
+    Float32,
     Function,
     Layout,
     Operation,
@@ -159,7 +159,9 @@ def _most(forms: Forms, limits: Limits) -> int:
     return most_batched(limits) if forms[0].matrix == (3, 3) else 0
 
 
-def _singular(operands: tuple[Array, ...], matrices: Array, diagnostics: Array, **options: object) -> NDArray[np.intp]:
+def _singular(
+    operands: tuple[Float32, ...], matrices: Float32, diagnostics: Float32, **options: object
+) -> NDArray[np.intp]:
     return np.flatnonzero(indefinite(diagnostics[:, 0]))
 
 
@@ -215,21 +217,21 @@ def call_plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     return draft.plan(draft.host(IN, work, (back,), made), flops(forms), after=(SINGULAR,))
 
 
-def _laid_out(a: Array, shape: tuple[int, int]) -> tuple[Array]:
+def _laid_out(a: Float32, shape: tuple[int, int]) -> tuple[Float32]:
     """Matrices one after the other, filled up to a texture."""
     elements = np.zeros(shape, dtype=np.float32)
     elements.reshape(-1)[: a.size].reshape(a.shape)[...] = a
     return (elements,)
 
 
-def _taken_apart(records: Array, count: int, lines: int) -> tuple[Array, Array]:
+def _taken_apart(records: Float32, count: int, lines: int) -> tuple[Float32, Float32]:
     """Inverses, and diagnostics."""
     stride = _stride(records.size, count)
     each = records.reshape(-1)[: count * stride].reshape(count, stride)
     return each[:, :9].copy(), each[:, 9 : 9 + lines].copy()
 
 
-def indefinite(diagnostics: Array) -> NDArray[np.bool_]:
+def indefinite(diagnostics: Float32) -> NDArray[np.bool_]:
     """Finite matrices that rounding cannot tell from a singular one, by their diagnostics."""
     if diagnostics.shape[1] == LINES["pivoted_small"]:
         return np.asarray((np.abs(diagnostics[:, :3]) <= UNIT_ROUNDOFF * diagnostics[:, 3:]).any(axis=1))
@@ -251,7 +253,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     )
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """Matrices of order 3 as rows of nine numbers, normal with 2 added to the diagonal."""
     a = rng.standard_normal((n, 9)) + 2 * np.eye(3).reshape(9)
     return (a.astype(np.float32),)

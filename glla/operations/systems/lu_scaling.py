@@ -13,7 +13,7 @@ from glla.operations.acceptance import each_near_one, largest_near_one, largest_
 from glla.operations.host import scaling
 from glla.operations.host.scaling import Integers
 from glla.operations.host.substitution import in_rounded_rows, substituted
-from glla.operations.record import Array
+from glla.operations.record import Float32
 from glla.passes import Draft, Forms, HostArray
 
 SCALE, BACK = "scale U and the columns of B by powers of two, where need be", "scale X back"
@@ -22,7 +22,7 @@ IN_FLOAT64 = "substitute in float64"
 
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
-def scaled(lu: Array, b: Array) -> tuple[Array, Array, Integers]:
+def scaled(lu: Float32, b: Float32) -> tuple[Float32, Float32, Integers]:
     """Scale packed factors and right-hand sides, one system or a stack; give the exponents of the solution's columns.
 
     Where all entries are near 1 they stay as they are.
@@ -44,7 +44,7 @@ def safe(diagonal: NDArray[np.floating], largest: NDArray[np.floating]) -> bool:
     return bool(diagonal.all()) and near_one(diagonal) and near_one(largest)
 
 
-def each_safe(lu: Array) -> NDArray[np.bool_]:
+def each_safe(lu: Float32) -> NDArray[np.bool_]:
     """As `safe`, of the packed factors of each matrix of a stack."""
     diagonals = np.diagonal(lu, 0, -2, -1)
     near: NDArray[np.bool_] = each_near_one(diagonals) & each_near_one(largest_of_columns(np.triu(lu)))
@@ -52,7 +52,7 @@ def each_safe(lu: Array) -> NDArray[np.bool_]:
 
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
-def in_float64(lu: Array, b: Array, order: NDArray[np.intp], transposed: bool) -> Array:
+def in_float64(lu: Float32, b: Float32, order: NDArray[np.intp], transposed: bool) -> Float32:
     """Solve on the host, in float64, batched: (L U)[i] is row order[i] of A.
 
     >>> in_float64(np.float32([[2, 4], [0.5, 1e-40]]), np.float32([[6], [3]]), np.arange(2), False).tolist()
@@ -66,7 +66,7 @@ def in_float64(lu: Array, b: Array, order: NDArray[np.intp], transposed: bool) -
     return in_rounded_rows("lu_solve", lu, y, **lower, transposed=True)[..., np.argsort(order), :]
 
 
-def scaled_back(x: Array, exponents: Integers) -> tuple[Array]:
+def scaled_back(x: Float32, exponents: Integers) -> tuple[Float32]:
     """Scale a solution back."""
     which = " of a matrix of the stack" if x.ndim > 2 and len(x) > 1 else ""  # its piece begins anywhere
     return scaling.scaled_back("lu_solve", x, exponents, which=which)

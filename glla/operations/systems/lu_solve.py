@@ -29,9 +29,9 @@ from glla.operations.layouts.crossing import (
 from glla.operations.layouts.shapes import aligned, by_factors
 from glla.operations.record import (
     FALLBACK,
-    Array,
     Batch,
     Filter,
+    Float32,
     Function,
     Layout,
     Operation,
@@ -120,7 +120,7 @@ def fallback_plan(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fa
     given = [at_home(draft, name, form, limits) for name, form in zip(("LU", "B"), forms, strict=True)]
     given.append(draft.operand("pivots", texels_of(Storage(1, steps((n, n))))))
 
-    def solved(lu: Array, b: Array, records: Array) -> tuple[Array]:
+    def solved(lu: Float32, b: Float32, records: Float32) -> tuple[Float32]:
         return (scaling.in_float64(lu, b, permutation_of(exchanges(records, n), n), transposed),)
 
     return draft.plan(draft.host(scaling.IN_FLOAT64, solved, tuple(given), {"X": forms[1].matrix}), flops(forms))
@@ -133,16 +133,16 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
     (rows, columns), count = forms[1].matrix, forms[0].count
     factors_, solutions = (count, rows, rows), (count, rows, columns)
 
-    def parted(raw: Array) -> tuple[Array, Array, Array]:
+    def parted(raw: Float32) -> tuple[Float32, Float32, Float32]:
         lu, b, rest = np.split(raw.reshape(-1), (prod(factors_), prod(factors_) + prod(solutions)))
         return lu.reshape(factors_), b.reshape(solutions), rest
 
-    def scaled(raw: Array) -> tuple[Array, NDArray[np.int32]]:
+    def scaled(raw: Float32) -> tuple[Float32, NDArray[np.int32]]:
         *operands, rest = parted(raw)
         lu, b, exponents = scaling.scaled(*operands)
         return np.concatenate([lu.reshape(-1), b.reshape(-1), rest]), exponents
 
-    def back(raw: Array, elements: Array, records: Array, exponents: NDArray[np.int32]) -> tuple[Array]:
+    def back(raw: Float32, elements: Float32, records: Float32, exponents: NDArray[np.int32]) -> tuple[Float32]:
         x = scaling.scaled_back(records.reshape(-1)[: prod(solutions)].reshape(solutions), exponents)[0]
         (lu, b, _), as_solved, as_given = parted(raw), parted(elements)[0], np.arange(rows)  # B's rows are in order
         lost = np.flatnonzero(~scaling.each_safe(as_solved))
@@ -171,7 +171,7 @@ def on_device(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False)
     return replace(made, after=(Transition("U has a zero on its diagonal", error=SINGULAR), far))
 
 
-def not_accepted(numbers: Mapping[str, Array], **options: bool) -> NDArray[np.bool_]:
+def not_accepted(numbers: Mapping[str, Float32], **options: bool) -> NDArray[np.bool_]:
     """Which systems of a batch came near float32's limits, or have a zero on U's diagonal."""
     ends = [numbers[f"{end}_{name}"][:, 0] for name in "UB" for end in ("least", "most")]
     diagonal = numbers["diagonal"][:, 0]
@@ -206,13 +206,13 @@ def _lost(forms: Forms, values: Values) -> bool:
     return not (near and scaling.safe(*of_diagonal(values["diagonal"], forms[0].shape[-1])))
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """Factors of a well-conditioned matrix without row exchanges, and a right-hand side."""
     lu = rng.uniform(-1, 1, (n, n)) / n + np.diag(rng.uniform(1, 2, n))
     return lu.astype(np.float32), rng.standard_normal((n, 1)).astype(np.float32)
 
 
-def _no_exchanges(forms: Forms) -> dict[str, Array]:
+def _no_exchanges(forms: Forms) -> dict[str, Float32]:
     """Pivot records that exchange nothing: those of the example."""
     count = steps(forms[0].matrix)
     records = np.zeros((1, count, 4), dtype=np.float32)

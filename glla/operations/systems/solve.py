@@ -17,7 +17,7 @@ from glla.operations.host import scaling
 from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import bring_in, bring_in_watched, read_back, watch
 from glla.operations.layouts.shapes import aligned, square, system
-from glla.operations.record import Array, Batch, Filter, Function, Layout, Operation, Taken, Way
+from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Way
 from glla.operations.systems import streams
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan, matrix
 from glla.passes.cache import cached_plan
@@ -115,7 +115,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -
     return replace(made, after=(replace(then, when=f"{fallback.GREW}; or {fallback.SMALL}"),))
 
 
-def are_regular(operands: Sequence[Array], diagnostics: Array, equilibrate: bool = True) -> NDArray[np.bool_]:
+def are_regular(operands: Sequence[Float32], diagnostics: Float32, equilibrate: bool = True) -> NDArray[np.bool_]:
     """Which rejected matrices are well away from singular, by singular values in float64: their solutions are accepted.
 
     Only of order `stack.IN_REGISTERS` or less, where that takes microseconds and a closer look on the device a
@@ -137,14 +137,14 @@ def are_regular(operands: Sequence[Array], diagnostics: Array, equilibrate: bool
     return regular
 
 
-def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
+def _growth(a: Float32, largest: Float32, equilibrate: bool) -> Any:
     """How far entries grew, of a matrix or of each in a stack."""
     return np.max(largest, axis=-1) / (1.0 if equilibrate else np.max(np.abs(a), axis=(-2, -1)))
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
 def rejected_systems(
-    operands: tuple[Array, ...], x: Array, diagnostics: Array, equilibrate: bool = True
+    operands: tuple[Float32, ...], x: Float32, diagnostics: Float32, equilibrate: bool = True
 ) -> NDArray[np.intp]:
     """Places of the matrices of a batch whose solutions are rejected."""
     a, n = operands[0], diagnostics.shape[-1]
@@ -174,7 +174,7 @@ SYSTEMS = Batch(
 """Batches of systems."""
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A system with entries of A between 0 and 10, as the thesis has them."""
     return rng.uniform(0, 10, (n, n)).astype(np.float32), rng.standard_normal((n, 1)).astype(np.float32)
 

@@ -33,7 +33,19 @@ from glla.operations.layouts.crossing import (
 )
 from glla.operations.layouts.shapes import aligned, system
 from glla.operations.product.tiles import columns_at_once, in_blocks
-from glla.operations.record import FALLBACK, Array, Batch, Filter, Function, Layout, Operation, Taken, Values, Way, kept
+from glla.operations.record import (
+    FALLBACK,
+    Batch,
+    Filter,
+    Float32,
+    Function,
+    Layout,
+    Operation,
+    Taken,
+    Values,
+    Way,
+    kept,
+)
 from glla.operations.systems.streams import needed
 from glla.operations.triangles import triangle_batches, triangular
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, matrix, resident, texture
@@ -140,18 +152,18 @@ def batched(
     storage = texture(inner.slots["raw"])
     options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
 
-    def parted(raw: Array) -> tuple[Array, Array]:
+    def parted(raw: Float32) -> tuple[Float32, Float32]:
         flat = raw.reshape(-1)
         return flat[: prod(triangles)].reshape(triangles), flat[prod(triangles) :].reshape(sides)
 
-    def factors(raw: Array) -> tuple[Array]:
+    def factors(raw: Float32) -> tuple[Float32]:
         t, b = parted(raw)
         t = np.swapaxes(t, -1, -2) if flipped else t
         lu = np.tril(t, -1) + np.eye(n, dtype=np.float32) if unit_diagonal else np.triu(t)
         spare = np.zeros(storage.height * storage.width - raw.size, dtype=np.float32)
         return (np.concatenate([lu.reshape(-1), b.reshape(-1), spare]).reshape(-1, 1),)
 
-    def again(raw: Array, records: Array) -> tuple[Array]:
+    def again(raw: Float32, records: Float32) -> tuple[Float32]:
         t, b = parted(raw)
         x = records.reshape(-1)[: prod(sides)].reshape(sides)
         places = np.flatnonzero(lost(t, b, x, **options))
@@ -179,7 +191,7 @@ def on_device(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
 
 
 @np.errstate(all="ignore")
-def not_accepted(numbers: Mapping[str, Array], *, unit_diagonal: bool = False, **options: bool) -> NDArray[np.bool_]:
+def not_accepted(numbers: Mapping[str, Float32], *, unit_diagonal: bool = False, **options: bool) -> NDArray[np.bool_]:
     """Which systems of a batch lost numbers, or have a zero on the diagonal, by the diagnostics of its plan."""
     row, most = (np.maximum(numbers[name][:, 0], np.float32(unit_diagonal)) for name in ("row", "most"))
     diagonal = numbers["diagonal"][:, 0] if "diagonal" in numbers else np.full(len(row), np.inf, dtype=np.float32)
@@ -237,7 +249,7 @@ def tiles(
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
-def in_float64(t: Array, b: Array, **options: bool) -> tuple[Array]:
+def in_float64(t: Float32, b: Float32, **options: bool) -> tuple[Float32]:
     """Substitute on the host, in float64, and round each row of the solution to float32 before it is used.
 
     No product of two numbers of float32 leaves float64's range. Rounded in the end instead, a solution below 2^-126
@@ -251,7 +263,7 @@ def in_float64(t: Array, b: Array, **options: bool) -> tuple[Array]:
 
 @np.errstate(all="ignore")
 def lost(
-    t: Array, b: Array, x: Array, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
+    t: Float32, b: Float32, x: Float32, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
 ) -> NDArray[np.bool_]:
     """Whether numbers were lost at float32's limits, too large or too small, for each system.
 
@@ -264,7 +276,9 @@ def lost(
 
 
 @np.errstate(all="ignore")
-def lost_by(row: Array, largest: Array, least: Array, diagonal: Any, of_b: Array, of_x: Array) -> NDArray[np.bool_]:
+def lost_by(
+    row: Float32, largest: Float32, least: Float32, diagonal: Any, of_b: Float32, of_x: Float32
+) -> NDArray[np.bool_]:
     """The same from sizes alone.
 
     `row`, `largest`, `least`: of the triangle: the smallest of the rows' largest entries, the largest, and the least
@@ -281,7 +295,7 @@ def lost_by(row: Array, largest: Array, least: Array, diagonal: Any, of_b: Array
     return result
 
 
-def _sizes(t: Array, lower: bool, unit_diagonal: bool) -> tuple[Array, Array, Array]:
+def _sizes(t: Float32, lower: bool, unit_diagonal: bool) -> tuple[Float32, Float32, Float32]:
     """Of a triangle the smallest of the rows' largest entries, the largest entry, and the least that is not zero."""
     n = t.shape[-1]
     stack_ = t.shape[:-2]
@@ -317,7 +331,7 @@ def singular(forms: Forms, values: Values, function: str = "") -> SingularMatrix
     )
 
 
-def diagonal(values: Values) -> Array:
+def diagonal(values: Values) -> Float32:
     """Diagonal of T, or of all T of a stack."""
     found = values.get("diagonal")
     return np.diagonal(values["T"], axis1=-2, axis2=-1) if found is None else found[..., 0]
@@ -347,7 +361,7 @@ def _size(values: Values, name: str) -> float:
 settle = of_given_factors(singular, _was_lost)
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """An upper triangle that is well-conditioned, and as many right-hand sides as rows."""
     t = np.triu(rng.uniform(-1, 1, (n, n)), 1) / n + np.diag(rng.uniform(1, 2, n))
     return t.astype(np.float32), rng.uniform(0, 10, (n, n)).astype(np.float32)

@@ -17,7 +17,7 @@ import numpy as np
 from glla.errors import ShapeError
 from glla.operations.layouts.crossing import called
 from glla.operations.product.register_blocks import THROUGH_BUFFERS, Blocks, buffers_hold
-from glla.operations.record import Array, Choice, Chosen, Function, Interface, Operation, builder, kept, resolved
+from glla.operations.record import Choice, Chosen, Float32, Function, Interface, Operation, builder, kept, resolved
 from glla.operations.triangles.solved_blocks import Triangle, block_rows, solve_blocks
 from glla.passes import PLAIN, Buffer, Draft, Forms, Limits, PingPong, Plan, Storage, matrix, resident
 from glla.passes.layout import Shape, packed, texels
@@ -271,7 +271,7 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Any) -> Plan:
     return called(device_plan, "TB", forms, limits, forms[1].matrix, "substitution", "X")
 
 
-def _example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def _example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A lower triangle that is well-conditioned, and as many right-hand sides as rows."""
     t = np.tril(rng.uniform(-1, 1, (n, n)), -1) / n + np.diag(rng.uniform(1, 2, n))
     return t.astype(np.float32), rng.uniform(0, 10, (n, n)).astype(np.float32)

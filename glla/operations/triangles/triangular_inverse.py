@@ -17,7 +17,7 @@ from glla.operations.host.substitution import in_rounded_rows, of_given_factors
 from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, watch
 from glla.operations.layouts.shapes import square
-from glla.operations.record import FALLBACK, Array, Choice, Chosen, Function, Operation, Taken, Values, Way, builder
+from glla.operations.record import FALLBACK, Choice, Chosen, Float32, Function, Operation, Taken, Values, Way, builder
 from glla.operations.triangles import solve_triangular, triangular
 from glla.operations.triangles.solve_triangular import IN_FLOAT64, lost
 from glla.operations.triangles.solved_blocks import Triangle
@@ -155,7 +155,7 @@ def fallback_plan(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan
     """Plan of the inverse on the host, in float64."""
     (form,) = forms
 
-    def inverse(t: Array) -> tuple[Array]:
+    def inverse(t: Float32) -> tuple[Float32]:
         return (in_rounded_rows("inv", t, np.eye(len(t)), **options),)
 
     draft = Draft(FALLBACK)
@@ -172,7 +172,7 @@ def _was_lost(forms: Forms, values: Values) -> bool:
     return bool(lost(t, np.ones((1, len(t)), dtype=np.float32), values["X"], **options))
 
 
-def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """An upper triangle that is well-conditioned."""
     return solve_triangular.example(n, rng)[:1]
 

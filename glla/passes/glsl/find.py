@@ -159,7 +159,7 @@ def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None, *,
     default one triangle that covers the target. `folder`: where its file is; a text without one includes glla's own
     files only. `keep`: never replace it, and replace none: plans that draw with it stay as they are when its file
     changes.
-    Raises ShaderError: the name has no suffix.
+    Raises ShaderError: the name has no suffix, or a line is a ``#version``.
 
     >>> name = adopt("ones.frag", "layout(location = 0) out vec4 result;\nvoid main() { result = vec4(1.0); }")
     >>> resolve(name).outputs
@@ -167,6 +167,10 @@ def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None, *,
     """
     if "." not in name.rpartition("/")[2]:
         raise ShaderError(f"shader: a shader of your own has a suffix in its name, got {name!r}; call it {name}.frag")
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(r"\s*#\s*version\b", line):
+            shown = line.strip()[: conditions.SHOWN]
+            raise ShaderError(f"{name}:{number}: glla writes {VERSION} itself; remove the line\n      {shown}")
     own = _Adopted(text, vertex, folder, name, keep)
     with _ADOPTING:
         key = _name_of(own)
