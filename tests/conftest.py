@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Leave the modules and thirty thousand tests out of every later collection: they stay to the end."""
+    """Leave the modules and all tests out of every later collection: they stay to the end."""
     gc.collect()
     gc.freeze()
 
