@@ -72,7 +72,8 @@ class Model:
         rows, columns = self.kernel.shape
         return self.shape, (rows, columns), self.centre
 
-    def _run(self, plan: Plan, **operands: Any) -> Array:
+    def run(self, plan: Plan, **operands: Any) -> Array:
+        """Run a plan that takes the kernel."""
         (found,) = run(plan, device=self.device, K=self.kernel, **operands).values()
         return found  # type: ignore[no-any-return]
 
@@ -96,21 +97,9 @@ class Model:
         """Split such columns into images."""
         return [columns[:, k].reshape(*self.shape) for k in range(columns.shape[1])]
 
-    def system(self) -> Array:
-        """Make H."""
-        return self._run(restoration.system(*self.terms))
-
-    def normal(self) -> Array:
-        """Make H^T H + balance I, without H."""
-        return self._run(restoration.normal(*self.terms, self.balance))
-
-    def normal_band(self) -> Array:
-        """Make the band of the same matrix, its diagonals as rows."""
-        return self._run(restoration.normal_band(*self.terms, self.balance))
-
     def applied(self, images: Array, adjoint: bool = False) -> Array:
         """Compute H F, or H^T F, without H."""
-        return self._run(restoration.apply(*self.terms, images.shape[1], adjoint), F=images)
+        return self.run(restoration.apply(*self.terms, images.shape[1], adjoint), F=images)
 
     def factors(self) -> tuple[Float64, Float64] | None:
         """Return v and w of a kernel that is v w^T to the last bit of float32, or None."""
@@ -160,7 +149,7 @@ two."""
 def _inverse(model: Model, images: Images, as_printed: bool = False) -> Images:
     """Invert, and multiply, as the author does, who prints H H^T instead of H^T H."""
     _must_fit(model)
-    h = model.system()
+    h = model.run(restoration.system(*model.terms))
     normal = h @ h.T if as_printed else h.T @ h
     if model.balance:
         normal = normal + run(packing.identity((model.pixels, model.pixels)), device=model.device)["I"] * model.balance
@@ -192,7 +181,8 @@ def _cholesky(model: Model, images: Images) -> Images:
     """Factor the normal equations."""
     _must_fit(model)
     _must_be_narrow(model)
-    factor = linalg.cho_factor(model.normal(), lower=True)
+    normal = model.run(restoration.normal(*model.terms, model.balance))  # without H
+    factor = linalg.cho_factor(normal, lower=True)
     return model.images(linalg.cho_solve(factor, model.applied(model.columns(images), adjoint=True)))
 
 
@@ -203,7 +193,8 @@ def _banded(model: Model, images: Images) -> Images:
     _must_fit(model)
     _must_be_narrow(model)
     right = model.applied(model.columns(images), adjoint=True)
-    return model.images(solve_definite_band("restore", model.normal_band(), right, lower=True))
+    band = model.run(restoration.normal_band(*model.terms, model.balance))
+    return model.images(solve_definite_band("restore", band, right, lower=True))
 
 
 def _cg(model: Model, images: Images) -> Images:

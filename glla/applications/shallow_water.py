@@ -202,15 +202,13 @@ class ShallowWater:
                 )
             fields[name] = np.array(np.broadcast_to(value, shape))
             if name != "z" and not self._water.periodic[axis - 1]:
-                self._still(name, fields[name], axis - 1, value.shape == ())
+                walls = np.moveaxis(fields[name], axis - 1, 0)
+                if value.shape and walls[[0, -1]].any():
+                    raise OptionError(
+                        f"ShallowWater: {name} must be zero on the closed walls, its first and last faces"
+                    )
+                walls[[0, -1]] = 0.0
         self._begin(fields["z"], fields["u"], fields["v"])
-
-    def _still(self, name: str, field: Float32, axis: int, number: bool) -> None:
-        """Raise for a velocity through a wall."""
-        walls = np.moveaxis(field, axis, 0)[[0, -1]]
-        if walls.any() and not number:
-            raise OptionError(f"ShallowWater: {name} must be zero on the closed walls, its first and last faces")
-        np.moveaxis(field, axis, 0)[[0, -1]] = 0.0
 
     def _begin(self, z: Float32, u: Float32, v: Float32) -> None:
         depth = self._h + z

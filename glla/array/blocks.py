@@ -107,7 +107,10 @@ def basic(a: Resident, index: Places) -> Resident:
         return a
     count, origin, (down, right) = _lines(block, a.shape[1])
     if packs(block.shape, a.dtype, a.device):
-        value = _gathered(a, count, origin, (down, 0), (0, right))
+        matrix, along, across = a.matrix, (down, 0), (0, right)
+        if a.transposed:  # rows and columns of its texture are exchanged
+            matrix, origin, along, across = matrix[::-1], origin[::-1], along[::-1], across[::-1]
+        value = run(a.device, blocks.gather(matrix, count, origin, along, across), A=a)["block"]
         return value if value.shape == block.shape else layouts.best(layouts.reshaped(value, block.shape))
     return layouts.reshaped(layouts.taken(a, count, origin, (down, 0), (0, right)), block.shape)
 
@@ -123,15 +126,6 @@ def _lines(block: View, columns: int) -> tuple[Place, Place, Place]:
             line = 0 if stride % columns == 0 else 1
             count[line], step[line] = length, stride // columns if line == 0 else stride
     return (count[0], count[1]), divmod(block.offset, columns), (step[0], step[1])
-
-
-def _gathered(a: Resident, shape: Place, origin: Place, down: Place, right: Place) -> Resident:
-    """Gather from a packed matrix; for a transposed texture rows and columns are exchanged."""
-    source = a.matrix
-    if a.transposed:
-        source, origin, down, right = source[::-1], origin[::-1], down[::-1], right[::-1]
-    plan = blocks.gather(source, shape, origin, down, right)
-    return run(a.device, plan, A=a)["block"]
 
 
 def _chosen(a: Resident, index: Places) -> Resident:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.convert import Float32
+from glla.array.convert import Float32, all_finite
 from glla.cluster import lapack
 from glla.cluster.algorithms import PLU
 from glla.cluster.engines import Engine
@@ -96,7 +96,7 @@ class ColumnFactoring(Actor):
 
     def pivots(self, panel: int) -> None:
         """Factor the panel in place, in the message for the others."""
-        if not lapack.all_finite(self._factors):
+        if not all_finite(self._factors):
             raise NonFiniteError(f"plu: entries grow past float32's range in block column {panel}; scale the matrix")
         where, factors = self._unpacked(self._message, len(self._factors))
         found, where[...] = lapack.pivoted_columns(factors)

@@ -106,16 +106,6 @@ def _strsm(a: Float32, b: Float32, **options: int) -> Float32:
     return found
 
 
-def all_finite(values: Float32) -> bool:
-    """Whether there is neither NaN nor infinity: their sum would not be finite.
-
-    >>> [all_finite(np.array([3e38, last], dtype=np.float32)) for last in (3e38, np.inf, np.nan)]
-    [True, False, False]
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
-
-
 BAND = 1 << 18
 """Elements that are scanned together, so that they stay in the cache."""
 

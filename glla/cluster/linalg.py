@@ -142,7 +142,7 @@ def _factored(a: DistributedMatrix, function: str, variant: str) -> tuple[Distri
     at = factorisation(layout, grid.p, grid.q, variant, grid.look_ahead)
     by_columns = isinstance(at, ColumnPLU)  # does not modify the values
     values = a.float32(function, copy=not by_columns)
-    scale = _largest(grid, values)
+    scale = float(grid.total(np.array([extreme(values, _scanning(grid))]), largest=True)[0])
     if not np.isfinite(scale):
         raise NonFiniteError("lu_factor: values must be finite")
     exponent = 0 if acceptance.size_near_one(scale) else exponent_of(scale)
@@ -171,10 +171,6 @@ def _scaled_back(at: Place, packed: NDArray[Any], exponent: int) -> float:
             strip[...] = np.where(upper, np.ldexp(strip, exponent), strip)
         largest = float(np.maximum(largest, extreme(np.where(upper, strip, 0))))
     return largest
-
-
-def _largest(grid: Grid, values: NDArray[Any]) -> float:
-    return float(grid.total(np.array([extreme(values, _scanning(grid))]), largest=True)[0])
 
 
 def _scanning(grid: Grid) -> int:

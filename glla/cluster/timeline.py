@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -22,8 +22,8 @@ class Timeline:
     `events`: times in seconds since the recording began, when all ranks were ready.
     """
 
-    def __init__(self, events: Sequence[Event] = ()) -> None:
-        self.events = list(events)
+    def __init__(self) -> None:
+        self.events: list[Event] = []
 
     def messages(self) -> Iterator[tuple[Event, Event]]:
         """Yield each message as the events of its sending and its receipt."""

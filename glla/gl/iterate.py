@@ -86,17 +86,6 @@ def _called(body: Plan, stop: Plan, until: str) -> Plan:
     return draft.plan({**results, LATCH: draft.call("latch", stop, stop=results[until], state=state)["latched"]})
 
 
-def run(device: Machine, loop: Loop, operands: Textures, check_interrupted: Callable[[], None]) -> Iterated:
-    """Run a loop.
-
-    The results. If an exception ends the loop, all textures that it made are released.
-    `device`: runs the iterations; its context is current. `loop`: the loop to run. `operands`: one for each operand,
-    checked. They are only read, and never released. `check_interrupted`: called while the host waits; raises where the
-    loop is to end.
-    """
-    return _Run(device, loop, operands, check_interrupted).run()
-
-
 class _ReadBack:
     """A read-back of the latch that is under way."""
 
@@ -133,8 +122,13 @@ class _Block:
     read_back: _ReadBack
 
 
-class _Run:
-    """One run of a loop."""
+class Run:
+    """One run of a loop. If an exception ends it, all textures that it made are released.
+
+    `device`: runs the iterations; its context is current. `loop`: the loop to run. `operands`: one for each operand,
+    checked. They are only read, and never released. `check_interrupted`: called while the host waits; raises where the
+    loop is to end.
+    """
 
     def __init__(self, device: Machine, loop: Loop, operands: Textures, check_interrupted: Callable[[], None]) -> None:
         self._device, self._loop, self._check = device, loop, check_interrupted
@@ -147,6 +141,7 @@ class _Run:
         self._last: Textures | None = None  # results of the last that counts, once it is known
 
     def run(self) -> Iterated:
+        """Run it; return the results."""
         if self._loop.until is None:
             return self._counted()
         start = self._operands[LATCH] = self._device.write_texels(np.zeros((1, 1, 4), dtype=np.int32))

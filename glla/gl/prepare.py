@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from glla.gl.hints import moderngl
 from glla.gl.programs import Program, Programs, pack_uniform
@@ -81,7 +79,11 @@ class _Known:
 
 def _prepared(plan: Plan, step: Pass | Dispatch, program: Program, known: _Known) -> Draw | Computation:
     changed = []
-    for uniform, value in _uniforms(program, step.uniforms):
+    for name, value in step.uniforms.items():
+        if name not in program.live:  # the compiler has removed it
+            continue
+        uniform = program.gl[name]
+        assert isinstance(uniform, moderngl.Uniform)
         data = pack_uniform(uniform, value)
         if known.uniforms.get(uniform) != data:
             known.uniforms[uniform] = data
@@ -100,15 +102,6 @@ def _prepared(plan: Plan, step: Pass | Dispatch, program: Program, known: _Known
         sheet = texture(plan.slots[step.outputs[0]])
         viewport = (0, 0, sheet.width, sheet.height)
     return Draw(step, program, program.gl.glo, samplers, tuple(changed), viewport)
-
-
-def _uniforms(program: Program, values: Mapping[str, Any]) -> Iterator[tuple[moderngl.Uniform, Any]]:
-    """Uniforms and their values, without those that the compiler has removed."""
-    for name, value in values.items():
-        if name in program.live:
-            member = program.gl[name]
-            assert isinstance(member, moderngl.Uniform)
-            yield member, value
 
 
 def folded(ready: Ready, most: int) -> Folded:

@@ -211,7 +211,7 @@ class Runner:
     def _run_loop(self, device: Machine, loop: Loop, operands: Mapping[str, Any]) -> dict[str, Any]:
         """Run a loop; each of its iterations comes back to `run`."""
         self._check_operands(loop, operands)
-        results = iterate.run(device, loop, operands, partial(self.check_interrupted, loop))
+        results = iterate.Run(device, loop, operands, partial(self.check_interrupted, loop)).run()
         self.plans += 1
         return results
 

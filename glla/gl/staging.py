@@ -207,19 +207,14 @@ class Uploads:
         """Copy an array to a buffer, and queue the copy from there to a raw texture."""
         device, buffer = self._device, self._buffers[0]
         with device.staging.mapped(buffer, shape[0] * shape[1], write=True) as elements:
-            _fill(elements.reshape(shape), array)
+            (rows, columns), target = array.shape, elements.reshape(shape)
+            target[:rows, :columns] = array  # the rest are zeros
+            target[rows:] = 0
+            target[:rows, columns:] = 0
         self._buffers.reverse()
         texture = device.lend(Storage(*shape, 1))
         device.staging.send(buffer, texture)
         return texture
-
-
-def _fill(target: Float32, array: Float32) -> None:
-    """Copy an array to the upper left corner, and fill the rest with zeros."""
-    rows, columns = array.shape
-    target[:rows, :columns] = array
-    target[rows:] = 0
-    target[:rows, columns:] = 0
 
 
 class Download:

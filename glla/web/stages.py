@@ -8,7 +8,7 @@ does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -83,7 +83,12 @@ def beside(core: Plan, whole: Plan) -> After | None:
     if places is None:
         return None
     slots = {there: here for here, there in places[1].items()}
-    own = {*places[0], *_uploads(core, whole, slots)}
+    uploads = {  # into operands of the operation, which a page has there already
+        place
+        for place, step in enumerate(whole.steps)
+        if isinstance(step, Transfer) and step.source in whole.operands and slots.get(step.target) in core.operands
+    }
+    own = uploads | {*places[0]}
     steps = tuple(step for place, step in enumerate(whole.steps) if place not in own)
     last = {slot: place for place in sorted(own) for slot in _ends(whole.steps[place])[1]}
     written: set[str] = set()
@@ -158,13 +163,6 @@ def _alike(one: Any, other: Any, slots: Mapping[str, str]) -> dict[str, str] | N
         if known.setdefault(here, there) != there:
             return None
     return known
-
-
-def _uploads(core: Plan, whole: Plan, slots: Mapping[str, str]) -> Iterator[int]:
-    """Places of uploads into operands of the operation, which a page has there already."""
-    for place, step in enumerate(whole.steps):
-        if isinstance(step, Transfer) and step.source in whole.operands and slots.get(step.target) in core.operands:
-            yield place
 
 
 def _ends(step: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:

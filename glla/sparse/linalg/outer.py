@@ -15,9 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from glla.array.array import Array, upload
+from glla.array.convert import checked_device
 from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, OptionError
-from glla.gl import Device, DeviceLike, named_device
+from glla.gl import Device, DeviceLike
 from glla.operations.sparse.cg import BREAKDOWN
 from glla.passes import Limits, Plan, iterate
 from glla.sparse.linalg import vectors
@@ -99,7 +100,7 @@ def task(
     progress: Callable[[int, float], object] | None = None,
 ) -> Task:
     """Check the arguments of a solver."""
-    place = _device(function, device, b)
+    place = checked_device(function, device) or (b.device if isinstance(b, Array) else None)
     a = operator(function, "A", A, place)
     m = None if M is None else operator(function, "M", M, a.device)
     n = a.shape[0]
@@ -131,12 +132,6 @@ def rounds(refine: bool) -> int:
 def shifted(asked: Task, shift: float, maxiter: int) -> Task:
     """Replace A by A - shift I in residuals, and set the number of iterations."""
     return replace(asked, a=replace(asked.a, shift=shift), maxiter=maxiter)
-
-
-def _device(function: str, device: DeviceLike | None, b: Any) -> Device | None:
-    if device is not None:
-        return named_device(function, device)
-    return b.device if isinstance(b, Array) else None
 
 
 def solve(asked: Task, method: Inner, steadier: Inner | None = None) -> tuple[Any, int]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from glla.array.convert import checked_device
 from glla.errors import OptionError, SingularMatrixError, UnsupportedError
-from glla.gl import DeviceLike, named_device
+from glla.gl import DeviceLike
 from glla.operations.sparse import polynomial
 from glla.operations.sparse.compressed import Compressed
 from glla.sparse.linalg.operators import LinearOperator, Operator, operator
@@ -75,7 +76,7 @@ def block_jacobi(A: Any, size: int = 4, *, device: DeviceLike | None = None) -> 
 
 
 def _inverses(function: str, A: Any, size: int, device: DeviceLike | None) -> SparseMatrix:
-    found = operator(function, "A", A, None if device is None else named_device(function, device))
+    found = operator(function, "A", A, checked_device(function, device))
     if found.rows is None:
         raise UnsupportedError(f"{function}: the entries of an operator are not known; pass a matrix, or use chebyshev")
     rows = found.rows
@@ -142,7 +143,7 @@ def chebyshev(
     """
     if not isinstance(degree, int | np.integer) or not 1 <= degree <= 64:
         raise OptionError(f"chebyshev: degree must be a number of products from 1 to 64, got {degree!r}")
-    found = operator("chebyshev", "A", A, None if device is None else named_device("chebyshev", device))
+    found = operator("chebyshev", "A", A, checked_device("chebyshev", device))
     if found.plan is None:
         raise UnsupportedError("chebyshev: A works on the host; pass a matrix, or a LinearOperator of glla's")
     upper = MARGIN * _largest(found) if largest is None else float(largest)

@@ -207,9 +207,8 @@ def minres(
     if not isinstance(shift, int | float | np.number) or not np.isfinite(shift):
         raise OptionError(f"minres: shift must be a number, got {shift!r}")
     asked = task("minres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
-    if maxiter is None:
-        asked = shifted(asked, 0.0, max(1, 5 * asked.a.shape[0] * rounds(refine)))
-    asked = shifted(asked, float(shift), asked.maxiter)
+    most = max(1, 5 * asked.a.shape[0] * rounds(refine)) if maxiter is None else asked.maxiter
+    asked = shifted(asked, float(shift), most)
     if hosted.is_hosted(asked):
         return hosted.solve(asked)
     scaled = float(shift) * 2.0**-asked.a.exponent
