@@ -12,8 +12,8 @@ from glla.gl import barrier
 from glla.operations.definite import cholesky
 from glla.operations.elimination import plu
 from glla.operations.orthogonal import qr_blocks
-from glla.operations.probe import chain
-from glla.passes import Limits, Pass, PingPong, Region, Transfer, resident
+from glla.operations.probe import blending, chain
+from glla.passes import Limits, Pass, PingPong, Region, Transfer, resident, shared
 from glla.passes.sheet import in_one_texture
 
 SIZE, STEPS = (5, 7), 9
@@ -247,6 +247,18 @@ def test_slots_that_do_not_fit_keep_their_textures():
     crowded = changed(plan, 1, inputs={name: "chain_ping" for name in "ABCD"})
     for one in (drawn, copied, mixed, crowded, replace(plan, results={"counts": "chain_ping"}), MOVED):
         assert in_one_texture(one, 64, {}) is one
+
+
+def test_merged_with_others_they_keep_a_texture_of_their_own():
+    draft = glla.passes.Draft("around")
+    slot = draft.operand("start", glla.passes.Storage(*SIZE))
+    copy, result = blending(SIZE, 1), {"layer_0": "sum", "start": "counts"}
+    for number, plan in enumerate((copy, copy, chain(SIZE, STEPS), copy)):
+        (name,) = plan.operands
+        slot = draft.call(f"plan {number}", plan, **{name: slot})[result[name]]
+    made = shared(draft.plan({"result": slot}).flat)
+    assert len(made.slots) == 5  # the operand, two that take turns, the result among them, and two of the chain
+    assert in_one_texture(made, 512, {}) is not made
 
 
 def test_another_pass_must_be_told_where_a_slot_begins():
