@@ -207,8 +207,10 @@ def test_rank_and_pivots_are_the_exact_ones(family, pivoting, rng):
 # The default tolerance ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pivoting", PIVOTINGS)
-@pytest.mark.parametrize(("m", "n"), [(2, 7000), (4, 5000), (7000, 2), (5000, 4)])
+@pytest.mark.parametrize(
+    ("pivoting", "m", "n"),
+    [("harmonic", 4, 5000), ("harmonic", 5000, 4), ("geometric", 2, 7000), ("partial", 4, 5000), ("partial", 7000, 2)],
+)
 def test_wide_and_tall_matrices_of_low_rank(pivoting, m, n, rng):
     for rank in range(min(m, n) + 1):
         a = testing.singular(m, n, rng, rank)
