@@ -220,8 +220,8 @@ def methods() -> str:
     """Text of the stub of `glla.queue.methods`, an overload per line."""
     offered = {name: function for name, function in public().items() if PUBLIC[name].coprocessor}
     lines = {
-        "from collections.abc import Callable, Mapping",
         "from typing import Any, Literal, overload",
+        "from glla.queue.handle import Handle",
         "from glla.queue.pending import Pending",
     }
     text = ""
@@ -235,8 +235,7 @@ def methods() -> str:
             used = set().union(*map(_names, _annotations(function, one))) - {"Any", "Literal", *dir(builtins)}
             lines |= {_origin(inspect.unwrap(function), word) for word in used}
     head = f'"""The functions of glla as methods of a coprocessor. {NOTE}"""\n\n{_sorted_imports(lines)}'
-    given = "function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]"
-    return f"{head}\nclass Methods:\n    def _queue(self, {given}) -> Pending[Any]: ...\n{text}"
+    return f"{head}\nclass Methods:\n    _handle: Handle\n{text}"
 
 
 def _queued(function: Callable[..., Any]) -> list[Overload]:

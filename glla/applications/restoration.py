@@ -209,7 +209,14 @@ def _cg(model: Model, images: Images) -> Images:
         right = run(adjoint, device=model.device, K=weights, x=image.reshape(model.pixels))["y"]
         f, info = cg(normal, right, rtol=RESIDUAL, maxiter=MOST_ITERATIONS)
         if info:
-            _accept(model, info, _norm(right - normal @ f), _norm(right))
+            if info < 0:
+                raise NotPositiveDefiniteError("restore: conjugate gradients broke down")
+            ratio = _norm(right - normal @ f) / _norm(right)
+            if not ratio <= WORST_RESIDUAL:
+                raise ConvergenceError(
+                    f"restore: conjugate gradients reached a residual of {ratio:.2g} of H^T g after {info} iterations; "
+                    f"pass a larger balance than {model.balance:g}, or take another variant"
+                )
         found.append(f.reshape(*model.shape))
     _must_be_regular(model, normal)
     return found
@@ -232,17 +239,6 @@ def _must_be_regular(model: Model, normal: LinearOperator) -> None:
 
 def _norm(x: Array) -> float:
     return float(np.linalg.norm(x.numpy(check_finite=False).astype(np.float64)))
-
-
-def _accept(model: Model, info: int, residual: float, of: float) -> None:
-    """Raise if an iteration has not come close enough to be useful."""
-    if info < 0:
-        raise NotPositiveDefiniteError("restore: conjugate gradients broke down")
-    if not residual <= WORST_RESIDUAL * of:
-        raise ConvergenceError(
-            f"restore: conjugate gradients reached a residual of {residual / of:.2g} of H^T g after {info} iterations; "
-            f"pass a larger balance than {model.balance:g}, or take another variant"
-        )
 
 
 def _separable(model: Model, images: Images) -> Images:

@@ -677,6 +677,8 @@ class Array:
     __xor__, __rxor__, __ixor__ = _operators("bitwise_xor")
     __lshift__, __rlshift__, __ilshift__ = _operators("bitwise_left_shift")
     __rshift__, __rrshift__, __irshift__ = _operators("bitwise_right_shift")
+    __lt__, __le__ = _operators("less")[0], _operators("less_equal")[0]
+    __gt__, __ge__ = _operators("greater")[0], _operators("greater_equal")[0]
 
     def __divmod__(self, other: Any) -> tuple[Array, Array]:
         return self // other, self % other
@@ -702,18 +704,6 @@ class Array:
 
     def __ne__(self, other: object) -> Array:  # type: ignore[override]
         return _comparison("not_equal", self, other)
-
-    def __lt__(self, other: Any) -> Array:
-        return _apply("less", self, other)
-
-    def __le__(self, other: Any) -> Array:
-        return _apply("less_equal", self, other)
-
-    def __gt__(self, other: Any) -> Array:
-        return _apply("greater", self, other)
-
-    def __ge__(self, other: Any) -> Array:
-        return _apply("greater_equal", self, other)
 
     __hash__ = None  # type: ignore[assignment]  # == goes element by element
 

@@ -141,10 +141,5 @@ def qr(a: Float32) -> tuple[Float32, Float32]:
     if not given.size:
         q, r = np.linalg.qr(given)
         return q, r
-    q, r = on_device(_qr, orthogonal.qr, given)
+    q, r = on_device(orthogonal.qr, given)
     return q, r
-
-
-def _qr(function: Callable[..., Any], a: Float32) -> tuple[Float32, Float32]:
-    q, r = function(a)
-    return np.asarray(q), np.asarray(r)

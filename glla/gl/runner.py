@@ -318,7 +318,9 @@ class Runner:
             calls += [partial(uniform.write, data) for uniform, data in one.uniforms]
             count = 1
             if isinstance(step, Computation):
-                calls += self._compute(step, textures)
+                stored = enumerate(textures[slot].gl for slot in step.step.outputs)
+                calls += [partial(gl.bind_to_image, unit, False, True) for unit, gl in stored]
+                calls += [partial(step.program.run, *step.step.groups, 1), self._context.memory_barrier]
                 state.forget("program")  # it has made its own program current
             elif isinstance(step, Burst):
                 count = len(step.draws)
@@ -399,13 +401,6 @@ class Runner:
             viewport(x, y, width, height)
             bind(GL_UNIFORM_BUFFER, 0, buffer, first, nbytes)
             draw(moderngl.TRIANGLES, vertex, 3)
-
-    def _compute(self, computation: Computation, textures: Mapping[str, Texture]) -> list[Call]:
-        """Convert a dispatch to GL calls, with a barrier behind it."""
-        stored = [textures[slot].gl for slot in computation.step.outputs]
-        binds: list[Call] = [partial(gl.bind_to_image, unit, False, True) for unit, gl in enumerate(stored)]
-        run = partial(computation.program.run, *computation.step.groups, 1)
-        return [*binds, run, self._context.memory_barrier]
 
 
 class _State:

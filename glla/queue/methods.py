@@ -6,11 +6,12 @@ Type checkers and editors read the stub beside this file, which ``python -m glla
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from glla import lazily, linalg
 from glla.linalg import public
+from glla.queue.handle import Handle
 from glla.queue.pending import Pending
 from glla.registry import PUBLIC
 
@@ -18,9 +19,7 @@ from glla.registry import PUBLIC
 class Methods:
     """The functions of glla, queued."""
 
-    def _queue(self, function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Pending:
-        """Queue a call."""
-        raise NotImplementedError
+    _handle: Handle
 
 
 def queued(name: str) -> Callable[..., Pending]:
@@ -28,7 +27,7 @@ def queued(name: str) -> Callable[..., Pending]:
     function = getattr(linalg, name)
 
     def method(self: Methods, *args: Any, **options: Any) -> Pending:
-        return self._queue(getattr(linalg, name), args, options)
+        return self._handle.delegated(getattr(linalg, name), args, options)
 
     signature = inspect.signature(function)
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -1,6 +1,5 @@
 """The functions of glla as methods of a coprocessor. Written by ``python -m glla.generate``; do not edit."""
 
-from collections.abc import Callable, Mapping
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -11,10 +10,11 @@ from glla.gl import DeviceLike
 from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
 from glla.linalg.spectral.refined import Float64
 from glla.linalg.spectral.results import EighResult, SVDResult
+from glla.queue.handle import Handle
 from glla.queue.pending import Pending
 
 class Methods:
-    def _queue(self, function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Pending[Any]: ...
+    _handle: Handle
     def cho_factor(self, a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True, *, variant: Literal["rank2", "blocked", "block16", "block16_rows"] | str | None = None, device: DeviceLike | None = None) -> Pending[tuple[Float32, bool]]: ...
     def cho_solve(self, c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True, *, device: DeviceLike | None = None) -> Pending[Float32]: ...
     def cho_solve_banded(self, cb_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True, *, device: DeviceLike | None = None) -> Pending[Float32]: ...

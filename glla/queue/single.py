@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar, overload
 
@@ -64,9 +64,6 @@ class Coprocessor(Methods):
         return html.facts(repr(self)[1:-1], {"device": self.info.renderer})
 
     # -- calls
-
-    def _queue(self, function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Pending:
-        return self._handle.delegated(function, args, options)
 
     @overload
     def submit(self, function: Callable[..., Array], /, *args: Any, **kwargs: Any) -> Pending[Float32]: ...

@@ -16,7 +16,7 @@ from glla.operations.sparse import cg as conjugate
 from glla.operations.sparse import gmres as general
 from glla.operations.sparse import minres as minimal
 from glla.sparse.linalg import hosted
-from glla.sparse.linalg.outer import Method, rounds, shifted, solve, task
+from glla.sparse.linalg.outer import Method, Task, rounds, shifted, solve, task
 
 
 def cg(
@@ -84,14 +84,16 @@ def cg(
     if variant is not None:
         one_of("cg: variant", variant, conjugate.VARIANTS)
     asked = task("cg", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
-    if hosted.is_hosted(asked):
-        return hosted.solve(asked)
     merged, classic = (_method(name, asked.m is not None) for name in ("merged", "classic"))
-    if variant is not None:
-        return solve(asked, classic if variant == "classic" else merged)
-    if refine or conjugate.choose(asked.a.shape[0]) == "classic":
-        return solve(asked, classic)
-    return solve(asked, merged, classic)
+    steady = refine or conjugate.choose(asked.a.shape[0]) == "classic"
+    if variant == "classic" or (variant is None and steady):
+        return _solved(asked, classic)
+    return _solved(asked, merged, classic if variant is None else None)
+
+
+def _solved(asked: Task, method: Method, steadier: Method | None = None, **options: int) -> tuple[Any, int]:
+    """Solve on the device, or by SciPy's iteration, with its options, where A or M is an operator of the host."""
+    return hosted.solve(asked, **options) if hosted.is_hosted(asked) else solve(asked, method, steadier)
 
 
 def _method(variant: str, preconditioned: bool) -> Method:
@@ -147,9 +149,7 @@ def bicgstab(
     Source: van der Vorst 1992.
     """
     asked = task("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
-    if hosted.is_hosted(asked):
-        return hosted.solve(asked)
-    return solve(asked, Method(biconjugate.begin, biconjugate.turn, biconjugate.CARRIED))
+    return _solved(asked, Method(biconjugate.begin, biconjugate.turn, biconjugate.CARRIED))
 
 
 def minres(
@@ -209,10 +209,8 @@ def minres(
     asked = task("minres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     most = max(1, 5 * asked.a.shape[0] * rounds(refine)) if maxiter is None else asked.maxiter
     asked = shifted(asked, float(shift), most)
-    if hosted.is_hosted(asked):
-        return hosted.solve(asked)
     scaled = float(shift) * 2.0**-asked.a.exponent
-    return solve(asked, Method(minimal.begin, partial(minimal.turn, shift=scaled), minimal.CARRIED))
+    return _solved(asked, Method(minimal.begin, partial(minimal.turn, shift=scaled), minimal.CARRIED))
 
 
 RESTART = 20
@@ -286,6 +284,5 @@ def gmres(
         raise OptionError(f'gmres: callback_type must be "x", got {callback_type!r}; norms are not read back')
     asked = task("gmres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     steps = max(1, min(int(restart or RESTART), asked.a.shape[0]))
-    if hosted.is_hosted(asked):
-        return hosted.solve(asked, restart=steps)
-    return solve(asked, Method(general.begin, partial(general.cycle, steps=steps), general.CARRIED))
+    method = Method(general.begin, partial(general.cycle, steps=steps), general.CARRIED)
+    return _solved(asked, method, restart=steps)
