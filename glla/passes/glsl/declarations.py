@@ -77,8 +77,8 @@ def declarations(shader: shaders.Shader) -> Declarations:
     Raises ShaderError: the file, the line, and what to do.
 
     >>> found = declarations(shaders.resolve("matmul/inner_product"))
-    >>> str(found.samplers["A"]), found.samplers["A"].place
-    ('sampler2D A', 'matmul/inner_product.frag:30')
+    >>> str(found.samplers["A"]), found.samplers["A"].place.partition(":")[0]
+    ('sampler2D A', 'matmul/inner_product.frag')
     """
     known: dict[str, Declared] = {}
     written: list[tuple[int, Declared]] = []
