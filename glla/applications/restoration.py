@@ -178,7 +178,6 @@ def _corrected(model: Model, normal: Array, inverse: Array, right: Array, f: Arr
 
 
 def _cholesky(model: Model, images: Images) -> Images:
-    """Factor the normal equations."""
     _must_fit(model)
     _must_be_narrow(model)
     normal = model.run(restoration.normal(*model.terms, model.balance))  # without H
@@ -443,7 +442,6 @@ def _checked_psf(psf: Any, shape: tuple[int, ...]) -> Float32:
 
 
 def _must_fit(model: Model) -> None:
-    """Raise LimitError if a matrix with a row for each pixel exceeds a texture."""
     most = 2 * model.device.limits.texture_size
     if model.pixels > most:
         raise LimitError(
@@ -455,7 +453,6 @@ def _must_fit(model: Model) -> None:
 
 
 def _must_be_narrow(model: Model) -> None:
-    """Raise LimitError if a fragment would have to sum over too many weights."""
     rows, columns = model.kernel.shape
     if restoration.too_wide((rows, columns)):
         raise LimitError(

@@ -80,7 +80,12 @@ def window_squares(
     w = integer("window_squares", "w", w)
     if w < 1:
         raise OptionError(f"window_squares: w must be at least 1, got {w}")
-    limit = _checked_limit(limit)
+    if limit is not None:
+        if isinstance(limit, bool) or not isinstance(limit, int | float | np.integer | np.floating):
+            raise OptionTypeError(f"window_squares: limit must be a number or None, got {limit!r}")
+        if not 0 <= limit < np.inf:
+            raise OptionError(f"window_squares: limit must be a finite number from 0 on, got {limit!r}")
+        limit = float(limit)
     known_variant("window_squares", OPERATION, variant)
     given = image if isinstance(image, Array) else as_real("window_squares", "image", image)
     value = operand("window_squares", "image", given, check_finite)
@@ -98,13 +103,3 @@ def window_squares(
     if given.dtype in (np.uint8, np.uint16) and limit is not None and limit <= LIMIT and limit == int(limit):
         return np.asarray(result.astype(np.uint16))
     return np.asarray(result)
-
-
-def _checked_limit(limit: Any) -> float | None:
-    if limit is None:
-        return None
-    if isinstance(limit, bool) or not isinstance(limit, int | float | np.integer | np.floating):
-        raise OptionTypeError(f"window_squares: limit must be a number or None, got {limit!r}")
-    if not 0 <= limit < np.inf:
-        raise OptionError(f"window_squares: limit must be a finite number from 0 on, got {limit!r}")
-    return float(limit)

@@ -206,8 +206,7 @@ class Array:
         """Return another Array of the same value. They share a texture until one of them is changed."""
         return Array._of(self.value)
 
-    def __copy__(self) -> Array:
-        return self.copy()
+    __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
         return self.copy()
@@ -391,9 +390,7 @@ class Array:
         """Return all elements as a vector, in C order."""
         return self.reshape(-1)
 
-    def flatten(self) -> Array:
-        """Return all elements as a vector, in C order."""
-        return self.reshape(-1)
+    flatten = ravel
 
     def squeeze(self, axis: Any = None) -> Array:
         """Remove dimensions of length 1: all of them, or the given ones."""
@@ -648,8 +645,7 @@ class Array:
         whole = Array._of(arithmetic.unary("rint", there.value))
         return whole if places == 0 else whole / scale if places > 0 else whole * scale
 
-    def __round__(self, digits: int = 0) -> Array:
-        return self.round(digits)
+    __round__ = round
 
     def clip(self, min: Any = None, max: Any = None) -> Array:
         """Clip elements to two bounds, which broadcast; for integers a bound may be an int beyond int32."""

@@ -142,5 +142,4 @@ class Failure(Exception):
 
 
 def _watch(future: Future[Any], rank: int, step: Step, start: float, events: list[Event]) -> None:
-    """Record the end of a step of the engine."""
     future.add_done_callback(lambda _: events.append(Event(rank, step, start, time.perf_counter())))

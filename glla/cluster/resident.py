@@ -252,7 +252,6 @@ class _Fetched:
         self._result: _Later | None = None
 
     def begin(self, function: Callable[..., _Later], *args: Any) -> None:
-        """Queue the computation."""
         try:
             self._result = function(*args)
         except BaseException as error:
@@ -266,7 +265,6 @@ class _Fetched:
             self.future.set_result(self._result.fetch())
 
     def fail(self, call: Future[Any]) -> None:
-        """Set the exception of a failed read-back."""
         if not self.future.done():
             error = CancelledError() if call.cancelled() else Future.exception(call)
             self.future.set_exception(error or RuntimeError("nothing was fetched"))

@@ -109,7 +109,6 @@ def _solved(found: Factors, what: str, k: int, part: Key, others: list[tuple[Key
 
 
 def _residual(found: Factors, what: str, right: Key, x: Key) -> Key:
-    """Residual b - A x in float64."""
     rows, columns = found.starts
     parts = []
     for i in range(len(found.chunks[0])):

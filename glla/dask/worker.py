@@ -32,7 +32,6 @@ class _Residents:
         self._held: OrderedDict[bytes, Array] = OrderedDict()
 
     def get(self, array: Float32) -> Array:
-        """Return an array on the device."""
         salt = f"{array.shape[0]:x},{array.shape[1]:x}".encode()[:16]
         key = hashlib.blake2b(array.data if array.size else b"", digest_size=16, salt=salt).digest()
         if key not in self._held:

@@ -54,7 +54,6 @@ def _whole(array: Any, axis: int) -> NDArray[Any]:
 
 
 def _name(array: Any) -> str:
-    """Describe an array, without its values."""
     return f"glla.Array {' x '.join(map(str, array.shape)) or 'number'}"
 
 

@@ -71,7 +71,6 @@ def outline(plan: Plan) -> tuple[Item, ...]:
 
 
 def _items(flat: Plan, nodes: Iterable[Node]) -> tuple[Item, ...]:
-    """Outline of steps of a flat plan."""
     items: list[Item] = []
     for node in nodes:
         for item in _of_node(flat, node):

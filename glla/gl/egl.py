@@ -209,19 +209,16 @@ def _describe_device(egl: EGL, index: int, handle: int) -> EGLDevice:
     render_node = None
     if "EGL_EXT_device_drm_render_node" in extensions:
         render_node = egl.device_text(handle, _EGL_DRM_RENDER_NODE_FILE_EXT) or None
-    cuda = _cuda_index(egl, handle) if "EGL_NV_device_cuda" in extensions else None
+    cuda, number = None, ctypes.c_ssize_t()  # EGLAttrib is as wide as a pointer
+    if "EGL_NV_device_cuda" in extensions:
+        known = egl.ask("eglQueryDeviceAttribEXT", handle, _EGL_CUDA_DEVICE_NV, ctypes.byref(number))
+        cuda = number.value if known else None
     if software:
         name = "software rasteriser (Mesa)"
     else:
         cuda_name = "" if cuda is None else f"CUDA device {cuda}"
         name = ", ".join(filter(None, (cuda_name, render_node))) or " ".join(extensions) or "unnamed"
     return EGLDevice(index, name, software, render_node, cuda)
-
-
-def _cuda_index(egl: EGL, handle: int) -> int | None:
-    number = ctypes.c_ssize_t()  # EGLAttrib is as wide as a pointer
-    found = egl.ask("eglQueryDeviceAttribEXT", handle, _EGL_CUDA_DEVICE_NV, ctypes.byref(number))
-    return number.value if found else None
 
 
 # -- the current context of this thread

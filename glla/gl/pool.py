@@ -198,7 +198,6 @@ class Pool:
         framebuffer.clear(NAN, NAN, NAN, NAN)
 
     def _lend(self, storage: Held) -> tuple[int, Any] | None:
-        """Return an idle texture, if there is one."""
         numbers = self._free.get(storage, ())
         while numbers:
             number = heappop(numbers)
@@ -214,11 +213,13 @@ class Pool:
         if exceeds and not self._busy and threading.get_ident() == self._thread and self._is_current():
             self.collect()
 
-    def collect(self) -> None:
-        """Collect the textures released since the last call, in any thread, and free those beyond the bound."""
+    def collect(self, free: bool = False) -> None:
+        """Collect the textures released since the last call, in any thread; free those beyond the bound, or all."""
         self._busy = True
         try:
             self._collect()
+            if free:
+                self._shrink(0)
         finally:
             self._busy = False
 
@@ -236,12 +237,7 @@ class Pool:
 
     def free(self) -> None:
         """Release every idle texture and the framebuffers that hold it."""
-        self._busy = True
-        try:
-            self._collect()
-            self._shrink(0)
-        finally:
-            self._busy = False
+        self.collect(free=True)
 
     def _shrink(self, most: int) -> None:
         """Release the textures idle longest, until the rest takes at most these bytes and is within `MOST_IDLE`."""

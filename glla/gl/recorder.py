@@ -6,7 +6,7 @@ It is an observer (`glla.gl.observers`), so it sees the passes of every function
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Self
@@ -155,20 +155,20 @@ class Recorder:
         self.runs = 0
         self._bytes = 0
         self._began = 0.0
-        self._scope: ExitStack | None = None
+        self._scope: AbstractContextManager[None] | None = None
 
     def __enter__(self) -> Self:
         if self._scope is not None or self.runs:
             raise TraceError("trace: serves one with block; make another for the next")
-        scope = ExitStack()
-        scope.enter_context(observe(self))
+        scope = observe(self)
+        scope.__enter__()
         self._scope, self._began = scope, perf_counter()
         return self
 
     def __exit__(self, *error: object) -> None:
         scope, self._scope = self._scope, None
         if scope is not None:
-            scope.close()
+            scope.__exit__(None, None, None)
 
     @property
     def timing(self) -> str:
@@ -265,7 +265,6 @@ class Recorder:
         return screen(f"{head}\n{announced('text of a trace')(self, short=True)}".rstrip()) if self.passes else head
 
     def __str__(self) -> str:
-        """Table with a line per pass."""
         text: str = announced("text of a trace")(self)
         return text
 

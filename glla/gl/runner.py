@@ -225,7 +225,6 @@ class Runner:
                 textures[slot] = self._pool.acquire(storage)
 
     def _check_operands(self, plan: Plan, operands: Mapping[str, Any]) -> None:
-        """Raise unless the operands are those of the plan, of its sizes, and of this device."""
         if set(operands) != set(plan.operands):
             raise PlanError(f"{plan.operation}: operands are {sorted(plan.operands)}, got {sorted(operands)}")
         for name, operand in operands.items():
@@ -243,7 +242,6 @@ class Runner:
     # -- GL calls for every step --------------------------------------------------------------------------------
 
     def _call_all(self, plan: Plan, calls: Sequence[Call]) -> None:
-        """Run one step under an observer."""
         self.check_interrupted(plan)
         for call in calls:
             call()
@@ -393,7 +391,6 @@ class Runner:
         return calls
 
     def _issue(self, plan: Plan, buffer: int, draws: Sequence[tuple[int, ...]], draw: Function) -> None:
-        """Queue the draws of a burst."""
         viewport, bind = self._calls.viewport, self._calls.bind_buffer_range
         for x, y, width, height, first, nbytes, vertex in draws:
             if self.interrupted:

@@ -109,7 +109,6 @@ class Owner(Protocol):
 
 
 def _unary(name: str, function: Callable[[Any], Any]) -> Callable[[Pending], Pending]:
-    """Make an operator of `Pending`."""
     return lambda self: self._enqueue(name, function, self)
 
 

@@ -137,7 +137,6 @@ class Worker:
         return pending._host
 
     def _check_wait(self, pending: Pending) -> None:
-        """Raise if the worker would wait for itself."""
         if self.is_this_thread() and not pending.done():
             raise ThreadError(
                 f"result: {pending.label} is awaited in the coprocessor's own thread, which would wait for itself; "
@@ -318,7 +317,6 @@ class Worker:
         self._unread.clear()
 
     def _run(self, pending: Pending) -> BaseException | None:
-        """Run a call, and set the value or the exception of its Pending."""
         call = pending._call
         if not self._drains:  # closed with cancel=True: `close` may not have cancelled this one yet
             pending.cancel()
@@ -356,7 +354,6 @@ class Worker:
         return None
 
     def _read(self, pending: Pending) -> BaseException | None:
-        """Read back a value, and set its futures."""
         host = pending._host
         assert host is not None
         if host.done():

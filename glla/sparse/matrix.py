@@ -211,7 +211,6 @@ class SparseMatrix:
         return display.markup(repr(self), self.rows)
 
     def __matmul__(self, x: Any) -> Any:
-        """Multiply by a vector or a matrix."""
         if overrides(x) is not None:
             return NotImplemented
         if is_scipy(x) or isinstance(x, SparseMatrix):

@@ -425,7 +425,6 @@ class _Writer:
         }
 
     def plan(self, plan: Plan, name: str) -> dict[str, Any]:
-        """Write a plan."""
         flat, loops = plan.flat, list(_loops(plan, 0, {}))
         _check(plan, loops, self.hosts)
         draws: dict[str, dict[str, Any]] = {}

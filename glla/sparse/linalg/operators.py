@@ -69,7 +69,6 @@ class LinearOperator:
         self.textures: Mapping[str, Texture] = given
 
     def __matmul__(self, x: Any) -> Any:
-        """Multiply by a vector, or by each column of a matrix."""
         array: Any = x if isinstance(x, Array) else upload(as_float32("LinearOperator", "x", x, False), self.device)
         if array.ndim not in (1, 2) or array.shape[0] != self.shape[1] or 0 in array.shape:
             raise ShapeError(f"LinearOperator: shapes of A {self.shape} and x {array.shape} are incompatible")
