@@ -221,7 +221,7 @@ COUNTS = [
     room("array", 2903, 2800),
     room("interop", 1754, 1800),
     room("testing", 2021, 2100),
-    room("queue", 1835, 1750),
+    room("queue", 1805, 1750),
     room("sparse", 1564, 1530),
     room("hybrid", 1388, 1400),
     room("applications", 986, 950),
