@@ -227,9 +227,9 @@ PARAMETERS_OF = {
     ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": PLACEMENTS, "right": PLACEMENTS},
     ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
     ("blocks", "gather"): {"source": [(5, 7)]},
-    ("inv3", "formula"): {"count": [7], "texture_size": [16], "way": ["adjugate", "adjugate_fused"]},
+    ("inv3", "formula"): {"count": [7], "texture_size": [16], "variant": ["adjugate", "adjugate_fused"]},
     ("linear_batches", "extremes_of"): {"a": [View.of((3, 4, 4))]},
-    ("linear_batches", "flags"): {"judged": ["system", "definite", "factors", "determinant"], "lines": [(7, 4, 2)]},
+    ("linear_batches", "flags"): {"kind": ["system", "definite", "factors", "determinant"], "lines": [(7, 4, 2)]},
     ("linear_batches", "flags_of_triangles"): {"count": [7]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
 }

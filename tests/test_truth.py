@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ import pytest
 import glla
 from glla.errors import GllaError, PlanError
 from glla.gl.recorder import TracedPass
-from glla.linalg import batches, execution
+from glla.linalg import batches
 from glla.operations import OPERATIONS
+from glla.operations.batches import retry
 from glla.operations.batches.retry import PIVOT_CHECK, RETRY
 from glla.operations.host.refinement import Refinement
 from glla.operations.record import BATCHED, Continue
@@ -442,7 +444,7 @@ def devices() -> Iterator[dict[tuple[bool, str], glla.Device]]:
 def settling(name: str) -> Iterator[set[Step]]:
     """Note what an operation's `settle` decides, and the stages of batches, which are decided for all matrices."""
     record, taken, expected = OPERATIONS[name], set[Step](), [""]
-    settle, following = record.settle, execution.following
+    settle = record.settle
 
     def noted(forms: Any, stage: str, values: Any) -> Any:
         verdict = settle(forms, stage, values)
@@ -455,17 +457,20 @@ def settling(name: str) -> Iterator[set[Step]]:
         taken.add((stage, word))
         return verdict
 
-    def followed(plan: Plan, stage: str) -> Plan:
-        taken.update({(plan.operation if plan.operation == RETRY else "", stage)} & {("", RETRY), (RETRY, PIVOT_CHECK)})
-        return following(plan, stage)
+    def noting(step: Step, make: Callable[..., Plan]) -> Callable[..., Plan]:
+        return lambda *args, **options: (taken.add(step), make(*args, **options))[1]
 
+    makers = {
+        "scaled_plan": noting(("", RETRY), retry.scaled_plan),
+        "pivot_check": noting((RETRY, PIVOT_CHECK), retry.pivot_check),
+    }
     object.__setattr__(record, "settle", noted if settle is not None else None)
-    batches.following = followed
+    batches.retry = SimpleNamespace(**{**vars(retry), **makers})
     try:
         yield taken
     finally:
         object.__setattr__(record, "settle", settle)
-        batches.following = following
+        batches.retry = retry
 
 
 def steps_shown(plan: Plan) -> set[Step]:

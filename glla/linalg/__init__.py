@@ -10,11 +10,16 @@ out a call with an operand on the device on one that runs nothing, `recording`, 
 others. Also here: `tiling`, `streaming` and `spectral`.
 
 ``glla.solve`` of a batch on the device goes from `systems` to `caller.Caller`, `operations.routes.route` (batched or
-looped), `batches.Batches`, `operations.batches.linear_batches` (the plan on the device),
-`operations.systems.solve.batched` and `operations.elimination.plu_batches.solve` (its passes), to the shaders
-``stack/search``, ``plu/rank2/eliminate`` and ``stack/substitute``. `operations.systems.solve.rejected_systems` judges
-each matrix. Rejected ones go from `Batches._repair` to `operations.batches.retry`, and then one by one to
+looped), `batches.Batches`, `operations.batches.linear_batches` (the plan on the device), `retry.with_retry` beside it,
+`operations.systems.solve.batched`, `operations.elimination.plu_batches.solve` and `pivot.rank2` (its passes), to the
+shaders ``stack/search``, ``plu/rank2/eliminate`` and ``stack/substitute``. `operations.systems.solve.rejected_systems`
+judges each matrix by its extremes, or those alone that ``stack/flag`` finds where diagnostics are many, and rejected
+ones again by all entries. These go from `Batches._repair` to `operations.batches.retry`, and then one by one to
 `operations.elimination.fallback`.
+
+``glla.eigh`` goes from `spectral.symmetric` and `caller.Caller` to `operations.spectral.eigh.call_plan`. Its passes are
+those of `symmetric`, `tridiagonal_form`, `secular` and `back` there; `certificate` judges the result, and a rejected
+one is found again by another variant. Batches take `small`, up to order 5, or `jacobi`.
 """
 
 from typing import TYPE_CHECKING

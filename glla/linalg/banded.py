@@ -12,11 +12,11 @@ import numpy as np
 from glla.array import arithmetic, blocks, shaping
 from glla.array.array import Array, upload
 from glla.array.convert import Float32, finite_result
-from glla.array.value import Resident
+from glla.array.value import Resident, Shape
 from glla.errors import LimitError, OptionError, ShapeError, UnsupportedError
 from glla.gl import DeviceLike
 from glla.linalg import device_stacks
-from glla.linalg.batches import Index, Places, Results, Solved, place
+from glla.linalg.batches import Places, Results, Solved, place
 from glla.linalg.caller import Caller
 from glla.linalg.definite import solve_definite_band
 from glla.linalg.operands import device_of, known_variant, operand, square
@@ -312,7 +312,7 @@ def _solve(
 class BandCaller(Caller):
     """A call whose rejected systems are refined as a batch, and the rest of them solved on the host in float64."""
 
-    def _host_batch(self, matrices: tuple[Float32, ...], batch: Index) -> dict[str, Any]:
+    def _host_batch(self, matrices: tuple[Float32, ...], batch: Shape) -> dict[str, Any]:
         ab, b = matrices
         parts = [super(BandCaller, self)._host_batch((ab, part), batch)["X"] for part in self._blocks(ab, b)]
         return {"X": parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)}
@@ -325,17 +325,17 @@ class BandCaller(Caller):
         return (b[..., left : left + most] for left in range(0, columns, most))
 
     def _once_more(
-        self, places: Places, given: tuple[Float32, ...], count: int, batch: Index
+        self, places: Places, given: tuple[Float32, ...], count: int, batch: Shape
     ) -> list[tuple[Places, dict[str, Any]]]:
         most = self._batch.most(forms_of(given), self.device.limits)
-        refined = self.records(given, most, refine=True)
+        refined = self.host_records(given, most, refine=True)
         x, left = given[1].copy(), np.arange(len(places))
         if refined is not None:
             x, left = refined[0], np.flatnonzero(kernel.fails(refined[1][:, 0], given[0].shape[-1]))
         x[left] = self._solved_on_host(given[0][left], given[1][left], places[left], batch)
         return [(np.arange(len(places)), {"X": x})]
 
-    def _solved_on_host(self, ab: Float32, b: Float32, places: Places, batch: Index) -> Float32:
+    def _solved_on_host(self, ab: Float32, b: Float32, places: Places, batch: Shape) -> Float32:
         """Solve some matrices of a batch in float64; `places`: their indices in it."""
         if not len(ab):
             return b
@@ -349,7 +349,7 @@ class BandCaller(Caller):
 
     # -- on the device ------------------------------------------------------------------------------------------------
 
-    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> dict[str, Any] | None:
+    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Shape, most: int) -> dict[str, Any] | None:
         """Run one plan for all, and one with refinement for the rejected systems; of the rest the host reads them."""
         found = self.solved(matrices, most, False)
         if found is None:
@@ -365,7 +365,7 @@ class BandCaller(Caller):
             again = again[refined.places]
         for places, (ab, b) in device_stacks.read_matrices(matrices, again):
             for name, part in zip(self.names, (ab, b), strict=True) if self.check_finite else ():
-                device_stacks.refuse_nonfinite(self.function, name, np.abs(part).max(axis=(1, 2)), places)
+                device_stacks.refuse_nonfinite(self.function, name, np.abs(part).max(axis=(1, 2)), batch, places)
             solved = self._solved_on_host(ab, b, places, batch)
             finite_result(self.function, solved, self.check_finite)
             x = device_stacks.replaced(x, dict(zip(places.tolist(), solved, strict=True)))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from glla.array import shaping
 from glla.array.array import Array
 from glla.array.convert import Float32, finite_result
-from glla.array.value import Resident
+from glla.array.value import Resident, Shape
 from glla.errors import GllaError, OutOfMemoryError
 from glla.gl import Device
 from glla.gl.observers import host_step
@@ -59,7 +59,8 @@ class Batches:
     variant: str | None = None  # the variant that was asked for; a batch is looped then
     # what the function returns, by names of the plan; the first may be a matrix that stays on the device
     results: tuple[str, ...] = ("X",)
-    # a result of the plan that is finite only if the first operand is; "" if the plan reads largest entries
+    # a result of the plan that is finite only if the first operand is, as the ``diagonal`` of Cholesky factors: without
+    # a second operand that is enough. "" if the plan reads largest entries
     diagnostic: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     # (operands of one matrix) -> values that its stages ask for, beside the operands and the options
@@ -86,17 +87,17 @@ class Batches:
         turned = self._batch.layout.lower_half and not self.options.get("lower", True)
         return (transposed(operands[0]), *operands[1:]) if turned else tuple(operands)
 
-    def _results(self, shape: tuple[int, ...], **known: Any) -> Results:
+    def _results(self, shape: Shape, **known: Any) -> Results:
         """Results of a batch, from its matrices, and from numbers that its plan gives."""
         make = self._batch.layout.results
         return {self.results[0]: known["matrices"]} if make is None else dict(make({**known, "shape": shape[-2:]}))
 
     # -- on the host --------------------------------------------------------------------------------------------------
 
-    def _host_pieces(self, matrices: tuple[Float32, ...], batch: Index, most: int) -> Results | None:
+    def _host_pieces(self, matrices: tuple[Float32, ...], batch: Shape, most: int) -> Results | None:
         """Run one plan for `most` matrices at a time; None if not even one fits the device's memory."""
         operands = self._halves(matrices, lambda a: np.swapaxes(a, -1, -2))
-        records = self.records(operands, most)
+        records = self.host_records(operands, most)
         if records is None:
             return None
         found = self._results(operands[0].shape, operands=operands, matrices=records[0], diagnostics=records[1])
@@ -106,23 +107,23 @@ class Batches:
                 self._repair(found, [(places, tuple(one[places] for one in operands))], len(operands[0]), batch, None)
         return found
 
-    def records(self, operands: Sequence[Float32], most: int, **more: Any) -> tuple[Float32, Float32] | None:
+    def host_records(self, operands: Sequence[Float32], most: int, **more: Any) -> tuple[Float32, Float32] | None:
         """Run one plan for `most` matrices at a time; give the matrices and diagnostics of records. None likewise."""
         forms = forms_of(operands)
         length = self._batch.layout.length(forms)
         records = np.empty((len(operands[0]) if most else 0, length), dtype=np.float32)
 
-        def run(first: int, end: int) -> None:
+        def piece(first: int, end: int) -> None:
             options = {**self._batch_options, **more}
             plan = host_batch_plan(self.record, forms, self.device.limits, end - first, **options)
             _fill(records[first:end], self.device, plan, [part[first:end] for part in operands])
 
-        done = in_pieces(len(operands[0]), most, run)
+        done = in_pieces(len(operands[0]), most, piece)
         return None if done is None else self._batch.layout.parted(forms, records)
 
     # -- on the device ------------------------------------------------------------------------------------------------
 
-    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> Results | None:
+    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Shape, most: int) -> Results | None:
         """Run one plan for `most` matrices at a time; rejected matrices alone are read back. None as `_host_pieces`."""
         operands = self._halves(matrices, device_stacks.flipped)
         solved = self.solved(operands, most, self.check_finite and (len(self.names) > 1 or not self.diagnostic))
@@ -142,15 +143,15 @@ class Batches:
         count = prod(operands[0].shape[:-2])
         stacks = operands if count <= most else tuple(map(device_stacks.flat, operands))
 
-        def run(first: int, end: int) -> Solved:
+        def piece(first: int, end: int) -> Solved:
             return self._piece(stacks if end - first == count else device_stacks.sliced(stacks, first, end))
 
-        parts = in_pieces(count, most, run)
+        parts = in_pieces(count, most, piece)
         if parts is None:
             return None
         found = parts[0] if len(parts) == 1 else Solved.joined(parts)
         for name, extreme in zip(self.names if refuse else (), found.extremes, strict=False):
-            device_stacks.refuse_nonfinite(self.function, name, extreme[:, 0, 1], found.places)
+            device_stacks.refuse_nonfinite(self.function, name, extreme[:, 0, 1], operands[0].shape[:-2], found.places)
         return found
 
     def _piece(self, operands: tuple[Resident, ...]) -> Solved:
@@ -203,7 +204,7 @@ class Batches:
         found: Results,
         rejected: Iterable[tuple[Places, tuple[Float32, ...]]],
         count: int,
-        batch: Index,
+        batch: Shape,
         plan: Plan | None,
     ) -> None:
         """Replace the results of rejected matrices of a batch of `count`.
@@ -232,7 +233,7 @@ class Batches:
 
     @np.errstate(all="ignore")  # matrices out of range go on alone
     def _once_more(
-        self, places: Places, given: tuple[Float32, ...], count: int, batch: Index
+        self, places: Places, given: tuple[Float32, ...], count: int, batch: Shape
     ) -> Sequence[tuple[Places, Results]]:
         """Run rejected matrices of a batch of `count` as one batch, scaled; give numbers and results of those accepted.
 
@@ -248,10 +249,10 @@ class Batches:
         ready = np.flatnonzero(np.logical_and.reduce([np.isfinite(one).all(axis=(1, 2)) for one in given]))
         most = retry.most(self._batch, tuple(Form(one.shape) for one in given), self.device.limits)
 
-        def run(first: int, end: int) -> None:
+        def piece(first: int, end: int) -> None:
             found.append(self._piece_once_more(given, ready[first:end], most))
 
-        in_pieces(len(ready), most if most > 1 else 0, run)
+        in_pieces(len(ready), most if most > 1 else 0, piece)
         return found
 
     def _piece_once_more(self, given: tuple[Float32, ...], numbers: Places, most: int) -> tuple[Places, Results]:
@@ -287,7 +288,7 @@ class Batches:
         if isinstance(verdict, GllaError):
             raise verdict
 
-    def _refuse(self, places: Places, given: tuple[Float32, ...], batch: Index) -> None:
+    def _refuse(self, places: Places, given: tuple[Float32, ...], batch: Shape) -> None:
         """Raise if `settle` has an error for one of these matrices of a batch."""
         for index, own in zip(places.tolist(), zip(*given, strict=True), strict=True):
             assert self.record.settle is not None
@@ -427,6 +428,6 @@ def _joined(elements: Float32, operands: Sequence[Float32]) -> Float32:
     return elements
 
 
-def place(index: int, batch: Index) -> Index:
+def place(index: int, batch: Shape) -> Index:
     """Place of a matrix in a batch of these dimensions."""
     return tuple(int(i) for i in np.unravel_index(index, batch)) if batch else ()

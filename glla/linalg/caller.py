@@ -21,7 +21,7 @@ import numpy as np
 
 from glla.array.array import Array, upload
 from glla.array.convert import Float32, finite_result
-from glla.array.value import Resident
+from glla.array.value import Resident, Shape
 from glla.errors import ShapeError
 from glla.lazily import Later
 from glla.linalg import device_stacks
@@ -104,7 +104,7 @@ class Caller(Batches):
         """Whether matrices are batched, looped or streamed: the route that `glla.plan` shows."""
         return route(self.record, forms, self.device.limits, self.device.room, self.variant, **self.options)
 
-    def _shapes(self, a: Any, b: Any) -> tuple[Index, tuple[int, ...]]:
+    def _shapes(self, a: Any, b: Any) -> tuple[Shape, Shape]:
         """Leading dimensions, and the shape of the result, of shapes alone; a vector counts as a column."""
         if b is None:
             return a.shape[:-2], a.shape
@@ -125,7 +125,7 @@ class Caller(Batches):
 
     # -- operands on the host -----------------------------------------------------------------------------------------
 
-    def _solutions(self, a: Any, b: Any, batch: Index, shape: tuple[int, ...]) -> Results:
+    def _solutions(self, a: Any, b: Any, batch: Shape, shape: Shape) -> Results:
         """Solve for right-hand sides; those of one A for all go side by side."""
         right = np.broadcast_to(column(b), shape)
         if prod(a.shape[:-2]) == 1:
@@ -138,17 +138,17 @@ class Caller(Batches):
         found = self._host_batch((left, right.reshape(-1, *shape[-2:])), batch)
         return {**found, self.results[0]: np.ascontiguousarray(found[self.results[0]]).reshape(shape)}
 
-    def _host_batch(self, matrices: tuple[Float32, ...], batch: Index) -> Results:
+    def _host_batch(self, matrices: tuple[Float32, ...], batch: Shape) -> Results:
         """Run for all matrices of the host, by one plan or in a loop."""
         if self.record.taken.fits:
             must_fit_a_texture(self.function, matrices[0].shape[-2:], self.device.limits)
         forms = forms_of(matrices if batch else [one[0] for one in matrices])
-        way = self._route(forms)
-        found = self._host_pieces(matrices, batch, way.piece) if way.kind == "batched" else None
+        chosen = self._route(forms)
+        found = self._host_pieces(matrices, batch, chosen.piece) if chosen.kind == "batched" else None
         if found is not None:
             return found
-        whole = partial(self._in_blocks, plan=None if batch else way.plan)
-        run = whole if way.kind != "streamed" else partial(getattr(streaming, self.operation), self)
+        whole = partial(self._in_blocks, plan=None if batch else chosen.plan)
+        run = whole if chosen.kind != "streamed" else partial(getattr(streaming, self.operation), self)
         every = list(zip(np.ndindex(batch), *matrices, strict=True))
         each = [run(*every[index]) for index in one_by_one(self.device, len(every))]
         return {name: stacked(np.asarray(one[name]) for one in each) for name in each[0]}
@@ -166,7 +166,7 @@ class Caller(Batches):
 
     # -- operands on the device ---------------------------------------------------------------------------------------
 
-    def _solutions_on_device(self, a: Any, b: Any, batch: Index, shape: tuple[int, ...]) -> Array:
+    def _solutions_on_device(self, a: Any, b: Any, batch: Shape, shape: Shape) -> Array:
         """Solve where an operand is on the device: the solutions stay there."""
 
         def one(*operands: Any) -> Any:
@@ -184,10 +184,10 @@ class Caller(Batches):
             found = device_stacks.shaped(self._device_batch(tuple(pair), batch)[self.results[0]], shape)
         return found if b.ndim > 1 else found[..., 0]
 
-    def _device_batch(self, operands: tuple[Resident, ...], batch: Index) -> Results:
+    def _device_batch(self, operands: tuple[Resident, ...], batch: Shape) -> Results:
         """Run for all matrices on the device, by one plan or in a loop."""
-        way = self._route(tuple(one.form for one in operands))
-        found = self._device_pieces(operands, batch, way.piece) if way.kind == "batched" else None
+        chosen = self._route(tuple(one.form for one in operands))
+        found = self._device_pieces(operands, batch, chosen.piece) if chosen.kind == "batched" else None
         if found is not None:
             return found
         stacks, each = [device_stacks.flat(one) for one in operands], list[Results]()
@@ -198,18 +198,18 @@ class Caller(Batches):
 
     # -- one matrix ---------------------------------------------------------------------------------------------------
 
-    def _watched(self) -> dict[str, str]:
+    def _finite_operands(self) -> dict[str, str]:
         """Operands that must be finite, by their names in the plan, and their names in messages."""
         return dict(zip(self.record.operands, self.names, strict=False))
 
     def one(self, *operands: Any, index: Index = (), plan: Plan | None = None) -> Results:
         """Give all results for one matrix, not empty, by name: where they were found, but on the host if A was."""
         on_the_host = not on_a_device(*operands)
-        watched = self._watched() if self.check_finite else None
+        finite = self._finite_operands() if self.check_finite else None
         plan = plan or self.record.call_plan(
             forms_of(operands), self.device.limits, variant=self.variant, **self.options
         )
-        perform = on_device(self.device, plan, self.function, watched)
+        perform = on_device(self.device, plan, self.function, finite)
         with explained(self.function, operands[0]) if on_the_host and len(operands) == 1 else nullcontext():
             found = run_stages(self.record, forms_of(operands), perform, self._values(operands, index))
         if self.diagnostic and self.check_finite and not on_the_host:

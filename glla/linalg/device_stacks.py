@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from glla.array import arithmetic, blocks, layouts, shaping
 from glla.array.array import Array, upload
 from glla.array.convert import Float32, finite_result
-from glla.array.value import Resident, from_array
+from glla.array.value import Resident, Shape, from_array
 from glla.errors import NonFiniteError
 from glla.gl import Device
 from glla.linalg.operands import refuse_nonfinite_largest
+from glla.operations.acceptance import matrix_of_stack
 
 READ_AT_ONCE = 2**24
 """Most bytes of matrices that are gathered at a time to be read back."""
@@ -54,15 +55,17 @@ def gathered(there: Mapping[str, Resident], places: NDArray[np.intp]) -> dict[st
     return dict(zip(there, parts, strict=True))
 
 
-def refuse_nonfinite(function: str, name: str, largest: Float32, places: NDArray[np.intp] | None = None) -> None:
+def refuse_nonfinite(
+    function: str, name: str, largest: Float32, stack: Shape, places: NDArray[np.intp] | None = None
+) -> None:
     """Raise NonFiniteError for the first matrix of a stack whose largest magnitude is not finite; all, or some."""
     bad = np.flatnonzero(~np.isfinite(largest))
     bad = bad if places is None else places[bad]
     if bad.size:
+        which = matrix_of_stack(np.unravel_index(bad[0], stack))
         raise NonFiniteError(
-            f"{function}: {name} must not hold NaN or infinity, got an Array whose matrix {bad[0]} does; find out "
-            "which operation made them with its numpy(check_finite=True), or pass check_finite=False to let them "
-            "through"
+            f"{function}: {name} must not hold NaN or infinity, got an Array whose matrix{which} does; find out which "
+            "operation made them with its numpy(check_finite=True), or pass check_finite=False to let them through"
         )
 
 
@@ -71,7 +74,7 @@ def refuse_nonfinite_there(function: str, name: str, a: Float32 | Array, named: 
     if isinstance(a, Array):
         largest = a.vector_norm(np.inf, (-2, -1)).numpy(check_finite=False)
         if named and a.ndim > 2:
-            refuse_nonfinite(function, name, largest.reshape(-1))
+            refuse_nonfinite(function, name, largest.reshape(-1), a.shape[:-2])
         refuse_nonfinite_largest(function, name, largest)
 
 

@@ -4,7 +4,8 @@
               ^                                                                    |
               +--------------------- run the next plan <---------------------------+
 
-The next plan is one of `Plan.after`: what `glla.plan` shows as "if ...: then ..." is what runs here.
+The next plan is one of `Plan.after`, which `glla.plan` shows as "if ...: then ...". That of a batch's retry among them
+is run by `batches`, for the rejected matrices alone.
 """
 
 from __future__ import annotations

@@ -212,17 +212,17 @@ def _texture(recorder: Recorder, name: str, value: Any) -> Any:
 
 
 def _on_host(operation: Operation, forms: Forms, limits: Limits, room: int | None, **options: Any) -> Plan:
-    """Plan of the way of operands of the host, with all of its pieces."""
-    way = route(operation, forms, limits, room, **options)
-    if way.kind != "batched" or way.piece == forms[0].count:
-        return replace(way.plan, times=way.times)
-    draft = Draft(way.plan.operation)
-    for number, (first, end) in enumerate(pieces(forms[0].count, way.piece)):
+    """Plan of the route of operands of the host, with all of its pieces."""
+    chosen = route(operation, forms, limits, room, **options)
+    if chosen.kind != "batched" or chosen.piece == forms[0].count:
+        return replace(chosen.plan, times=chosen.times)
+    draft = Draft(chosen.plan.operation)
+    for number, (first, end) in enumerate(pieces(forms[0].count, chosen.piece)):
         part = host_batch_plan(operation, forms, limits, end - first, **options)
         with draft.scope("piece of the stack", number):
             raw = draft.operand(f"raw_{number}", part.slots["raw"])
             draft.call(f"piece {number}", part, raw=raw)
-    return draft.plan({}, after=way.plan.after)
+    return draft.plan({}, after=chosen.plan.after)
 
 
 def _with_a_variant(operation: Operation, forms: Forms, limits: Limits, options: dict[str, Any]) -> dict[str, Any]:

@@ -187,7 +187,7 @@ def _products(a: Float32, b: Float32, variant: str | None, device: Device, out: 
     m, k, n = out.shape[1], a.shape[2], out.shape[2]
     call = Caller("matmul", "matmul", device, False, ("A", "B"))
     forms = forms_of((a, b))
-    records = None if variant is not None else call.records((a, b), most_batched(forms, device.limits))
+    records = None if variant is not None else call.host_records((a, b), most_batched(forms, device.limits))
     if records is not None:
         out[...] = records[0]
         return

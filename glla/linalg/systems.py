@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glla.array.array import Array
 from glla.array.convert import Float32, as_float32, finite_result
-from glla.array.value import Resident, from_array
+from glla.array.value import Resident, Shape, from_array
 from glla.errors import NonFiniteError, OptionError, among
 from glla.gl import DeviceLike
 from glla.linalg import device_stacks
@@ -346,11 +346,11 @@ class Substitution(Caller):
         own = tuple(0 if size == 1 else i for size, i in zip(stack, index[len(index) - len(stack) :], strict=False))
         return self.exchanges[own] if index else self.exchanges.reshape(-1)
 
-    def _watched(self) -> dict[str, str]:
+    def _finite_operands(self) -> dict[str, str]:
         return {"LU": "lu", "B": "b"}
 
     def _once_more(
-        self, places: Places, given: tuple[Float32, ...], count: int, batch: Index
+        self, places: Places, given: tuple[Float32, ...], count: int, batch: Shape
     ) -> list[tuple[Places, Results]]:
         """Rejected matrices are solved as a batch of the host, which is scaled first."""
         self._refuse(places, given, batch)
@@ -358,13 +358,13 @@ class Substitution(Caller):
         x = replace(self, exchanges=own)._host_batch(given, (len(places),))["X"]
         return [(np.arange(len(places)), {"X": x})]
 
-    def _order(self, batch: Index, count: int) -> NDArray[np.intp]:
+    def _order(self, batch: Shape, count: int) -> NDArray[np.intp]:
         """Which row of B comes to which place, (matrices, n)."""
         n = self.exchanges.shape[-1]
         swaps = np.broadcast_to(self.exchanges, (*batch, n)) if batch else self.exchanges
         return permutation_of(swaps.reshape(count, n), n)
 
-    def _host_pieces(self, matrices: tuple[Float32, ...], batch: Index, most: int) -> Results | None:
+    def _host_pieces(self, matrices: tuple[Float32, ...], batch: Shape, most: int) -> Results | None:
         """Rows of B, or of the solutions with the transpose, are put in order on the host."""
         lu, b = matrices
         order = self._order(batch, len(lu))
@@ -374,7 +374,7 @@ class Substitution(Caller):
             found["X"] = np.take_along_axis(found["X"], np.argsort(order)[:, :, np.newaxis], axis=1)
         return found
 
-    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> Results | None:
+    def _device_pieces(self, matrices: tuple[Resident, ...], batch: Shape, most: int) -> Results | None:
         """The rows' numbers go to the device beside the operands."""
         order = self._order(batch, prod(batch))
         places = np.argsort(order) if self.options.get("transposed") else order

@@ -195,12 +195,12 @@ class Filter:
     # (operands, matrices and diagnostics of the records, **options) -> places of the matrices that are rejected. For a
     # batch on the device: with pairs of extremes in place of operands, then with the operands of those rejected
     rejected: Callable[..., NDArray[np.intp]] | None = None
-    # ("", "system", "definite", "factors", "determinant"): whether the device itself finds the matrices of which the
-    # host must see diagnostics, and by what: see `batches.linear_batches.flags`
-    judged: str = ""
+    # ("", "system", "definite", "factors", "determinant"): kind of diagnostics by which the device itself finds the
+    # matrices of which the host must see them, see `batches.linear_batches.flags`; "" if it finds none
+    kind: str = ""
     # read of a batch on the device beside diagnostics and the largest magnitudes of operands: their "least" magnitudes,
     # 1-"norms" of A and of the record's matrix, the largest entry of the "upper" half of packed factors
-    watched: tuple[str, ...] = ("least",)
+    extras: tuple[str, ...] = ("least",)
     # (numbers that the plan `Batch.device_plan` reads, by name, **options) -> which matrices are rejected
     lost: Callable[..., NDArray[np.bool_]] | None = None
     # (A, **options) -> it scaled by powers of two, and exponents, for the second run, see `batches.retry`

@@ -1,7 +1,7 @@
 """How a call is executed: batched, looped, or streamed through the device in tiles; for showing and for running.
 
 batched    one plan for all matrices of a batch of small ones, or for a small matrix of the host
-whole      one matrix at a time, if it fits
+looped     one matrix at a time, if it fits
 streamed   one matrix at a time in tiles, if the operation can do that and it does not fit
 """
 
@@ -24,12 +24,12 @@ SINGLE_ONLY = ("pivoting", "refine", "subset", "symmetric", "watched", "certifie
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """A way of execution, and its plan."""
+    """How a call is executed, and the plan."""
 
-    kind: Literal["batched", "whole", "streamed"]  # ("batched", "whole", "streamed"): which way
-    plan: Plan  # of a whole matrix, of its tiles, or of a piece of the stack
+    kind: Literal["batched", "looped", "streamed"]
+    plan: Plan  # of one matrix, of its tiles, or of a piece of the stack
     times: int = 1  # matrices that are looped
-    piece: int = 1  # matrices of the stack that go at once on the batched way
+    piece: int = 1  # matrices of the stack that go at once if batched
 
 
 def route(
@@ -40,7 +40,7 @@ def route(
     variant: str | None = None,
     **options: Any,
 ) -> Route:
-    """Choose the way of some operands.
+    """Choose the route of some operands.
 
     `operation`: which. `forms`: aligned, see `Taken.aligned`: all of them stacks of as many matrices, or none of
     them. `room`: bytes that are left on the device; None without a cap on them. `variant`: that was asked for; the
@@ -70,7 +70,7 @@ def route(
         streamed = operation.tiles(one, limits, room, variant=variant, **options)
         if streamed is not None:
             return Route("streamed", streamed, times)
-    return Route("whole", operation.call_plan(one, limits, variant=variant, **options), times)
+    return Route("looped", operation.call_plan(one, limits, variant=variant, **options), times)
 
 
 def device_batch_plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:

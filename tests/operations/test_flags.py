@@ -60,7 +60,7 @@ def test_what_the_host_rejects_the_device_flags(name, n, equilibrate, device, rn
     call = Caller(name, name, device, False, ("A", "b"), options=options)
     monkeypatch.setitem(OPERATIONS, name, replace(operation, batch=anew))
     judged = call.solved(stacks, COUNT, False)
-    every = replace(operation.batch, filter=replace(anew.filter, judged=""), layout=replace(anew.layout, kept=()))
+    every = replace(operation.batch, filter=replace(anew.filter, kind=""), layout=replace(anew.layout, kept=()))
     monkeypatch.setitem(OPERATIONS, name, replace(operation, batch=every))
     found = call.solved(stacks, COUNT, False)
     assert (found.places == np.arange(COUNT)).all()

@@ -126,7 +126,7 @@ def batch(
         most_batched,
         plan,
         Layout(lambda forms: forms[-1].matrix, 1, lambda forms: forms[0].matrix[1]),
-        Filter(rejects, watched=("least", *["norms"] * (made is not factor)), scaled=scaled),
+        Filter(rejects, extras=("least", *["norms"] * (made is not factor)), scaled=scaled),
     )
 
 

@@ -36,12 +36,11 @@ NARROWER = 0.98
 def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     """Plan of a stack of matrices on the device.
 
-    Operands by the names A, B. Results ``matrices``, linear, if the operation's records hold some; ``largest``,
-    linear, of each matrix, if the operation watches them; ``diagnostics``, or ``line_0`` and so on where lines are
-    kept, and ``least_A``, ``most_A`` and so on, read back, if it has diagnostics, the least where it asks for them;
-    ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
-    operation asks for them. Where the device judges, diagnostics, extremes and norms stay there, but for the norms of a
-    ``system`` and lines that are kept, and ``flags`` are read, see `flags`.
+    Operands ``A``, ``B``. Results that stay on the device, linear: ``matrices``, if the records hold some; ``largest``
+    of each record, if it is marked, or without a filter. Results that are read: ``diagnostics``, or ``line_0`` and so
+    on where lines are kept; ``most_A`` and so on; and of `Filter.extras` ``least_A`` and so on, ``most_upper``,
+    ``norms_A`` and ``norms_matrices``. Where the device judges, all but kept lines and the norms of a ``system`` stay
+    there, and ``flags`` are read, see `flags`.
 
     `batch`: of the operation. `forms`: of the stacks, of one shape but for rows and columns, with their views
     (`Form.view`); in C order without. `options`: of the operation.
@@ -56,44 +55,44 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     records = draft.call("stack", made, raw=raw)["records"]
     count, length, shape = forms[0].count, batch.layout.length(forms), batch.layout.matrix(forms)
     results: dict[str, str] = {}
-    judged = ""
+    kind = ""
     if shape != (0, 0):
-        matrices = taken(draft, "matrices out", records, (count, *shape), length, 0, size)
+        matrices = part_of_records(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
     if batch.filter is ACCEPTED or batch.filter.marked:
         first = View.of((count, *shape)).sliced((slice(None), slice(batch.filter.marked or None)))
         largest = draft.call("largest of the records", _most(first, size), A=matrices)
         results["largest"] = largest["most"]
-    layout, watched = batch.layout, batch.filter.watched
+    layout, extras = batch.layout, batch.filter.extras
     if layout.lines:
         order = layout.order(forms)
         lines = (count, layout.lines, order)
         start = shape[0] * shape[1]
-        judged = batch.filter.judged if 4 * count * (layout.lines * order + 2 * len(forms)) > READ_WHOLE else ""
-        kept = layout.kept if judged or not batch.filter.judged else ()
+        kind = batch.filter.kind if 4 * count * (layout.lines * order + 2 * len(forms)) > READ_WHOLE else ""
+        kept = layout.kept if kind or not batch.filter.kind else ()
         for line in kept:
             one, at = (count, 1, order), start + line * order
-            results[f"line_{line}"] = taken(draft, f"line {line} out", records, one, length, at, size)
-        if judged or not kept:
-            results["diagnostics"] = taken(draft, "diagnostics out", records, lines, length, start, size)
+            results[f"line_{line}"] = part_of_records(draft, f"line {line} out", records, one, length, at, size)
+        if kind or not kept:
+            results["diagnostics"] = part_of_records(draft, "diagnostics out", records, lines, length, start, size)
         for number, (name, view) in enumerate(zip(slots, views, strict=True)):
-            asked = extremes_of(view, number > 0, size) if "least" in watched else _most(view, size)
+            asked = extremes_of(view, number > 0, size) if "least" in extras else _most(view, size)
             extremes = draft.call(f"extremes of {name}", asked, A=slots[name])
             results |= {f"{end}_{name}": extremes[end] for end in asked.results}
-        if "upper" in watched:
+        if "upper" in extras:
             upper = draft.call("largest of U", _largest_of_upper(View.of((count, *shape)), order, size), A=matrices)
             results["most_upper"] = upper["most"]
-    if "norms" in watched:
+    if "norms" in extras:
         inverse = View.of((count, *shape))
         for name, slot, view in (("A", slots["A"], views[0]), ("matrices", matrices, inverse)):
             results[f"norms_{name}"] = draft.call(f"norms of {name}", _norms(view, size), A=slot)["norms"]
     read = [name for name in results if name not in ("matrices", "largest")]
-    if judged:
-        norms = "norms" in watched and judged != "system"  # of systems they are results
-        judge = flags(judged, norms, lines, "B" in slots, bool(options.get("equilibrate", True)), size)
+    if kind:
+        norms = "norms" in extras and kind != "system"  # of systems they are results
+        judge = flags(kind, norms, lines, "B" in slots, bool(options.get("equilibrate", True)), size)
         given = {sampler: results[name] for sampler, name in SAMPLERS.items() if sampler in judge.operands}
         made_there = draft.call("flags", judge, **given)
-        wanted = ("line", "norms") if judged == "system" else ("line",)
+        wanted = ("line", "norms") if kind == "system" else ("line",)
         results |= made_there
         read = [*made_there, *(name for name in read if name.startswith(wanted))]
     results |= {name: read_diagnostics(draft, results[name], name) for name in read}
@@ -109,7 +108,7 @@ SAMPLERS = {
 """Results of `plan` that ``stack/flag.frag`` reads, by its samplers."""
 
 
-def taken(
+def part_of_records(
     draft: Draft, name: str, records: str, shape: tuple[int, int, int], length: int, start: int, texture_size: int
 ) -> str:
     """Add the pass that takes a part out of all records, `start` elements from where each begins; give its slot."""
@@ -197,19 +196,19 @@ def extremes(least: Float32, most: Float32, count: int) -> Float32:
 
 @cached_plan
 def flags(
-    judged: str, norms: bool, lines: tuple[int, int, int], right_sides: bool, equilibrated: bool, texture_size: int
+    kind: str, norms: bool, lines: tuple[int, int, int], right_sides: bool, equilibrated: bool, texture_size: int
 ) -> Plan:
     """Plan that flags candidates for rejection in a batch: 1 for each of them, ``flags``. See ``stack/flag.frag``.
 
     Of determinants it gives ``turns``, too: the share of scaling and exchanges in each, in one number.
 
-    `judged` ("system", "definite", "factors", "determinant"): whether diagnostics are those of systems and their PLU
+    `kind` ("system", "definite", "factors", "determinant"): whether diagnostics are those of systems and their PLU
     factors, of Cholesky factors, made or given, or of determinants. `norms`: whether norms must be finite. `lines`:
     matrices, lines of diagnostics of each, and their length. `right_sides`, `equilibrated`: whether there is a B, and
     whether A was equilibrated.
     """
-    (count, number, order), turns = lines, judged == "determinant"
-    names = ["F", "M_A", *(["L_A"] if judged != "definite" else []), *(["L_B", "M_B"] if right_sides else [])]
+    (count, number, order), turns = lines, kind == "determinant"
+    names = ["F", "M_A", *(["L_A"] if kind != "definite" else []), *(["L_B", "M_B"] if right_sides else [])]
     names += ["N_A", "N_X"] if norms else []
     draft = Draft("flags")
     one = View.of((count,))
@@ -217,7 +216,7 @@ def flags(
         name: draft.operand(name, (View.of(lines) if name == "F" else one).storage(texture_size)) for name in names
     }
     defines = {
-        "SYSTEM": int(turns or judged == "system"),
+        "SYSTEM": int(turns or kind == "system"),
         "TURNS": int(turns),
         "LINES": number,
         "RANGE_A": int("L_A" in names),

@@ -106,7 +106,7 @@ def scaled_plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> P
     shapes = {"matrices": (count, *batch.layout.matrix(forms)), "diagnostics": (count, *lines)}
     results = draft.host(BACK, partial(_back, batch, forms), (read, made["f"], made["sizes"]), shapes)
     after = (Transition("a pivot is small, or an inverse large", PIVOT_CHECK, partial(pivot_check, forms[0], limits)),)
-    return draft.plan({**results, **made}, after=after if batch.filter.judged == "system" else ())
+    return draft.plan({**results, **made}, after=after if batch.filter.kind == "system" else ())
 
 
 @cached_plan
@@ -151,4 +151,4 @@ def _accepted(form: Form, texels: Float32) -> tuple[NDArray[np.bool_]]:
 def most(batch: Batch, forms: Forms, limits: Limits) -> int:
     """Largest number of rejected matrices in one plan."""
     at_once = batch.most(forms, limits)
-    return min(at_once, plu_batches.most_factors(forms[:1], limits)) if batch.filter.judged == "system" else at_once
+    return min(at_once, plu_batches.most_factors(forms[:1], limits)) if batch.filter.kind == "system" else at_once

@@ -173,15 +173,15 @@ def batch(made: Callable[..., Plan], again: Callable[..., Plan], error: Transiti
         after = Transition(FAR, FALLBACK, partial(again, tuple(Form(form.matrix) for form in forms), limits))
         return replace(_way(made, forms)(forms, limits), after=(after, error))
 
-    rejects, judged = (rejected_definite_factors, "factors") if made is substitute else (rejected_definite, "definite")
+    rejects, kind = (rejected_definite_factors, "factors") if made is substitute else (rejected_definite, "definite")
     scale = scaling.of_factor if made is substitute else scaling.of_definite
     scaled = scaling.for_factor if made is factor else scale
-    watched = ("least", *["norms"] * (made in (solve, substitute)))
+    extras = ("least", *["norms"] * (made in (solve, substitute)))
     return Batch(
         most_batched,
         plan,
         Layout(lambda forms: forms[-1].matrix, 2, lower_half=True),
-        Filter(rejects, judged, watched, scaled=scaled),
+        Filter(rejects, kind, extras, scaled=scaled),
     )
 
 

@@ -291,7 +291,7 @@ def _usual(forms: Forms, values: Values) -> Verdict:
     n = forms[0].shape[-1]
     if acceptance.in_bounds(values, n) and (len(forms) == 1 or _right_near_one(values)):
         u, largest = acceptance.of_diagonal(values["diagonal"], n)
-        return _watched(values, u, {}) if acceptance.needs_pivot_check(values, u, largest) else Done()
+        return _zero_or_check(values, u, {}) if acceptance.needs_pivot_check(values, u, largest) else Done()
     if not all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False)):
         return Done()  # let through on purpose
     return Continue(FALLBACK)
@@ -305,7 +305,7 @@ def _right_near_one(values: Values) -> bool:
     return acceptance.size_near_one(float(values["largest_B"].flat[0]))
 
 
-def _watched(values: Values, u: acceptance.Floats, known: Values) -> Verdict:
+def _zero_or_check(values: Values, u: acceptance.Floats, known: Values) -> Verdict:
     """Go on to the pivot check, unless a pivot is zero."""
     zero = acceptance.zero_pivot(u)
     return (
@@ -331,7 +331,7 @@ def _factored(values: Values, stage: str, u: acceptance.Floats, largest: accepta
         return Continue(PROBE, known)
     if grew and not last:
         return Continue(COMPLETE, known)
-    return _watched(values, u, known)
+    return _zero_or_check(values, u, known)
 
 
 def _probed(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:

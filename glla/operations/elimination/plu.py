@@ -600,7 +600,7 @@ LU_FACTOR = replace(
         plu_batches.most_factors,
         _batched,
         Layout(lambda forms: forms[0].matrix, 3, kept=(2,), results=_results),
-        Filter(_rejected, watched=("upper",)),
+        Filter(_rejected, extras=("upper",)),
     ),
     function=replace(PLU.function, host="glla.hybrid.host:lu_factor", parts=2),
     interface=None,

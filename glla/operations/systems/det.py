@@ -179,8 +179,8 @@ def most_batched(forms: Forms, limits: Limits) -> int:
 @cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of a batch of determinants, with transitions for single matrices."""
-    way = plu_batches.determinant_small if stack.is_small(forms) else plu_batches.determinant
-    return replace(way(forms, limits), after=_after(forms[0].single, limits))
+    make = plu_batches.determinant_small if stack.is_small(forms) else plu_batches.determinant
+    return replace(make(forms, limits), after=_after(forms[0].single, limits))
 
 
 def sign_and_log(
@@ -244,7 +244,7 @@ SLOGDET = Operation(
         most_batched,
         batched,
         Layout(lambda forms: (0, 0), 4, kept=(0,), results=results),
-        Filter(rejected_determinants, "determinant", scaled=scaling.of_system),
+        Filter(rejected_determinants, kind="determinant", scaled=scaling.of_system),
     ),
     function=Function(parts=2),
 )

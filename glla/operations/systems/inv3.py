@@ -129,11 +129,11 @@ def _records(draft: Draft, elements: str, count: int, variant: str, limits: Limi
 
 
 @cached_plan
-def formula(count: int, texture_size: int, way: str = "adjugate") -> Plan:
+def formula(count: int, texture_size: int, variant: str = "adjugate") -> Plan:
     """Plan of the adjugate formula: operand ``raw``, `count` matrices, result ``records``. Two passes, or one."""
-    draft = Draft(way)
+    draft = Draft(variant)
     draft.operand("raw", raw(9 * count, texture_size))
-    if way == "adjugate_fused":
+    if variant == "adjugate_fused":
         records = draft.slot("records", wrapped(RECORD * count, texture_size))
         draft.draw("inv3/fused", {"raw": "raw"}, records, _extent(draft, records, count))
     else:
@@ -150,8 +150,8 @@ SINGULAR = Transition(
 )
 
 
-def _of_stack(forms: Forms, limits: Limits = PLAIN, *, way: str) -> Plan:
-    return replace(formula(forms[0].count, limits.texture_size, way), after=(SINGULAR,))
+def _of_stack(forms: Forms, limits: Limits = PLAIN, *, variant: str) -> Plan:
+    return replace(formula(forms[0].count, limits.texture_size, variant), after=(SINGULAR,))
 
 
 def _most(forms: Forms, limits: Limits) -> int:
@@ -165,10 +165,10 @@ def _singular(
     return np.flatnonzero(indefinite(diagnostics[:, 0]))
 
 
-def _batch(way: str) -> Batch:
+def _batch(variant: str) -> Batch:
     """How matrices go through the formula: a record is the inverse, and a line of three diagnostics."""
-    layout = Layout(lambda forms: (3, 3), LINES[way] // 3)
-    return Batch(_most, partial(_of_stack, way=way), layout, Filter(_singular, watched=()))
+    layout = Layout(lambda forms: (3, 3), LINES[variant] // 3)
+    return Batch(_most, partial(_of_stack, variant=variant), layout, Filter(_singular, extras=()))
 
 
 def _extent(draft: Draft, slot: str, count: int) -> dict[str, Uniform]:

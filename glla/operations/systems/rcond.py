@@ -242,7 +242,7 @@ RCOND = Operation(
         most=most_batched,
         records_plan=batched,
         layout=Layout(lambda forms: forms[0].matrix, 3, results=results),
-        filter=replace(solve.SYSTEMS.filter, watched=("least", "norms")),
+        filter=replace(solve.SYSTEMS.filter, extras=("least", "norms")),
     ),
     taken=Taken(fits=True),
 )

@@ -109,8 +109,8 @@ def most_batched(forms: Forms, limits: Limits) -> int:
 @cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> Plan:
     """Plan of a batch of systems, or of inverses, with transitions for single matrices."""
-    way = plu_batches.solve_small if stack.is_small(forms) else plu_batches.solve
-    made = way(forms, limits, equilibrate=equilibrate)
+    make = plu_batches.solve_small if stack.is_small(forms) else plu_batches.solve
+    made = make(forms, limits, equilibrate=equilibrate)
     then = fallback.of_systems(tuple(form.single for form in forms), limits, equilibrate)[0]
     return replace(made, after=(replace(then, when=f"{fallback.GREW}; or {fallback.SMALL}"),))
 
@@ -146,7 +146,10 @@ def _growth(a: Float32, largest: Float32, equilibrate: bool) -> Any:
 def rejected_systems(
     operands: tuple[Float32, ...], x: Float32, diagnostics: Float32, equilibrate: bool = True
 ) -> NDArray[np.intp]:
-    """Places of the matrices of a batch whose solutions are rejected."""
+    """Places of the matrices of a batch whose solutions are rejected.
+
+    `operands` are stand-ins of 1 x 2 at first if they are on the device, see `linear_batches.extremes`.
+    """
     a, n = operands[0], diagnostics.shape[-1]
     u, largest, squares = acceptance.side_by_side(diagnostics).transpose(0, 2, 1)
     growth = _growth(a, largest, equilibrate)
@@ -168,8 +171,8 @@ def rejected_systems(
 SYSTEMS = Batch(
     most_batched,
     batched,
-    Layout(lambda forms: forms[-1].matrix, 3),
-    Filter(rejected_systems, "system", scaled=scaling.of_system),
+    Layout(matrix=lambda forms: forms[-1].matrix, lines=3),
+    Filter(rejected_systems, kind="system", scaled=scaling.of_system),
 )
 """Batches of systems."""
 

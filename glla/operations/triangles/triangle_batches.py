@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import partial
 
 from glla.operations.batches import linear_batches
-from glla.operations.batches.linear_batches import extremes_of, read_diagnostics, taken
+from glla.operations.batches.linear_batches import extremes_of, part_of_records, read_diagnostics
 from glla.operations.elimination import plu_batches
 from glla.operations.linear import create, elementwise, fold, move
 from glla.operations.linear.view import View
@@ -139,4 +139,4 @@ def _solved(draft: Draft, lu: tuple[View, str], b: tuple[View, str], transposed:
     raw = draft.call("records in", move.to_raw((lu[0], b[0]), size), A=lu[1], B=b[1])["raw"]
     inner = plu_batches.substitute((Form((count, n, n)), Form((count, n, columns))), limits, transposed=transposed)
     records = draft.call("substitute", inner, raw=raw)["records"]
-    return taken(draft, "matrices out", records, (count, n, columns), n * columns, 0, size)
+    return part_of_records(draft, "matrices out", records, (count, n, columns), n * columns, 0, size)
