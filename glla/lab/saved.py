@@ -1,16 +1,14 @@
-"""A comparison as files: JSON, which `load` reads back, and CSV, a row for each record."""
+"""A comparison as files: JSON, and CSV, a row for each record."""
 
 from __future__ import annotations
 
 import csv
-import json
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from glla.errors import OptionError
 from glla.lab import mistakes
-from glla.lab.comparison import Comparison, Source
+from glla.lab.comparison import Comparison
 from glla.lab.measurement import FIGURES, SAMPLES, Measurement
 from glla.lab.plain import save
 from glla.lab.roofline import Roof
@@ -38,24 +36,6 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
 def save_json(comparison: Comparison, path: Path) -> None:
     """Write a comparison as JSON."""
     save(as_dict(comparison), path)
-
-
-def load(path: Path) -> Comparison:
-    """Read a comparison that `save_json` wrote. Raises OptionError: it is no such file."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data.pop("format") != FORMAT:
-            raise ValueError("another format")
-        data.pop("summaries")
-        data["records"] = [measurement(record) for record in data["records"]]
-        data["sources"] = [
-            Source(one["variant"], one["shader"], tuple((file, first, text) for file, first, text in one["parts"]))
-            for one in data["sources"]
-        ]
-        data["mistakes"] = [mistakes.Mistake(**one) for one in data.get("mistakes", [])]
-        return Comparison(**data)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise OptionError(f"load: a JSON file of `glla compare` is wanted, got {path} ({error})") from None
 
 
 def save_csv(comparison: Comparison, path: Path) -> None:

@@ -1,14 +1,16 @@
 """What the tests of comparisons share: one that was measured, and broken contenders."""
 
 import gc
+import json
 from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from glla.errors import LimitError, PlanError
-from glla.lab import ceilings, comparison, machine, operations, peers
+from glla.lab import ceilings, comparison, machine, mistakes, operations, peers, saved
 from glla.lab.bench import EFFORTS
+from glla.lab.comparison import Comparison, Source
 from glla.lab.operations import Contender
 from glla.operations.product import matmul
 from glla.passes import Pass, Plan
@@ -32,6 +34,21 @@ def hurried(patch, roofs):
     patch.setattr(peers, "Effort", effort)
     for key, one in EFFORTS.items():
         patch.setitem(EFFORTS, key, replace(one, peer=effort()))
+
+
+@pytest.fixture
+def load():
+    """Reads a comparison that `saved.save_json` wrote."""
+
+    def load(path):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        assert data.pop("format") == saved.FORMAT and data.pop("summaries")
+        data["records"] = [saved.measurement(record) for record in data["records"]]
+        data["sources"] = [Source(**one | {"parts": tuple(map(tuple, one["parts"]))}) for one in data["sources"]]
+        data["mistakes"] = [mistakes.Mistake(**one) for one in data["mistakes"]]
+        return Comparison(**data)
+
+    return load
 
 
 @pytest.fixture

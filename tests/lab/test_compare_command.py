@@ -9,7 +9,7 @@ import pytest
 
 import glla
 from glla.cli import comparing, main
-from glla.lab import operations, saved, show
+from glla.lab import operations, show
 from glla.lab.comparison import Comparison, Experiment, Summary
 from glla.lab.fits import Fit
 from glla.lab.measurement import Measurement
@@ -24,7 +24,7 @@ def run(*arguments):
     return main(["compare", *map(str, arguments)])
 
 
-def test_the_whole_command(tmp_path, capsys):
+def test_the_whole_command(tmp_path, capsys, load):
     """With the ceilings measured, too: nothing is left out but size and time."""
     files = {name: tmp_path / f"c.{name}" for name in ("json", "csv", "html", "png")}
     options = [part for file in files.values() for part in ("--out", file)]
@@ -37,7 +37,7 @@ def test_the_whole_command(tmp_path, capsys):
     assert sum(line.startswith("register_blocked ") for line in output.splitlines()) == 4
     assert "speed-up" in output
     assert f"written: {files['json']}, {files['csv']}, {files['html']}, {files['png']}" in output
-    result = saved.load(files["json"])
+    result = load(files["json"])
     assert result.complete
     assert [(r.size, r.variant) for r in result][:2] == [(8, "inner_product"), (8, "register_blocked")]
     assert result.environment["command"].startswith("glla compare matmul --size 8:32:log4 --repeats 2 --variants")

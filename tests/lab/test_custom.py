@@ -297,7 +297,7 @@ def test_help(capsys):
 # ---- what is wrong, as a picture -------------------------------------------------------------
 
 
-def test_a_wrong_shader_is_drawn(quick, write, capsys, tmp_path):
+def test_a_wrong_shader_is_drawn(quick, write, capsys, tmp_path, load):
     pytest.importorskip("jinja2")
     write(WRONG)
     asked = ("matmul", "--shader", "mine.frag", "--size", "9,17", *ONCE)
@@ -308,7 +308,7 @@ def test_a_wrong_shader_is_drawn(quick, write, capsys, tmp_path):
     html = (tmp_path / "c.html").read_text(encoding="utf-8")
     (embedded,) = re.findall(r'<img src="data:image/png;base64,([^"]+)" alt="mine, n = 9: 1 of 81', html)
     assert base64.b64decode(embedded).startswith(b"\x89PNG")
-    loaded = glla.lab.saved.load(tmp_path / "c.json")
+    loaded = load(tmp_path / "c.json")
     assert [(one.variant, one.size, one.ratios) for one in loaded.mistakes] == [("mine", 9, None)]
     assert "Where results are wrong" in glla.lab.report.render(loaded)
 

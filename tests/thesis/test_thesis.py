@@ -13,7 +13,7 @@ from glla import cli
 from glla.array.array import asarray
 from glla.cli import main
 from glla.errors import OptionError
-from glla.lab import fits, saved
+from glla.lab import fits
 from glla.lab.plain import save
 from glla.lab.study import Run
 from glla.thesis import claims, command, evaluation, loops, measure, published
@@ -84,8 +84,6 @@ def test_files_that_are_no_evaluation(tmp_path, capsys, text):
     error = capsys.readouterr().err
     assert error.startswith("glla: thesis: --from must be a file that glla study thesis --out wrote, got ")
     assert not (tmp_path / "a.html").exists()
-    with pytest.raises(OptionError, match=r"^load: a JSON file of `glla compare` is wanted, got "):
-        saved.load(tmp_path / "a.json")
 
 
 def test_repeats_are_reported_once(device):
