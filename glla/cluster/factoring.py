@@ -74,10 +74,9 @@ class Factoring(Actor):
         self._part = values[:, :first].copy()
         self._engine = engine.trailing(values[:, first:])
         self._winners: NDArray[np.int64] = np.empty(0, I64)
-        self._lower = self._upper = self._diagonal = self._taken = self._own_rows = values[:0, :0]
+        self._lower = self._upper = self._diagonal = self._taken = self._factors = values[:0, :0]
         self._offer: tuple[NDArray[np.int64], Float32] = self._winners, values[:0, :0]
         self._column: list[tuple[NDArray[np.int64], Float32]] = []
-        self._factors: tuple[NDArray[np.int64], Float32] = self._winners, values[:0, :0]
 
     def take(self, name: str, result: Any) -> None:
         """Keep a result of the engine: the next panel, or rows."""
@@ -140,9 +139,8 @@ class Factoring(Actor):
         if variant == "partial":
             rows, values = _in_order([(rows, values), *self._column])
             self._column = []
-        factors, order = lapack.pivoted(values)
-        self._factors = rows[order], factors
-        self._winners, block = rows[order[:b]], factors[:b]
+        self._factors, order = lapack.pivoted(values)
+        self._winners, block = rows[order[:b]], self._factors[:b]
         if variant == "local" and (np.diagonal(block) == 0).any():
             start, stop = self.layout.span(panel)
             raise SingularMatrixError(
@@ -166,7 +164,7 @@ class Factoring(Actor):
         """Rows of L that a rank owns, after the exchange, if one rank has pivoted partially."""
         start, stop = self.layout.span(panel)
         rows = self.layout.rows(p)
-        return self._factors[1][rows[rows >= stop] - start]
+        return self._factors[rows[rows >= stop] - start]
 
     def multipliers(self, panel: int) -> None:
         """Compute L = A U^-1 for the own rows, after the exchange."""
@@ -222,10 +220,10 @@ class Factoring(Actor):
         """Pack the own pivot rows at their positions among all b of them: zeros elsewhere."""
         b, left = self.layout.width(panel), self.at.block_columns(panel).start
         mine, places = self.layout.held(self._winners, self.at.p)
-        self._own_rows = np.zeros((b, left + self._taken.shape[1]), dtype=F)
-        self._own_rows[mine, :left] = self.packed[places, :left]
-        self._own_rows[mine, left:] = self._taken[: len(mine)]
-        self.slots["rows", panel] = pack(self._own_rows)
+        own = np.zeros((b, left + self._taken.shape[1]), dtype=F)
+        own[mine, :left] = self.packed[places, :left]
+        own[mine, left:] = self._taken[: len(mine)]
+        self.slots["rows", panel] = pack(own)
 
     def merge(self, panel: int) -> None:
         """Merge the rows of another rank: every row has one owner, so a bitwise or is exact."""
@@ -236,7 +234,7 @@ class Factoring(Actor):
         """Compute U from all pivot rows."""
         b, left = self.layout.width(panel), self.at.block_columns(panel).start
         first = self.at.block_rows(panel).start
-        whole = self.slots["rows", panel].view(F).reshape(self._own_rows.shape)
+        whole = self.slots["rows", panel].view(F).reshape(b, -1)
         upper = lapack.solve_lower(self._diagonal, whole[:, left:])
         self.largest = float(np.maximum(self.largest, lapack.extreme(upper)))
         if not np.isfinite(self.largest):

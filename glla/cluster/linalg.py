@@ -72,7 +72,16 @@ def matmul(a: DistributedMatrix, b: DistributedMatrix) -> DistributedMatrix:
     array([[1., 2.],
            [2., 5.]], dtype=float32)
     """
-    _together("matmul", a, b)
+    for one in (a, b):
+        if not isinstance(one, DistributedMatrix):
+            raise DTypeError(
+                f"matmul: operands must be DistributedMatrix, got {type(one).__name__}; see its from_function and "
+                "scatter"
+            )
+    if a.grid is not b.grid:
+        raise DeviceMismatchError(f"matmul: operands must be of one grid, got {a.grid} and {b.grid}")
+    if a.layout.nb != b.layout.nb:
+        raise ShapeError(f"matmul: operands must have one block size, got {a.layout.nb} and {b.layout.nb}")
     if a.shape[1] != b.shape[0]:
         raise ShapeError(f"matmul: inner dimensions must agree, got A {a.shape} and B {b.shape}")
     grid = a.grid
@@ -470,19 +479,6 @@ def _check_alike(function: str, grid: Grid, name: str, values: NDArray[Any]) -> 
     """Raise unless an operand is the same on all ranks."""
     if not grid.alike(repr(values.shape).encode() + (values.astype(np.float64) + 0.0).tobytes()):  # -0 + 0 is 0
         raise ShapeError(f"{function}: {name} must be the same on all ranks")
-
-
-def _together(function: str, a: DistributedMatrix, b: DistributedMatrix) -> None:
-    for one in (a, b):
-        if not isinstance(one, DistributedMatrix):
-            raise DTypeError(
-                f"{function}: operands must be DistributedMatrix, got {type(one).__name__}; see its from_function and "
-                "scatter"
-            )
-    if a.grid is not b.grid:
-        raise DeviceMismatchError(f"{function}: operands must be of one grid, got {a.grid} and {b.grid}")
-    if a.layout.nb != b.layout.nb:
-        raise ShapeError(f"{function}: operands must have one block size, got {a.layout.nb} and {b.layout.nb}")
 
 
 def _square(function: str, a: DistributedMatrix) -> int:

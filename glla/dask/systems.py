@@ -123,12 +123,9 @@ def _residual(found: Factors, what: str, right: Key, x: Key) -> Key:
 def _norm(found: Factors) -> Key:
     """Largest row sum of magnitudes."""
     rows, columns = (range(len(part)) for part in found.chunks)
-
-    def total(i: int) -> Key:
-        parts = [found.put("sum", (i, j), _row_sums, (found.array.name, i, j)) for j in columns]
-        return found.put("sums", (i,), np.sum, parts, 0)
-
-    return found.put("norm", (), _largest, [total(i) for i in rows])
+    parts = [[found.put("sum", (i, j), _row_sums, (found.array.name, i, j)) for j in columns] for i in rows]
+    sums = [found.put("sums", (i,), np.sum, parts[i], 0) for i in rows]
+    return found.put("norm", (), _largest, sums)
 
 
 # -- tasks ------------------------------------------------------------------------------------------------------------

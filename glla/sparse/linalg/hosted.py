@@ -36,11 +36,11 @@ def is_hosted(asked: Task) -> bool:
 def solve(asked: Task, **options: Any) -> tuple[Any, int]:
     """Solve by SciPy's function of the same name; b and x of the device are copied to the host."""
     if not isinstance(asked.b, Array):
-        return outer.solve(asked, Hosted(options))
+        return outer.solve(asked, Hosted(options).ended)
     b, device, callback = asked.b.numpy(), asked.a.device, asked.callback
     called = None if callback is None else lambda x: callback(upload(x, device))
     right = vectors.elements(asked.function, "b", b, len(b))
-    x, info = outer.solve(replace(asked, b=right, callback=called), Hosted(options))
+    x, info = outer.solve(replace(asked, b=right, callback=called), Hosted(options).ended)
     return upload(x, device), info
 
 

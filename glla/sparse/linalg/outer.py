@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -52,13 +52,6 @@ class Method:
     def ended(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
         """Iterate on the device, from a state whose residual is not small enough."""
         return _inner(asked, self, state, max(goal, INNER * state.residual) if asked.refine else goal, before)
-
-
-class Inner(Protocol):
-    """A round of the outer loop."""
-
-    def ended(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
-        """Find d with norm(r - A d) <= goal, r the residual of `state`, after `before` iterations."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +127,20 @@ def shifted(asked: Task, shift: float, maxiter: int) -> Task:
     return replace(asked, a=replace(asked.a, shift=shift), maxiter=maxiter)
 
 
+@dataclass(frozen=True)
+class Ended:
+    """Result of an inner iteration: x 2^exponent, and its stopping reason."""
+
+    x: Any
+    exponent: int
+    iterations: int
+    stop: float
+
+
+Inner = Callable[[Task, Any, float, int], Ended]
+"""A round of the outer loop: finds d with norm(r - A d) <= goal, r the residual of the state, after some iterations."""
+
+
 def solve(asked: Task, method: Inner, steadier: Inner | None = None) -> tuple[Any, int]:
     """Solve; return x, and 0, or the number of iterations without convergence, or -1 for a breakdown.
 
@@ -159,7 +166,7 @@ def solve(asked: Task, method: Inner, steadier: Inner | None = None) -> tuple[An
             return state.result, 0
         if iterations >= asked.maxiter:
             break
-        ended = method.ended(asked, state, wanted if number == 0 else LOWER * wanted, iterations)
+        ended = method(asked, state, wanted if number == 0 else LOWER * wanted, iterations)
         iterations += ended.iterations
         moved = state.added(ended.x, ended.exponent)
         broken = ended.stop == BREAKDOWN
@@ -178,16 +185,6 @@ def solve(asked: Task, method: Inner, steadier: Inner | None = None) -> tuple[An
                 return state.result, -1
             break
     return state.result, 0 if state.residual <= wanted else max(iterations, 1)
-
-
-@dataclass(frozen=True)
-class Ended:
-    """Result of an inner iteration: x 2^exponent, and its stopping reason."""
-
-    x: Any
-    exponent: int
-    iterations: int
-    stop: float
 
 
 def _inner(asked: Task, method: Method, state: Any, goal: float, before: int) -> Ended:

@@ -93,7 +93,9 @@ def cg(
 
 def _solved(asked: Task, method: Method, steadier: Method | None = None, **options: int) -> tuple[Any, int]:
     """Solve on the device, or by SciPy's iteration, with its options, where A or M is an operator of the host."""
-    return hosted.solve(asked, **options) if hosted.is_hosted(asked) else solve(asked, method, steadier)
+    if hosted.is_hosted(asked):
+        return hosted.solve(asked, **options)
+    return solve(asked, method.ended, None if steadier is None else steadier.ended)
 
 
 def _method(variant: str, preconditioned: bool) -> Method:
