@@ -14,8 +14,8 @@ from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
 
 BY_COLUMNS_TO, BY_COLUMNS_TO_IN_SOFTWARE = 256, 128
-"""Orders up to which A is changed in each step; beyond them panels are faster. On an H100 the form of order 512 took 28
-ms by columns and 14 by panels, that of order 256 about 6 ms both ways."""
+"""Orders up to which A is changed in each step; beyond them panels are faster. On an H100 the form of order 512 took 20
+ms by columns and 13 by panels, that of order 256 about 6 ms both ways."""
 
 
 def add(draft: Draft, a: str, n: int, limits: Limits) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from glla.passes.layout import texels
 
 PANEL, PANEL_IN_SOFTWARE = 32, 16
 """Columns of a panel, even, on a GPU and on a software rasteriser. On an H100 32 and 64 take equally long from order
-1024 on, 64 a third longer at 512."""
+1024 on, and 64 takes longer at 512."""
 
 SLICE, SLICES, GROUP = 32, 16, 4
 """Texels of a slice of a sum at least, the most slices, and texels of S x that one fragment multiplies with x: half or
