@@ -24,7 +24,6 @@ from glla.gl.recorder import TracedPass
 from glla.linalg import batches
 from glla.operations import OPERATIONS
 from glla.operations.batches import retry
-from glla.operations.batches.retry import PIVOT_CHECK, RETRY
 from glla.operations.host.refinement import Refinement
 from glla.operations.record import BATCHED, Continue
 from glla.passes import Call, Dispatch, Host, Pass, Plan, Transfer, Tuned, forms_of, stages
@@ -460,10 +459,8 @@ def settling(name: str) -> Iterator[set[Step]]:
     def noting(step: Step, make: Callable[..., Plan]) -> Callable[..., Plan]:
         return lambda *args, **options: (taken.add(step), make(*args, **options))[1]
 
-    makers = {
-        "scaled_plan": noting(("", RETRY), retry.scaled_plan),
-        "pivot_check": noting((RETRY, PIVOT_CHECK), retry.pivot_check),
-    }
+    steps = {"scaled_plan": ("", retry.RETRY), "pivot_check": (retry.RETRY, retry.PIVOT_CHECK)}
+    makers = {name: noting(step, getattr(retry, name)) for name, step in steps.items()}
     object.__setattr__(record, "settle", noted if settle is not None else None)
     batches.retry = SimpleNamespace(**{**vars(retry), **makers})
     try:

@@ -27,7 +27,7 @@ from glla.gl.observers import host_step
 from glla.gl.staging import staging
 from glla.linalg import device_stacks
 from glla.linalg.execution import merged, on_device, run, run_stages, stored
-from glla.linalg.recording import Recorder
+from glla.linalg.recording import PlanRecorder
 from glla.operations import OPERATIONS, Operation, acceptance
 from glla.operations.acceptance import matrix_of_stack
 from glla.operations.batches import linear_batches, retry
@@ -43,6 +43,9 @@ Places = NDArray[np.intp]
 
 Results = dict[str, Any]
 """Results by name: of one matrix; or of a batch, its matrices along the first dimension."""
+
+Rejected = tuple[Places, tuple[Float32, ...]]
+"""Numbers of rejected matrices, and their operands."""
 
 Part = TypeVar("Part")
 
@@ -70,7 +73,7 @@ class Batches:
     def record(self) -> Operation:
         """The operation itself."""
         found = OPERATIONS[self.operation]
-        return replace(found, settle=None) if isinstance(self.device, Recorder) else found
+        return replace(found, settle=None) if isinstance(self.device, PlanRecorder) else found
 
     @property
     def _batch(self) -> Batch:
@@ -130,7 +133,7 @@ class Batches:
         if solved is None:
             return None
         found = self._results(operands[0].shape, operands=None, matrices=solved.matrices, **solved.read)
-        if not isinstance(self.device, Recorder):
+        if not isinstance(self.device, PlanRecorder):
             rejected = self._rejected(operands[: len(self.names)], solved)
             self._repair(found, rejected, solved.count, batch, solved.plan)
         return found
@@ -185,7 +188,7 @@ class Batches:
                 there[name] = seen(one, width)
         return Solved(batch, plan, count, order, matrices, places, numbers | device_stacks.gathered(there, places))
 
-    def _rejected(self, operands: tuple[Resident, ...], found: Solved) -> Iterator[tuple[Places, tuple[Float32, ...]]]:
+    def _rejected(self, operands: tuple[Resident, ...], found: Solved) -> Iterator[Rejected]:
         """Places and operands of rejected matrices: those rejected by extremes are read and judged by all entries."""
         judge, options = found.batch.filter, self._batch_options
         for places, given in device_stacks.read_matrices(operands, found.rejected(**options)):
@@ -200,12 +203,7 @@ class Batches:
     # -- rejected matrices of a batch ---------------------------------------------------------------------------------
 
     def _repair(
-        self,
-        found: Results,
-        rejected: Iterable[tuple[Places, tuple[Float32, ...]]],
-        count: int,
-        batch: Shape,
-        plan: Plan | None,
+        self, found: Results, rejected: Iterable[Rejected], count: int, batch: Shape, plan: Plan | None
     ) -> None:
         """Replace the results of rejected matrices of a batch of `count`.
 

@@ -26,7 +26,7 @@ from glla.gl import Device
 from glla.gl.composed import Part, read, written
 from glla.gl.observers import watching
 from glla.linalg.operands import refuse_nonfinite_largest
-from glla.linalg.recording import Recorder
+from glla.linalg.recording import PlanRecorder
 from glla.operations import Operation
 from glla.operations.record import BATCHED, Done
 from glla.passes import Call, Forms, Loop, Plan, Transfer, shared
@@ -127,7 +127,7 @@ _MERGED: weakref.WeakKeyDictionary[Plan, Plan | None] = weakref.WeakKeyDictionar
 
 def merged(device: Device, plan: Plan) -> Plan:
     """Return a plan that runs the same passes; itself if it is large, shown or watched, or memory is capped."""
-    if watching.observer is not None or isinstance(device, Recorder) or device.room is not None:
+    if watching.observer is not None or isinstance(device, PlanRecorder) or device.room is not None:
         return plan
     if plan not in _MERGED:
         _MERGED[plan] = _merge(plan) if plan.composed and _is_small(plan) else None  # itself would live for ever

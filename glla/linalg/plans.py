@@ -17,7 +17,7 @@ from glla.linalg.caller import Caller
 from glla.linalg.execution import stored
 from glla.linalg.operands import column, operand, turned
 from glla.linalg.products import beside_an_array
-from glla.linalg.recording import Recorder, Shown
+from glla.linalg.recording import PlanRecorder, Shown
 from glla.linalg.systems import Substitution
 from glla.operations import OPERATIONS, Operation
 from glla.operations.linear.view import View
@@ -170,7 +170,7 @@ def _on_device(
     **options: Any,
 ) -> Plan:
     """Carry out the call on a device that runs nothing; give its plan."""
-    name, recorder = operation.name, Recorder(operation.name, limits, room)
+    name, recorder = operation.name, PlanRecorder(operation.name, limits, room)
     with suppress(Shown), np.errstate(all="ignore"):
         if operation.batch is None and operation.settle is None and not operation.function.public:
             plan_ = operation.call_plan(forms, limits, variant=variant, **options)
@@ -202,7 +202,7 @@ def _on_device(
     return replace(recorder.plan(), times=recorder.times)
 
 
-def _texture(recorder: Recorder, name: str, value: Any) -> Any:
+def _texture(recorder: PlanRecorder, name: str, value: Any) -> Any:
     """Texture of an operand as stored, of a vector in order; for anything else that a plan takes a new operand."""
     form = None if value is None else form_of(value)
     if form is None or not form.resident or (form.view is not None and not isinstance(form.view, View)):

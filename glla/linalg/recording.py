@@ -23,7 +23,7 @@ class Shown(Exception):
     """Raised where the rest of a call depends on values, or is the same for each matrix."""
 
 
-class Recorder(Device):
+class PlanRecorder(Device):
     """A device that makes one plan of all that runs on it. Whatever is read back from it holds zeros.
 
     `operation`: name of the plan. `limits`, `room`: of the device that it stands for.
@@ -139,7 +139,7 @@ class Recorder(Device):
 
 def one_by_one(device: Device, count: int) -> Iterator[int]:
     """Numbers of matrices that run one after the other; a recorder sees the first one, and how many there are."""
-    if isinstance(device, Recorder):
+    if isinstance(device, PlanRecorder):
         device.times = count
         yield 0
         raise Shown

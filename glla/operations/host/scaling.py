@@ -23,7 +23,7 @@ Floats = NDArray[np.floating]
 Float64 = NDArray[np.float64]
 Integers = NDArray[np.int32]
 Scaled = tuple[Float64, Integers, Integers]
-System = tuple[Float32, Float32, Integers, Integers]
+ScaledSystem = tuple[Float32, Float32, Integers, Integers]
 
 
 def exponents(sizes: Any) -> Integers:
@@ -165,7 +165,7 @@ equilibrated = partial(definite, of_definite)
 
 
 @np.errstate(all="ignore")
-def definite_system(scale: Callable[..., Scaled], a: Float32, b: Float32) -> System:
+def definite_system(scale: Callable[..., Scaled], a: Float32, b: Float32) -> ScaledSystem:
     """As `definite`, with right-hand sides."""
     scaled, e = definite(scale, a)
     rhs, sizes = right_sides(b, e)
@@ -173,7 +173,7 @@ def definite_system(scale: Callable[..., Scaled], a: Float32, b: Float32) -> Sys
 
 
 @np.errstate(all="ignore")
-def factor_system(largest: Float32, scale: Callable[[Integers], Floats], c: Float32, b: Float32) -> System:
+def factor_system(largest: Float32, scale: Callable[[Integers], Floats], c: Float32, b: Float32) -> ScaledSystem:
     """Scale a factor by its `largest` entry of each row, where not all sizes are near 1; `scale` multiplies rows."""
     if acceptance.near_one(largest) and acceptance.largest_near_one(b):
         return c, b, np.zeros(largest.shape, dtype=np.int32), np.zeros(b.shape[1], dtype=np.int32)

@@ -30,7 +30,7 @@ class Subset:
         return {"first": self.first, "count": self.count}
 
 
-class Scaled(NamedTuple):
+class ScaledMatrix(NamedTuple):
     """Slots of a symmetric matrix: its entries at most 2, and its largest one before."""
 
     matrix: str
@@ -44,11 +44,11 @@ def must_fit(function: str, n: int, limits: Limits) -> None:
         raise LimitError(f"{function}: A must be of order {most} at most on this device, got {n}", n, most)
 
 
-def add_scaled(draft: Draft, a: str, n: int, lower: bool) -> Scaled:
+def add_scaled(draft: Draft, a: str, n: int, lower: bool) -> ScaledMatrix:
     """Add the passes to the scaled symmetric matrix of a triangle."""
     whole = draft.call("mirrored", mirrored(n, lower), A=a)["M"]
     largest = draft.call("largest", max_magnitude((n, n)), A=whole)["max"]
-    return Scaled(draft.call("scaled", scaled((n, n)), A=whole, largest=largest)["scaled"], largest)
+    return ScaledMatrix(draft.call("scaled", scaled((n, n)), A=whole, largest=largest)["scaled"], largest)
 
 
 def add_values(draft: Draft, values: str, largest: str, n: int, subset: Subset, limits: Limits) -> str:
