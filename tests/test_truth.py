@@ -72,8 +72,16 @@ def signatures(plan: Plan) -> list[Signature]:
 
 
 def recorded(passes: Sequence[TracedPass]) -> list[Signature]:
-    """The same of what ran."""
-    return [found for found in (signature(one.plan, one.step) for one in passes) if found is not None]
+    """The same of what ran; of a loop its first turn, without the latch behind it."""
+    found, loop, turn = list[Signature](), None, 0
+    for one in passes:
+        loops = any(getattr(step, "shader", "") == "iterate/latch" for step in one.plan.steps)
+        if loops and one.plan is loop and one.run != turn:
+            continue
+        loop, turn = one.plan if loops else None, one.run
+        own = signature(one.plan, one.step)
+        found += [own] if own is not None and own[0] != "iterate/latch" else []
+    return found
 
 
 # -- operands ---------------------------------------------------------------------------------------------------------
