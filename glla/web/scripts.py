@@ -19,14 +19,16 @@ _HOSTS = re.compile(r'\bHOSTS\["([^"]+)"\] =')
 _NEEDS = re.compile(r"Needs (\w+/\w+\.js)")
 _INDENT = re.compile(r"^ +", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*//.*\n|  // .*$|^\n", re.MULTILINE)
+_SPACED = re.compile(r"^[^\"'`/\n]+$", re.MULTILINE)
+_SPACES = re.compile(r" ?(=>|===|!==|[<>=*]=?|[,;:?{}()]) ?")
 
 
 def joined(operation: str, *others: str) -> str:
-    """Join the scripts of a page, with others that it needs, without comments and indentation."""
+    """Join the scripts of a page, with others that it needs, without comments, indentation and spaces at signs."""
     files = [FOLDER / f"{name}.js" for name in (*FIRST, *others)]
     files += [*of(operation), *(FOLDER / f"{name}.js" for name in LAST)]
     text = '"use strict";\n' + "".join(read(path).removeprefix('"use strict";\n') for path in files)
-    return unindented(_COMMENT.sub("", text))
+    return _SPACED.sub(lambda line: _SPACES.sub(r"\1", line[0]), unindented(_COMMENT.sub("", text)))
 
 
 def unindented(text: str) -> str:

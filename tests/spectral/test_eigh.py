@@ -9,7 +9,7 @@ import glla
 from glla import array_api
 from glla.errors import ConvergenceError, LimitError, NonFiniteError, OptionError, ShapeError
 from glla.operations.orthogonal import qr_pairs
-from glla.operations.spectral import back, certificate, tridiagonal_panels
+from glla.operations.spectral import back, certificate, panels
 from glla.operations.spectral import eigh as kernel
 from glla.operations.spectral.eigh import VARIANTS
 from glla.operations.spectral.symmetric import Subset
@@ -208,7 +208,7 @@ def form_error(a, width, device):
     """Of A = Q T Q^T, T and the reflectors of Q from the tridiagonal form by panels, in units of n u norm(A)."""
     n, a = len(a), np.tril(np.float32(a)).astype(float)
     a += np.tril(a, -1).T
-    h = device.run(tridiagonal_panels.plan(n, device.limits, width), A=device.matrix(a).value.texture)["H"]
+    h = device.run(panels.plan(n, device.limits, 1, width), A=device.matrix(a).value.texture)["H"]
     blocks = device.read(h).astype(float).reshape(-1, (n + 1) // 2, 2, 2)
     h.release()
     lower = np.tril(np.moveaxis(blocks, 1, 2).reshape(2 * len(blocks), -1)[:n, :n])

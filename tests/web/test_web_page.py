@@ -114,16 +114,22 @@ def test_pages_have_the_scripts_that_they_need():
     plain, body = page(documents.document("rref", 8)), elementwise.binary((1, 2), "add")
     for name in ("tridiagonal", "spmv"):
         assert "function picture(" in page(documents.document(name, 9))
-    assert ".turns =" in page(documents.of_plan(glla.iterate(body, carry={"result": "A"}, most=3)))
-    assert "function picture(" not in plain and ".turns =" not in plain
+    assert ".turns=" in page(documents.of_plan(glla.iterate(body, carry={"result": "A"}, most=3)))
+    assert "function picture(" not in plain and ".turns=" not in plain
+
+
+DECLARED = r"^(?:async )?(?:function\*?|const|let|class) (\w+)"
 
 
 def test_a_page_has_the_judge_of_its_operation():
     """Every operation has one, and what decides as its `settle` does; a page has no other."""
     for name, operation in OPERATIONS.items():
         text = scripts.joined(name)
-        assert f"JUDGES.{name} =" in text
-        assert operation.settle is None or f"SETTLE.{name} =" in text
+        assert f"JUDGES.{name}=" in text
+        assert operation.settle is None or f"SETTLE.{name}=" in text
+        files = [*(FOLDER / f"{one}.js" for one in (*scripts.FIRST, *scripts.OTHERS, *scripts.LAST)), *scripts.of(name)]
+        declared = re.findall(DECLARED, "\n".join(map(scripts.read, files)), re.MULTILINE)
+        assert len(declared) == len({*declared}), f"{name}: a name is declared twice, which stops a page"
     everywhere = "".join(scripts.read(path) for path in [*FOLDER.glob("judges/*.js"), *FOLDER.glob("after/*.js")])
     assert {*re.findall(r"(?:JUDGES|SETTLE)\.(\w+) =", everywhere)} == {*OPERATIONS}
     assert "function cholesky(" not in scripts.joined("rref")

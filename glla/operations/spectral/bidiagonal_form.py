@@ -12,35 +12,11 @@ from __future__ import annotations
 
 from glla.operations import elementwise
 from glla.operations.orthogonal import qr
-from glla.operations.spectral import back, secular, sturm, tridiagonal_form
+from glla.operations.spectral import back, panels, secular, sturm, tridiagonal_form
 from glla.operations.spectral.symmetric import Subset
-from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Uniform, matrix, resident
+from glla.passes import Draft, Limits, Plan, Storage, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
-
-
-@cached_plan
-def form(n: int) -> Plan:
-    """Plan of the bidiagonal form of a square matrix: operand ``A``, result ``H``. 4 n - 6 passes.
-
-    H holds B on and right of its diagonal, the reflectors from the left below it, those from the right beyond B.
-    """
-    draft, height = Draft("bidiagonal form"), texels(n)
-    rest = PingPong(draft, "H", matrix((n, n)), draft.operand("A", matrix((n, n))))
-    sums = draft.slot("sums", Storage(1, height))
-    for k in range(n):
-        last = max(k - 1, 0) // 2  # texels that the pass before has finished are copied
-        left = Region(last, last, height - last, height - last)
-        for side, first in enumerate((k, k + 1)):
-            if first >= n - 1:  # a column of one number
-                continue
-            step: dict[str, Uniform] = {"k": k, "first": first, "side": side}
-            with draft.scope("reflector", 2 * k + side):
-                across = Region(k // 2, 0, height - k // 2, 1)
-                draft.draw("spectral/svd/dots", {"A": rest.front}, sums, {**step, "height": height}, region=across)
-                draft.draw("spectral/svd/update", {"A": rest.front, "D": sums}, rest.back, step, region=left)
-                rest.swap()
-    return draft.plan({"H": rest.front}, 8 * n**3 // 3)
 
 
 def transposed(shape: tuple[int, int]) -> Plan:
@@ -88,13 +64,13 @@ def straight(n: int) -> Plan:
 def plan(n: int, limits: Limits, vectors: bool = True) -> Plan:
     """Plan of A = U diag(s) V^T of a square matrix whose entries are near 1: operand ``A``.
 
-    Results ``S``, a line of texels (s_i, ...), descending, and with `vectors` ``U`` and ``V``. About 11 n + 9 log2(2n)
-    passes; 4 n + 24 of the values alone, which are found by bisection.
+    Results ``S``, a line of texels (s_i, ...), descending, and with `vectors` ``U`` and ``V``. About 14 n + 9 log2(2n)
+    passes; 6 n + 24 and a few for each panel of the values alone, which are found by bisection.
     """
     draft, shape = Draft("bidiagonal"), (n, n)
     h = draft.operand("A", matrix(shape))
     if n > 1:
-        h = draft.call("bidiagonal form", form(n), A=h)["H"]
+        h = draft.call("bidiagonal form", panels.plan(n, limits, 2), A=h)["H"]
     t = draft.call("order 2n", golub_kahan(n), H=h)["T"]
     if not vectors:
         largest = draft.call("eigenvalues of order 2n", sturm.plan(2 * n, Subset(n, n), limits), T=t)["L"]

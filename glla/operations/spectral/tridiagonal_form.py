@@ -8,7 +8,7 @@ The product A x does not wait for the reflector: it is made with the column x it
 from __future__ import annotations
 
 from glla.operations.orthogonal.qr_pairs import at_once
-from glla.operations.spectral import tridiagonal_panels
+from glla.operations.spectral import panels
 from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
@@ -29,10 +29,10 @@ def plan(n: int, limits: Limits) -> Plan:
     """Plan of the tridiagonal form of an n x n matrix whose entries are near 1.
 
     Operand ``A``, symmetric. Result ``H``: T on the diagonal and below it, the reflectors below that; what is above the
-    diagonal is of no use. 2 (n - 2) passes; from order 129 on, on a GPU from 257 on, those of `tridiagonal_panels`.
+    diagonal is of no use. 2 (n - 2) passes; from order 129 on, on a GPU from 257 on, those of `panels`.
     """
     if n > (BY_COLUMNS_TO_IN_SOFTWARE if limits.software else BY_COLUMNS_TO):
-        return tridiagonal_panels.plan(n, limits)
+        return panels.plan(n, limits, 1)
     draft, height, size = Draft("tridiagonal form"), texels(n), matrix((n, n))
     rest, sums = PingPong(draft, "H", size, draft.operand("A", size)), draft.slot("sums", Storage(1, height))
     once = at_once(limits)

@@ -1,7 +1,7 @@
 "use strict";
 // Eigenvalues and singular values beside those of float64, and their vectors: see glla/testing/spectral. Needs after/singular.js.
 
-const numbersOf = (one, n) => Array.from(one.at ?? one).slice(0, n);
+const firstOf = (one, n) => Array.from(one.at ?? one).slice(0, n);
 const frobenius = (a) => Math.sqrt(a.at.reduce((sum, one) => sum + one * one, 0));
 const slantOf = (a, n) => frobenius(minus(times(transposed(a), a), unit(a.n))) / (n * ROUNDOFF);
 
@@ -30,15 +30,15 @@ function eigen(a, w, V) {
   return { error: largest(errors), bound: THRESHOLDS.RESIDUAL_LIMIT, what };
 }
 
-JUDGES.eigh = ({ A }, { w, V }) => eigen(symmetric(A), numbersOf(w, A.n), V);
-JUDGES.eigvalsh = ({ A }, { w }) => eigen(symmetric(A), numbersOf(w, A.n));
+JUDGES.eigh = ({ A }, { w, V }) => eigen(symmetric(A), firstOf(w, A.n), V);
+JUDGES.eigvalsh = ({ A }, { w }) => eigen(symmetric(A), firstOf(w, A.n));
 JUDGES.tridiagonal_pairs = ({ d, e }, { w, V }) => {
   const n = d.at.length;
-  return eigen(made(n, n, (i, j) => (i === j ? d.at[i] : Math.abs(i - j) === 1 ? e.at[Math.min(i, j)] : 0)), numbersOf(w, n), V);
+  return eigen(made(n, n, (i, j) => (i === j ? d.at[i] : Math.abs(i - j) === 1 ? e.at[Math.min(i, j)] : 0)), firstOf(w, n), V);
 };
 
 JUDGES.svd = ({ A }, { U, S, Vh }) => {
-  const n = Math.max(A.m, A.n), k = Math.min(A.m, A.n), s = numbersOf(S, k);
+  const n = Math.max(A.m, A.n), k = Math.min(A.m, A.n), s = firstOf(S, k);
   const expected = Array.from(singular(A.m < A.n ? transposed(A) : A).s).slice(0, k);
   const product = made(A.m, A.n, (i, j) => s.reduce((sum, one, l) => sum + U.at[i * U.n + l] * one * Vh.at[l * Vh.n + j], 0));
   const residual = quotient(frobenius(minus(product, A)), n * frobenius(A) * ROUNDOFF + 2 ** -149);

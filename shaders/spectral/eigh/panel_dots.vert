@@ -1,8 +1,8 @@
-// The columns of the panel up to x, then the rows that remain, in two halves; a row of texels for each slice.
+// The columns of the panel up to x, from the right with one more, then the rows that remain, in two halves; a row of texels for each slice.
 
 #include "spectral/eigh/panel.glsl"
 
 void main() {
     begin_column();
-    gl_Position = corner_of(ivec4(0, 0, j + 1 + part, slices), ivec4(0));
+    gl_Position = corner_of(ivec4(0, 0, j + 1 + side + part, slices), ivec4(0));
 }

@@ -1,8 +1,8 @@
-// The columns of the panel up to x, then groups of the rows that remain, then the rows.
+// The same columns, then groups of the rows that remain, then the rows.
 
 #include "spectral/eigh/panel.glsl"
 
 void main() {
     begin_column();
-    gl_Position = corner_of(ivec4(0, 0, j + 1 + groups + part, 1), ivec4(0));
+    gl_Position = corner_of(ivec4(0, 0, j + 1 + side + groups + part, 1), ivec4(0));
 }
