@@ -433,7 +433,7 @@ def test_a_matrix_that_must_fit_and_does_not(rng):
 
 def batched(device, operation, operands):
     most = operation.batch.most(forms_of(operands), device.limits)
-    return Caller(operation.name, operation.name, device, True, operation.operands).records(operands, most)
+    return Caller(operation.name, operation.name, device, True, operation.operands).host_records(operands, most)
 
 
 def test_small_systems_and_products_that_do_not_fit_at_once(device, rng):

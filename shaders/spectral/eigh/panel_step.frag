@@ -1,6 +1,7 @@
-// A step of a panel: of a tridiagonal form w and the next column, of a bidiagonal form from the left y and the next row,
-// from the right x and the next column, see spectral/eigh/panel.glsl. The row before is copied: final rows are in both
-// textures.
+// A step of a panel, see spectral/eigh/panel.glsl.
+//
+// Of a tridiagonal form it is w and the next column, of a bidiagonal form from the left y and the next row, from the right
+// x and the next column. The row before is copied: final rows are in both textures.
 //
 // A fragment computes rows 2r and 2r + 1 of one of them.
 // E   sums of the step (spectral/eigh/panel_fold.frag)      P, S   see spectral/eigh/panel.glsl
