@@ -104,6 +104,12 @@ def cases(device: Device, made: Problem) -> list[Case]:
         Case("lstsq", "min |T x - b|", partial(linalg.lstsq, tall, single, device=device),
              lambda found: JUDGES["lstsq"].verdict((tall, single), found),
              "numpy.linalg.lstsq", lambda: np.linalg.lstsq(tall, single)),
+        Case("eigh", "S = V D V'", partial(linalg.eigh, s, device=device),
+             lambda found: JUDGES["eigh"].verdict((s,), found),
+             "numpy.linalg.eigh", lambda: np.linalg.eigh(s)),
+        Case("svd", "A = U D V'", partial(linalg.svd, a, device=device),
+             lambda found: JUDGES["svd"].verdict((a,), found),
+             "numpy.linalg.svd", lambda: np.linalg.svd(a)),
         *_solve_cases(device, "B X = photo", made.photo.blur, made.photo.seen),
     ]  # fmt: skip
 
