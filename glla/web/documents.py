@@ -91,8 +91,8 @@ WRITTEN_OUT: Mapping[str, tuple[int, tuple[tuple[str, int], ...]]] = {"jacobi": 
 CALL = "what a call does beside it"
 """Name of that plan."""
 
-LONG = 200
-"""Passes of a page from which it has no plan for what is not accepted: it would be too large."""
+LONG = 140
+"""Passes of one of its plans from which a page has none for what is not accepted: it would be too large."""
 
 MOST_PASSES = 500
 """Passes of a plan at most, all turns of its loops counted: a page holds a line for each."""
@@ -147,7 +147,7 @@ def document(
     written = [writer.plan(plan, name)]
     if whole is not None and scripts.settles(operation):
         behind = stages.after(plan, whole, scripts.hosts(operation), MOST_PASSES)
-        if behind is not None and sum(len(one.flat.steps) for one in (plan, *(each.plan for each in behind))) >= LONG:
+        if behind is not None and any(len(one.flat.steps) >= LONG for one in (plan, *(each.plan for each in behind))):
             behind = [one for one in behind if not one.stage]
         for one in behind or ():
             written.append(writer.plan(one.plan, one.stage or CALL) | {"stage": one.stage, "shared": dict(one.shared)})

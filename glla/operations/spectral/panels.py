@@ -107,7 +107,8 @@ def plan(n: int, limits: Limits, sides: int, width: int = 0) -> Plan:
             for place in (columns, rows)[: sides if end < height else 1]:
                 draft.draw("spectral/eigh/panel_settle", panel, h, {"start": start, "n": n}, of_sides, place)
             if end < height:
-                draft.draw("spectral/eigh/panel_factors", panel, factors, {"start": start}, of_sides)
+                behind = Region(end, 0, height - end, width)
+                draft.draw("spectral/eigh/panel_factors", panel, factors, {"start": start}, of_sides, behind)
                 operands, slice_ = dict(zip("AB", factors, strict=True)), {"first": 0, "count": width}
                 cut: dict[str, Define] = {"TRANSPOSE_A": 1, **({"LOWER": 1} if sides == 1 else {})}
                 put: dict[str, Define] = {"SUBTRACT": 1, **({"MIRROR": 1} if sides == 1 else {})}
