@@ -31,8 +31,8 @@ twice as many made no difference beyond the noise."""
 class _Panels:
     """Adds the steps of panels of a matrix of order n, all in the same slots.
 
-    `sides`: of reflectors: 1 for the tridiagonal form, 2 for the bidiagonal one. Attributes: `rows`, `columns`: R and C
-    of ``spectral/eigh/panel.glsl``.
+    `sides`: 1 for the tridiagonal form, 2 for the bidiagonal one. Attributes: `rows`, `columns`: R and C of
+    ``spectral/eigh/panel.glsl``.
     """
 
     def __init__(self, draft: Draft, n: int, width: int, sides: int, limits: Limits) -> None:
@@ -54,11 +54,9 @@ class _Panels:
         """Add the steps of the panel that begins in column `start` of A; give the slots of R and C."""
         self._step(a, start, -1, 1)
         for j in range(min(self.width, self.n - start)):
-            sides = range(
-                2 - self.sides, 1 + (start + j < self.n - 1)
-            )  # the last column has no reflector from the right
+            last = 1 + (start + j < self.n - 1)  # the last column has no reflector from the right
             with self.draft.scope("column", j):
-                for side in sides:
+                for side in range(2 - self.sides, last):
                     self._step(a, start, j, side)
         return {"R": self.rows.front, "C": self.columns.front}
 
