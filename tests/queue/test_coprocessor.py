@@ -81,8 +81,12 @@ def same(found, expected):
 
 @pytest.mark.threaded
 @pytest.mark.parametrize(("name", "operands"), [(name, operands) for name, *operands in ALL_CALLS])
-def test_functions_give_what_they_give_without_a_queue(gpu, name, operands):
-    same(getattr(gpu, name)(*operands).result(PATIENCE), getattr(glla, name)(*operands))
+def test_functions_give_what_they_give_without_a_queue(gpu, name, operands, device):
+    found, expected = getattr(gpu, name)(*operands).result(PATIENCE), getattr(glla, name)(*operands)
+    if name in ("cond", "pinv") and not device.info.software:  # a queue divides on the device
+        np.testing.assert_allclose(found, expected, rtol=4e-6, atol=1e-7 * np.abs(expected).max())
+    else:
+        same(found, expected)
 
 
 @pytest.mark.parametrize("name", generate.public())
