@@ -88,6 +88,15 @@ def test_every_shape(shape, variant, rng):
     assert np.array_equal(glla.svd(a, compute_uv=False, variant=variant), values)
 
 
+@every_place
+def test_a_single_number_is_exact(place):
+    for a in np.float32([0, 3, -1 / 3, 3e38, -0.0, -2e-38]):
+        for given, variant in (([[a]], "bidiagonal"), ([[a]], "one_sided"), ([[[a]]], None)):
+            given = place(np.float32(given))
+            found = [np.asarray(one).item() for one in (*glla.svd(given, variant=variant), glla.svdvals(given))]
+            assert found == [1, abs(a), -1 if a < 0 else 1, abs(a)]
+
+
 @pytest.mark.parametrize("shape", [(9, 9), pytest.param((20, 13), marks=pytest.mark.sweep)], ids=str)
 def test_every_rank(shape, rng):
     b, c = rng.standard_normal((shape[0], shape[1])), rng.standard_normal((shape[1], shape[1]))

@@ -11,6 +11,7 @@ have the sign of -s.
 from __future__ import annotations
 
 from glla.operations import elementwise
+from glla.operations.layouts import packing
 from glla.operations.orthogonal import qr
 from glla.operations.spectral import back, panels, secular, sturm, tridiagonal_form
 from glla.operations.spectral.symmetric import Subset
@@ -68,9 +69,14 @@ def plan(n: int, limits: Limits, vectors: bool = True) -> Plan:
     passes; 6 n + 24 and a few for each panel of the values alone, which are found by bisection.
     """
     draft, shape = Draft("bidiagonal"), (n, n)
-    h = draft.operand("A", matrix(shape))
-    if n > 1:
-        h = draft.call("bidiagonal form", panels.plan(n, limits, 2), A=h)["H"]
+    a = draft.operand("A", matrix(shape))
+    if n == 1:  # exact
+        made = {"S": draft.call("S", elementwise.unary(shape, "absolute"), A=a)["result"]}
+        if vectors:
+            made["U"] = draft.call("U", packing.identity(shape))["I"]
+            made["V"] = draft.call("V", straight(n), Q=made["U"], R=a)["result"]
+        return draft.plan(made)
+    h = draft.call("bidiagonal form", panels.plan(n, limits, 2), A=a)["H"]
     t = draft.call("order 2n", golub_kahan(n), H=h)["T"]
     if not vectors:
         largest = draft.call("eigenvalues of order 2n", sturm.plan(2 * n, Subset(n, n), limits), T=t)["L"]
@@ -81,8 +87,7 @@ def plan(n: int, limits: Limits, vectors: bool = True) -> Plan:
         factors = draft.call(f"QR of {name}", qr.plan(resident(shape), limits), A=half[name])
         half[name] = draft.call(f"signs of {name}'s QR", straight(n), **factors)["result"]
     s, u, v = draft.call("values", values(n, 2 * n), L=found["L"])["S"], half["u"], half["v"]
-    if n > 1:
-        u = draft.call("U", back.plan(shape, n, limits), H=h, B=u)["B"]
+    u = draft.call("U", back.plan(shape, n, limits), H=h, B=u)["B"]
     if n > 2:
         w = draft.call("reflectors from the right", tridiagonal_form.shifted(n, transposed=True), H=h)["V"]
         v = draft.call("V", back.plan((n, n - 1), n, limits), H=w, B=v)["B"]
