@@ -17,7 +17,6 @@ STUDIES = {
     "cluster": "one GPU against two: products, PLU and solutions over MPI",
     "manners": "memory that is kept for later, and the price of a small call",
     "soak": "random work on the queue for a long time: right, and flat in memory",
-    "readme": "write the README's table of speed, and draw the plots of measurements",
-    "page": "draw the README's picture of an exported page; needs Chromium",
+    "readme": "write the README's table of speed",
 }
 """Studies by name: each is a module with a `STUDY`, or a `main` where nothing is measured."""

@@ -207,13 +207,10 @@ def text(data: Data, records: Sequence[Measurement]) -> str:
     return "\n".join(
         [
             ceilings.table(data["ceilings"]),
-            aligned(
-                ["operation", *(heading for heading, _, _ in show.COLUMNS)],
-                [[one.operation, *(cell(one) or "-" for _, cell, _ in show.COLUMNS)] for one in records],
-            ),
+            aligned(*of_variants(records)),
             show.LEGEND,
             *(f"FAILED {line(one)}" for one in failed),
-            *peer_lines(data["peers"]),
+            aligned(*of_peers(list(data["peers"].values()))),
             *([noise] if varied else []),
             machine.written(machine.describe()),
             f"{len(failed)} of {len(records)} results FAILED" if failed else "every result was verified",
@@ -221,18 +218,27 @@ def text(data: Data, records: Sequence[Measurement]) -> str:
     )
 
 
-def peer_lines(data: Data) -> list[str]:
-    """Write a line for each peer and size: its fastest way, and the usual call."""
-    lines = ["peers, at their best; usual call"] if data else []
-    for key, one in data.items():
-        usual = one["usual"]
-        beside = "-" if usual is None else f"{usual['way']} {_timed(usual)}"
-        lines.append(f"  {key}: {peers.described(one['best'])} {_timed(one['best'])}; {beside}")
-    return lines
+def of_variants(records: Sequence[Measurement]) -> tuple[list[str], list[list[str]]]:
+    """Give headings and rows of measurements, as `glla compare` has them, each with its operation."""
+    head, rows = show.laid_out([replace(one, variant=one.variant or "-") for one in records])
+    return ["operation", *head], [[one.operation, *row] for one, row in zip(records, rows, strict=True)]
 
 
-def _timed(one: Data) -> str:
-    return f"{milliseconds(one['seconds'])} ms ({quartiles(Samples.summarised(one))})"
+def of_peers(figures: Sequence[Data]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Give headings and a row for each peer and size: its fastest way, and the usual call."""
+    head = ("peer", "size", *(word for way in ("fastest way to call it", "usual call") for word in (way, *TIMED)))
+    return head, [
+        (one["name"], one["size"], *_timed(peers.described(one["best"]), one["best"]),
+         *(_timed(one["usual"]["way"], one["usual"]) if one["usual"] else "---"))
+        for one in figures
+    ]  # fmt: skip
+
+
+TIMED = ("ms", "quartiles")
+
+
+def _timed(way: str, one: Data) -> tuple[str, str, str]:
+    return f"`{way}`", milliseconds(one["seconds"]), quartiles(Samples.summarised(one))
 
 
 STUDY = listed("operations", _run, QUICK,

@@ -1,4 +1,4 @@
-"""Write the README's table of speed, and the plots of docs/facts/tables.md, whose tables the site makes of `parts`.
+"""Write the README's table of speed; the site makes its tables of `parts`, and its plots of `drawn`.
 
 The measurements are the newest results of each renderer.
 """
@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import differences, exact, kernels, plots, seeds, tables, thesis
-from benchmarks.operations import measurements
+from benchmarks import differences, exact, kernels, seeds, tables, thesis
+from benchmarks.operations import measurements, of_peers, of_variants
 from benchmarks.study import RESULTS, ROOT, Data, read, slug, warnings
-from glla.lab import machine, peers
+from glla.lab import machine, plots
+from glla.lab.comparison import Comparison
 from glla.lab.measurement import Measurement
-from glla.lab.samples import Samples
-from glla.lab.table import digits, markdown, milliseconds, quartiles
+from glla.lab.table import digits, markdown, milliseconds
+from glla.operations.product import matmul
 
 README = ROOT / "README.md"
 START, END = "<!-- speed: python -m benchmarks readme -->", "<!-- end of speed -->"
@@ -24,11 +26,6 @@ WHOLE = {"matmul", "plu", "rref", "solve", "inv"}
 
 SHOWN = WHOLE | {"det"}
 """Operations that the table shows."""
-HEAD = (
-    "operation", "variant", "n", "passes", "resident ms", "quartiles", "GFLOP/s", "of the fragment ceiling", "x peer",
-    "x usual call", "x the thesis's",
-)  # fmt: skip
-PEERS_HEAD = ("peer", "size", "fastest way to call it", "ms", "quartiles", "usual call", "ms", "quartiles")
 SPEED = ("matmul", "plu", "solve", "inv")
 SPEED_HEAD = ("device", "operation", "n", "ms, resident", "x usual call", "x CPU at its best")
 SMALL_SHOWN = {("small", 64), ("small", 256)}
@@ -36,8 +33,15 @@ SMALL_HEAD = (
     "device", "systems", "n", "glla ms", "peer ms", "x peer", "`numpy.linalg.solve` ms", "x usual call",
 )  # fmt: skip
 
-MULTIPROCESSORS = {"NVIDIA H200/PCIe/SSE2": (4, 132)}
-"""By renderer, the multiprocessors that graphics work reaches, and all there are."""
+BEYOND = frozenset(name for name, variant in matmul.VARIANTS.items() if variant.needs)
+"""Variants of the product that need more than OpenGL 3.3."""
+
+PLOTTED = ("matmul", "plu", "rref", "solve")
+INK = "#737b85"
+"""Colour of text and axes; its contrast is 4.3 : 1 against white, 4.4 : 1 against GitHub's dark page."""
+
+BUILT = "../../build/tables"
+"""Folder of the drawn plots, from the pages that show them."""
 
 
 def runs_of(results: Path) -> dict[str, list[Data]]:
@@ -82,7 +86,7 @@ def smalls(results: Path, run: Data) -> list[Data]:
         for other in runs_of(results)[slug(run["renderer"])]
         if any(one.operation == "small" and one.ok for one in other["records"])
     ]
-    return [by_threads for _, by_threads in sorted({plots.setting(other): other for other in found}.items())]
+    return [by_threads for _, by_threads in sorted({setting(other): other for other in found}.items())]
 
 
 def section(run: Data) -> str:
@@ -91,133 +95,65 @@ def section(run: Data) -> str:
     sizes = sorted({one.size for one in shown})[-2:]
     shown = [one for one in shown if one.size in sizes]
     ceiling = run["ceilings"]["ceilings"]["fragment_fma"]["value"]
-    beyond = not run["software"] and any(one.variant in plots.BEYOND for one in shown)
     where = machine.written(run["machine"]) if "machine" in run else f"{run['cores']} CPU cores"
+    keys = dict.fromkeys(one.ways["key"] for one in shown if one.ways)
     parts = [
         f"**{run['renderer']}**, {where}; commit {run['commit']}, {run['date'][:10]}; "
         f"fragment multiply-add ceiling of that run {ceiling:.4g} GFLOP/s.",
         *(f"In a run of its own: {text}." for text in run.get("mended", [])),
         *(f"Mind: {text}." for text in warnings(run)),
-        markdown(HEAD, [row(one, beyond) for one in shown]),
-        *([_beyond(run["renderer"])] if beyond else []),
-        *_uneven(run, shown),
-        _peers(run, shown),
+        markdown(*of_variants(shown)),
+        markdown(*of_peers([run["peers"][key] for key in keys])),
     ]
     return "\n\n".join(parts)
 
 
-def row(one: Measurement, beyond: bool = False) -> tuple[str, ...]:
-    """Give one line of the table; `beyond` marks what no fragment shader did."""
-    mark = " (a)" if beyond and one.variant in plots.BEYOND else ""
-    part = one.fraction_of_arithmetic
-    return (
-        one.operation,
-        one.variant or "-",
-        str(one.size),
-        str(one.passes),
-        f"{1e3 * one.seconds:.4g}" if one.resident else "-",
-        quartiles(one.timed["ours"]) if one.resident else "-",
-        digits(one.gflops),
-        "-" if part is None else f"{part:.1%}{mark}",
-        digits(one.ratio_to_baseline),
-        digits(one.ratio_to_usual),
-        digits(one.ratio_to_thesis),
-    )
+def plotted(run: Data, small: Sequence[Data]) -> dict[str, Comparison]:
+    """Comparisons of a run that are drawn, by the names of their plots; `small`: its small systems, see `smalls`."""
+    records = {name: [one for one in run["records"] if one.operation == name] for name in PLOTTED}
+    records["small"] = [
+        replace(one, variant=f"glla{setting(other)}")
+        for other in small
+        for one in other["records"]
+        if one.operation == "small"
+    ]
+    return {
+        name: Comparison(name, records=[replace(one, variant=one.variant or "glla") for one in each],
+                         ceilings=run["ceilings"]["ceilings"])
+        for name, each in records.items()
+    }  # fmt: skip
 
 
-def _beyond(renderer: str) -> str:
-    """Say why a compute shader can exceed the ceiling of fragments."""
-    reached = (
-        "{} of this GPU's {}".format(*MULTIPROCESSORS[renderer])
-        if renderer in MULTIPROCESSORS
-        else "on some GPUs a few of them"
-    )
-    return (
-        "(a) A compute shader, which runs on all multiprocessors of the GPU; graphics work, and so the fragment "
-        f"ceiling, reaches only those that rasterise: {reached}. The figure shows what fragment shaders cannot reach."
-    )
-
-
-UNEVEN = 2.0
-"""Median of a timing over its fastest repeat, a ratio, from which the table says that the repeats do not agree."""
-
-
-NOT_THE_CACHE = {
-    ("NVIDIA H200/PCIe/SSE2", "compute_tiled", 4096): (
-        "It is the clock: after a second without work the GPU runs at 390 to 510 MHz, and takes 21 ms for the first "
-        "products of this order; at its full 1980 MHz they take 4.4 ms, 31 TFLOP/s, whatever ran before, and neither "
-        "the 50 MB of L2 nor a size that is a power of two make a difference (measured 2026-11-22)."
-    )
-}
-"""By renderer, variant and n, why repeats do not agree; shown where the fastest one beats the smaller sizes."""
-
-
-def _uneven(run: Data, records: Sequence[Measurement]) -> list[str]:
-    """Say where a median is far from the fastest repeat: it tells of something else than the shader."""
-    found = []
-    for one in records:
-        if one.resident and one.seconds > UNEVEN * one.fastest:
-            rate = one.cost["flops"] / one.fastest / 1e9
-            text = (
-                f"`{one.operation}[{one.variant}]`, n = {one.size}: its {one.repeats} repeats took "
-                f"{1e3 * one.fastest:.3g} to {1e3 * one.slowest:.3g} ms, and the table has their median; the "
-                f"fastest is {digits(rate)} GFLOP/s."
-            )
-            smaller = [other.gflops for other in records if _smaller(other, one)]
-            known = NOT_THE_CACHE.get((run["renderer"], one.variant, one.size))
-            found.append(f"{text} {known}" if known and smaller and rate >= max(smaller) else text)
+def drawn(results: Path) -> dict[str, str]:
+    """Draw the plots of each renderer, as `glla compare` draws its own: SVG by the names of their files."""
+    found = {}
+    for run in whole(results):
+        for name, one in plotted(run, smalls(results, run)).items():
+            text = plots.svg(one, plots.rates if name == "matmul" else plots.times)
+            found[f"{slug(run['renderer'])}-{name}.svg"] = text.replace("currentColor", INK)
     return found
-
-
-def _smaller(other: Measurement, one: Measurement) -> bool:
-    """Whether a measurement is of the same at a smaller size."""
-    same = (other.operation, other.variant) == (one.operation, one.variant)
-    return same and other.size < one.size and other.ok
-
-
-def _peers(run: Data, records: Sequence[Measurement]) -> str:
-    """Give the table of the peers that measurements stand beside."""
-    keys = dict.fromkeys(one.ways["key"] for one in records if one.ways)
-    return markdown(PEERS_HEAD, [_peer_row(run["peers"][key]) for key in keys])
-
-
-def _peer_row(peer: Data) -> tuple[str, ...]:
-    ways = ((peers.described(peer["best"]), peer["best"]), (peer["usual"]["way"], peer["usual"]))
-    timed = [(f"`{way}`", Samples.summarised(one)) for way, one in ways]
-    return (
-        peer["name"], peer["size"],
-        *(cell for way, one in timed for cell in (way, f"{1e3 * one.median:.4g}", quartiles(one))),
-    )  # fmt: skip
 
 
 def images(results: Path) -> str:
     """Give the plots of each renderer."""
-    runs, pictures = whole(results), drawn(results)
-    shown = [
-        f"**{run['renderer']}**\n\n"
-        + "\n\n".join(
-            f"![{picture.alt}](../../{path.relative_to(ROOT).as_posix()})"
-            for path, picture in pictures.items()
-            if path.parent.name == slug(run["renderer"])
-        )
-        for run in runs
-    ]
-    return "\n\n".join(shown)
+    parts = []
+    for run in whole(results):
+        for name in (*PLOTTED, "small"):
+            parts.append(f"**{name}, {run['renderer']}**")
+            parts.append(f"![{name} against n]({BUILT}/{slug(run['renderer'])}-{name}.svg)")
+    return "\n\n".join(parts)
+
+
+def setting(run: Data) -> str:
+    """Say what a software rasteriser's threads were set to, if they were."""
+    threads = run["environment"].get("LP_NUM_THREADS")
+    return f", LP_NUM_THREADS={threads}" if threads is not None and run["software"] else ""
 
 
 def small(results: Path) -> str:
     """Give the table of small systems."""
     rows = [one for run in whole(results) for other in smalls(results, run) for one in _small_rows(other)]
     return markdown(SMALL_HEAD, rows)
-
-
-def drawn(results: Path) -> dict[Path, plots.Picture]:
-    """List the pictures that there must be, by their files."""
-    return {
-        results / slug(run["renderer"]) / f"{picture.name}.svg": picture
-        for run in whole(results)
-        for picture in plots.pictures(run, smalls(results, run))
-    }
 
 
 def _small_rows(run: Data) -> list[tuple[str, ...]]:
@@ -231,7 +167,7 @@ def _small_rows(run: Data) -> list[tuple[str, ...]]:
     for one, count in shown:
         ours, peer, usual = (one.timed[role].median for role in ("whole", "peer", "usual"))
         rows.append((
-            f"{run['renderer']}{plots.setting(run)}", str(count), str(one.size), f"{1e3 * ours:.3g}",
+            f"{run['renderer']}{setting(run)}", str(count), str(one.size), f"{1e3 * ours:.3g}",
             f"{1e3 * peer:.3g}", f"{peer / ours:.2g}", f"{1e3 * usual:.3g}", f"{usual / ours:.2g}",
         ))  # fmt: skip
     return rows
@@ -254,7 +190,7 @@ def costs(runs: Sequence[Data]) -> str:
 def _fastest(run: Data, operation: str) -> list[Measurement]:
     """Fastest fragment shaders for an operation: of each order, the largest first."""
     timed = [one for one in run["records"] if one.operation == operation and one.resident]
-    timed = sorted((one for one in timed if one.variant not in plots.BEYOND), key=lambda one: (-one.size, one.seconds))
+    timed = sorted((one for one in timed if one.variant not in BEYOND), key=lambda one: (-one.size, one.seconds))
     return list({one.size: one for one in reversed(timed)}.values())[::-1]
 
 
@@ -289,11 +225,8 @@ def parts(results: Path) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Rewrite the README's table, and draw the plots."""
+    """Rewrite the README's table."""
     argparse.ArgumentParser("python -m benchmarks readme", description=__doc__).parse_args(arguments)
-    for path, picture in drawn(RESULTS).items():
-        if not path.exists() or not plots.is_current(path.read_text(encoding="utf-8"), picture):
-            path.write_text(plots.svg(picture), encoding="utf-8")
     README.write_text(rewritten(README.read_text(encoding="utf-8")), encoding="utf-8")
 
 

@@ -1,12 +1,16 @@
 """The pictures of the README: ``python docs/pictures.py``. Needs ``glla[lab]`` and a device.
 
 `elimination.svg` shows a matrix of integers before and after passes of its elimination; `ladder.svg` the products of
-the newest results of a GPU, from the slowest variant to the fastest.
+the newest results of a GPU, from the slowest variant to the fastest; `page.png`, which takes Chromium, an exported page
+in the middle of an elimination.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +35,9 @@ NAMES = {
     "panel_broadcast": "glla: panels",
 }
 ORDER = 1024
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+STATE = "#pass=6&kind=random+integers&seed=12"
+"""What the page shows: a pass in the middle, and its matrix."""
 
 
 def states(a: NDArray[Any]) -> list[NDArray[Any]]:
@@ -86,6 +93,23 @@ def save(figure: Any, name: str) -> None:
     plt.close(figure)
 
 
+def page() -> None:
+    """Let a browser run an exported page, and keep what it shows."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise SystemExit("page.png: Chromium is not installed (apt install chromium)")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rref.html"
+        glla.lab.export("rref", file, size=8, variant="rank2")
+        options = [
+            "--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+            "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--virtual-time-budget=5000",
+            f"--user-data-dir={folder}/profile", "--window-size=1280,820", f"--screenshot={FOLDER / 'page.png'}",
+        ]  # fmt: skip
+        subprocess.run([browser, *options, file.as_uri() + STATE], check=True, capture_output=True, timeout=110)
+
+
 if __name__ == "__main__":
     elimination()
     ladder()
+    page()

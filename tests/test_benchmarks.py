@@ -13,7 +13,7 @@ import pytest
 
 import glla
 from benchmarks import __main__ as listing
-from benchmarks import applications, cases, exact, operations, plots, readme, seeds, study, tables
+from benchmarks import applications, cases, exact, operations, readme, seeds, study, tables
 from benchmarks import thesis as evaluation
 from benchmarks.cases import OPERATIONS, Case
 from benchmarks.study import perform
@@ -23,7 +23,6 @@ from glla.lab.bench import EFFORTS, Bench
 from glla.lab.operations import ALONE
 from glla.lab.peers import Figure
 from glla.lab.roofline import Roof
-from glla.lab.samples import Samples
 from glla.operations import OPERATIONS as RECORDS
 from glla.passes import Limits, Variant
 
@@ -104,7 +103,7 @@ def test_every_study_is_listed_and_parsed(capsys, monkeypatch):
     assert (listing.main([]), listing.main(["paint"])) == (0, 2)
     text = capsys.readouterr().out
     assert all(text.count(f"\n  {name} ") == 2 for name in listing.STUDIES)
-    for name in listing.STUDIES.keys() - {"page"}:  # which has no options
+    for name in listing.STUDIES:
         with pytest.raises(SystemExit) as stop:
             listing.main([name, "--help"])
         assert stop.value.code == 0
@@ -385,15 +384,6 @@ def test_exact_factors_are_counted(device):
     assert exact.counted(lambda a: b + np.float32(1e-6), examples) == {"exact": 0, "refused": 0}
 
 
-def check_svg(text):
-    root = ElementTree.fromstring(text)
-    assert root.tag == "{http://www.w3.org/2000/svg}svg"
-    assert len(text) < 100_000
-    assert "<text" in text
-    assert "<image" not in text
-    assert "<dc:date>" not in text
-
-
 def test_the_readme_shows_the_newest_results():
     """Mend it: python -m benchmarks readme."""
     page = readme.README.read_text(encoding="utf-8")
@@ -406,16 +396,9 @@ def test_the_site_has_each_table():
     made = readme.parts(study.RESULTS)
     assert sorted(shown) == sorted([*made, "variants"])
     assert all("\n|---|" in text or text.count("![") > 1 for text in made.values())
-
-
-def test_the_plots_show_the_newest_results():
-    """By the digest in each file, so that another matplotlib changes nothing; no file is left over."""
-    pictures = readme.drawn(study.RESULTS)
-    assert set(study.RESULTS.glob("*/*.svg")) == set(pictures)
-    for path, picture in pictures.items():
-        text = path.read_text(encoding="utf-8")
-        assert plots.is_current(text, picture), f"{path}: run python -m benchmarks readme"
-        check_svg(text)
+    runs = readme.whole(study.RESULTS)
+    shown = [f"{study.slug(run['renderer'])}-{name}.svg" for run in runs for name in readme.plotted(run, [])]
+    assert re.findall(r"build/tables/(.*?)\)", made["plots"]) == shown
 
 
 BUSY = {"load_average": {}, "others_cores": {"start": 0.0, "during": 3.0, "end": None}, "of_cores": 4}
@@ -497,40 +480,22 @@ def test_what_is_wrong_or_computes_something_else_is_no_way(kind, show, tmp_path
 
 def test_wrong_results_are_not_shown():
     (run, *_) = readme.whole(study.RESULTS)
-    largest = max(one.size for one in run["records"] if one.operation == "matmul")
+    (largest, _) = max(readme.plotted(run, [])["matmul"].times("peer"))
     wrong = [replace(one, status="wrong") if one.size == largest else one for one in run["records"]]
-    (before,), (after,) = (plots.products({**run, "records": records}).panels for records in (run["records"], wrong))
-    for one in after.series:
-        if not one.peer:
-            assert largest not in dict(one.points)
-    assert any(largest in dict(one.points) for one in before.series)
+    before, after = (readme.plotted({**run, "records": one}, [])["matmul"] for one in (run["records"], wrong))
+    assert all(largest not in {one.size for one in after.of(name)} for name in after.names)
+    assert any(largest in {one.size for one in before.of(name)} for name in before.names)
     assert "Mind: the machine was busy: other processes used 3 of its 4 cores" in readme.section({**run, "load": BUSY})
-    changed = {"ceilings": {"fragment_fma": {"value": 5.1}}}
-    old, new = plots.products(run), plots.products({**run, "ceilings": changed})
-    assert plots.is_current(plots.svg(old), old) and not plots.is_current(plots.svg(old), new)
-    assert plots.svg(old) == plots.svg(old)
 
 
-@pytest.mark.parametrize(("fastest", "outcome"), [(1e-3, True), (9e-3, False)])
-def test_an_explanation_is_reported_only_where_it_holds(fastest, outcome):
-    """Where even the fastest repeat is slower per flop than a smaller size, the shader may be slow."""
-    (renderer, variant, n), text = next(iter(readme.NOT_THE_CACHE.items()))
-    (run,) = (one for one in readme.whole(study.RESULTS) if one["renderer"] == renderer)
-    template = next(one for one in run["records"] if one.operation == "matmul")
-    timings = ((2048, [2e-3] * 9), (n, [fastest, *[30e-3] * 7, 31e-3]))
-    records = [
-        replace(
-            template,
-            variant=variant,
-            size=size,
-            cost={"flops": 20e9},
-            timed={**template.timed, "ours": Samples((*one,))},
-        )
-        for size, one in timings
-    ]
-    shown = readme.section({**run, "records": records})
-    assert (text in shown) is outcome
-    assert outcome or f"its 9 repeats took {1e3 * fastest:g} to 31 ms, and the table has their median" in shown
+def test_plots_are_drawn_of_the_newest_results(monkeypatch):
+    (run, *_) = readme.whole(study.RESULTS)
+    monkeypatch.setattr(readme, "whole", lambda results: [run])
+    monkeypatch.setattr(readme, "PLOTTED", ("matmul", "plu"))
+    found = readme.drawn(study.RESULTS)
+    assert [name.rpartition("-")[2] for name in found] == ["matmul.svg", "plu.svg", "small.svg"]
+    assert found == readme.drawn(study.RESULTS)
+    assert all(ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg" for text in found.values())
 
 
 def test_applications_are_reported_and_shown(ask, tmp_path, monkeypatch):

@@ -116,9 +116,10 @@ def write_course() -> None:
     )
 
 
-def outdated(mark: Path) -> bool:
-    """Say whether the code has changed since this was asked about a file before."""
-    stamp = str(max(path.stat().st_mtime for room in ("glla", "shaders") for path in (ROOT / room).rglob("*.*")))
+def outdated(mark: Path, *others: str) -> bool:
+    """Say whether the code, or another folder, has changed since this was asked about a file before."""
+    rooms = ("glla", "shaders", *others)
+    stamp = str(max(path.stat().st_mtime for room in rooms for path in (ROOT / room).rglob("*.*")))
     before = mark.read_text() if mark.exists() else ""
     keep(mark, stamp)
     return before != stamp
@@ -130,12 +131,13 @@ def write_tables() -> None:
     from glla import Device
     from glla.lab import collection
 
-    made = readme.parts(readme.RESULTS)
-    if outdated(TABLES / "stamp"):
+    made = {f"{name}.md": text + "\n" for name, text in readme.parts(readme.RESULTS).items()}
+    if outdated(TABLES / "stamp", "benchmarks"):
+        made |= readme.drawn(readme.RESULTS)
         with Device() as device:
-            made["variants"] = collection.markdown(collection.entries(device))
+            made["variants.md"] = collection.markdown(collection.entries(device)) + "\n"
     for name, text in made.items():
-        keep(TABLES / f"{name}.md", text + "\n")
+        keep(TABLES / name, text)
 
 
 def lesson(name: str, players: list[tuple[str, str]]) -> str:

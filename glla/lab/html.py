@@ -16,8 +16,7 @@ def of_comparison(comparison: Comparison) -> str:
     parts = [line(f"{comparison.operation}: {comparison.formula}{f', on {renderer}' if renderer else ''}")]
     drawn = _plots(comparison) if any(record.ok for record in comparison.records) else []
     parts += drawn
-    rows = [[cell(record) for _, cell, _ in show.COLUMNS] for record in comparison.records[:MOST_LINES]]
-    records = table([heading for heading, _, _ in show.COLUMNS], rows)
+    records = table(*show.laid_out(comparison.records[:MOST_LINES]))
     records += left_out(max(0, len(comparison) - MOST_LINES), "records")
     parts.append(folded(f"{len(comparison)} records", records, unfolded=len(drawn) < 2))
     parts += [line(text) for text in (*show.warnings(comparison), *show.reasons(comparison))]
@@ -28,7 +27,8 @@ def _plots(comparison: Comparison) -> list[str]:
     if find_spec("matplotlib") is None:
         return [line("plots need Matplotlib: pip install 'glla[lab]'")]
     first, *others = (name for name in plots.PLOTS if name != "roofline" or comparison.ceilings)
-    return [plots.svg(comparison, first), *(folded(name, plots.svg(comparison, name)) for name in others)]
+    drawn = {name: plots.svg(comparison, plots.PLOTS[name], name) for name in (first, *others)}
+    return [drawn.pop(first), *(folded(name, text) for name, text in drawn.items())]
 
 
 registry.announce("html of a comparison", of_comparison)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,9 @@ from glla.lab.roofline import Roof
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+Draw = Callable[["Axes", Comparison, str], None]
+"""Draws a comparison, text and axes in a colour."""
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -164,10 +167,10 @@ def _for_a_paper(comparison: Comparison, name: str, path: Path) -> Path:
     return written
 
 
-def svg(comparison: Comparison, which: str) -> str:
+def svg(comparison: Comparison, draw: Draw, name: str = "plot") -> str:
     """Draw one plot as an SVG element for a page: transparent, text and axes in the page's own colour.
 
-    `comparison`: what to draw. `which` ("times", "errors", "bounds", "roofline"): which plot.
+    `draw`: one of `PLOTS`, or `rates`. `name`: of the element, its alone on the page.
     """
     require("compare", "matplotlib")
     from matplotlib.figure import Figure
@@ -175,8 +178,8 @@ def svg(comparison: Comparison, which: str) -> str:
     figure = Figure(figsize=SIZE, layout="constrained", facecolor="none")
     ax = figure.subplots()
     ax.set_facecolor("none")
-    PLOTS[which](ax, comparison, INK)
-    return element(figure, which)
+    draw(ax, comparison, INK)
+    return element(figure, name)
 
 
 def element(figure: Figure, name: str) -> str:
@@ -222,7 +225,8 @@ def times(ax: Axes, comparison: Comparison, ink: str) -> None:
         ax.plot(*zip(*usual, strict=True), "+", color=ink, label=_text(f"usual call: {comparison.usual}"), **theirs)
         _bars(ax, [(r.size, r.usual_lower, r.usual_upper) for r in comparison.records], ink)
     lines = "; lines: fitted a + b n³" if any(summary.fit for summary in comparison.summaries()) else ""
-    _axes(ax, ink, f"Time, operands on the device{lines}; bars: quartiles", "n", "seconds")
+    where = "operands on the device" if any(r.resident for r in comparison.records) else "from NumPy to NumPy"
+    _axes(ax, ink, f"Time, {where}{lines}; bars: quartiles", "n", "seconds")
     _sizes(ax, comparison)
     _legend(ax, ink, comparison)
 
@@ -289,7 +293,21 @@ def roofline(ax: Axes, comparison: Comparison, ink: str) -> None:
     _legend(ax, ink, comparison)
 
 
-PLOTS = {"times": times, "roofline": roofline, "errors": errors, "bounds": bounds}
+def rates(ax: Axes, comparison: Comparison, ink: str) -> None:
+    """Draw GFLOP/s against n, below the ceiling of multiply-adds in fragments; a report has `roofline` instead."""
+    flops = {r.size: r.flops for r in comparison.records}
+    for look, name, records in _series(comparison):
+        ax.plot([r.size for r in records], [r.gflops for r in records], **look, label=_text(name))
+    for role, mark, name in (("peer", "x--", comparison.baseline), ("usual", "+:", comparison.usual)):
+        points = [(n, flops[n] / seconds / 1e9) for n, seconds in comparison.times(role)]
+        ax.plot([n for n, _ in points], [rate for _, rate in points], mark, color=ink, label=_text(f"{name} (CPU)"))
+    ax.axhline(Roof.of(comparison.ceilings).arithmetic, color=ink, linestyle=":", label="ceiling of multiply-adds")
+    _axes(ax, ink, "Rate, operands on the device", "n", "GFLOP/s")
+    _sizes(ax, comparison)
+    _legend(ax, ink, comparison)
+
+
+PLOTS: dict[str, Draw] = {"times": times, "roofline": roofline, "errors": errors, "bounds": bounds}
 """All of them, by name."""
 
 

@@ -59,7 +59,7 @@ def render(comparison: Comparison) -> str:
     return engine.get_template(TEMPLATE).render(
         result=comparison,
         place=comparison.environment,
-        plots={name: Markup(plots.svg(comparison, name)) for name in ("times", "roofline", "errors", "bounds")},
+        plots={name: Markup(plots.svg(comparison, draw, name)) for name, draw in plots.PLOTS.items()},
         colours={name: plots.colour(comparison, name) for name in comparison.names},
         last=last,
         largest=[record for record in comparison.records if record.size == last],

@@ -145,37 +145,39 @@ def _live(experiment: Experiment, console: Console) -> None:
 
 def table(records: Iterable[Measurement], width: int = WIDE) -> Table:
     """Lay records out as a table of rich's; a narrow one where the full one does not fit."""
-    columns = [column for column in COLUMNS if column[2] or width >= WIDE]
-    rows: list[tuple[str, ...]] = []
+    shown = list(records)
+    head, cells = laid_out(shown, narrow=width < WIDE)
+    rows: list[list[str]] = []
     styles, size = [], None
-    for record in records:
+    for record, row in zip(shown, cells, strict=True):
         if size not in (None, record.size):
-            rows.append(())
+            rows.append([])
             styles.append("")
         size = record.size
         styles.append("" if record.ok else "yellow" if record.status == "skipped" else "bold red")
-        rows.append(tuple(cell(record) for _, cell, _ in columns))
-    return columned("", [heading for heading, _, _ in columns], rows, styles)
+        rows.append(row)
+    return columned("", head, rows, styles)
 
 
-def narrow(comparison: Comparison) -> str:
+def laid_out(records: Iterable[Measurement], narrow: bool = False) -> tuple[list[str], list[list[str]]]:
+    """Give the headings, and a row for each record: of all columns, or of those of a narrow terminal."""
+    chosen = [(heading, cell) for heading, cell, shown in COLUMNS if shown or not narrow]
+    return [heading for heading, _ in chosen], [[cell(record) for _, cell in chosen] for record in records]
+
+
+def short(comparison: Comparison) -> str:
     """Write the columns of a narrow terminal, as many lines as fit a screen."""
     title = f"{comparison.operation}: {comparison.formula}"
-    return screen(titled(title, *_narrow(comparison)).rstrip())
+    return screen(titled(title, *laid_out(comparison.records, narrow=True)).rstrip())
 
 
 def save_tex(comparison: Comparison, path: Path) -> None:
     """Write the columns of a narrow terminal as a table for LaTeX."""
-    path.write_text(f"% in a document with \\usepackage{{booktabs}}\n{latex(*_narrow(comparison))}\n", encoding="utf-8")
+    rows = latex(*laid_out(comparison.records, narrow=True))
+    path.write_text(f"% in a document with \\usepackage{{booktabs}}\n{rows}\n", encoding="utf-8")
 
 
-def _narrow(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    chosen = [(heading, cell) for heading, cell, shown in COLUMNS if shown]
-    rows = [[cell(record) for _, cell in chosen] for record in comparison.records]
-    return [heading for heading, _ in chosen], rows
-
-
-announce("text of a comparison", narrow)
+announce("text of a comparison", short)
 
 
 def conclude(comparison: Comparison, console: Console | None = None) -> None:

@@ -43,7 +43,7 @@ def test_pictures(measured, tmp_path, suffix, start):
 
 @pytest.mark.parametrize("which", NAMES)
 def test_an_element_for_a_page(measured, which):
-    text = plots.svg(measured, which)
+    text = plots.svg(measured, plots.PLOTS[which], which)
     root = ElementTree.fromstring(text)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert "currentColor" in text
@@ -128,7 +128,7 @@ RECORDS = {
 @pytest.mark.parametrize("which", NAMES)
 def test_whatever_there_is_can_be_drawn(which, records):
     comparison = Comparison("matmul", records=records, ceilings=ROOFS)
-    ElementTree.fromstring(plots.svg(comparison, which))
+    ElementTree.fromstring(plots.svg(comparison, plots.PLOTS[which]))
     if which == "times" and records == RECORDS["odd names"]:
         ax, _ = drawn(which, comparison)  # which shows names as they are
         shown = [text.get_text() for text in ax.get_legend().get_texts()]

@@ -70,7 +70,7 @@ def troubled(measured):
 @pytest.fixture
 def no_plots(monkeypatch):
     """Leave the plots out, which take most of the time."""
-    monkeypatch.setattr(report.plots, "svg", lambda comparison, which: "<svg></svg>")
+    monkeypatch.setattr(report.plots, "svg", lambda comparison, draw, which: "<svg></svg>")
 
 
 @pytest.fixture(scope="module")
