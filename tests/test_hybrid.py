@@ -650,6 +650,7 @@ def test_a_closed_coprocessor():
 @pytest.mark.parametrize("busy", [False, True])
 def test_a_core_is_left_to_the_thread_that_drives_the_gpu(busy, monkeypatch):
     threadpoolctl = pytest.importorskip("threadpoolctl")
+    pytest.importorskip("scipy.linalg")  # its BLAS is limited, too
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     used = [library["num_threads"] for library in threadpoolctl.threadpool_info() if library["user_api"] == "blas"]
     monkeypatch.setattr(host, "counterpart", lambda operation: threadpoolctl.threadpool_info)

@@ -1,10 +1,11 @@
 """Execution of a loop: iterations are queued in blocks, and the host reads late whether the device has stopped.
 
 Behind each block the state of the latch, 16 bytes, is copied to a staging buffer, with a fence behind it. While that
-read-back is under way the host queues the next block, at most `AHEAD` of them. The latch knows the last iteration, so
-the results of later ones are dropped. Where that iteration was not the end of its block, the block runs once more from
-its initial textures, up to there: shaders return the same bits for the same textures. Copying the results of each
-iteration instead would cost a pass for each carried slot in every iteration; this costs some iterations at the end.
+read-back is under way the host queues the next block, at most `AHEAD` of them, unless iterations are long. The latch
+knows the last iteration, so the results of later ones are dropped. Where that iteration was not the end of its block,
+the block runs once more from its initial textures, up to there: shaders return the same bits for the same textures.
+Copying the results of each iteration instead would cost a pass for each carried slot in every iteration; this costs
+some iterations at the end.
 
 Memory: at most the results of five iterations, and the temporaries of one.
 """
@@ -33,9 +34,9 @@ SHARE = 16
 LONGEST = 64
 """Iterations of a block at most; beside 64 of them the read-back of one texel costs nothing."""
 
-DEAR = 4 << 20
-"""Bytes written by an iteration from which, in software, each is a block by itself: it takes a millisecond and more
-(llvmpipe writes 5 GB/s), far longer than a read-back."""
+LONG = 5e-4
+"""Seconds of an iteration from which each is a block by itself, and read before the next is queued: a read-back takes
+a tenth of that, less than iterations in vain."""
 
 SLICE = 0.05
 """Seconds that a wait for a read-back takes at most before the host asks whether the device was interrupted."""
@@ -135,7 +136,8 @@ class Run:
         self._plan = iteration(loop.body, loop.until)
         self._operands = dict(operands)
         self._carry = dict(loop.carry)
-        self._dear = device.limits.software and self._plan.cost.nbytes >= DEAR
+        rates, cost = device.limits.known_rates, self._plan.cost
+        self._long = cost.passes * rates.latency + cost.nbytes / rates.write >= LONG
         self._blocks: deque[_Block] = deque()
         self._results: Textures = {}  # of the last iteration that was queued
         self._last: Textures | None = None  # results of the last that counts, once it is known
@@ -177,14 +179,14 @@ class Run:
             _release(self._results)
 
     def _latched(self) -> Iterated:
-        done, most = 0, self._loop.most
+        done, most, ahead = 0, self._loop.most, 1 if self._long else AHEAD
         while True:
-            while self._blocks and self._come(wait=done == most or len(self._blocks) == AHEAD):
+            while self._blocks and self._come(wait=done == most or len(self._blocks) == ahead):
                 ended = self._checked(self._blocks[0])
                 if ended is not None:
                     return ended
             if done < most:
-                end = min(done + (1 if self._dear else length(done)), most)
+                end = min(done + (1 if self._long else length(done)), most)
                 self._queue(done, end)
                 done = end
 

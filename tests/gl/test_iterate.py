@@ -211,12 +211,11 @@ def test_little_is_queued_in_vain(device, given, looks, goal):
     assert device.stats().plans - before.plans - 1 <= goal + max(3, 3 * goal // 16)
 
 
-def test_of_dear_iterations_in_software_one_is_queued_in_vain(device, given, looks, monkeypatch):
-    monkeypatch.setattr(engine, "DEAR", 0)
+def test_no_long_iteration_is_queued_in_vain(device, given, looks, monkeypatch):
+    monkeypatch.setattr(engine, "LONG", 0)
     loop, operands, before = looped(10**6), given(200), device.stats()
     assert device.run(loop, **operands).iterations == 200
-    queued = device.stats().plans - before.plans - 1 - 200
-    assert queued <= 1 or not device.limits.software
+    assert device.stats().plans - before.plans - 1 == 200
 
 
 # ---- plans of plans --------------------------------------------------------------------------
