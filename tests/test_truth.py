@@ -23,9 +23,9 @@ from glla.errors import GllaError, PlanError
 from glla.gl.recorder import TracedPass
 from glla.linalg import batches
 from glla.operations import OPERATIONS
+from glla.operations.acceptance import BATCHED, Continue
 from glla.operations.batches import retry
 from glla.operations.host.refinement import Refinement
-from glla.operations.record import BATCHED, Continue
 from glla.passes import Call, Dispatch, Host, Pass, Plan, Transfer, Tuned, forms_of, stages
 from glla.testing.adversaries import growing, hidden_singular
 

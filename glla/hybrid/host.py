@@ -27,6 +27,7 @@ from glla.errors import NonFiniteError, SingularMatrixError
 from glla.linalg import PLU, RREF
 from glla.linalg.execution import Perform, run_stages
 from glla.operations import OPERATIONS, acceptance
+from glla.operations.acceptance import FALLBACK, Values
 from glla.operations.elimination import fallback
 from glla.operations.elimination import plu as factorisations
 from glla.operations.elimination import rref as echelon
@@ -36,7 +37,6 @@ from glla.operations.elimination.fallback import complete_order
 from glla.operations.elimination.plu import permutation_of, pivot_records
 from glla.operations.host.refinement import rescaled_residual, turned
 from glla.operations.host.scaling import exponent_of, of_system
-from glla.operations.record import FALLBACK, Values
 from glla.operations.systems.det import sign_and_log
 from glla.passes import forms_of
 

@@ -29,9 +29,9 @@ from glla.linalg import device_stacks
 from glla.linalg.execution import merged, on_device, run, run_stages, stored
 from glla.linalg.recording import PlanRecorder
 from glla.operations import OPERATIONS, Operation, acceptance
-from glla.operations.acceptance import matrix_of_stack
+from glla.operations.acceptance import BATCHED, matrix_of_stack
 from glla.operations.batches import linear_batches, retry
-from glla.operations.record import BATCHED, Batch
+from glla.operations.record import Batch
 from glla.operations.routes import SINGLE_ONLY, device_batch_plan, host_batch_plan, pieces
 from glla.passes import Form, HostArray, Plan, forms_of, texture
 

@@ -28,7 +28,7 @@ from glla.gl.observers import watching
 from glla.linalg.operands import refuse_nonfinite_largest
 from glla.linalg.recording import PlanRecorder
 from glla.operations import Operation
-from glla.operations.record import BATCHED, Done
+from glla.operations.acceptance import BATCHED, Done
 from glla.passes import Call, Forms, Loop, Plan, Transfer, shared
 
 Perform = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]

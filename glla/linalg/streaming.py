@@ -22,10 +22,9 @@ from glla.linalg.execution import on_device, run_stages, stored
 from glla.linalg.operands import explained
 from glla.linalg.systems import Substitution
 from glla.operations import OPERATIONS, Operation
-from glla.operations.acceptance import matrix_of_stack
+from glla.operations.acceptance import FALLBACK, Continue, Done, Values, Verdict, matrix_of_stack
 from glla.operations.elimination import fallback
 from glla.operations.elimination.plu import permutation_of, pivot_records
-from glla.operations.record import FALLBACK, Continue, Done, Values, Verdict
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.systems.lu_solve import device_plan as lu_solve_plan

@@ -1,19 +1,22 @@
 """Acceptance tests of factors and solutions: growth, small pivots, rounding errors, float32's limits.
 
-Pure functions of diagnostics that plans have read back. Pivot check: a pivot that is small relative to its column, or
-any pivot if the inverse is large, is compared with its rounding error, see `rounding_errors`.
+Pure functions of diagnostics that plans have read back; and the verdicts that the `settle` of an operation gives.
+Pivot check: a pivot that is small relative to its column, or any pivot if the inverse is large, is compared with its
+rounding error, see `rounding_errors`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import NonFiniteError, SingularMatrixError
-from glla.operations.record import Values
+from glla.errors import GllaError, NonFiniteError, SingularMatrixError
+from glla.passes import Forms
 
 Floats = NDArray[np.floating]
 Float64 = NDArray[np.float64]
@@ -85,6 +88,42 @@ THRESHOLDS = {
     "LOST": LOST, "NEAR_ONE": NEAR_ONE, "TINY": TINY, "NORMAL": NORMAL,
 }  # fmt: skip
 """What the scripts of a page take from its document, by name."""
+
+
+# -- verdicts ----------------------------------------------------------------------------------------------------------
+
+
+Values = Mapping[str, Any]
+"""Known values of a call: its operands and options, and the results of its plans so far, by name."""
+
+BATCHED = "batched"
+"""Stage of one matrix of a batch: its plan has run for all, and its own line of diagnostics is known."""
+
+FALLBACK = "fallback"
+"""Stage after a rejected result: scaled by powers of two, or in float64 on the host."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """It is done."""
+
+    values: Values = field(default_factory=dict)  # what was found on the host, beside the results of the plans
+    warning: Warning | None = None  # what the user is warned of
+
+
+@dataclass(frozen=True)
+class Continue:
+    """Another plan comes."""
+
+    stage: str  # its name in `Plan.after`
+    values: Values = field(default_factory=dict)  # values for it, and for the decisions behind it
+
+
+Verdict = Done | Continue | GllaError
+"""Result of `settle`."""
+
+Settle = Callable[[Forms, str, Values], Verdict]
+"""(forms of the operands, name of the stage that has run, "" for the plan of the call, values) -> verdict."""
 
 
 # -- float32's limits -------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import GllaError, OptionError, one_of
+from glla.errors import OptionError, one_of
 from glla.passes import PLAIN, Forms, Limits, Parameters, Plan, Variant, Variants
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -289,9 +289,9 @@ class Operation:
     call_plan: Callable[..., Plan]
     # (n, random numbers) -> operands of order n, arrays of float32
     example: Callable[[int, np.random.Generator], tuple[Float32, ...]]
-    # (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next. None
-    # where nothing comes after `call_plan`
-    settle: Settle | None = None
+    # (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next, see
+    # `glla.operations.acceptance`. None where nothing comes after `call_plan`
+    settle: Callable[[Forms, str, Mapping[str, Any]], Any] | None = None
     variants: Mapping[str, Variant] = field(default_factory=dict)  # ways to do it; empty if there is one
     # (forms, limits) -> the variant, and values for its parameters
     choose: Callable[[Forms, Limits], Choice] = lambda forms, limits: ("", ())
@@ -330,40 +330,3 @@ class Operation:
         if not self.variants:
             raise OptionError(f"{self.name}: has no variants, got {variant!r}; leave it out")
         one_of(f"{self.name}: variant", variant, self.variants)
-
-
-# -- what `settle` decides ---------------------------------------------------------------------------------------------
-
-
-Values = Mapping[str, Any]
-"""Known values of a call: its operands and options, and the results of its plans so far, by name."""
-
-
-BATCHED = "batched"
-"""Stage of one matrix of a batch: its plan has run for all, and its own line of diagnostics is known."""
-
-FALLBACK = "fallback"
-"""Stage after a rejected result: scaled by powers of two, or in float64 on the host."""
-
-
-@dataclass(frozen=True)
-class Done:
-    """It is done."""
-
-    values: Values = field(default_factory=dict)  # what was found on the host, beside the results of the plans
-    warning: Warning | None = None  # what the user is warned of
-
-
-@dataclass(frozen=True)
-class Continue:
-    """Another plan comes."""
-
-    stage: str  # its name in `Plan.after`
-    values: Values = field(default_factory=dict)  # values for it, and for the decisions behind it
-
-
-Verdict = Done | Continue | GllaError
-"""Result of `settle`."""
-
-Settle = Callable[[Forms, str, Values], Verdict]
-"""(forms of the operands, name of the stage that has run, "" for the plan of the call, values) -> verdict."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import GllaError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError
-from glla.operations.acceptance import in_float32
+from glla.operations.acceptance import Continue, Done, Values, Verdict, in_float32
 from glla.operations.bands.pentadiagonal import BlockSystems
 from glla.operations.bands.tridiagonal import DIAGNOSTICS, FOUR, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
 from glla.operations.batches.stack import Stack, capacity, raw
@@ -26,22 +26,7 @@ from glla.operations.layouts.crossing import at_home, bring_in_watched, read_bac
 from glla.operations.layouts.shapes import aligned
 from glla.operations.linear import move
 from glla.operations.linear.view import View
-from glla.operations.record import (
-    Batch,
-    Choice,
-    Continue,
-    Done,
-    Filter,
-    Float32,
-    Function,
-    Layout,
-    Operation,
-    Taken,
-    Values,
-    Verdict,
-    Way,
-    resolved,
-)
+from glla.operations.record import Batch, Choice, Filter, Float32, Function, Layout, Operation, Taken, Way, resolved
 from glla.passes import (
     PLAIN,
     Draft,

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import acceptance
+from glla.operations.acceptance import FALLBACK
 from glla.operations.bands.band_columns import BLOCK16, Band
 from glla.operations.batches.stack import Passes, Stack, capacity
 from glla.operations.definite.cholesky_blocks import SIDE
 from glla.operations.definite.stack_definite import FAR, rejected_definite
-from glla.operations.record import FALLBACK, Batch, Filter, Float32, Layout
+from glla.operations.record import Batch, Filter, Float32, Layout
 from glla.passes import PLAIN, Form, Forms, Limits, Plan, Transition
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels

@@ -10,30 +10,14 @@ from typing import Any, Unpack
 import numpy as np
 
 from glla.errors import NotPositiveDefiniteError
-from glla.operations.acceptance import near_one
+from glla.operations.acceptance import BATCHED, FALLBACK, Continue, Done, Settle, Values, Verdict, near_one
 from glla.operations.definite import stack_definite
 from glla.operations.definite.cholesky_blocks import InPanels, InWholePanels, block16, rank2, sixteen
 from glla.operations.host import scaling
 from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.layouts.shapes import square
-from glla.operations.record import (
-    BATCHED,
-    FALLBACK,
-    Choice,
-    Chosen,
-    Continue,
-    Done,
-    Float32,
-    Function,
-    Operation,
-    Settle,
-    Taken,
-    Values,
-    Verdict,
-    Way,
-    builder,
-)
+from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder
 from glla.passes import Draft, Forms, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.limits import PLAIN, Limits

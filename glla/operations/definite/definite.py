@@ -14,6 +14,7 @@ import numpy as np
 
 from glla.errors import SingularMatrixError
 from glla.operations import acceptance
+from glla.operations.acceptance import FALLBACK, Continue, Done, Values, Verdict
 from glla.operations.definite import cholesky, stack_definite
 from glla.operations.definite.cholesky import Kind
 from glla.operations.elimination import fallback
@@ -24,7 +25,7 @@ from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.layouts.shapes import aligned, by_factors, system
-from glla.operations.record import FALLBACK, Continue, Done, Float32, Function, Operation, Taken, Values, Verdict, Way
+from glla.operations.record import Float32, Function, Operation, Taken, Way
 from glla.operations.triangles import triangular
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError
-from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF
+from glla.operations.acceptance import FALLBACK, PROMISED, UNIT_ROUNDOFF, Continue, Done, Values, Verdict
 from glla.operations.definite import cholesky, stack_definite
 from glla.operations.elimination import fallback
 from glla.operations.host.scaling import Integers, equilibrated
@@ -30,21 +30,7 @@ from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched
 from glla.operations.layouts.shapes import square
 from glla.operations.product import matmul
 from glla.operations.product import residual as residuals
-from glla.operations.record import (
-    FALLBACK,
-    Choice,
-    Chosen,
-    Continue,
-    Done,
-    Float32,
-    Function,
-    Operation,
-    Taken,
-    Values,
-    Verdict,
-    Way,
-    builder,
-)
+from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder
 from glla.operations.triangles import triangular_inverse
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Variant, resident
 from glla.passes.cache import cached_plan

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import acceptance
+from glla.operations.acceptance import FALLBACK
 from glla.operations.batches import stack
 from glla.operations.batches.stack import Passes, Stack
 from glla.operations.definite.cholesky_blocks import rank2
 from glla.operations.host import scaling
-from glla.operations.record import FALLBACK, Batch, Filter, Float32, Layout
+from glla.operations.record import Batch, Filter, Float32, Layout
 from glla.passes import PLAIN, Form, Forms, Limits, Plan, Transition, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels

@@ -30,12 +30,12 @@ from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError
 from glla.operations import acceptance
-from glla.operations.acceptance import UNIT_ROUNDOFF
+from glla.operations.acceptance import BATCHED, FALLBACK, UNIT_ROUNDOFF, Continue, Done, Values, Verdict
 from glla.operations.elimination import factors
 from glla.operations.host.refinement import Refinement, rescaled_residual, turned
 from glla.operations.host.scaling import Float64, of_system, right_sides
 from glla.operations.layouts.crossing import at_home, read_back, texels_of, upload
-from glla.operations.record import BATCHED, FALLBACK, Continue, Done, Float32, Values, Verdict
+from glla.operations.record import Float32
 from glla.passes import Draft, Forms, HostArray, Limits, Plan, Storage, Transition, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels

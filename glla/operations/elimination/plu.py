@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from glla.errors import GrowthWarning, NonFiniteError, OptionError, SingularMatrixError
 from glla.operations import acceptance
-from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF, overflow, size_near_one
+from glla.operations.acceptance import BATCHED, FALLBACK, PROMISED, UNIT_ROUNDOFF, Continue, Done, Values, Verdict
 from glla.operations.elimination import plu_batches
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
 from glla.operations.elimination.panels import PANEL, factors_by
@@ -23,13 +23,9 @@ from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_
 from glla.operations.layouts.shapes import one_matrix
 from glla.operations.product.register_blocks import buffers_hold
 from glla.operations.record import (
-    BATCHED,
-    FALLBACK,
     Batch,
     Choice,
     Chosen,
-    Continue,
-    Done,
     Filter,
     Float32,
     Function,
@@ -37,8 +33,6 @@ from glla.operations.record import (
     Layout,
     Operation,
     Trial,
-    Values,
-    Verdict,
     Way,
     builder,
     kept,
@@ -452,7 +446,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if unpivoted and best.residual > PROMISED and (values["check_finite"] or np.isfinite(values["scaled A"]).all()):
         return _no_pivot(values["function"], best)
     if np.isinf(best.residual) and values["check_finite"]:
-        return overflow(values["function"])
+        return acceptance.overflow(values["function"])
     upper = np.triu(np.ones(forms[0].matrix, dtype=bool))
     wide = np.ldexp(best.lu.astype(np.float64), np.where(upper, values["exponent"], 0))
     lu: Float32 = wide.astype(np.float32)
@@ -473,7 +467,7 @@ def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) 
         return Continue(PARTIAL)
     scale, a = float(values["largest_A"].flat[0]), values["A"]
     allowed = acceptance.allowed_growth(min(forms[0].matrix))
-    if size_near_one(scale) and scale > 0 and float(values["largest_U"].flat[0]) / scale <= allowed:
+    if acceptance.size_near_one(scale) and scale > 0 and float(values["largest_U"].flat[0]) / scale <= allowed:
         return Done({"piv": pivots})
     there = bool(np.isfinite(a).all() and a.any()) if isinstance(a, np.ndarray) else np.isfinite(scale) and scale > 0
     return Continue(FALLBACK) if there else Done({"piv": pivots})  # let through on purpose, or zero

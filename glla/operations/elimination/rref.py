@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import acceptance
+from glla.operations.acceptance import Continue, Done, Values, Verdict
 from glla.operations.elimination import equilibrate, factors, known, plu
 from glla.operations.elimination.decided import by_float64, by_tolerance
 from glla.operations.elimination.fallback import add_pivot_check
@@ -19,21 +20,7 @@ from glla.operations.layouts import blocks
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, texels_of, watch, write_texels
 from glla.operations.layouts.shapes import one_matrix
 from glla.operations.product.register_blocks import buffers_hold
-from glla.operations.record import (
-    Choice,
-    Chosen,
-    Continue,
-    Done,
-    Float32,
-    Function,
-    Interface,
-    Operation,
-    Trial,
-    Values,
-    Verdict,
-    builder,
-    kept,
-)
+from glla.operations.record import Choice, Chosen, Float32, Function, Interface, Operation, Trial, builder, kept
 from glla.operations.triangles import triangular
 from glla.operations.triangles.solved_blocks import Triangle
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, PingPong, Plan, Region, Transition, resident

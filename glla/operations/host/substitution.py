@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import GllaError
-from glla.operations.acceptance import NORMAL, underflow
-from glla.operations.record import BATCHED, Continue, Done, Settle, Values, Verdict
+from glla.operations.acceptance import BATCHED, NORMAL, Continue, Done, Settle, Values, Verdict, underflow
 from glla.passes import Forms
 
 Float64 = NDArray[np.float64]

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from glla.operations import elementwise, reduce
-from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF
+from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF, Values
 from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import read_texels
 from glla.operations.linear import elementwise as wrapped
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.product import matmul
-from glla.operations.record import Values
 from glla.passes import Draft, Limits, resident
 from glla.passes.layout import Shape
 

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError, NonFiniteError
+from glla.operations.acceptance import BATCHED, Continue, Done, Values, Verdict
 from glla.operations.batches.stack import SINGLE, Cells
 from glla.operations.host.scaling import exponent_of
-from glla.operations.record import BATCHED, Continue, Done, Filter, Float32, Values, Verdict
+from glla.operations.record import Filter, Float32
 from glla.operations.spectral.symmetric import Subset
 from glla.passes import Draft, Plan, Slot, Storage, matrix
 from glla.passes.cache import cached_plan

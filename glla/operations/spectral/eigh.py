@@ -17,23 +17,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from glla.operations.acceptance import Done, Values, Verdict
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.layouts.shapes import square
-from glla.operations.record import (
-    Batch,
-    Choice,
-    Chosen,
-    Done,
-    Float32,
-    Function,
-    Layout,
-    Operation,
-    Trial,
-    Values,
-    Verdict,
-    Way,
-    builder,
-)
+from glla.operations.record import Batch, Choice, Chosen, Float32, Function, Layout, Operation, Trial, Way, builder
 from glla.operations.spectral import back, certificate, jacobi, secular, small, symmetric, tridiagonal_form
 from glla.operations.spectral.certificate import AGAIN, EXCEEDS, MARKED
 from glla.operations.spectral.symmetric import Subset

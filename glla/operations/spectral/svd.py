@@ -16,23 +16,12 @@ from typing import Unpack
 import numpy as np
 
 from glla.errors import LimitError, NonFiniteError
+from glla.operations.acceptance import Done, Values, Verdict
 from glla.operations.batches.stack import SINGLE
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.orthogonal import qr
 from glla.operations.orthogonal.qr_pairs import upper
-from glla.operations.record import (
-    Choice,
-    Chosen,
-    Done,
-    Float32,
-    Function,
-    Operation,
-    Trial,
-    Values,
-    Verdict,
-    Way,
-    builder,
-)
+from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Trial, Way, builder
 from glla.operations.reduce import max_magnitude
 from glla.operations.spectral import back, bidiagonal_form, hestenes, svd_batches, symmetric
 from glla.operations.spectral.bidiagonal_form import transposed

@@ -10,20 +10,9 @@ from typing import Unpack
 import numpy as np
 
 from glla.errors import ShapeError
+from glla.operations.acceptance import Done, Values, Verdict
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
-from glla.operations.record import (
-    Choice,
-    Chosen,
-    Done,
-    Float32,
-    Function,
-    Operation,
-    Trial,
-    Values,
-    Verdict,
-    Way,
-    builder,
-)
+from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Trial, Way, builder
 from glla.operations.reduce import max_magnitude
 from glla.operations.spectral import certificate, secular, sturm, symmetric
 from glla.operations.spectral.symmetric import Subset

@@ -12,28 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import acceptance
+from glla.operations.acceptance import BATCHED, FALLBACK, Continue, Done, Values, Verdict
 from glla.operations.batches import stack
 from glla.operations.elimination import factors, fallback, pivot, plu, plu_batches
 from glla.operations.host import scaling
 from glla.operations.layouts.crossing import bring_in_watched, read_texels
 from glla.operations.layouts.shapes import square
-from glla.operations.record import (
-    BATCHED,
-    FALLBACK,
-    Batch,
-    Continue,
-    Done,
-    Filter,
-    Float32,
-    Function,
-    Layout,
-    Operation,
-    Taken,
-    Trial,
-    Values,
-    Verdict,
-    Way,
-)
+from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Trial, Way
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix
 from glla.passes.cache import cached_plan
 

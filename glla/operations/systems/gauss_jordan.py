@@ -19,26 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError, SingularMatrixError
-from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF
+from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF, Continue, Done, Values, Verdict
 from glla.operations.definite import cholesky
 from glla.operations.host.scaling import of_system
 from glla.operations.layouts.crossing import at_home, bring_in_watched, read_back, upload
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
-from glla.operations.record import (
-    Choice,
-    Chosen,
-    Continue,
-    Done,
-    Float32,
-    Function,
-    Operation,
-    Taken,
-    Values,
-    Verdict,
-    Way,
-    builder,
-)
+from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, PingPong, Plan, Transition, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels

@@ -24,27 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ShapeError, SingularMatrixError
-from glla.operations.acceptance import UNIT_ROUNDOFF
+from glla.operations.acceptance import BATCHED, UNIT_ROUNDOFF, Done, Values, Verdict
 from glla.operations.batches.stack import capacity, raw
 from glla.operations.elimination import plu_batches
 from glla.operations.layouts.crossing import at_home, texels_of
 from glla.operations.linear import move
 from glla.operations.linear.view import View
-from glla.operations.record import (
-    BATCHED,
-    Batch,
-    Choice,
-    Chosen,
-    Done,
-    Filter,
-    Float32,
-    Function,
-    Layout,
-    Operation,
-    Values,
-    Verdict,
-    builder,
-)
+from glla.operations.record import Batch, Choice, Chosen, Filter, Float32, Function, Layout, Operation, builder
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Uniform, Variant
 from glla.passes.cache import cached_plan
 from glla.passes.storage import HostArray, matrix, texture, wrapped

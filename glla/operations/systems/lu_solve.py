@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
-from glla.operations.acceptance import each_near_one, matrix_of_stack, near_one, of_diagonal
+from glla.operations.acceptance import FALLBACK, Values, each_near_one, matrix_of_stack, near_one, of_diagonal
 from glla.operations.elimination import factors, plu_batches
 from glla.operations.elimination.pivot import steps
 from glla.operations.elimination.plu import exchanges, permutation_of
@@ -27,18 +27,7 @@ from glla.operations.layouts.crossing import (
     write_texels,
 )
 from glla.operations.layouts.shapes import aligned, by_factors
-from glla.operations.record import (
-    FALLBACK,
-    Batch,
-    Filter,
-    Float32,
-    Function,
-    Layout,
-    Operation,
-    Taken,
-    Trial,
-    Values,
-)
+from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Trial
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.triangles import triangle_batches

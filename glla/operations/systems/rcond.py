@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import acceptance
+from glla.operations.acceptance import BATCHED, FALLBACK, Continue, Done, Values, Verdict
 from glla.operations.elimination import factors, fallback
 from glla.operations.elimination.pivot import flops as elimination_flops
 from glla.operations.elimination.plu import SCALED, example, scaled_by_one
@@ -27,18 +28,7 @@ from glla.operations.host.scaling import Float64
 from glla.operations.layouts.crossing import at_home, bring_in_watched
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
-from glla.operations.record import (
-    BATCHED,
-    FALLBACK,
-    Continue,
-    Done,
-    Layout,
-    Operation,
-    Taken,
-    Trial,
-    Values,
-    Verdict,
-)
+from glla.operations.record import Layout, Operation, Taken, Trial
 from glla.operations.systems import solve
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant
 from glla.passes.cache import cached_plan

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
-from glla.operations.acceptance import NORMAL, TINY, largest_of_columns, matrix_of_stack
+from glla.operations.acceptance import FALLBACK, NORMAL, TINY, Values, largest_of_columns, matrix_of_stack
 from glla.operations.elimination import plu_batches
 from glla.operations.host.substitution import ROWS, in_rounded_rows, of_given_factors
 from glla.operations.layouts.blocks import read_diagonal
@@ -33,19 +33,7 @@ from glla.operations.layouts.crossing import (
 )
 from glla.operations.layouts.shapes import aligned, system
 from glla.operations.product.tiles import columns_at_once, in_blocks
-from glla.operations.record import (
-    FALLBACK,
-    Batch,
-    Filter,
-    Float32,
-    Function,
-    Layout,
-    Operation,
-    Taken,
-    Values,
-    Way,
-    kept,
-)
+from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Way, kept
 from glla.operations.systems.streams import needed
 from glla.operations.triangles import triangle_batches, triangular
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, matrix, resident, texture

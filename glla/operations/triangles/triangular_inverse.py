@@ -12,12 +12,12 @@ from typing import Unpack
 
 import numpy as np
 
-from glla.operations.acceptance import TINY
+from glla.operations.acceptance import FALLBACK, TINY, Values
 from glla.operations.host.substitution import in_rounded_rows, of_given_factors
 from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, watch
 from glla.operations.layouts.shapes import square
-from glla.operations.record import FALLBACK, Choice, Chosen, Float32, Function, Operation, Taken, Values, Way, builder
+from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder
 from glla.operations.triangles import solve_triangular, triangular
 from glla.operations.triangles.solve_triangular import IN_FLOAT64, lost
 from glla.operations.triangles.solved_blocks import Triangle
