@@ -59,7 +59,7 @@ class Batches:
     device: Device
     check_finite: bool  # refuse NaN and infinity
     names: tuple[str, ...]  # the operands, as messages name them
-    variant: str | None = None  # the variant that was asked for; a batch is looped then
+    variant: str | None = None  # that was asked for; a batch is looped then, unless its plan is that one
     # what the function returns, by names of the plan; the first may be a matrix that stays on the device
     results: tuple[str, ...] = ("X",)
     # a result of the plan that is finite only if the first operand is, as the ``diagonal`` of Cholesky factors: without

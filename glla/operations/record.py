@@ -230,6 +230,7 @@ class Batch:
     device_plan: Callable[..., Plan] | None = None
     # by the option ``mode``: batches of other modes than the usual one
     modes: Mapping[str, Batch] = field(default_factory=dict)
+    variant: str | None = None  # of the operation, that the plan has for all matrices at once
 
 
 @dataclass(frozen=True, eq=False)

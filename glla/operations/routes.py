@@ -44,17 +44,15 @@ def route(
 
     `operation`: which. `forms`: aligned, see `Taken.aligned`: all of them stacks of as many matrices, or none of
     them. `room`: bytes that are left on the device; None without a cap on them. `variant`: that was asked for; the
-    matrices of a batch are looped then. `options`: of the operation, ``parameters`` among them.
+    matrices of a batch are looped then, unless its plan is that one. `options`: of the operation, ``parameters`` among
+    them.
     """
     at_home = not any(form.resident for form in forms)
     usual = operation.pivotings(operation.thesis)[0] if operation.pivotings is not None else None
-    plain = (
-        variant is None
-        and options.get("pivoting") in (None, usual)
-        and not (options.get("refine") or options.get("subset"))
-    )
+    plain = options.get("pivoting") in (None, usual) and not (options.get("refine") or options.get("subset"))
     batch, others = operation.batch_of(options), {n: one for n, one in options.items() if n not in SINGLE_ONLY}
-    most, count = batch.most(forms, limits) if batch is not None and plain else 0, max(form.count for form in forms)
+    fit = batch is not None and plain and variant in (None, batch.variant) and not options.get("parameters")
+    most, count = batch.most(forms, limits) if batch is not None and fit else 0, max(form.count for form in forms)
     while at_home and most:
         piece = -(-count // -(-count // most))  # pieces of one size share a plan
         plan = host_batch_plan(operation, forms, limits, piece, **others)

@@ -158,6 +158,18 @@ def test_a_batch(n, count, kind, place, rng):
 
 
 @every_place
+@pytest.mark.parametrize("n", [4, 9])
+def test_a_variant_that_batches_take_anyway_is_not_looped(n, place, rng):
+    a = place(batch("normal", 11, n, rng))
+    for function, variant in ((glla.eigh, "jacobi"), (glla.svd, "one_sided"), (glla.svdvals, "one_sided")):
+        found, passes = [], [glla.default_device().stats().passes]
+        for one in (None, variant):
+            found.append([np.asarray(part).tobytes() for part in function(a, variant=one)])
+            passes.append(glla.default_device().stats().passes)
+        assert found[0] == found[1] and passes[2] - passes[1] == passes[1] - passes[0]
+
+
+@every_place
 @pytest.mark.parametrize("n", [3, 8])
 def test_the_bad_matrix_of_a_batch_is_named(n, place, rng):
     a = batch("normal", 900, n, rng) if n == 3 else batch("normal", 20, n, rng)

@@ -192,6 +192,6 @@ def batch(call_plan: Callable[..., Plan], alarm: Transition) -> Batch:
             return replace(batched(forms, limits, mode=mode, hermitian=hermitian), after=after)
 
         layout = Layout(partial(record, mode=mode), results=partial(_results, mode=mode))
-        return Batch(partial(most, mode=mode), plan, layout, certificate.MARKED, **options)
+        return Batch(partial(most, mode=mode), plan, layout, certificate.MARKED, variant="one_sided", **options)
 
     return made(MODES[0], modes={mode: made(mode) for mode in MODES[1:]})
