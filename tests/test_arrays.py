@@ -506,15 +506,6 @@ def test_in_place_keeps_the_type(apply, other, dtype):
     same(A, a)
 
 
-def test_rows_of_the_host_beside_arrays(rng):
-    a, row, column = testing.integers(3, 5, rng), [1, -2, 3, 0, 4], [[1], [2], [3]]
-    A = glla.asarray(a)
-    for apply in ARITHMETIC:
-        for other in (row, np.array(row), np.array(row, ">i2"), column):
-            same(apply(A, other), apply(a, np.float32(other)))
-            same(apply(other, A), apply(np.float32(other), a))
-
-
 def test_division_and_powers(rng):
     a, b = testing.normal(17, 13, rng), testing.normal(17, 13, rng)
     quotient, wide = (glla.asarray(a) / b).numpy(), a.astype(np.float64) / b

@@ -75,13 +75,6 @@ def test_asarray_of_a_matrix_is_the_matrix(device):
     assert np.isnan(device.matrix([[np.nan]], check_finite=False).item())
 
 
-def test_numbers_and_lists():
-    A = glla.asarray([[1, 2], [3, 4]])
-    assert A.tolist() == [[1.0, 2.0], [3.0, 4.0]]
-    assert A.item(1, 0) == 3.0
-    assert type(glla.asarray([[7]]).item()) is float
-
-
 def test_astype():
     A = glla.asarray([[1, 2]])
     assert A.astype(np.float32, copy=False) is A
@@ -283,16 +276,6 @@ def test_the_interpreter_ends_quietly(ending):
 
 
 # The operator ------------------------------------------------------------------------------------------------------
-
-
-def test_product_operator_with_a_vector(rng):
-    a, u, v = testing.integers(3, 5, rng), np.arange(3), [1, -2, 3, 0, 4]
-    A = glla.asarray(a)
-    testing.assert_exact((A @ v).numpy(), a @ v)
-    testing.assert_exact((u @ A).numpy(), u @ a)
-    assert (glla.asarray(u) @ A @ v).shape == ()
-    overflow = glla.asarray([[3e38, 3e38]]) @ [1, 1]
-    np.testing.assert_array_equal(overflow.numpy(), np.float32([np.inf]))
 
 
 # asarray -----------------------------------------------------------------------------------------------------------

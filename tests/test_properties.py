@@ -17,7 +17,6 @@ some = settings(
 SIDES = st.integers(1, 12)
 SMALL = st.integers(-9, 9)
 PIVOTINGS = st.sampled_from(["harmonic", "geometric", "partial"])
-VARIANTS = st.sampled_from(["inner_product", "virtual_cube", "virtual_cube_ping_pong"])
 
 
 def integer_matrices(shape=None, elements=SMALL):
@@ -30,46 +29,6 @@ def low_rank(draw):
     m, r, n = draw(SIDES), draw(st.integers(0, 4)), draw(SIDES)
     left = draw(integer_matrices((m, r), st.integers(-3, 3)))
     return left @ draw(integer_matrices((r, n), st.integers(-3, 3)))
-
-
-@st.composite
-def factors(draw, most=20):
-    """Two stacks of integer matrices that numpy.matmul multiplies, 1-D operands among them."""
-    shapes = draw(
-        hnp.mutually_broadcastable_shapes(signature="(m?,k),(k,n?)->(m?,n?)", max_dims=2, min_side=0, max_side=most)
-    )
-    return [draw(hnp.arrays(np.int64, shape, elements=SMALL)) for shape in shapes.input_shapes]
-
-
-@some
-@given(factors(most=6), VARIANTS)
-def test_products_of_integers_are_numpys(operands, variant):
-    a, b = operands
-    result = glla.matmul(a, b, variant=variant)
-    testing.assert_exact(result, np.matmul(a, b))
-
-
-@some
-@given(
-    st.data(),
-    SIDES,
-    st.integers(1, 70),
-    SIDES,
-    VARIANTS,
-)
-def test_products_of_floats_are_within_the_bound(data, m, k, n, variant):
-    normal = st.floats(-(2.0**40), 2.0**40, width=32).map(lambda x: x if abs(x) > 2.0**-40 else 0.0)
-    a = data.draw(hnp.arrays(np.float32, (m, k), elements=normal))
-    b = data.draw(hnp.arrays(np.float32, (k, n), elements=normal))
-    verdict = testing.judge_product(glla.matmul(a, b, variant=variant), a, b)
-    assert verdict.ok, verdict
-
-
-@some
-@given(integer_matrices() | low_rank(), PIVOTINGS)
-def test_rank_and_pivots_are_the_exact_ones(a, pivoting):
-    result = glla.rref(a, pivoting=pivoting)
-    testing.assert_rref_exact(a, result.matrix, result.pivots)
 
 
 @some

@@ -147,14 +147,6 @@ def test_noise_may_be_nearly_as_large_as_its_column():
         glla.inv(glla.asarray(a))
 
 
-@pytest.mark.parametrize("n", [2, 9, 33, 128, 256, 300])
-def test_random_matrices_are_no_false_alarm(n, rng):
-    for _ in range(3):
-        a = testing.normal(n, n, rng)
-        b = testing.normal(n, 1, rng)
-        testing.assert_solve(a, glla.solve(a, b), b)
-
-
 def test_a_strict_caller_is_not_disturbed(rng):
     """numpy.errstate(all="raise") is for the caller's own arithmetic, not for ours."""
     with np.errstate(all="raise"):
@@ -233,13 +225,6 @@ def test_a_solution_that_underflows_is_an_error():
 
 
 # What is no number -------------------------------------------------------------------------------------------------
-
-
-def test_arithmetic_follows_ieee():
-    zero = glla.asarray(np.zeros((2, 2)))
-    assert np.isnan((zero / zero).numpy()).all()
-    assert np.isposinf((1 / zero).numpy()).all()
-    assert np.isnan((zero @ (1 / zero)).numpy()).all()
 
 
 # Sweeps ------------------------------------------------------------------------------------------------------------

@@ -50,34 +50,6 @@ def test_contenders_are_right(device, name, contender):
             np.testing.assert_array_equal(array, copy)
 
 
-def altered(result, value):
-    """The result with its last number changed: the last entry of its first array."""
-    if isinstance(result, dict):
-        return {**result, "LU": altered(result["LU"], value)}
-    if isinstance(result, tuple) and np.ndim(result[0]) == 0:
-        return (*result[:-1], np.float32(value))
-    if isinstance(result, tuple):
-        return (altered(result[0], value), *result[1:])
-    if np.ndim(result) == 0:
-        return np.float32(value)
-    changed = np.array(result)
-    changed.flat[-1] = value
-    return changed
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-@pytest.mark.parametrize("poison", [np.nan, 1e6])
-def test_judges_see_a_wrong_entry(device, name, poison):
-    operation, judge = OPERATIONS[name], JUDGES[name]
-    arrays = inputs(operation, 12)
-    result = prepare(device, operation, next(iter(contenders(name).values())), arrays).end_to_end()
-    assert judge.verdict(arrays, result).ok
-    small = judge.deviation(arrays, result)
-    wrong = altered(result, poison)
-    assert not judge.verdict(arrays, wrong).ok
-    assert not judge.deviation(arrays, wrong) <= 1000 * small
-
-
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_inputs_depend_on_size_and_seed_only(name):
     operation = OPERATIONS[name]
