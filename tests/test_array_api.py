@@ -35,7 +35,7 @@ from glla import testing
 from glla.errors import DTypeError, OptionError
 from glla.operations.linear.elementwise import BOUNDS
 from glla.registry import PUBLIC
-from tests.test_arrays import lying, narrow, narrow_goes  # noqa: F401
+from tests.test_arrays import assert_the_rest_is_zero, lying, narrow, narrow_goes  # noqa: F401
 
 OWN_NAMES = {
     "Device", "ArrayAPIStrictFlags", "get_array_api_strict_flags", "reset_array_api_strict_flags",
@@ -559,6 +559,7 @@ def compare(ours, theirs, bound, normwise=False, signed=True):
     expected = np.from_dlpack(theirs)
     assert isinstance(ours, glla.Array)
     result = ours.numpy()
+    assert_the_rest_is_zero(ours, result)
     assert (result.shape, result.dtype) == (expected.shape, HALVED.get(expected.dtype, expected.dtype))
     if not bound or expected.dtype.kind != "f":
         np.testing.assert_array_equal(result, expected)
