@@ -9,12 +9,11 @@ noise makes a time longer that was shorter before.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
-from statistics import median
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +22,8 @@ import glla
 from benchmarks.study import QUICK, SIZES, listed, some
 from glla import Array, Device
 from glla.applications import window_squares
-from glla.gl.clock import clock
-from glla.gl.observers import observe
-from glla.lab.study import Report, Run, Say, at_least, option
+from glla.gl.recorder import Recorder
+from glla.lab.study import Report, Run, Say, at_least, clock, option
 from glla.lab.table import aligned
 from glla.operations import OPERATIONS
 from glla.operations.bands import definite_band
@@ -34,7 +32,7 @@ from glla.operations.elimination import plu, rref
 from glla.operations.orthogonal import qr
 from glla.operations.triangles import solved_blocks, triangular
 from glla.operations.window_squares import WINDOW
-from glla.passes import Plan, resident
+from glla.passes import resident
 
 Float32 = NDArray[np.float32]
 
@@ -103,21 +101,14 @@ class Subject:
         return max(1, OPERATIONS[self.operation].flops(resident(*self.operands(shape))))
 
 
-@dataclass
-class Sample:
-    """What was measured of a shape: seconds, and the plans that ran with all their passes."""
+Row = dict[str, Any]
+"""What was measured of a shape: ``operation``, ``shape``, ``flops``, ``seconds``, and the ``plans`` that ran with all
+their ``passes``."""
 
-    operation: str
-    shape: Shape
-    flops: int
-    seconds: float
-    plans: str
-    passes: int
 
-    @property
-    def rate(self) -> float:
-        """Flop per second."""
-        return self.flops / self.seconds
+def rate(row: Row) -> float:
+    """Flop per second."""
+    return float(row["flops"] / row["seconds"])
 
 
 # -- which shapes -----------------------------------------------------------------------------------------------------
@@ -275,129 +266,75 @@ def neighbours(a: Shape, b: Shape) -> bool:
     return all(100 * max(x, y) <= (100 + NEIGHBOURS) * min(x, y) for x, y in zip(a, b, strict=True))
 
 
-def cliffs(samples: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
+def cliffs(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
     """Find each shape that is less than half as fast as a neighbour, with its fastest neighbour; worst first."""
     found = []
-    for slow in samples:
-        near = [other for other in samples if other.operation == slow.operation and neighbours(slow.shape, other.shape)]
-        fast = max(near, key=lambda sample: sample.rate)
-        if slow.rate < CLIFF * fast.rate:
+    for slow in rows:
+        own = (other for other in rows if other["operation"] == slow["operation"])
+        fast = max((other for other in own if neighbours(slow["shape"], other["shape"])), key=rate)
+        if rate(slow) < CLIFF * rate(fast):
             found.append((slow, fast))
-    return sorted(found, key=lambda pair: pair[0].rate / pair[1].rate)
+    return sorted(found, key=lambda pair: rate(pair[0]) / rate(pair[1]))
 
 
 # -- measuring --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Effort:
-    """Samples, whose median counts; the least seconds of each, for as many calls as that takes; seconds to warm up."""
-
-    samples: int
-    seconds: float
-    warm: float
-
-
-EFFORTS = {  # (software, quick)
-    (False, False): Effort(5, 0.004, 0.05),
-    (False, True): Effort(3, 0.002, 0.02),
-    (True, False): Effort(5, 0.004, 0.0),
-    (True, True): Effort(3, 0.001, 0.0),
+EFFORTS = {  # (software, quick): samples, whose median counts; least seconds of each, for as many calls as that takes
+    (False, False): (5, 0.004),
+    (False, True): (3, 0.002),
+    (True, False): (5, 0.004),
+    (True, True): (3, 0.001),
 }
 
 
-class Names:
-    """Observer that notes which plans ran."""
-
-    def __init__(self) -> None:
-        self.operations: dict[str, None] = {}
-        self.passes = 0
-
-    def watch(self, device: Device, plan: Plan, textures: object, draws: Sequence[Callable[[], None]]) -> None:
-        """Run a plan, and note it: its operation, if that has variants, and its passes."""
-        if "[" in plan.operation:
-            self.operations[plan.operation] = None
-        self.passes += plan.cost.passes
-        for draw in draws:
-            draw()
-
-    def watch_parts(self, device: Device, plan: Plan, values: object, parts: Sequence[Callable[[], object]]) -> None:
-        """Run a plan of plans, which come to `watch`; it may have variants itself."""
-        if "[" in plan.operation:
-            self.operations[plan.operation] = None
-        for part in parts:
-            part()
-
-    def watch_host(self, name: str, work: Callable[[], object]) -> object:
-        """Do work of the host between plans."""
-        return work()
+def prepared(device: Device, operation: str, shape: Shape) -> Work:
+    """Put operands on the device, entries uniform in [0, 10): such matrices are regular; give the call."""
+    subject, random = SUBJECTS[operation], np.random.default_rng(2007)
+    if subject.example:
+        arrays = subject.example(shape, random)
+    else:
+        arrays = [10 * random.random(sides, dtype=np.float32) for sides in subject.operands(shape)]
+    if subject.diagonal:
+        subject.diagonal(arrays[0])[...] += 20 * max(arrays[0].shape[-2:])
+    return partial(subject.run, *(glla.asarray(array, device) for array in arrays))
 
 
-class Search:
-    """Measures shapes of one operation on one device."""
+def measured(device: Device, operation: str, shape: Shape, effort: tuple[int, float]) -> Row:
+    """Record the passes of a call, and time it; plans that are variants, or steps of one, are named."""
+    work = prepared(device, operation, shape)
+    with Recorder() as recorder:
+        work()
+    passes = [one for one in recorder.passes if one.on_device]
+    plans = ", ".join(dict.fromkeys(one.operation for one in passes if {"[", "/"} & {*one.operation}))
+    return {
+        "operation": operation, "shape": shape, "flops": SUBJECTS[operation].flops(shape),
+        "seconds": seconds(device, work, effort), "plans": plans or "-", "passes": len(passes),
+    }  # fmt: skip
 
-    def __init__(self, device: Device, operation: str, effort: Effort) -> None:
-        self.device, self.operation, self.effort = device, operation, effort
-        self.random = np.random.default_rng(2007)
 
-    def sample(self, shape: Shape) -> Sample:
-        """Measure a shape for the first time."""
-        subject, names = SUBJECTS[self.operation], Names()
-        work = self.prepare(shape)
-        with observe(names):
-            work()
-        plans = ", ".join(names.operations) or "-"
-        seconds = self.seconds(work)
-        return Sample(self.operation, shape, subject.flops(shape), seconds, plans, names.passes)
-
-    def again(self, samples: Sequence[Sample]) -> None:
-        """Measure some shapes once more, one after the other, and keep the fastest time of each."""
-        for sample in samples:
-            sample.seconds = min(sample.seconds, self.seconds(self.prepare(sample.shape)))
-
-    def prepare(self, shape: Shape) -> Work:
-        """Put operands on the device, entries uniform in [0, 10): such matrices are regular."""
-        subject = SUBJECTS[self.operation]
-        arrays: Sequence[Float32] = [
-            10 * self.random.random(sides, dtype=np.float32) for sides in subject.operands(shape)
-        ]  # fmt: skip
-        if subject.example:
-            arrays = subject.example(shape, self.random)
-        if subject.diagonal:
-            subject.diagonal(arrays[0])[...] += 20 * max(arrays[0].shape[-2:])
-        operands: list[Array] = [glla.asarray(array, self.device) for array in arrays]
-        return lambda: subject.run(*operands)
-
-    def seconds(self, work: Work) -> float:
-        """Time a call, warm: the median of samples that are long enough for the clock."""
-        once, end = self._clock(work, 1), time.perf_counter() + self.effort.warm
-        while time.perf_counter() < end:
-            self._clock(work, 1)
-        once = self._clock(work, 1)
-        calls = max(1, min(100, round(self.effort.seconds / once)))
-        return median(self._clock(work, calls) for _ in range(self.effort.samples))
-
-    def _clock(self, work: Work, calls: int) -> float:
-        return clock(work, self.device.finish, calls)[0] / calls
+def seconds(device: Device, work: Work, effort: tuple[int, float]) -> float:
+    """Time a call, warm: the median of samples that are long enough for the clock."""
+    samples, least = effort
+    return clock(work, samples, device, least=least).median
 
 
 def search(
-    device: Device, tried: Mapping[str, Sequence[Shape]], effort: Effort, say: Say = lambda done: None
-) -> list[Sample]:
+    device: Device, tried: Mapping[str, Sequence[Shape]], effort: tuple[int, float], say: Say = lambda done: None
+) -> list[Row]:
     """Measure all shapes of some operations, and again those that look like cliffs, with their fast neighbours.
 
     Again after all the others, that is, later: whatever slows a machine down for a while slows down neighbours alike.
     """
-    searches = {operation: Search(device, operation, effort) for operation in tried}
-    samples: list[Sample] = []
+    rows: list[Row] = []
     for operation, found in tried.items():
-        samples += [searches[operation].sample(shape) for shape in found]
+        rows += [measured(device, operation, shape, effort) for shape in found]
         say(f"{operation}: {len(found)} shapes")
     for _ in range(ROUNDS):
-        suspects = {id(sample): sample for pair in cliffs(samples) for sample in pair}
-        for operation, one in searches.items():
-            one.again([sample for sample in suspects.values() if sample.operation == operation])
-    return samples
+        for row in {id(row): row for pair in cliffs(rows) for row in pair}.values():
+            again = prepared(device, row["operation"], row["shape"])
+            row["seconds"] = min(row["seconds"], seconds(device, again, effort))
+    return rows
 
 
 # -- the report -------------------------------------------------------------------------------------------------------
@@ -409,28 +346,23 @@ def _run(run: Run) -> Report:
     kind = (info.software, options.quick)
     largest = options.largest or max(options.size or (), default=0) or LARGEST[kind]
     tried = {operation: shapes(operation, largest, options.size or ()) for operation in options.operation}
-    samples = search(run.device, tried, EFFORTS[kind], run.say)
-    found = cliffs(samples)
-    data = {
-        "quick": options.quick,
-        "cliffs": [
-            {"ratio": slow.rate / fast.rate, "slow": asdict(slow), "neighbour": asdict(fast)} for slow, fast in found
-        ],
-        "samples": [asdict(sample) for sample in samples],
-    }
-    return Report(f"{listing(found)}\n{len(found)} cliffs in {len(samples)} shapes", data, not found)
+    rows = search(run.device, tried, EFFORTS[kind], run.say)
+    found = cliffs(rows)
+    ratios = [{"ratio": rate(slow) / rate(fast), "slow": slow, "neighbour": fast} for slow, fast in found]
+    data = {"quick": options.quick, "cliffs": ratios, "samples": rows}
+    return Report(f"{listing(found)}\n{len(found)} cliffs in {len(rows)} shapes", data, not found)
 
 
-def listing(found: Sequence[tuple[Sample, Sample]]) -> str:
+def listing(found: Sequence[tuple[Row, Row]]) -> str:
     """Table of cliffs: a shape, its neighbour, how much slower per flop, and what ran for both."""
     head = ("operation", "shape", "GFLOP/s", "plans", "neighbour", "GFLOP/s", "plans", "ratio")
-    rows = [(slow.operation, *_cells(slow), *_cells(fast), f"{slow.rate / fast.rate:.2f}") for slow, fast in found]
+    rows = [(slow["operation"], *_cells(slow), *_cells(fast), f"{rate(slow) / rate(fast):.2f}") for slow, fast in found]
     return aligned(head, rows) if found else "no cliffs"
 
 
-def _cells(sample: Sample) -> tuple[str, str, str]:
-    sides = " x ".join(map(str, sample.shape))
-    return sides, f"{sample.rate / 1e9:.3g}", f"{sample.plans} ({sample.passes} passes)"
+def _cells(row: Row) -> tuple[str, str, str]:
+    sides = " x ".join(map(str, row["shape"]))
+    return sides, f"{rate(row) / 1e9:.3g}", f"{row['plans']} ({row['passes']} passes)"
 
 
 STUDY = listed(

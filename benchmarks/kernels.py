@@ -9,14 +9,15 @@ inverses are judged first; a wrong one has no times.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import turns
 from benchmarks.study import listed, newest
 from glla import Device
-from glla.gl.recorder import Recorder, TracedPass
+from glla.gl.recorder import TracedPass
 from glla.lab import operations
 from glla.lab.study import Report, Run
 from glla.lab.table import aligned, markdown
@@ -26,9 +27,6 @@ from glla.testing import JUDGES
 SIZES = {"gauss_jordan": (1024, 128), "cholesky": (4096, 256), "triangular_inverse": (4096, 256)}
 """Orders by operation, on a GPU and in software. Every pass of `gauss_jordan` draws both matrices: 12 288 of 128 MiB at
 4096."""
-
-RUNS = 3
-"""Runs of each variant; the quickest counts, as what disturbs a run only adds to it."""
 
 
 @dataclass(frozen=True)
@@ -64,20 +62,7 @@ def traced(device: Device, operation: str, variant: str, n: int) -> list[TracedP
     if not verdict.ok:
         print(f"{operation}[{variant}], n = {n}: {verdict}", file=sys.stderr)
         return []
-    return min((_recorded(job.run) for _ in range(RUNS)), key=lambda run: sum(map(seconds, run)))
-
-
-def _recorded(run: Callable[[], dict[str, Any]]) -> list[TracedPass]:
-    with Recorder() as recorded:
-        results = run()
-    for one in results.values():
-        one.release()
-    return list(recorded.passes)
-
-
-def seconds(one: TracedPass) -> float:
-    """Time of a pass: by the GPU's clock, if it has one."""
-    return one.wall if one.gpu is None else one.gpu
+    return turns.recorded(job.run)
 
 
 def measured(device: Device, size: int | None = None) -> list[dict[str, Any]]:
@@ -87,7 +72,7 @@ def measured(device: Device, size: int | None = None) -> list[dict[str, Any]]:
         n = size or SIZES[operation][int(bool(device.limits.software))]
         passes = traced(device, operation, variant, n)
         for kernel in (one for one in KERNELS if one.operation == operation and one.shader):
-            own = [seconds(one) for one in passes if one.shader == kernel.shader]
+            own = [one.seconds for one in passes if one.shader == kernel.shader]
             if own:
                 mean = 1e6 * sum(own) / len(own)
                 found.append({"n": n, "shader": kernel.shader, "passes": len(own), "microseconds": mean})

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import gc
 import os
-import time
 import tracemalloc
 from collections.abc import Callable, Iterator
-from statistics import median
 from typing import Any
 
 import numpy as np
 
 import glla
 from benchmarks.study import listed
-from glla.gl.clock import clock
+from benchmarks.turns import Way, timed
 from glla.gl.prepare import prepare
 from glla.gl.runner import CALL_BYTES, Prepared
 from glla.gl.throttle import work
@@ -157,21 +155,14 @@ def calls(device: glla.Device, seconds: float) -> Figures:
         "matmul, from NumPy to NumPy, 8 x 8": lambda: glla.matmul(host, host, device=device),
         "solve, from NumPy to NumPy, 8 x 8": lambda: glla.solve(host, host, device=device),
     }
-    wall: dict[str, list[float]] = {name: [] for name in work}
-    processor: dict[str, list[float]] = {name: [] for name in work}
-    for _ in range(3):
-        for step in work.values():
-            step()
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for name, step in work.items():
-            used = time.process_time()
-            wall[name].append(1e6 * clock(step, device.finish, CALLS)[0] / CALLS)
-            processor[name].append(1e6 * (time.process_time() - used) / CALLS)
+    ways = [Way(name, step, device=device, repeats=CALLS) for name, step in work.items()]
     return {
-        name: {"median": median(wall[name]), "lowest": min(wall[name]), "processor": median(processor[name])}
-        for name in work
+        row["variant"]: {name: 1e6 * row[kind] for name, kind in MICROSECONDS.items()}
+        for row in timed(ways, rounds=1000, seconds=seconds / len(ways), warm=0.01)
     }
+
+
+MICROSECONDS = {"median": "seconds", "lowest": "fastest", "processor": "cpu_seconds"}
 
 
 def _run(run: Run) -> Report:

@@ -16,8 +16,10 @@ way; medians count. The file is written anew after each system; the ratios can b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,16 +29,15 @@ import glla
 from benchmarks import turns
 from benchmarks.study import SIZES as ORDERS
 from benchmarks.study import listed, some
-from benchmarks.turns import Way
+from benchmarks.turns import Row, Way, timed
 from glla import Device
 from glla.lab import covariances, operations, peers, sweeps
-from glla.lab.study import Report, Run, Say
+from glla.lab.operations import Arrays
+from glla.lab.study import Report, Run
 from glla.lab.table import aligned, milliseconds
 from glla.operations import OPERATIONS
-from glla.passes import Parameters, resident
+from glla.passes import Parameters
 from glla.testing import JUDGES
-
-Array = NDArray[np.float32]
 
 SIZES = {
     # name: (on a GPU, in software)
@@ -61,7 +62,7 @@ SLOW = {"single_component": 1100, "gauss_jordan": 1100}
 
 def _run(run: Run) -> Report:
     """Time all systems that are asked for, and keep their figures after each."""
-    options, device, ok = run.options, run.device, True
+    options, device = run.options, run.device
     data: dict[str, Any] = {"figures": []}
     for name in options.systems:
         for size in options.size or SIZES[name][int(bool(device.limits.software))]:
@@ -70,179 +71,140 @@ def _run(run: Run) -> Report:
                 data.setdefault(name, []).extend(LOOKED_AT[name](device, size))
                 continue
             ways = WAYS[name](device, size)
-            made, fine = timed(
-                ways, options.rounds, options.seconds, lambda way, text=f"{name}, {size}": run.say(f"{text}: {way}")
+            rows = timed(
+                ways, options.rounds, options.seconds, lambda way, at=f"{name}, {size}": run.say(f"{at}: {way}")
             )
-            ok &= fine
-            found = _differences(device, size) if name == "product" else {}
-            data["figures"] += [{"system": name, "size": size, **one, **found.get(one["variant"], {})} for one in made]
+            data["figures"] += [{"system": name, "size": size, **one} for one in figures(ways, rows)]
         if name == "sweeps":
             data["figures"] += [one for found in data[name] for one in _figures_of_sweeps(found)]
         run.keep(Report("", data))
-    return Report(text(data), data, ok)
+    return Report(text(data), data, not any(one["flaw"] for one in data["figures"]))
 
 
-def timed(
-    ways: Mapping[str, Mapping[str, Way]], rounds: int, seconds: float, say: Say
-) -> tuple[list[dict[str, Any]], bool]:
-    """Judge all ways by kind of timing ("resident", "end_to_end") and name, then time them in turns.
-
-    A figure for each name: seconds of each kind, its flaw if any; and whether all are right.
-    """
-    places = {f"{name}, {kind}": (name, kind) for kind, named in ways.items() for name in named}
-    flaws, spent = turns.timed(
-        {label: ways[kind][name] for label, (name, kind) in places.items()}, rounds, seconds, say
-    )
-    figures: dict[str, dict[str, Any]] = {}
-    for label, (name, kind) in places.items():
-        one = figures.setdefault(name, {"variant": name, "flaw": ""})
-        one["flaw"] = one["flaw"] or flaws[label]
-        if label in spent:
-            one[kind] = spent[label].per()
-    return list(figures.values()), not any(flaws.values())
+def figures(ways: Sequence[Way], rows: Sequence[Row]) -> list[Row]:
+    """Join the rows of ways with one name: its seconds by kind of timing, and its flaw, if any."""
+    found: dict[str, Row] = {}
+    for way, row in zip(ways, rows, strict=True):
+        one = found.setdefault(way.name, {"variant": way.name, "flaw": "", **way.noted})
+        one["flaw"] = one["flaw"] or row["flaw"]
+        if not row["flaw"]:
+            one[way.kind] = {name: row[name] for name in ("seconds", "fastest", "cpu_seconds")}
+    return list(found.values())
 
 
-# -- products ---------------------------------------------------------------------------------------------------------
+# -- products and factors ---------------------------------------------------------------------------------------------
 
 
 AUTHORS_PRODUCTS = ("single_component", "inner_product", "compute_tiled")
 """Variants of `matmul` that stand for a thread an element, the same in 2x2 blocks, and tiles in shared memory."""
 
 
-def _products(device: Device, n: int) -> dict[str, tuple[operations.Contender, Parameters]]:
-    """Variants of the product that the device can run, and what `matmul` takes."""
-    named = operations.contenders("matmul")
-    chosen, parameters = OPERATIONS["matmul"].choose(resident((n, n), (n, n)), device.limits)
-    found = {
-        name: (named[name], ())
-        for name in AUTHORS_PRODUCTS
-        if not operations.unmet(named[name].needs, device.limits) and n <= SLOW.get(name, n)
-    }
-    return {**found, "matmul": (named[chosen], parameters)}
-
-
-def _product(device: Device, n: int) -> dict[str, dict[str, Way]]:
-    arrays = operations.inputs(OPERATIONS["matmul"], n)
-    resident, whole = {}, {}
-    for name, (contender, parameters) in _products(device, n).items():
-        resident[name], whole[name] = _ways(device, "matmul", name, contender, arrays, parameters)
-    return {"resident": resident, "end_to_end": {**whole, **_peers("matmul", arrays)}}
-
-
-def _differences(device: Device, n: int) -> dict[str, dict[str, float]]:
-    """Mean absolute differences of products to double precision, which is what the author gives."""
+def _product(device: Device, n: int) -> list[Way]:
+    """The author's products, and what `matmul` takes: all held against double precision, as the author does."""
     arrays = operations.inputs(OPERATIONS["matmul"], n)
     exact = np.matmul(*(one.astype(np.float64) for one in arrays))
-    found = {}
-    for name, (contender, parameters) in _products(device, n).items():
-        job = operations.prepare(device, OPERATIONS["matmul"], contender, arrays, parameters)
-        found[name] = {"difference": float(abs(job.end_to_end() - exact).mean())}
-    return found
+    named = {name: (name, ()) for name in AUTHORS_PRODUCTS} | {"matmul": _chosen(device, arrays)}
+    ways = [_ways(device, "matmul", arrays, *variant, name, exact) for name, variant in named.items()]
+    return [*chain(*ways), *_peers("matmul", arrays)]
 
 
-# -- M M^T ------------------------------------------------------------------------------------------------------------
-
-
-def _variants(operation: str, device: Device, n: int) -> dict[str, dict[str, Way]]:
+def _variants(operation: str, device: Device, n: int) -> list[Way]:
     """Every variant of an operation that the device can run."""
     arrays = operations.inputs(OPERATIONS[operation], n)
-    resident, whole = {}, {}
-    for name, contender in operations.contenders(operation).items():
-        if not operations.unmet(contender.needs, device.limits) and n <= SLOW.get(name, n):
-            resident[name], whole[name] = _ways(device, operation, name, contender, arrays)
-    return {"resident": resident, "end_to_end": {**whole, **_peers(operation, arrays)}}
+    ways = [_ways(device, operation, arrays, name) for name in operations.contenders(operation)]
+    return [*chain(*ways), *_peers(operation, arrays)]
 
 
-def _peers(operation: str, arrays: tuple[Array, ...]) -> dict[str, Way]:
-    """Who does it on the CPU, in each of its ways."""
-    found = peers.peer_of(OPERATIONS[operation])
-    if found is None:
-        return {}
-    peer, operands = found
-    return {way.label: _of_peer(way, operands(*arrays)) for way in peer.installed()}
-
-
-def _syrk(device: Device, n: int) -> dict[str, dict[str, Way]]:
+def _syrk(device: Device, n: int) -> list[Way]:
+    """Every version of M M^T, and the plain product of the same matrices."""
     (a,) = operations.inputs(OPERATIONS["syrk"], n)
-    resident, whole = _variants("syrk", device, n).values()
-    other = np.ascontiguousarray(a.T)  # not a's own memory, so nothing is known of the pair
-    chosen = OPERATIONS["matmul"].choose(operations.forms((a, other)), device.limits)
-    plain = operations.contenders("matmul")[chosen[0]]
-    resident["plain product"], whole["plain product"] = _ways(
-        device, "matmul", f"plain product, {chosen[0]}", plain, (a, other), chosen[1]
-    )
-    return {"resident": resident, "end_to_end": whole}
+    arrays = a, np.ascontiguousarray(a.T)  # not a's own memory, so nothing is known of the pair
+    return _variants("syrk", device, n) + _ways(device, "matmul", arrays, *_chosen(device, arrays), "plain product")
+
+
+def _chosen(device: Device, arrays: Arrays) -> tuple[str, Parameters]:
+    """Variant that `matmul` takes."""
+    return OPERATIONS["matmul"].choose(operations.forms(arrays), device.limits)
 
 
 def _ways(
-    device: Device, operation: str, name: str, contender: operations.Contender, arrays: Any, parameters: Any = ()
-) -> tuple[Way, Way]:
-    """With operands and result on the device, and from NumPy to NumPy."""
-    job = operations.prepare(device, OPERATIONS[operation], contender, arrays, parameters)
+    device: Device, operation: str, arrays: Arrays, variant: str, parameters: Parameters = (), name: str = "",
+    exact: NDArray[np.float64] | None = None,
+) -> list[Way]:  # fmt: skip
+    """With operands and result on the device, and from NumPy to NumPy; none if the device cannot, or it takes long."""
+    contender = operations.contenders(operation)[variant]
+    if operations.unmet(contender.needs, device.limits) or len(arrays[0]) > SLOW.get(variant, len(arrays[0])):
+        return []
+    job, noted = operations.prepare(device, OPERATIONS[operation], contender, arrays, parameters), dict[str, Any]()
 
     @cache  # one judgement serves both
     def check() -> str:
-        verdict = JUDGES[operation].verdict(arrays, job.fetch(job.run()))
-        return "" if verdict.ok else str(verdict)
+        found = job.fetch(job.run())
+        if exact is not None:
+            noted["difference"] = float(abs(found - exact).mean())
+        return _flaw(operation, arrays, found)
 
     def run() -> None:
         for texture in job.run().values():
             texture.release()
 
-    return Way(name, run, check, device), Way(name, job.end_to_end, check)
+    resident = Way(name or variant, run, check, device, noted=noted, kind="resident")
+    return [resident, replace(resident, call=job.end_to_end, device=None, kind="end_to_end")]
 
 
-def _of_peer(way: peers.Way, arrays: tuple[Array, ...]) -> Way:
-    call, wanted = way.bind(), way.operands(*arrays)
-    return Way(way.label, partial(call, *(one.copy(order="K") for one in wanted)), lambda: "")
+def _flaw(operation: str, arrays: Arrays, found: Any) -> str:
+    verdict = JUDGES[operation].verdict(arrays, found)
+    return "" if verdict.ok else str(verdict)
+
+
+def _peers(operation: str, arrays: Arrays) -> list[Way]:
+    """Who does it on the CPU, in each of its ways."""
+    peer, operands = peers.peer_of(OPERATIONS[operation]) or (None, None)
+    return _of_peer(peer, operands(*arrays)) if peer and operands else []
+
+
+def _of_peer(peer: peers.Peer, arrays: Arrays, package: str | None = None) -> list[Way]:
+    return [
+        Way(way.label, partial(way.bind(), *(one.copy(order="K") for one in way.operands(*arrays))), kind="end_to_end")
+        for way in peer.installed(package)
+    ]
 
 
 # -- inverses ---------------------------------------------------------------------------------------------------------
 
 
-def _inv3(device: Device, count: int) -> dict[str, dict[str, Way]]:
+def _inv3(device: Device, count: int) -> list[Way]:
     (rows,) = operations.inputs(OPERATIONS["inv3"], count)
     a = rows.reshape(-1, 3, 3)
-    ways = {}
-    for variant in covariances.WAYS:
-        ways[variant] = _inverse(partial(glla.inv, a, variant=variant, device=device), a)
-    for way in peers.INVERSES3.installed():
-        ways[way.label] = _of_peer(way, (rows,))
-    return {"end_to_end": ways}
 
-
-def _inverse(call: Callable[[], Any], a: Array) -> Way:
-    def check() -> str:
+    def check(call: Callable[[], Any]) -> str:
         worst = float(covariances.ratios(a, call()).max())
         return "" if worst < covariances.LIMIT else f"norm(A X - I) is {worst:.3g} n norm(A) norm(X) u"
 
-    return Way("", call, check)
+    calls = {variant: partial(glla.inv, a, variant=variant, device=device) for variant in covariances.WAYS}
+    ways = [Way(name, call, partial(check, call), kind="end_to_end") for name, call in calls.items()]
+    return ways + _of_peer(peers.INVERSES3, (rows,))
 
 
-def _gauss_jordan(device: Device, n: int) -> dict[str, dict[str, Way]]:
-    a = sweeps.matrix(n)
-    given = glla.asarray(a, device)
-    pos = {"assume_a": "pos"}
+def _gauss_jordan(device: Device, n: int) -> list[Way]:
+    """Inverses of a positive definite matrix: the author's two, the fast ones, and LAPACK's."""
+    a, pos = sweeps.matrix(n), {"assume_a": "pos"}
+    given, ways = glla.asarray(a, device), list[Way]()
     options: dict[str, dict[str, Any]] = {
         "gauss_jordan": {"variant": "gauss_jordan"},
         "cholesky_gets_product": {**pos, "variant": "cholesky_gets_product"},
         "potri": {**pos, "variant": "potri"},
         "inv": {},
     }
-    resident, whole = {}, {}
     for name, chosen in options.items():
-        if n > SLOW.get(name, n):
-            continue
-
-        def check(chosen: dict[str, Any] = chosen) -> str:
-            verdict = JUDGES["inv"].verdict((a,), glla.inv(a, device=device, **chosen))
-            return "" if verdict.ok else str(verdict)
-
-        resident[name] = Way(name, partial(glla.inv, given, **chosen), check, device)
-        whole[name] = Way(name, partial(glla.inv, a, device=device, **chosen), check)
-    for way in peers.INVERSE.installed("numpy"):
-        whole[way.label] = _of_peer(way, (a,))
-    return {"resident": resident, "end_to_end": whole}
+        if n <= SLOW.get(name, n):
+            whole = partial(glla.inv, a, device=device, **chosen)
+            check = partial(lambda call: _flaw("inv", (a,), call()), whole)
+            ways += [
+                Way(name, partial(glla.inv, given, **chosen), check, device, kind="resident"),
+                Way(name, whole, check, kind="end_to_end"),
+            ]
+    return ways + _of_peer(peers.INVERSE, (a,), "numpy")
 
 
 def _sweeps(device: Device, n: int) -> list[dict[str, Any]]:
@@ -263,7 +225,7 @@ def _covariances(device: Device, size: int) -> list[dict[str, Any]]:
     return covariances.plain(covariances.study(device, size=size))
 
 
-WAYS: dict[str, Callable[[Device, int], dict[str, dict[str, Way]]]] = {
+WAYS: dict[str, Callable[[Device, int], list[Way]]] = {
     "product": _product,
     "syrk": _syrk,
     "inv3": _inv3,

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -32,7 +31,7 @@ from numpy.typing import NDArray
 import glla
 from benchmarks import turns
 from benchmarks.study import listed, some
-from benchmarks.turns import Way
+from benchmarks.turns import Way, timed
 from glla import Device
 from glla.gl import Texture
 from glla.lab import ceilings, fetches, machine, peers, water
@@ -42,7 +41,7 @@ from glla.lab.table import aligned, digits
 from glla.operations.bands import banded
 from glla.operations.sparse import cg as iteration
 from glla.operations.sparse import spmv
-from glla.passes import Call, Draft, Form, Pass, Plan
+from glla.passes import Call, Form, Plan
 
 Floats = NDArray[np.floating[Any]]
 
@@ -86,66 +85,21 @@ def _run(run: Run) -> Report:
     for name in options.systems:
         size = options.size or SIZES[name][int(bool(device.limits.software))]
         for system, ways in SYSTEMS[name](device, size, run.say):
-            made = timed(ways, options.rounds, options.seconds, lambda way, s=system: run.say(f"{s}: {way}"))
-            for one in made:
-                one |= limit(device, one.pop("plan"), roofs["ceilings"], one.get("seconds"))
-                figures.append({"system": system, "size": size, **one})
+            rows = timed(ways, options.rounds, options.seconds, lambda way, s=system: run.say(f"{s}: {way}"), WARM)
+            for way, row in zip(ways, rows, strict=True):
+                row |= limit(device, way.plan, roofs["ceilings"], row.get("seconds"))
+                figures.append({"system": system, "size": size, **row})
     data = {"peak_bytes": device.stats().peak_bytes, "ceilings": roofs, "figures": figures}
     return Report(text(figures), data, not any(one["flaw"] for one in figures))
 
 
-def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda done: None) -> list[dict[str, Any]]:
-    """Judge all ways, then time them in turns.
-
-    For each way its name, its flaw if any, median and fastest seconds, seconds that this process's threads worked on
-    the CPU (whoever else is busy there), and GFLOP/s.
-    """
-    named = {way.name: way for way in ways}
-    flaws, spent = turns.timed(named, rounds, seconds, say, lambda name: _warmed(named[name]))
-    figures = []
-    for way in ways:
-        one: dict[str, Any] = {"variant": way.name, "flaw": flaws[way.name], "plan": way.plan, **way.noted}
-        if way.name in spent:
-            one |= spent[way.name].per(way.parts) | {"calls": len(spent[way.name].wall)}
-            if way.flop:
-                one["gflops"] = way.flop / one["seconds"] / 1e9
-        figures.append(one)
-    return figures
-
-
-def profile(device: Device, plan: Plan, operands: Mapping[str, Texture], calls: int = 5) -> dict[str, float]:
-    """Seconds of each pass of a plan: what the plan up to it takes longer than the plan before it.
-
-    On a software rasteriser seconds of the CPU, all threads together, which other processes do not add to. The least of
-    some calls counts. Passes of one shader are added up; ``"one texel"`` has those that draw next to nothing.
-    """
-    clock = time.process_time if device.limits.software else time.perf_counter
-    flat, found, before = plan.flat, dict[str, float](), 0.0
-    steps = [step for step in flat.passes if isinstance(step, Pass)]
-    for count, step in enumerate(steps, 1):
-        draft = Draft("up to a pass")
-        draft.slots, draft.operands, draft.steps = dict(flat.slots), list(flat.operands), [*steps[:count]]
-        part = draft.plan({slot: slot for one in steps[:count] for slot in one.outputs}, 0)
-        took = []
-        for _ in range(calls + 1):
-            device.finish()
-            start = clock()
-            results = device.run(part, **operands)
-            device.finish()
-            took.append(clock() - start)
-            for texture in results.values():
-                texture.release()
-        name = step.shader if flat.drawn(step).width > 1 else "one texel"
-        found[name] = found.get(name, 0.0) + max(min(took) - before, 0.0)
-        before = min(took)
+def profile(device: Device, plan: Plan, operands: Mapping[str, Texture]) -> dict[str, float]:
+    """Seconds of the passes of a plan; those of one shader are added up, and those that draw next to nothing."""
+    found = dict[str, float]()
+    for one in turns.recorded(partial(device.run, plan, **operands)):
+        name = one.shader if one.region.width > 1 else "one texel"
+        found[name] = found.get(name, 0.0) + one.seconds
     return found
-
-
-def _warmed(way: Way) -> None:
-    """Have a way work for a moment, untimed: a GPU that waited for the CPU's ways has a low clock."""
-    end = time.perf_counter() + WARM
-    while time.perf_counter() < end:
-        way.run()
 
 
 def limit(
@@ -291,7 +245,7 @@ def _products(device: Device, A: Any, formats: Sequence[str], theirs: Sequence[s
         product = partial(own.__matmul__, x)
         ways.append(Way(f"SciPy {name}", product, partial(judged, product), flop=flop))
     X = rng.standard_normal((A.shape[1], TOGETHER), dtype=np.float32)
-    ways.append(Way(f"SciPy csr, {TOGETHER} columns", partial(rows.__matmul__, X), lambda: "", flop=TOGETHER * flop))
+    ways.append(Way(f"SciPy csr, {TOGETHER} columns", partial(rows.__matmul__, X), flop=TOGETHER * flop))
     return ways
 
 
@@ -541,7 +495,7 @@ def _water(device: Device, n: int, say: Say) -> Systems:
         plan = (basin.plan(), basin.operands()) if scheme == "adi" else None
         check = partial(judged, scheme, noted)
         ways.append(Way(f"ShallowWater, {scheme}", basin.step, check, device, repeats, plan=plan, noted=noted))
-    ways.append(Way("the same scheme (adi) in NumPy, float32", reference.step, lambda: ""))
+    ways.append(Way("the same scheme (adi) in NumPy, float32", reference.step))
     yield "water", ways
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from glla.gl import Device, Texture
 from glla.gl.clock import clock
+from glla.gl.recorder import Recorder, TracedPass
 from glla.lab.study import Option, Say, at_least, option
 from glla.passes import Plan
+
+Row = dict[str, Any]
+"""Findings of a way, as results have them."""
 
 
 @dataclass(frozen=True)
@@ -20,12 +24,13 @@ class Way:
 
     name: str  # its name, which says whether data are on the device
     call: Callable[[], Any]  # does it
-    check: Callable[[], str]  # does it once, and says what is wrong with the result, "" if nothing
+    check: Callable[[], str] = lambda: ""  # does it once, and says what is wrong with the result, "" if nothing
     device: Device | None = None  # waits for it at the end of a run
     repeats: int = 1  # calls of a run
     flop: float = 0.0  # of a call, or of one of its iterations
     plan: tuple[Plan, Mapping[str, Texture]] | None = None  # of one of them, with its operands, for its limit
     noted: dict[str, Any] = field(default_factory=dict)  # findings of `check`, for the results: "iterations" of a call
+    kind: str = ""  # of timing, where some ways have one name
 
     def run(self) -> None:
         """Do it `repeats` times, to the end."""
@@ -40,63 +45,55 @@ class Way:
         return self.repeats * int(self.noted.get("iterations", 1))
 
 
-class Spent(NamedTuple):
-    """Seconds of the calls of a way, in the order of the calls: by the clock, and of this process's threads."""
-
-    wall: list[float]
-    cpu: list[float]
-
-    def per(self, count: int = 1) -> dict[str, float]:
-        """Median and fastest seconds of one of `count` parts of a call, and those of the CPU."""
-        wall, cpu = (median(times) / count for times in self)
-        return {"seconds": wall, "fastest": min(self.wall) / count, "cpu_seconds": cpu}
-
-
 def timed(
-    ways: Mapping[str, Way],
-    rounds: int,
-    seconds: float,
-    say: Say = lambda done: None,
-    warm: Callable[[str], None] = lambda name: None,
-) -> tuple[dict[str, str], dict[str, Spent]]:
-    """Judge ways, then time those that are right in turns, see `taken`; flaws of all, and seconds, by name."""
-    flaws = {}
-    for name, way in ways.items():
-        say(f"{name}, judged")
-        flaws[name] = way.check()
-    sound = {name: way.run for name, way in ways.items() if not flaws[name]}
-    return flaws, taken(sound, rounds, seconds, say, warm)
+    ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda done: None, warm: float = 0.0
+) -> list[Row]:
+    """Judge ways, then time those that are right in turns: a row each.
 
+    A row has the way's name as its variant, its flaw, all that `check` noted; and of a right one median and fastest
+    seconds of one of its parts, seconds of this process's threads, the number of calls, and GFLOP/s.
+    `rounds`, `seconds`: calls of each at most, and seconds of each after which it is called no more. Each is called
+    once. `say`: called with what is done next. `warm`: seconds that each works, untimed, before a call is timed: a GPU
+    that waited for the CPU's ways has a low clock.
 
-def taken(
-    runs: Mapping[str, Callable[[], Any]],
-    rounds: int,
-    seconds: float,
-    say: Say,
-    warm: Callable[[str], None] = lambda name: None,
-) -> dict[str, Spent]:
-    """Time calls in turns.
-
-    `runs`: what is called, by name. `rounds`, `seconds`: calls of each at most, and seconds of each after which it is
-    called no more. Each is called once. `say`: called with what is done next. `warm`: called with the name before each
-    call; it is not timed.
-
-    >>> spent = taken({"none": lambda: None}, 3, 1.0, lambda what: None)
-    >>> len(spent["none"].wall), len(spent["none"].cpu)
-    (3, 3)
+    >>> (row,) = timed([Way("none", lambda: None)], 3, 1.0)
+    >>> row["variant"], row["flaw"], row["calls"]
+    ('none', '', 3)
     """
-    spent = {name: Spent([], []) for name in runs}
+    rows: list[Row] = []
+    for way in ways:
+        say(f"{way.name}, judged")
+        rows.append({"variant": way.name, "flaw": way.check(), **way.noted})
+    spent: list[tuple[list[float], list[float]]] = [([], []) for _ in ways]
     for _ in range(rounds):
-        for name, run in runs.items():
-            wall, cpu = spent[name]
-            if wall and sum(wall) + wall[-1] > seconds:
+        for way, row, (wall, cpu) in zip(ways, rows, spent, strict=True):
+            if row["flaw"] or (wall and sum(wall) + wall[-1] > seconds):
                 continue
-            say(f"{name}, call {len(wall) + 1} of {rounds} at most")
-            warm(name)
+            say(f"{way.name}, call {len(wall) + 1} of {rounds} at most")
+            end = time.perf_counter() + warm
+            while time.perf_counter() < end:
+                way.run()
             before = time.process_time()
-            wall.append(clock(run)[0])
+            wall.append(clock(way.run)[0])
             cpu.append(time.process_time() - before)
-    return spent
+    for way, row, (wall, cpu) in zip(ways, rows, spent, strict=True):
+        if wall:
+            each = {"seconds": median(wall), "fastest": min(wall), "cpu_seconds": median(cpu)}
+            row |= {name: value / way.parts for name, value in each.items()} | {"calls": len(wall)}
+            row |= {"gflops": way.flop / row["seconds"] / 1e9} if way.flop else {}
+    return rows
+
+
+def recorded(run: Callable[[], dict[str, Any]], runs: int = 3) -> list[TracedPass]:
+    """Record the passes of the quickest of some runs: whatever disturbs a run only adds to it."""
+    found = []
+    for _ in range(runs):
+        with Recorder() as recorder:
+            results = run()
+        for one in results.values():
+            one.release()
+        found.append(recorder.passes)
+    return min(found, key=lambda passes: sum(one.seconds for one in passes))
 
 
 def options(rounds: int, seconds: float) -> tuple[Option, Option]:

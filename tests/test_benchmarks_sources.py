@@ -45,15 +45,15 @@ def test_products_are_timed_and_held_against_double_precision(tmp_path, device):
 
 def test_what_is_wrong_is_not_timed():
     calls = []
-    ways = {"resident": {"bad": sources.Way("bad", lambda: calls.append(1), lambda: "error 5, bound 1")}}
-    figures, fine = sources.timed(ways, 3, 1.0, lambda what: None)
-    assert not fine and not calls
+    ways = [sources.Way("bad", lambda: calls.append(1), lambda: "error 5, bound 1", kind="resident")]
+    figures = sources.figures(ways, sources.timed(ways, 3, 1.0))
+    assert not calls
     assert figures == [{"variant": "bad", "flaw": "error 5, bound 1"}]
     assert "WRONG: error 5" in sources.text({"figures": [{"system": "x", "size": 3, **figures[0]}]})
 
 
 def test_what_takes_long_is_called_once():
-    ways = {"resident": {name: sources.Way(name, partial(time.sleep, s), str) for name, s in (("a", 0.03), ("b", 0))}}
+    ways = [sources.Way(name, partial(time.sleep, seconds)) for name, seconds in (("a", 0.03), ("b", 0))]
     said = []
     sources.timed(ways, 3, 0.02, said.append)
     assert [text.split(",")[0] for text in said if "call" in text] == ["a", "b", "b", "b"]

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from statistics import median
 from typing import Any
 
 import numpy as np
 
 from glla.gl import Device, Texture, interrupts
-from glla.gl.clock import clock
 from glla.lab.machine import cores
+from glla.lab.samples import Samples
+from glla.lab.study import clock
 from glla.lab.table import aligned, digits
 from glla.operations import ceilings as kernels
 from glla.operations.layouts import packing
@@ -80,27 +80,22 @@ class Ceiling:
         return {"value": self.value, "unit": self.unit, "what": self.what, "spread": self.spread}
 
 
-@dataclass(frozen=True)
-class _Timed:
-    """Seconds of one action: median, and spread of the repeats."""
+def rate(samples: Samples, work: float, unit: str, what: str) -> Ceiling:
+    """Work per second."""
+    return Ceiling(work / samples.median / BILLION, unit, what, samples.spread)
 
-    seconds: float
-    spread: float
 
-    def rate(self, work: float, unit: str, what: str) -> Ceiling:
-        """Work per second."""
-        return Ceiling(work / self.seconds / BILLION, unit, what, self.spread)
-
-    def price(self, count: int, what: str) -> Ceiling:
-        """Microseconds of one of `count`."""
-        return Ceiling(MILLION * self.seconds / count, "us", what, self.spread)
+def price(samples: Samples, count: int, what: str) -> Ceiling:
+    """Microseconds of one of `count`."""
+    return Ceiling(MILLION * samples.median / count, "us", what, samples.spread)
 
 
 def report(
     device: Device, quick: bool = False, progress: Callable[[str], object] = lambda what: None
 ) -> dict[str, Any]:
     """Ceilings and their device as plain data, for ``glla ceilings --json``."""
-    seconds, figures = clock(lambda: measure(device, quick, progress))
+    begun = time.perf_counter()
+    figures = measure(device, quick, progress)
     return {
         "renderer": device.info.renderer,
         "driver": device.info.version,
@@ -109,7 +104,7 @@ def report(
         "cores": cores(),
         "python": platform.python_version(),
         "quick": quick,
-        "seconds": round(seconds, 3),
+        "seconds": round(time.perf_counter() - begun, 3),
         "ceilings": {name: figure.as_dict() for name, figure in figures.items()},
     }
 
@@ -141,7 +136,7 @@ def of_rates(device: Device, quick: bool = False) -> dict[str, float]:
         "flops": BILLION * meter.arithmetic("32 independent sums").value,
         "write": BILLION * meter.written(kernels.write(meter.size, meter.effort.steps, 1), "1 target").value,
         "issue": meter.issue(),
-        "latency": meter.time_plan(kernels.ping_pong(DRAWS), start=start).seconds / DRAWS,
+        "latency": meter.time_plan(kernels.ping_pong(DRAWS), start=start).median / DRAWS,
     }
 
 
@@ -188,20 +183,11 @@ class _Meter:
         """Make random texels from 1 to 2."""
         return self.rng.uniform(1, 2, (height, width, channels)).astype(np.float32)
 
-    def time(self, action: Action) -> _Timed:
-        """Time an action: first so often in a row that it takes the time wanted, then repeat that."""
-        count = 1
-        self._clock(action, 1)  # compiles
-        while (seconds := self._clock(action, count)) < self.effort.seconds:
-            count *= max(2, min(16, round(self.effort.seconds / max(seconds, 1e-6))))
-        times = sorted(self._clock(action, count) / count for _ in range(self.effort.repeats))
-        middle = median(times)
-        return _Timed(middle, (times[-1] - times[0]) / middle)
+    def time(self, action: Action) -> Samples:
+        """Time an action."""
+        return clock(action, self.effort.repeats, self.device, least=self.effort.seconds)
 
-    def _clock(self, action: Action, count: int) -> float:
-        return clock(action, self.device.finish, count)[0]
-
-    def time_plan(self, plan: Plan, **operands: Texture) -> _Timed:
+    def time_plan(self, plan: Plan, **operands: Texture) -> Samples:
         """Time a plan."""
         return self.time(partial(self.device.run, plan, **operands))
 
@@ -211,12 +197,12 @@ class _Meter:
         """Rate of multiply-adds."""
         plan = kernels.arithmetic(self.size, self.effort.steps, self.effort.rounds, channels, swizzled)
         timed = self.time_plan(plan, coefficients=self.coefficients)
-        return timed.rate(plan.flops, "GFLOP/s", f"fragment multiply-adds, {what}")
+        return rate(timed, plan.flops, "GFLOP/s", f"fragment multiply-adds, {what}")
 
-    def fetches(self, timed: _Timed, what: str) -> Ceiling:
+    def fetches(self, timed: Samples, what: str) -> Ceiling:
         """Rate of the fetches of a plan."""
         count = self.effort.side**2 * kernels.FETCHES * self.effort.steps * self.effort.rounds
-        return timed.rate(count, "Gfetch/s", what)
+        return rate(timed, count, "Gfetch/s", what)
 
     def texels(self, channels: int) -> Ceiling:
         """Rate of texel fetches from the cache."""
@@ -227,7 +213,7 @@ class _Meter:
 
     def written(self, plan: Plan, what: str) -> Ceiling:
         """Rate of the bytes that a plan writes."""
-        return self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", f"colour writes, {what}")
+        return rate(self.time_plan(plan), plan.cost.nbytes, "GB/s", f"colour writes, {what}")
 
     def fragments(self) -> dict[str, Ceiling]:
         """Measure arithmetic and fetches."""
@@ -247,7 +233,7 @@ class _Meter:
         figures["write"] = self.written(kernels.write(self.size, self.effort.steps, 1), "1 RGBA32F target")
         texels = self.random(self.effort.matrix, self.effort.matrix, 4)
         timed = self.time(partial(self.device.write_texels, texels))
-        figures["upload"] = timed.rate(texels.nbytes, "GB/s", "host to texture, RGBA32F")
+        figures["upload"] = rate(timed, texels.nbytes, "GB/s", "host to texture, RGBA32F")
         return figures
 
     def branches(self) -> dict[str, Ceiling]:
@@ -255,7 +241,7 @@ class _Meter:
         effort, figures = self.effort, {}
         for name, shift in {"apart": 0, "together": (effort.side // 2).bit_length() - 1}.items():
             plan = kernels.branches(self.size, effort.steps, LOOPS * effort.rounds, shift)
-            figures[name] = self.time_plan(plan).rate(plan.flops, "GFLOP/s", f"branches, neighbours {name}")
+            figures[name] = rate(self.time_plan(plan), plan.flops, "GFLOP/s", f"branches, neighbours {name}")
         return figures
 
     def colours(self) -> dict[str, Ceiling]:
@@ -278,11 +264,11 @@ class _Meter:
         A software rasteriser would take longer for what they compute; there it is a draw with a uniform.
         """
         if self.device.info.software:
-            return self.time_plan(kernels.draws(DRAWS, True)).seconds / DRAWS
+            return self.time_plan(kernels.draws(DRAWS, True)).median / DRAWS
         m, k, n = 512, 16 * DEPTH, 4
         plan = matmul.plan(resident((m, k), (k, n)), self.device.limits, variant="panel_broadcast")
         a, b = (self.device.write_texels(self.random(*packed(shape), 4)) for shape in ((m, k), (k, n)))
-        return self.time_plan(plan, A=a, B=b).seconds / plan.cost.passes
+        return self.time_plan(plan, A=a, B=b).median / plan.cost.passes
 
     # -- what is copied -----------------------------------------------------------------------------------------
 
@@ -305,7 +291,7 @@ class _Meter:
         figures = {}
         for name, (action, what) in actions.items():
             copied = texels.nbytes * (self.effort.steps if name == "texture_to_buffer" else 1)
-            figures[name] = self.time(action).rate(copied, "GB/s", what)
+            figures[name] = rate(self.time(action), copied, "GB/s", what)
         return figures
 
     def _read_into(self, texture: Texture, target: Float32) -> None:
@@ -329,11 +315,11 @@ class _Meter:
         with bare_draws(self.device) as bare:
             for name, (what, action) in plans.items():
                 ours, theirs = self.time(action), self.time(bare[name])
-                figures[name] = ours.price(DRAWS, f"{what}, in a cached plan of {DRAWS}")
-                figures[f"{name}_bare"] = theirs.price(DRAWS, f"{what}, bare moderngl")
-                ratio, spread = ours.seconds / theirs.seconds, ours.spread + theirs.spread
+                figures[name] = price(ours, DRAWS, f"{what}, in a cached plan of {DRAWS}")
+                figures[f"{name}_bare"] = price(theirs, DRAWS, f"{what}, bare moderngl")
+                ratio, spread = ours.median / theirs.median, ours.spread + theirs.spread
                 figures[f"{name}_ratio"] = Ceiling(ratio, "", "Python's cost per pass: plan over bare moderngl", spread)
-        figures["plan"] = self.time_plan(kernels.draws(1)).price(1, "a run of a cached plan of one draw")
+        figures["plan"] = price(self.time_plan(kernels.draws(1)), 1, "a run of a cached plan of one draw")
         return figures
 
 

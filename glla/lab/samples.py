@@ -54,6 +54,11 @@ class Samples:
         return float(np.percentile(self.times, 75))
 
     @property
+    def spread(self) -> float:
+        """The largest less the smallest, relative to the median."""
+        return (max(self.times) - min(self.times)) / self.median
+
+    @property
     def noisy(self) -> bool:
         """Whether the quartiles lie more than `NOISY` apart."""
         return self.upper > NOISY * self.lower

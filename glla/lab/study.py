@@ -110,19 +110,28 @@ class Study:
 
 
 def clock(
-    work: Callable[[], Any], repeats: int, device: Device | None = None, most: float = float("inf"), warm: bool = False
+    work: Callable[[], Any],
+    repeats: int,
+    device: Device | None = None,
+    most: float = float("inf"),
+    warm: bool = False,
+    least: float = 0.0,
 ) -> Samples:
     """Do some work once to warm up, unless it is `warm`, then `repeats` times: seconds of each.
 
     `device`: waits for it; without, the work ends in NumPy arrays and so waits by itself. `most`: seconds of all
-    repeats, after which there is no further one.
+    repeats, after which there is no further one. `least`: seconds of a repeat, for as many calls in a row as that
+    takes, whose mean counts.
 
     >>> len(clock(lambda: None, 3).times)
     3
     """
+    finish = device.finish if device else lambda: None
     if not warm:
-        work()
-    times: list[float] = []
+        once(work, finish)
+    calls, times = 1, list[float]()
+    while least and (seconds := once(work, finish, calls)[0]) < least:
+        calls *= max(2, min(16, round(least / max(seconds, 1e-6))))
     while len(times) < repeats and sum(times) <= most:
-        times.append(once(work, device.finish if device else lambda: None)[0])
+        times.append(once(work, finish, calls)[0] / calls)
     return Samples.of(times)
