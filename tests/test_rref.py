@@ -174,9 +174,10 @@ def test_every_permutation_matrix(pivoting, order):
 @pytest.mark.parametrize("pivoting", PIVOTINGS)
 @pytest.mark.parametrize("shape", [(0, 0), (0, 4), (4, 0)])
 def test_empty(pivoting, shape):
-    result = glla.rref(np.zeros(shape), pivoting=pivoting)
-    testing.assert_exact(result.matrix, np.zeros(shape))
-    assert result.pivots == ()
+    for place in (np.asarray, glla.asarray):
+        result = glla.rref(place(np.zeros(shape, np.float32)), pivoting=pivoting)
+        assert (type(result.matrix), result.pivots) == (type(place(0)), ())
+        testing.assert_exact(np.asarray(result.matrix), np.zeros(shape))
 
 
 # Families of integer matrices up to 12 x 12, small entries, of every rank; each is judged against exact rationals.
@@ -209,7 +210,7 @@ def test_rank_and_pivots_are_the_exact_ones(family, pivoting, rng):
 
 @pytest.mark.parametrize(
     ("pivoting", "m", "n"),
-    [("harmonic", 4, 5000), ("harmonic", 5000, 4), ("geometric", 2, 7000), ("partial", 4, 5000), ("partial", 7000, 2)],
+    [("harmonic", 4, 1100), ("harmonic", 1100, 4), ("geometric", 2, 1500), ("partial", 4, 1100), ("partial", 1500, 2)],
 )
 def test_wide_and_tall_matrices_of_low_rank(pivoting, m, n, rng):
     for rank in range(min(m, n) + 1):
@@ -271,13 +272,6 @@ def test_result_is_a_named_pair():
     assert [type(j) for j in pivots] == [int, int]
     assert matrix.flags.c_contiguous
     assert matrix.flags.writeable
-
-
-def test_empty_matrix_on_the_device():
-    result = glla.rref(glla.asarray(np.zeros((0, 3))))
-    assert isinstance(result.matrix, glla.Array)
-    assert result.matrix.shape == (0, 3)
-    assert result.pivots == ()
 
 
 @pytest.mark.parametrize("pivoting", PIVOTINGS)

@@ -23,14 +23,6 @@ def run(device, ab, b, **options):
     return device.download(found["X"], b.shape), device.read(found["diagnostics"]).reshape(-1, 4)
 
 
-def exact(n, columns, rng):
-    """Bands 2 on the diagonal of a triangle, integers elsewhere: no division rounds, whatever the order."""
-    ab = np.zeros((3, n), np.float32)
-    ab[1] = 2.0 ** rng.integers(0, 3, n)
-    x = rng.integers(-8, 9, (n, columns)).astype(np.float32)
-    return ab, ab[1][:, np.newaxis] * x, x
-
-
 @pytest.mark.parametrize("way", [*WAYS, *FIVE], ids=str)
 @pytest.mark.parametrize("n", [*ORDERS, 300])
 def test_every_way_keeps_its_bound(device, way, n, rng):
@@ -44,10 +36,10 @@ def test_every_way_keeps_its_bound(device, way, n, rng):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_integers_are_exact_where_no_division_rounds(device, variant, rng):
+    """Bidiagonal matrices: only one side is eliminated."""
     for n in (1, 2, 7, 16, 33):
-        ab, b, x = exact(n, 2, rng)
-        assert (run(device, ab, b, variant=variant)[0] == x).all()
-        ab[0, 1:] = rng.integers(-3, 4, n - 1)  # bidiagonal: only one side is eliminated
+        ab = np.zeros((3, n), np.float32)
+        ab[0, 1:] = rng.integers(-3, 4, n - 1)
         ab[1] = 1
         y = rng.integers(-8, 9, (n, 2)).astype(np.float32) % 3
         rhs = y.copy()
