@@ -8,12 +8,14 @@ inversions; milliseconds of each frame, of every variant, and of NumPy. The pict
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.study import listed
+from benchmarks.study import Data, listed, newest, warnings
 from glla.lab import restoration, windows
 from glla.lab.study import Report, Run, at_least, option
+from glla.lab.table import markdown
 
 PICTURES = {"restoration": "restoration.png", "windows": "windows.png"}
 
@@ -32,6 +34,23 @@ def _run(run: Run) -> Report:
 
     data = {"restoration": restored.data, "windows": squared.data}
     return Report(f"{restored.text}\n{squared.text}", data, restored.ok and squared.ok, draw)
+
+
+def tables(results: Path) -> dict[str, str]:
+    """Give the Markdown of restoration: errors, borders, and seconds of each device."""
+    runs = newest(results, "applications")
+    head, errors = restoration.errors_table(runs[-1]["restoration"])
+    return {
+        "errors": markdown(head[:-1], [row[:-1] for row in errors]),
+        "borders": markdown(*restoration.border_table(runs[-1]["restoration"])),
+        "seconds": "\n\n".join(_headed(run, *restoration.timing_table(run["restoration"])) for run in runs),
+        "windows": "\n\n".join(_headed(run, *windows.sized(run["windows"]["times"])) for run in runs),
+    }
+
+
+def _headed(run: Data, head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
+    mind = "".join(f" Mind: {one}." for one in warnings(run))
+    return f"**{run['renderer']}**, {run['cores']} CPU cores, {run['date'][:10]}.{mind}\n\n{markdown(head, rows)}"
 
 
 STUDY = listed(

@@ -1,8 +1,7 @@
 """What is run: the table of cases.
 
 A `Subject` is an operation at the sizes and with the operands that a question asks for; inputs, plans, judges and peers
-are the operation's own. The lines of `CASES` say which variants of it run up to which size; ``"*"`` stands for every
-variant that has no line of its own, and ``""`` for the public function, checks and all.
+are the operation's own. `LARGEST` says which variants of it run up to which size only.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from glla.lab.operations import Arrays, Contender, Job, find
 from glla.lab.peers import Peer
 from glla.operations import OPERATIONS as RECORDS
 from glla.operations import Operation
-from glla.operations.elimination import plu
+from glla.operations.elimination import plu, rref
 from glla.passes import PLAIN, Limits, forms_of
 from glla.testing import JUDGES, Verdict
 
@@ -36,44 +35,24 @@ TRIANGULAR_SIZES = (256, 1024, 4096)
 """Orders of the triangles: what `glla.operations.triangles.triangular.choose` compares was measured at these."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line of the table of cases."""
-
-    # what; the variant ``"*"`` stands for all that have no line of their own, ``""`` for the public function
-    subject: str
-    variant: str
-    largest: int = 1 << 30  # sizes above are left out: on a GPU, and on a software rasteriser
-    largest_software: int = 1 << 30
-
-
-CASES = (
-    Line("matmul", "*"),
-    Line("matmul", "virtual_cube", largest=1024, largest_software=256),  # 16 GFLOP/s on an H200: blend-bound
-    Line("matmul", "virtual_cube_ping_pong", largest=1024, largest_software=256),
-    Line("matmul", "rank_one", largest=1024, largest_software=256),
-    *(  # of historical interest, and up to ten times slower than what there is above
-        Line("matmul", name, largest=1024, largest_software=512)
-        for name in ("single_component", "packed_4x1", "packed_1x4", "multi_pass", "blocked_output")
+ANY = 1 << 30
+LARGEST = {
+    # (subject, variant; "" for the public function): largest size on a GPU, on a software rasteriser
+    **dict.fromkeys(  # blend-bound: 16 GFLOP/s on an H200
+        [("matmul", name) for name in ("virtual_cube", "virtual_cube_ping_pong", "rank_one")], (1024, 256)
     ),
-    Line("plu", "*"),
-    Line("plu", "rank2", largest_software=512),
-    *(Line("plu", name, largest=1024, largest_software=256) for name in plu.MANNERS),  # 9 passes for two columns
-    Line("rref", "*", largest_software=512),
-    Line("solve", ""),
-    Line("inv", "", largest_software=256),
-    Line("det", "", largest_software=512),
-    Line("small", ""),
-    *(Line(f"stack_{count}", "") for count, _ in STACKS),
-    Line("triangular_1", "*"),
-    Line("triangular_64", "*"),
-    Line("triangular_n", "*"),
-    Line("triangular_n", "rank2", largest=1024, largest_software=256),  # writes all of X n / 2 times
-)
-
-
-OTHERS = Line("*", "*", largest_software=256)
-"""The line of a subject that `CASES` has none for."""
+    **dict.fromkeys(  # of historical interest, and up to ten times slower than the others
+        [("matmul", name) for name in ("single_component", "packed_4x1", "packed_1x4", "multi_pass", "blocked_output")],
+        (1024, 512),
+    ),
+    **dict.fromkeys([("plu", name) for name in plu.MANNERS], (1024, 256)),  # 9 passes for two columns
+    ("plu", "rank2"): (ANY, 512),
+    **dict.fromkeys([("rref", name) for name in rref.VARIANTS], (ANY, 512)),
+    ("inv", ""): (ANY, 256),
+    ("det", ""): (ANY, 512),
+    ("triangular_n", "rank2"): (1024, 256),  # writes all of X n / 2 times
+}
+"""Sizes above which a variant is left out; all others of `ASKED` have none, and other subjects 256 in software."""
 
 
 @dataclass(frozen=True)
@@ -214,11 +193,6 @@ def select(names: Sequence[str], sizes: Sequence[int], software: bool, limits: L
         }
         for n in sorted(chosen):
             for variant in (variant for variant in able if able[variant]):
-                line = _line(name, variant)
-                if line and n <= (line.largest_software if software else line.largest):
+                usual = (ANY, ANY if name in ASKED else 256)
+                if n <= LARGEST.get((name, variant), usual)[software]:
                     yield Case(name, variant, n)
-
-
-def _line(subject: str, variant: str) -> Line | None:
-    own = {line.variant: line for line in CASES if line.subject == subject} or {"*": OTHERS}
-    return own.get(variant) or own.get("*")

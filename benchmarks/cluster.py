@@ -46,12 +46,12 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import ROOT, listed, perform
+from benchmarks.study import NOTHING, ROOT, Data, listed, newest, perform, read
 from glla.cli.options import sizes
 from glla.gl import list_egl_devices
 from glla.lab import machine
 from glla.lab.study import Report, Run, Say, at_least, option
-from glla.lab.table import aligned, digits
+from glla.lab.table import aligned, digits, markdown
 from glla.thesis import published
 
 PASS = {"product": 1.0}
@@ -309,6 +309,104 @@ def text(found: Sequence[dict[str, Any]]) -> str:
     ]  # fmt: skip
     gains = [f"{one['kind']}, {one['what']}, n = {one['n']}: {one['speedup']:.2f} times one" for one in speedups(found)]
     return "\n".join([aligned(head, rows), *gains])
+
+
+# -- the tables of the site --------------------------------------------------------------------------------------------
+
+SITE_HEAD = (
+    "device", "by", "what", "n", "one s", "several s", "x one", "measured / predicted: one, several",
+    "residual, of what is allowed",
+)  # fmt: skip
+SHARES_HEAD = (
+    "device", "n", "nb", "rank", "panels of the others", "one rank with all columns, s", "the share, s", "x",
+)  # fmt: skip
+KINDS = {"ranks": "MPI, a rank a GPU", "several": "one process"}
+
+
+def table(results: Path) -> str:
+    """Give the Markdown of several GPUs against one."""
+    rows = [row for data in _quiet(results, True) for row in _ranks_rows(data)]
+    rows += [row for data in _quiet(results, False) for row in _rows_of_one(data)]
+    return markdown(SITE_HEAD, rows) if rows else NOTHING
+
+
+def shares(results: Path) -> str:
+    """Give the Markdown of a rank's share replayed on one GPU."""
+    return markdown(SHARES_HEAD, [row for data in newest(results, "share") for row in _share_rows(data)])
+
+
+def _quiet(results: Path, several: bool) -> list[Data]:
+    """Newest quiet run of each device and set of orders: of several ranks against one, or of the others."""
+    found: dict[str, Data] = {}
+    runs = (run for each in read(results, "cluster").values() for run in each)
+    for data in sorted(runs, key=lambda run: str(run["date"])):
+        fits = bool(data["speedups"]) == several and data["times_mean_something"] and not machine.busy(data["load"])
+        if fits and not data.get("thesis"):
+            orders = sorted({one["n"] for one in data["speedups"] or data["runs"]})
+            found[f"{data['renderer']} {data['engine']} {len(data.get('gpus', ()))} {orders}"] = data
+    return [found[name] for name in sorted(found)]
+
+
+def _share_rows(data: Data) -> list[tuple[str, ...]]:
+    whole, *lines = data["lines"]
+    return [
+        (
+            f"1 x {_device(data)}", str(line["n"]), str(line["nb"]), f"{line['rank']} of {line['ranks']}",
+            line["messages"], f"{whole['seconds']:.3g}", f"{line['seconds']:.3g}",
+            f"{whole['seconds'] / line['seconds']:.2f}",
+        )
+        for line in lines
+        if "difference" in line
+    ]  # fmt: skip
+
+
+def _rows_of_one(data: Data) -> list[tuple[str, ...]]:
+    """Rows of a run that had one rank alone: the best blocks of each size."""
+    best: dict[tuple[str, int], Data] = {}
+    for run in data["runs"]:
+        key = run["what"], run["n"]
+        best[key] = min(best.get(key, run), run, key=lambda one: float(one["seconds"]))
+    return [
+        (
+            f"1 x {_device(data)}", "one rank", what, str(n), f"{run['seconds']:.3g}", "-", "-",
+            digits(run["ratio_to_predicted"]), f"{run['residual'] / PASS.get(what, 16.0):.2g}",
+        )
+        for (what, n), run in best.items()
+    ]  # fmt: skip
+
+
+def _kind(data: Data, kind: str, count: int) -> str:
+    if data["engine"] == "numpy":
+        return "MPI"
+    gpus = len(data.get("gpus", ()))
+    return f"MPI, {count} ranks that share {gpus} GPU" if kind == "ranks" and 0 < gpus < count else KINDS[kind]
+
+
+def _device(data: Data) -> str:
+    return f"NumPy, {data['cores']} cores" if data["engine"] == "numpy" else str(data["renderer"])
+
+
+def _ranks_rows(data: Data) -> list[tuple[str, ...]]:
+    found = []
+    for gain in data["speedups"]:
+        one, several = (_one_run(data, gain, *of) for of in ((1, "nb_of_one"), (gain["count"], "nb")))
+        worst = max(one["residual"], several["residual"]) / PASS.get(gain["what"], 16.0)
+        count, gpus = gain["count"], len(data.get("gpus", ()))
+        found.append((
+            f"{min(count, gpus or count)} x {_device(data)}", _kind(data, gain["kind"], count), gain["what"],
+            str(gain["n"]), f"{one['seconds']:.3g}", f"{several['seconds']:.3g}", f"{gain['speedup']:.2f}",
+            ", ".join(digits(each["ratio_to_predicted"]) for each in (one, several)), f"{worst:.2g}",
+        ))  # fmt: skip
+    return found
+
+
+def _one_run(data: Data, gain: Data, count: int, blocks: str) -> Data:
+    """Find the run that a gain was taken from."""
+    wanted = (gain["kind"], gain["what"], gain["n"], count, gain.get(blocks))  # older files have one size of blocks
+    runs = [
+        run for run in data["runs"] if tuple(run.get(name) for name in ("kind", "what", "n", "count", "nb")) == wanted
+    ]
+    return min(runs, key=lambda run: float(run["seconds"]))
 
 
 STUDY = listed(

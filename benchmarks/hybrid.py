@@ -31,12 +31,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from benchmarks.study import SIZES, listed, queue
+from benchmarks.study import DEVICE, SIZES, Columns, Data, laid_out, listed, newest, queue
 from glla import Coprocessor, testing
 from glla.gl.clock import clock
 from glla.hybrid import Stream, host
 from glla.lab import machine, peers
 from glla.lab.study import Report, Run, at_least, option
+from glla.lab.table import aligned, digits, markdown
+from glla.testing import JUDGES
 
 SLOWER = 1.05
 """The most that both together may take, as a multiple of the better one alone."""
@@ -56,8 +58,8 @@ DISTINCT = 5
 JUDGED = 6
 """Results of a run that are judged."""
 
-System = Any
-Array = NDArray[np.float32]
+System = tuple[NDArray[np.float32], ...]
+"""The operands of one operation."""
 
 
 class Work:
@@ -67,43 +69,37 @@ class Work:
     """
 
     def __init__(self, operation: str, n: int, count: int, gpu: Coprocessor) -> None:
-        rng = np.random.default_rng(SEED + n)
-        distinct = [self._system(operation, n, rng) for _ in range(min(count, DISTINCT))]
-        self.systems = [distinct[place % len(distinct)] for place in range(count)]
+        rng, columns = np.random.default_rng(SEED + n), (n, 1) if operation == "solve" else (n,)
+        distinct = [tuple(testing.normal(n, k, rng) for k in columns) for _ in range(min(count, DISTINCT))]
+        self.systems: list[System] = [distinct[place % len(distinct)] for place in range(count)]
         self.operation, self.n, self.gpu = operation, n, gpu
         self.function = getattr(glla, operation)
-        self.host = _counterpart(operation)
-
-    @staticmethod
-    def _system(operation: str, n: int, rng: np.random.Generator) -> System:
-        a = testing.normal(n, n, rng)
-        return (a, testing.normal(n, 1, rng)) if operation == "solve" else a
-
-    def _operands(self, system: System) -> tuple[Array, ...]:
-        return system if isinstance(system, tuple) else (system,)
+        self.host = host.counterpart(operation)
+        if self.host is None:
+            raise SystemExit(f"hybrid: {operation} needs SciPy on the CPU side; install it")
 
     def cpu(self) -> list[Any]:
         """Do all on the CPU, as the hybrid does."""
-        return [self.host(*self._operands(system)) for system in self.systems]
+        return self.split(0)
 
     def usual(self) -> list[Any]:
         """Do all on the CPU, as a user types it."""
         if self.operation == "plu":
             from scipy.linalg import lu
 
-            return [lu(system) for system in self.systems]
+            return [lu(*system) for system in self.systems]
         call = PEERS[self.operation].usual.bind()
-        return [call(*self._operands(system)) for system in self.systems]
+        return [call(*system) for system in self.systems]
 
     @cached_property
     def trials(self) -> list[peers.Trial]:
         """Ways to do one on the CPU, the fastest first; that of ``plu`` is its factorisation."""
-        return peers.trials(PEERS[self.operation].installed(), self._operands(self.systems[0]))
+        return peers.trials(PEERS[self.operation].installed(), self.systems[0])
 
     def best(self) -> float:
         """Seconds to do all on the CPU in the fastest way, the copies of the operands not counted."""
         trial = self.trials[0]
-        call, wanted = trial.way.bind(), [trial.way.operands(*self._operands(system)) for system in self.systems]
+        call, wanted = trial.way.bind(), [trial.way.operands(*system) for system in self.systems]
         operands = [tuple(np.array(array, order="K", copy=True) for array in each) for each in wanted]
         with peers.with_threads(trial.threads):
             return clock(lambda: [call(*each) for each in operands])[0]
@@ -114,43 +110,27 @@ class Work:
 
     def split(self, count: int) -> list[Any]:
         """Queue some on the GPU, do the others on the CPU meanwhile, and fetch the first ones."""
-        queued = [self.gpu.submit(self.function, *self._operands(system)) for system in self.systems[:count]]
-        done = [self.host(*self._operands(system)) for system in self.systems[count:]]
+        queued = [self.gpu.submit(self.function, *system) for system in self.systems[:count]]
+        done = [self.host(*system) for system in self.systems[count:]]
         return [pending.result() for pending in queued] + done
 
     def hybrid(self) -> Stream:
         """Share them."""
-        return glla.hybrid.map(self.operation, self.systems, gpu=self.gpu)
+        systems = [system if len(system) > 1 else system[0] for system in self.systems]
+        return glla.hybrid.map(self.operation, systems, gpu=self.gpu)
 
     def judge(self, results: Sequence[Any]) -> testing.Verdict:
         """Judge some of the results, evenly chosen; the worst verdict."""
         places = sorted({round(place) for place in np.linspace(0, len(results) - 1, JUDGED)})
-        verdicts = [self._verdict(self.systems[place], results[place]) for place in places]
+        judge = JUDGES[self.operation].verdict
+        verdicts = [judge(self.systems[place], results[place]) for place in places]
         return max(verdicts, key=lambda verdict: (not verdict.ok, verdict.ratio))
-
-    def _verdict(self, system: System, result: Any) -> testing.Verdict:
-        if self.operation == "solve":
-            return testing.judge_solve(system[0], result, system[1])
-        if self.operation == "inv":
-            return testing.judge_inverse(system, result)
-        if self.operation == "plu":
-            return testing.judge_plu(system, *result)
-        lu, piv = result
-        return testing.judge_plu(system, testing.permutation_from_piv(piv), *testing.unpack_lu(lu))
 
     def warm_up(self) -> None:
         """Have the GPU work for a while."""
         end = time.perf_counter() + WARM
         while time.perf_counter() < end:
-            self.gpu.submit(self.function, *self._operands(self.systems[0])).result()
-
-
-def _counterpart(operation: str) -> Callable[..., Any]:
-    """The CPU side's function."""
-    function = host.counterpart(operation)
-    if function is None:
-        raise SystemExit(f"hybrid: {operation} needs SciPy on the CPU side; install it")
-    return function
+            self.gpu.submit(self.function, *self.systems[0]).result()
 
 
 def measure(work: Work, rounds: int, splits: bool, software: bool) -> dict[str, Any]:
@@ -223,7 +203,8 @@ def plot(run: dict[str, Any], path: Path) -> None:
         if "gpu" in seconds:
             axes.axhline(seconds["gpu"], linestyle="--", color="grey", label="GPU alone")
         axes.plot(record["gpu_systems"], seconds["pair"], "*", markersize=16, color="crimson", label="glla.hybrid")
-        axes.vlines(record["gpu_systems"], *_extremes(record["all_seconds"]["pair"]), color="crimson", linewidth=3)
+        pairs = record["all_seconds"]["pair"]
+        axes.vlines(record["gpu_systems"], min(pairs), max(pairs), color="crimson", linewidth=3)
         ratio = record["ratio"]
         thesis = f", rounded up {math.ceil(float(ratio))}" if math.isfinite(float(ratio)) else ""
         axes.annotate(f"r = {float(ratio):.3g}{thesis}", (0.02, 0.02), xycoords="axes fraction")
@@ -232,25 +213,41 @@ def plot(run: dict[str, Any], path: Path) -> None:
     figure.savefig(path, format="png", dpi=120)
 
 
-def _extremes(values: Sequence[float]) -> tuple[float, float]:
-    return min(values), max(values)
+# -- the table --------------------------------------------------------------------------------------------------------
 
 
-def line(record: dict[str, Any]) -> str:
-    """Write the times of a size on a line."""
-    head = f"{record['operation']} n = {record['n']:<5}"
-    if not record["ok"]:
-        return f"{head} WRONG {record['errors']}"
-    seconds = record["seconds"]
-    gpu = f"{seconds['gpu']:.4g} s" if "gpu" in seconds else "-"
-    spread = "-".join(f"{value:.4g}" for value in _extremes(record["all_seconds"]["pair"]))
-    return (
-        f"{head} CPU {seconds['cpu']:.4g} s (usual call {seconds['cpu_usual']:.4g}, "
-        f"fastest way {seconds['cpu_best']:.4g}), GPU {gpu}, "
-        f"both {seconds['pair']:.4g} s ({spread} over the rounds): {record['gain']:.2f} x the better one, "
-        f"{record['gain_over_best']:.2f} x with the fastest way; r = {record['ratio']:.3g} ({record['source']}), "
-        f"{record['gpu_systems']} on the GPU, {record['cpu_systems']} on the CPU"
-    )
+def _seconds(name: str) -> Callable[[Data], str]:
+    return lambda row: digits(row.get("seconds", {}).get(name))
+
+
+COLUMNS: Columns = {
+    "systems": lambda row: f"{row['count']} `{row['operation']}`",
+    "n": lambda row: str(row["n"]),
+    "CPU alone s": _seconds("cpu"),
+    "usual call s": _seconds("cpu_usual"),
+    "fastest way s": _seconds("cpu_best"),
+    "GPU alone s": _seconds("gpu"),
+    "both s": _seconds("pair"),
+    "x the better one": lambda row: digits(row.get("gain")),
+    "x with the fastest way": lambda row: digits(row.get("gain_over_best")),
+}
+
+
+def text(records: Sequence[Data]) -> str:
+    """Write sizes as a table, with the ratio and the shares of each, or its errors."""
+    more = {
+        "r": lambda row: f"{row['ratio']:.3g} ({row['source']})",
+        "shares": lambda row: f"{row['gpu_systems']} on the GPU, {row['cpu_systems']} on the CPU" if row["ok"] else "",
+        "": lambda row: "" if row["ok"] else f"WRONG {row['errors']}",
+    }
+    return aligned(*laid_out({**COLUMNS, **more}, records))
+
+
+def table(results: Path) -> str:
+    """Give the Markdown of systems that both share, for each device that has them."""
+    runs = newest(results, "hybrid", lambda run: len(run["records"]) > 1 and not run["software"])
+    rows = [{**run, **record} for run in runs for record in run["records"] if record["ok"]]
+    return markdown(*laid_out({**DEVICE, **COLUMNS}, rows))
 
 
 def _run(run: Run) -> Report:
@@ -263,12 +260,12 @@ def _run(run: Run) -> Report:
             records.append(
                 measure(Work(options.op, n, options.count, gpu), options.rounds, options.splits, gpu.info.software)
             )
-            run.say(line(records[-1]))
+            run.say(text(records[-1:]))
     about = {"renderer": run.device.info.renderer, "cores": machine.cores()}
     data = {"operation": options.op, "rounds": options.rounds, "records": records}
     right = all(record["ok"] and record["gain"] >= 1 / SLOWER for record in records)
     draws = partial(plot, about | data) if find_spec("matplotlib") else None
-    return Report("\n".join(map(line, records)), data, right, draws)
+    return Report(text(records), data, right, draws)
 
 
 STUDY = listed(

@@ -23,17 +23,22 @@ import sys
 import time
 from argparse import SUPPRESS, Namespace
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from benchmarks.study import listed, queue, some
+from benchmarks.study import DEVICE, Columns, laid_out, listed, newest, queue, some
 from glla import Coprocessor, Pending
 from glla.lab.study import Report, Run, at_least, option
+from glla.lab.table import aligned, markdown
 
 KEPT = 0.9
 """Fraction of its rate alone that NumPy must keep beside the queue."""
+
+PYTHONS_INTERVAL = 0.005
+"""Python's own switch interval, in seconds."""
 
 AHEAD = 8
 """Calls that are kept waiting in the queue."""
@@ -189,14 +194,32 @@ def record(work: str, size: int, name: str, rates: dict[str, list[float]]) -> di
     }
 
 
-def line(pair: dict[str, Any]) -> str:
-    """Write a pair's rates on a line."""
-    return (
-        f"{pair['queue']:9} n = {pair['n']:<5} beside {pair['cpu']:6}: "
-        f"CPU keeps {100 * pair['cpu_kept']:4.0f} % "
-        f"({100 * pair['cpu_kept_beside_process']:.0f} % beside another process), "
-        f"queue keeps {100 * pair['gpu_kept']:4.0f} % of {pair['rates']['gpu_alone']:.4g}/s"
-    )
+COLUMNS: Columns = {
+    "on the queue": lambda row: row["queue"],
+    "n": lambda row: str(row["n"]),
+    "on the CPU": lambda row: row["cpu"],
+    "CPU keeps": lambda row: f"{row['cpu_kept']:.0%}",
+    "queue keeps": lambda row: f"{row['gpu_kept']:.0%}",
+    "CPU beside another process": lambda row: f"{row['cpu_kept_beside_process']:.0%}",
+}
+
+
+def table(results: Path) -> str:
+    """Give the Markdown of NumPy beside a busy queue, for each device that has it: complete runs, punctual or not."""
+    runs = [
+        run
+        for wish in (False, True)
+        for run in newest(
+            results, "overlap", lambda run, wish=wish: {pair["queue"] for pair in run["pairs"]} >= SIZES[True].keys()
+            and (run["switch_interval"] < PYTHONS_INTERVAL) == wish,
+        )
+    ]  # fmt: skip
+    about: Columns = {**DEVICE, "interval us": lambda row: f"{1e6 * row['switch_interval']:.0f}"}
+    rows = [
+        {**run, **pair} for run in sorted(runs, key=lambda run: str(run["renderer"])) for pair in run["pairs"]
+        if pair["cpu"] == "numpy"
+    ]  # fmt: skip
+    return markdown(*laid_out({**about, **COLUMNS}, rows))
 
 
 def _device_arguments(options: Namespace) -> list[str]:
@@ -224,14 +247,14 @@ def _run(run: Run) -> Report:
         for work in options.work:
             for pair in measure(options, gpu, work, sizes[work]):
                 records.append(pair)
-                run.say(line(pair))
+                run.say(f"{work} beside {pair['cpu']}")
     data = {
         "switch_interval": interval, "release_gil": options.release_gil, "rounds": options.rounds,
         "seconds_each": options.seconds, "pairs": records,
     }  # fmt: skip
     kept = min(pair["cpu_kept"] for pair in records if pair["cpu"] == "numpy")
     said = f"NumPy keeps at least {100 * kept:.0f} % of its rate beside the queue"
-    return Report("\n".join([*map(line, records), said]), data, kept >= KEPT)
+    return Report("\n".join([aligned(*laid_out(COLUMNS, records)), said]), data, kept >= KEPT)
 
 
 STUDY = listed(

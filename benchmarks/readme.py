@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import differences, exact, kernels, seeds, tables, thesis
+from benchmarks import applications, cluster, differences, exact, hybrid, kernels, overlap, seeds, sparse, thesis
 from benchmarks.operations import measurements, of_peers, of_variants
 from benchmarks.study import RESULTS, ROOT, Data, read, slug, warnings
 from glla.lab import machine, plots
@@ -209,18 +209,18 @@ def parts(results: Path) -> dict[str, str]:
         "plots": images(results),
         "small": small(results),
         "costs": costs(whole(results)),
-        "overlap": tables.overlap(results),
-        "hybrid": tables.hybrid(results),
-        **tables.restored(results),
+        "overlap": overlap.table(results),
+        "hybrid": hybrid.table(results),
+        **applications.tables(results),
         "seeds": seeds.table(results),
         "exact": exact.table(results),
         "thesis": thesis.speedups(results),
         "claims": thesis.claims(results),
-        "cluster": tables.cluster(results),
-        "shares": tables.shares(results),
+        "cluster": cluster.table(results),
+        "shares": cluster.shares(results),
         "kernels": kernels.table(results),
         "differences": differences.table(results),
-        "sparse": tables.sparse(results),
+        "sparse": sparse.table(results),
     }
 
 

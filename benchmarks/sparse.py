@@ -23,6 +23,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,14 +31,14 @@ from numpy.typing import NDArray
 
 import glla
 from benchmarks import turns
-from benchmarks.study import listed, some
+from benchmarks.study import NOTHING, Data, listed, read, some
 from benchmarks.turns import Way, timed
 from glla import Device
 from glla.gl import Texture
 from glla.lab import ceilings, fetches, machine, peers, water
 from glla.lab.convergence import laplacian
 from glla.lab.study import Report, Run, Say
-from glla.lab.table import aligned, digits
+from glla.lab.table import aligned, digits, markdown
 from glla.operations.bands import banded
 from glla.operations.sparse import cg as iteration
 from glla.operations.sparse import spmv
@@ -532,6 +533,55 @@ def text(figures: Sequence[dict[str, Any]]) -> str:
         parts = ", ".join(f"{name} {1e3 * seconds:.3g}" for name, seconds in one["passes"].items())
         lines.append(f"{one['system']} {one['size']}, {one['variant']}, ms of its passes alone: {parts}")
     return "\n".join(lines)
+
+
+SITE_HEAD = (
+    "device", "what", "size", "ours, the fastest way", "ms", "GFLOP/s", "of the limit", "theirs, the fastest way", "ms",
+    "x theirs", "true residuals",
+)  # fmt: skip
+THEIRS = ("SciPy", "LAPACK", "the same scheme")
+"""First words of the names of ways that run on the CPU."""
+
+BESIDE = ("columns",)
+"""Words in the names of ways that compute something other than the rest of their system."""
+
+
+def table(results: Path) -> str:
+    """Give the Markdown of sparse systems beside SciPy and LAPACK: of each device and system the largest size."""
+    found: dict[tuple[str, str, int], Data] = {}
+    for data in sorted((run for runs in read(results, "sparse").values() for run in runs), key=lambda run: run["date"]):
+        for one in data["figures"]:
+            found[data["renderer"], one["system"], one["size"]] = data
+    largest = {place[:2]: max(each[2] for each in found if each[:2] == place[:2]) for place in found}
+    rows = [_row(*place, data) for place, data in found.items() if largest[place[:2]] == place[2]]
+    return markdown(SITE_HEAD, list(filter(None, rows))) if any(rows) else NOTHING
+
+
+def _row(renderer: str, system: str, size: int, data: Data) -> tuple[str, ...]:
+    """Set the fastest way on the device beside the fastest on the CPU; nothing where one of them is missing.
+
+    Of a software rasteriser seconds of the CPU count, all threads together: whoever else is busy adds nothing to them.
+    """
+    clock = "cpu_seconds" if data["software"] else "seconds"
+    ways = [
+        one
+        for one in data["figures"]
+        if (one["system"], one["size"]) == (system, size)
+        and clock in one
+        and not any(word in one["variant"] for word in BESIDE)
+    ]
+    ours, theirs = ([one for one in ways if one["variant"].startswith(THEIRS) == cpu] for cpu in (False, True))
+    if not ours or not theirs:
+        return ()
+    one, other = (min(each, key=lambda one: float(one[clock])) for each in (ours, theirs))
+    wall = clock == "seconds"
+    return (
+        renderer, system, str(size), one["variant"], f"{1e3 * one[clock]:.3g}",
+        f"{one['gflops']:.3g}" if "gflops" in one and wall else "-",
+        f"{100 * one['of_limit']:.0f} %" if "of_limit" in one and wall else "-",
+        other["variant"], f"{1e3 * other[clock]:.3g}", f"{other[clock] / one[clock]:.2g}",
+        f"{one['residual']:.1e}, {other['residual']:.1e}" if "residual" in one else "-",
+    )  # fmt: skip
 
 
 STUDY = listed(

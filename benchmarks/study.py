@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -165,7 +165,19 @@ def newest(results: Path, name: str, fits: Callable[[Data], bool] = lambda run: 
     return [runs[-1] for runs in chosen if runs]
 
 
-# -- words ------------------------------------------------------------------------------------------------------------
+# -- tables and words -------------------------------------------------------------------------------------------------
+
+
+NOTHING = "No results yet."
+Columns = Mapping[str, Callable[[Data], str]]
+"""Headings, and the cell of a row below each."""
+
+DEVICE: Columns = {"device": lambda row: row["renderer"], "cores": lambda row: str(row["cores"])}
+
+
+def laid_out(columns: Columns, rows: Iterable[Data]) -> tuple[list[str], list[list[str]]]:
+    """Give headings and cells."""
+    return list(columns), [[cell(row) for cell in columns.values()] for row in rows]
 
 
 def warnings(data: Data) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 import glla
 from benchmarks import __main__ as listing
-from benchmarks import applications, cases, exact, operations, readme, seeds, study, tables
+from benchmarks import applications, cases, cluster, exact, hybrid, operations, overlap, readme, seeds, sparse, study
 from benchmarks import thesis as evaluation
 from benchmarks.cases import OPERATIONS, Case
 from benchmarks.study import perform
@@ -179,7 +179,7 @@ def test_work_that_is_the_same_has_one_figure():
         for one, other in zip(*(OPERATIONS[name].peer_operands(8) for name in pair), strict=True):
             np.testing.assert_array_equal(one, other)
             assert other.flags.c_contiguous
-    assert {line.subject for line in cases.CASES} == set(cases.ASKED)
+    assert {subject for subject, _ in cases.LARGEST} <= set(cases.ASKED)
 
 
 # ---- a busy machine --------------------------------------------------------------------------
@@ -309,8 +309,7 @@ def test_a_case_that_cannot_run_is_a_failure(ask, monkeypatch):
 
 
 def test_select(monkeypatch):
-    lines = (cases.Line("matmul", "*"), cases.Line("matmul", "register_blocked", largest=100, largest_software=10))
-    monkeypatch.setattr(cases, "CASES", lines)
+    monkeypatch.setattr(cases, "LARGEST", {("matmul", "register_blocked"): (100, 10)})
     hardware = list(cases.select(["matmul"], [64, 16, 200], software=False))
     thesis, blocked = (
         [Case("matmul", name, n) for n in sizes]
@@ -407,9 +406,9 @@ H200 = "nvidia-h200-pcie-sse2"
 
 SHOW = {
     "": lambda results: [readme.section(run) for run in readme.whole(results)],
-    "overlap": tables.overlap,
-    "hybrid": tables.hybrid,
-    "cluster": tables.cluster,
+    "overlap": overlap.table,
+    "hybrid": hybrid.table,
+    "cluster": cluster.table,
     "thesis": lambda results: evaluation.claims(results) + evaluation.speedups(results),
 }
 """By kind of results, what is shown of them."""
@@ -462,7 +461,7 @@ def test_what_does_not_count_is_not_shown(kind, change, tmp_path):
         assert show(tmp_path).count("\n") == good - len(run["records"])
 
 
-@pytest.mark.parametrize(("kind", "show"), [("sparse", tables.sparse), ("sources", seeds.table)])
+@pytest.mark.parametrize(("kind", "show"), [("sparse", sparse.table), ("sources", seeds.table)])
 def test_what_is_wrong_or_computes_something_else_is_no_way(kind, show, tmp_path):
     folder = tmp_path / "device" / kind
     shutil.copytree(study.RESULTS / H200 / kind, folder)
@@ -474,7 +473,7 @@ def test_what_is_wrong_or_computes_something_else_is_no_way(kind, show, tmp_path
         bad = [{name: value for name, value in one.items() if "seconds" not in name} for one in bad]
         path.write_text(json.dumps({**run, "figures": [*run["figures"], *few, *bad]}), encoding="utf-8")
     assert show(tmp_path) == before
-    assert tables.cluster(tmp_path) == tables.sparse(tmp_path / "none") == tables.NOTHING
+    assert cluster.table(tmp_path) == sparse.table(tmp_path / "none") == study.NOTHING
     assert seeds.cell(seeds.ROWS[0], ()) == "not measured yet"
 
 
@@ -514,7 +513,7 @@ def test_applications_are_reported_and_shown(ask, tmp_path, monkeypatch):
     (tmp_path / "results").rename(results)
     (folder,) = results.glob("*/applications")
     assert all((folder / name).read_bytes().startswith(b"\x89PNG") for name in applications.PICTURES.values())
-    shown = tables.restored(results)
+    shown = applications.tables(results)
     assert "1.04e-11" in shown["errors"] and "global memory (theirs)" in shown["windows"]
     monkeypatch.setattr(windows, "window_squares", lambda a, **options: np.zeros(a.shape))
     assert perform(applications.STUDY, ["--size", "16", "--output", str(tmp_path / "again")]) == 1
