@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 
 import glla
-from glla.errors import NonFiniteError, OptionError, ShapeError
+from glla.errors import NonFiniteError, ShapeError
 from glla.operations import OPERATIONS
 from glla.operations.bands.definite_band import VARIANTS
 from glla.passes import Limits, Tuned, resident
@@ -117,8 +117,6 @@ def test_nothing_and_what_is_refused():
         glla.cholesky_banded(np.ones(3))
     with pytest.raises(ShapeError, match=r"^cho_solve_banded: the first argument must be the pair \(cb, lower\)"):
         glla.cho_solve_banded(np.ones(3), np.ones(3))
-    with pytest.raises(OptionError, match="variant must be one of block16, sixteen, got 'fast'"):
-        glla.cholesky_banded([[1.0]], variant="fast")
 
 
 # -- plans ------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glla.errors import LimitError, OptionError
+from glla.errors import LimitError
 from glla.operations import window_squares as kernel
 from glla.operations.window_squares import VARIANTS
 from glla.passes import resident
@@ -83,8 +83,6 @@ def test_a_large_element_leaves_nothing_behind(run):
     assert (found(run, a[:, 8:], "separable", limit=None) == found(run, a, "separable", limit=None)[:, 8:]).all()
 
 
-def test_what_is_refused():
-    with pytest.raises(OptionError, match="variant must be one of frames, gather, separable, got 'fast'"):
-        kernel.plan(resident((9, 9)), variant="fast")
+def test_windows_that_are_too_large_are_refused():
     with pytest.raises(LimitError, match="w must be at most 38 with variant 'gather', got 39"):
         kernel.plan(resident((99, 99)), variant="gather", w=39)
