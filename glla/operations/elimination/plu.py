@@ -19,6 +19,7 @@ from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
 from glla.operations.elimination.panels import PANEL, factors_by
 from glla.operations.elimination.pivot import NORMS, FactorSearch, flops, known, rank2, steps
 from glla.operations.host.scaling import exponents
+from glla.operations.layouts import packing, permutation
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, upload, watch
 from glla.operations.layouts.shapes import one_matrix
 from glla.operations.product.register_blocks import buffers_hold
@@ -255,9 +256,10 @@ def call_plan(
     elif packed:
         results["lu"] = results.pop("LU")
     if form.resident and not packed:
-        work = lambda records: (permutation_matrix(exchanges(records, k), m),)  # noqa: E731
-        (order,) = draft.host(PERMUTATION, work, (results["exchanges"],), {"P of the host": (m, m)})
-        results["P"] = upload(draft, order, (m, m), limits)
+        went = permutation.trace(m, steps(shape), inverse=True)
+        rows = draft.call("permutation", went, pivots=made["pivots"])["rows"]
+        i = draft.call("I", packing.identity((m, m)))["I"]
+        results["P"] = draft.call("P", permutation.gather((m, m)), A=i, rows=rows)["B"]
     if not packed:
         parts = {"L": (draft.call("L", factor(shape, "L"), LU=made["LU"])["L"], (m, k)), "U": (u, (k, n))}
         for name, (slot, size) in parts.items():
@@ -340,8 +342,8 @@ def in_turn(first: str) -> tuple[str, ...]:
     return (first, *(name for name in NORMS if name != first))
 
 
-SCALED, PERMUTATION = "scale by a power of two", "P from the row exchanges"
-"""Work of the host, by its names in plans and traces."""
+SCALED = "scale by a power of two"
+"""Work of the host, by its name in plans and traces."""
 
 
 def scaled_by_one(a: Float32) -> tuple[Float32, NDArray[np.intc]]:
@@ -372,6 +374,11 @@ def permutation_of(pivots: NDArray[np.integer], rows: int) -> NDArray[np.intp]:
     array([1, 0])
     """
     swaps = pivots.reshape(prod(pivots.shape[:-1]), pivots.shape[-1])
+    if len(swaps) == 1:  # a list is faster, an element at a time
+        one = list(range(rows))
+        for i, j in enumerate(swaps[0].tolist()):
+            one[i], one[j] = one[j], one[i]
+        return np.array(one, dtype=np.intp).reshape(*pivots.shape[:-1], rows)
     order = np.tile(np.arange(rows), (len(swaps), 1))
     every = np.arange(len(swaps))
     for i, j in enumerate(swaps.T):

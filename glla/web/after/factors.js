@@ -4,12 +4,6 @@
 
 const TURNS = ["partial", "harmonic", "geometric"];
 
-HOSTS["P from the row exchanges"] = ([records], player) => {
-  const { m, n } = wide(player.operands.A);
-  const order = exchanged(firstTwo(records.at, Math.min(m, n)), m);
-  return [rounded(made(m, m, (i, j) => Number(order[j] === i)))];
-};
-
 // Packed factors on the host, and how good they are.
 function packedFactors(a, lu, exchanges) {
   const { error } = factors(a, lu, exchanges);
