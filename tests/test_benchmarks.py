@@ -500,7 +500,6 @@ def test_plots_are_drawn_of_the_newest_results(monkeypatch):
 def test_applications_are_reported_and_shown(ask, tmp_path, monkeypatch):
     pytest.importorskip("pywt")
     monkeypatch.setattr(restoration, "SIDES", (8,))
-    monkeypatch.setattr(restoration, "methods", lambda device, order, say: {"Cholesky alone": {"fast": 0.5}})
     monkeypatch.setattr(restoration, "REPEATS", 1)
     monkeypatch.setattr(windows, "REPEATS", 1)
     load = restoration.load

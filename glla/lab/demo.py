@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from glla import linalg, testing
 from glla.gl import Device
-from glla.lab import photograph, picture
+from glla.lab import operations, peers, photograph, picture
 from glla.lab.measurement import Measurement, judged
 from glla.lab.study import Report, Run, Study, clock
 from glla.lab.table import aligned, digits, milliseconds
@@ -82,36 +82,32 @@ def problem(size: int, seed: int) -> Problem:
 
 def cases(device: Device, made: Problem) -> list[Case]:
     """List the cases: a line an operation."""
-    import scipy.linalg
-
     a, b, single, s = made.a, made.b, made.b.astype(np.float32), made.definite
     augmented, tall = np.column_stack([a, single]), np.ascontiguousarray(a[:, ::2])
+    of = partial(_case, device)
     return [
-        Case("matmul", "A A", partial(linalg.matmul, a, a, device=device), lambda c: testing.judge_product(c, a, a),
-             "a @ a", lambda: a @ a),
+        of("matmul", "A A", a, a),
         *_solve_cases(device, "A x = b", a, b),
-        Case("inv", "A", partial(linalg.inv, a, device=device), lambda x: testing.judge_inverse(a, x),
-             "numpy.linalg.inv", lambda: np.linalg.inv(a)),
-        Case("plu", "A = P L U", partial(linalg.plu, a, device=device), lambda found: testing.judge_plu(a, *found),
-             "scipy.linalg.lu", lambda: scipy.linalg.lu(a)),
-        Case("rref", "[A | b]", partial(linalg.rref, augmented, device=device),
-             lambda found: testing.judge_rref(augmented, found.matrix, found.pivots)),
-        Case("qr", "A = Q R", partial(linalg.qr, a, device=device), lambda found: JUDGES["qr"].verdict((a,), found),
-             "numpy.linalg.qr", lambda: np.linalg.qr(a)),
-        Case("cholesky", "S = L L'", partial(linalg.cholesky, s, device=device),
-             lambda found: JUDGES["cholesky"].verdict((s,), found),
-             "numpy.linalg.cholesky", lambda: np.linalg.cholesky(s)),
-        Case("lstsq", "min |T x - b|", partial(linalg.lstsq, tall, single, device=device),
-             lambda found: JUDGES["lstsq"].verdict((tall, single), found),
-             "numpy.linalg.lstsq", lambda: np.linalg.lstsq(tall, single)),
-        Case("eigh", "S = V D V'", partial(linalg.eigh, s, device=device),
-             lambda found: JUDGES["eigh"].verdict((s,), found),
-             "numpy.linalg.eigh", lambda: np.linalg.eigh(s)),
-        Case("svd", "A = U D V'", partial(linalg.svd, a, device=device),
-             lambda found: JUDGES["svd"].verdict((a,), found),
-             "numpy.linalg.svd", lambda: np.linalg.svd(a)),
+        of("inv", "A", a),
+        of("plu", "A = P L U", a),
+        of("rref", "[A | b]", augmented),
+        of("qr", "A = Q R", a),
+        of("cholesky", "S = L L'", s),
+        of("lstsq", "min |T x - b|", tall, single),
+        of("eigh", "S = V D V'", s),
+        of("svd", "A = U D V'", a),
         *_solve_cases(device, "B X = photo", made.photo.blur, made.photo.seen),
-    ]  # fmt: skip
+    ]
+
+
+def _case(device: Device, name: str, formula: str, *arrays: NDArray[np.float32]) -> Case:
+    """A public function, its judge, and the usual call on the CPU."""
+    operation = operations.find(name)
+    found = peers.peer_of(operation)
+    assert found is not None
+    (peer, operands), work = found, partial(operations.public(operation), *arrays, device=device)
+    theirs = partial(peer.usual.bind(), *peer.usual.operands(*operands(*arrays)))
+    return Case(name, formula, work, partial(JUDGES[name].verdict, arrays), peer.usual.label, theirs)
 
 
 def _solve_cases(device: Device, name: str, a: NDArray[np.float32], b: NDArray[np.float64]) -> list[Case]:

@@ -35,6 +35,7 @@ from glla.lab.samples import Samples
 from glla.operations import Operation, window_squares
 from glla.operations.record import Float32
 from glla.operations.sparse.compressed import Compressed
+from glla.operations.spectral import svd
 
 Arrays = tuple[Float32, ...]
 
@@ -287,6 +288,11 @@ SYMMETRIC = [
     )
     for function, routine, drivers in (("eigh", "syevd", ("evd", "evr")), ("eigvalsh", "syevd, values", ("ev", "evr")))
 ]  # fmt: skip
+SINGULAR = _peer(
+    "LAPACK gesdd", "svd", "a",
+    *(Way(f"numpy.linalg.svd(a), with glla's signs{words}", "numpy", order, lambda: svd.on_host)
+      for words, order in (("", _as_given), (", Fortran order", _fortran))),
+)  # fmt: skip
 TRIDIAGONAL_PAIRS = _peer(
     "LAPACK stevd", "tridiagonal_pairs", "d, e",
     *((f'scipy.linalg.eigh_tridiagonal(d[:, 0], e[: len(d) - 1, 0]{one})',) for one in ("", ', lapack_driver="stevd"')),

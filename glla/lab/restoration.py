@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla import linalg
 from glla.applications import restore
 from glla.applications.restoration import VARIANTS
 from glla.errors import GllaError, OptionError
@@ -94,16 +93,6 @@ to all digits in the source, though noise was added."""
 
 THEIR_INVERSIONS = {64: 24.29, 80: 87.46, 96: 259.31, 128: 1496.89}
 """Seconds of MATLAB's `inv` in the source, on the CPU and in double precision, by the side of the image (table 5.1)."""
-
-THEIR_METHODS = (
-    ("MATLAB inv, CPU, double precision", 24.29, "printed"),
-    ("Gauss-Jordan", 19.66, "derived: 4096 columns of 4.8007 ms"),
-    ("Cholesky alone", 1.68, "derived: 256 block columns of 6.565 ms"),
-    ("inverse of the triangle (GETS) alone", 3.30, "derived: 4096 columns of 0.8068 ms"),
-    ("Cholesky, GETS and product", 6.1, 'derived from "4 times" MATLAB\'s'),
-    ("Gauss-Seidel", 3.0, 'derived from "up to 8 times" MATLAB\'s; sweeps and residual not published'),
-)
-"""Seconds of the source's inversions at n = 4096, and how they are known."""
 
 
 # -- degrading --------------------------------------------------------------------------------------------------------
@@ -340,36 +329,6 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
     return results[0], seconds
 
 
-MOST_COLUMNS = 1024
-"""Largest order of which the author's Gauss-Jordan is timed: it draws both matrices three times for every column."""
-
-
-def methods(device: Device, order: int, say: Say = lambda what: None) -> dict[str, dict[str, float]]:
-    """Time the source's inversions at some order, its own variants and the fast ones: name -> {which: seconds}."""
-    rng = np.random.default_rng(SEED)
-    b = rng.standard_normal((order, order)).astype(np.float32)
-    a = b @ b.T / np.float32(order) + np.eye(order, dtype=np.float32)
-    lower = np.linalg.cholesky(a)
-    inv, factor = partial(linalg.inv, a, device=device), partial(linalg.cholesky, a, device=device)
-    triangle = partial(linalg.inv, lower, assume_a="lower triangular", device=device)
-    definite = partial(inv, assume_a="pos")
-    ways: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-        "Gauss-Jordan": (partial(inv, variant="gauss_jordan"), inv),
-        "Cholesky alone": (partial(factor, variant="block16"), factor),
-        "inverse of the triangle (GETS) alone": (partial(triangle, variant="gets"), triangle),
-        "Cholesky, GETS and product": (partial(definite, variant="cholesky_gets_product"), definite),
-        "MATLAB inv, CPU, double precision": (partial(np.linalg.inv, a.astype(np.float64)), inv),
-    }
-    if order > MOST_COLUMNS:
-        del ways["Gauss-Jordan"]
-    found: dict[str, dict[str, float]] = {}
-    for name, both in ways.items():
-        for which, work in zip(("author's", "fast"), both, strict=True):
-            say(f"{name}, {which}, n = {order}")
-            found.setdefault(name, {})[which] = clock(work, 1).median
-    return found
-
-
 # -- what is shown ----------------------------------------------------------------------------------------------------
 
 
@@ -388,20 +347,10 @@ def _run(run: Run) -> Report:
     borders = {border: of_border(one, picture) for border, one in restored.items()}
     sides = [side for side in SIDES if side <= largest]
     timed = timings(device, partial(load, own), sides, run.options.seconds, run.say)
-    order = 512 if software else 4096
-    inverted = methods(device, order, run.say)
     zero = {one["method"]: one["whole"] for one in borders["zero"]}
     right = zero[SYSTEM] < zero[NOTHING]
-    data = {
-        "size": size,
-        "most": run.options.seconds,
-        "errors": found,
-        "borders": borders,
-        "timings": timed,
-        "inversions": {"order": order, "seconds": inverted},
-    }
+    data = {"size": size, "most": run.options.seconds, "errors": found, "borders": borders, "timings": timed}
     text = [titled(title, *columns(data)) for title, columns in TITLES.items()]
-    text.append(method_table(inverted, order, renderer))
     draws = partial(draw, renderer=renderer, restored=restored["zero"], whole=zero, dpi=run.dpi)
     return Report("\n".join(text), data, right, draws)
 
@@ -445,20 +394,6 @@ TITLES: dict[str, Callable[[Mapping[str, Any]], Columns]] = {
     "Seconds to restore an image, from array to array (theirs: MATLAB's inv alone, double precision; its CPU is not "
     "named); a dash: too long, refused, or not published": timing_table,
 }
-
-
-def method_table(found: dict[str, dict[str, float]], order: int, renderer: str) -> str:
-    """Print seconds of the source's inversions, theirs and ours."""
-    title = (
-        f"Seconds of inversions; theirs at n = 4096 on {DEVICE_OF_THEIRS}, kernels alone; ours at n = {order} on "
-        f"{renderer}, from array to array"
-    )
-    rows = []
-    for name, seconds, known in THEIR_METHODS:
-        ours = found.get(name, {})
-        label = f"{name} (ours: NumPy, and glla's inv)" if name.startswith("MATLAB") else name
-        rows.append((label, f"{seconds:g}", known, digits(ours.get("author's")), digits(ours.get("fast"))))
-    return titled(title, ("method", "theirs", "known", "ours, author's variant", "ours, fast variant"), rows)
 
 
 def draw(path: Path, renderer: str, restored: Mapping[str, Float64], whole: Mapping[str, float], dpi: int = 80) -> None:

@@ -18,7 +18,6 @@ from glla.applications import ShallowWater
 from glla.gl import Device
 from glla.gl.clock import clock
 from glla.gl.window import Window
-from glla.lab import plots
 from glla.lab.study import Report, Run, Study, option
 from glla.lab.table import titled
 from glla.queue.single import Coprocessor, coprocessor
@@ -246,36 +245,6 @@ def still(device: Device, n: int, output: Path, step: int = 36) -> None:
     Image.fromarray(water.picture(ZOOM)).save(output)
 
 
-def figure(found: dict[str, Any], output: Path) -> None:
-    """Draw figure 5.4: the surface and the velocities at the end, of the CPU alone and of both."""
-    from matplotlib.figure import Figure
-
-    drawing = Figure(figsize=(9, 8))
-    for column, (name, words) in enumerate((("cpu", "CPU alone"), ("hybrid", "CPU and GPU"))):
-        one = found[name]
-        n = len(one.z)
-        x = (np.arange(n) + 0.5) * SPACING
-        grid = np.meshgrid(x, x, indexing="ij")
-        above = drawing.add_subplot(2, 2, 1 + column, projection="3d")
-        most = float(np.abs(one.z).max())
-        colours: dict[str, Any] = {"cmap": plots.signed(), "vmin": -most, "vmax": most}
-        above.plot_surface(*grid, one.z, **colours, rcount=61, ccount=61, linewidth=0, antialiased=False)
-        above.set_title(f"{words}, t = {STEPS * DT:.0f} s")
-        above.set_zlabel("z [m]")
-        below = drawing.add_subplot(2, 2, 3 + column)
-        heights = below.pcolormesh(x, x, one.z.T, **colours, shading="nearest")
-        drawing.colorbar(heights, ax=below, label="z [m]")
-        every = slice(n // 50, None, max(1, n // 25))
-        u, v = (one.u[1:] + one.u[:-1]) / 2, (one.v[:, 1:] + one.v[:, :-1]) / 2
-        below.quiver(x[every], x[every], u[every, every].T, v[every, every].T, color="#555555", scale=4)
-        below.set_aspect("equal")
-        for axis in (above, below):
-            axis.set_xlabel("x [m]")
-            axis.set_ylabel("y [m]")
-    drawing.tight_layout()
-    drawing.savefig(output, dpi=80)
-
-
 # -- the window -------------------------------------------------------------------------------------------------------
 
 
@@ -314,7 +283,7 @@ def _run(run: Run) -> Report:
         "theirs: the mean of z exceeds its maximum, so the two are exchanged, or an exponent is wrong; the thesis has "
         "no times of this size",
         "every field is that of the CPU" if right else "fields are NOT those of the CPU",
-        "figure 5.4 is drawn beside the film",
+        "figure 5.4: glla study thesis --section water --out water.html",
     ]
     data = {
         "cells": [size, size], "steps": STEPS, "dt_s": DT,
@@ -327,7 +296,6 @@ def _run(run: Run) -> Report:
 
     def draw(path: Path) -> None:
         (still if path.suffix == ".png" else film)(device, size, path)
-        figure(found, path.with_name(f"{path.stem}_figure_5_4.png"))
 
     return Report("\n".join(text), data, right, draw)
 

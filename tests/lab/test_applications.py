@@ -16,16 +16,6 @@ pytest.importorskip("rich")
 ndimage = pytest.importorskip("scipy.ndimage")
 
 
-def test_methods_of_the_source_stand_beside_the_fast_ones(device, monkeypatch):
-    """All but Gauss-Seidel; Gauss-Jordan up to an order, beyond which it takes minutes."""
-    theirs = {name for name, *_ in restoration.THEIR_METHODS}
-    ours = restoration.methods(device, 12)
-    assert theirs - set(ours) == {"Gauss-Seidel"} and set(ours) < theirs
-    assert all(set(both) == {"author's", "fast"} and min(both.values()) > 0 for both in ours.values())
-    monkeypatch.setattr(restoration, "MOST_COLUMNS", 11)
-    assert set(ours) - set(restoration.methods(device, 12)) == {"Gauss-Jordan"}
-
-
 def test_pictures_of_the_users_own(tmp_path, capsys):
     levels = np.linspace(0, 1, 40 * 50 * 3).reshape(40, 50, 3)
     image.imsave(tmp_path / "colours.png", levels)

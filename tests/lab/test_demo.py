@@ -64,7 +64,7 @@ def test_demo_in_json(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("place", "name", "value", "words"),
     [
-        (testing, "judge_plu", failing, ("FAILED (made to fail)", "1 of 14 verdicts FAILED")),
+        (testing, "judge_solve", failing, ("FAILED (made to fail)", "2 of 14 verdicts FAILED")),
         (demo, "HALF_A_GREY_LEVEL", 0.0, ("half a grey level: NO",)),
     ],
     ids=["verdict", "photograph"],
