@@ -13,10 +13,9 @@ from glla.array import arithmetic, blocks, layouts, shaping
 from glla.array.array import Array, upload
 from glla.array.convert import Float32, finite_result
 from glla.array.value import Resident, Shape, from_array
-from glla.errors import NonFiniteError
 from glla.gl import Device
 from glla.linalg.operands import refuse_nonfinite_largest
-from glla.operations.acceptance import matrix_of_stack
+from glla.operations.acceptance import matrix_of_stack, not_finite
 
 READ_AT_ONCE = 2**24
 """Most bytes of matrices that are gathered at a time to be read back."""
@@ -62,11 +61,7 @@ def refuse_nonfinite(
     bad = np.flatnonzero(~np.isfinite(largest))
     bad = bad if places is None else places[bad]
     if bad.size:
-        which = matrix_of_stack(np.unravel_index(bad[0], stack))
-        raise NonFiniteError(
-            f"{function}: {name} must not hold NaN or infinity, got an Array whose matrix{which} does; find out which "
-            "operation made them with its numpy(check_finite=True), or pass check_finite=False to let them through"
-        )
+        raise not_finite(function, name, matrix_of_stack(np.unravel_index(bad[0], stack)))
 
 
 def refuse_nonfinite_there(function: str, name: str, a: Float32 | Array, named: bool = True) -> None:

@@ -84,7 +84,7 @@ def on_device(device: Device, plan: Plan, function: str = "", names: Mapping[str
         results = run(device, plan, values)
         for name, words in (names or {}).items():
             if f"largest_{name}" in results:
-                refuse_nonfinite_largest(function, words, results[f"largest_{name}"])
+                refuse_nonfinite_largest(function, words, results[f"largest_{name}"], values["which"])
         return results
 
     return perform

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
 from glla.array.convert import Float32, as_float32, as_real, checked_device, finite_result, refuse_nonfinite
-from glla.errors import DeviceMismatchError, NonFiniteError, OutOfMemoryError, ShapeError, one_of
+from glla.errors import DeviceMismatchError, OutOfMemoryError, ShapeError, one_of
 from glla.gl import Device, DeviceLike, default_device
 from glla.operations import Operation
+from glla.operations.acceptance import not_finite
 
 
 def device_of(function: str, device: DeviceLike | None, *values: Any) -> Device:
@@ -96,16 +97,10 @@ def beside_factors(function: str, name: str, factors: Any, b: Any) -> None:
         )
 
 
-def refuse_nonfinite_largest(function: str, name: str, largest: Float32) -> None:
-    """Raise if the largest entry of an Array says that it holds NaN or infinity.
-
-    Arithmetic on the device may have made them, as IEEE 754 has it. Arrays of the host were looked at as they came in.
-    """
+def refuse_nonfinite_largest(function: str, name: str, largest: Float32, which: str = "") -> None:
+    """Raise if the largest entry of an Array, or of a matrix of a stack, says that it holds NaN or infinity."""
     if not np.isfinite(largest).all():
-        raise NonFiniteError(
-            f"{function}: {name} must not hold NaN or infinity, got an Array that does; find out which operation "
-            "made them with its numpy(check_finite=True), or pass check_finite=False to let them through"
-        )
+        raise not_finite(function, name, which)
 
 
 def placed(function: str, result: Any, check_finite: bool, *operands: Any) -> Any:

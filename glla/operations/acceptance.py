@@ -312,6 +312,18 @@ def in_float32(function: str, wide: Float64, which: str = "") -> NDArray[np.floa
     return x
 
 
+def not_finite(function: str, name: str, which: str = "") -> NonFiniteError:
+    """Make the error for an Array, or a matrix of a stack, that holds NaN or infinity: `which` by `matrix_of_stack`.
+
+    Arithmetic on the device may have made them, as IEEE 754 has it. Arrays of the host were looked at as they came in.
+    """
+    return NonFiniteError(
+        f"{function}: {name} must not hold NaN or infinity, got an Array {f'whose matrix{which}' if which else 'that'} "
+        "does; find out which operation made them with its numpy(check_finite=True), or pass check_finite=False to let "
+        "them through"
+    )
+
+
 def overflow(function: str) -> NonFiniteError:
     """Error for factors of finite matrices that are not finite."""
     return NonFiniteError(

@@ -1,5 +1,7 @@
 """Functions that follow from singular values: pinv, matrix_rank, cond, norms, polar, orth, null_space."""
 
+from functools import wraps
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -134,9 +136,10 @@ def test_what_is_refused(rng):
     a = rng.standard_normal((4, 3)).astype(np.float32)
     bad = a.copy()
     bad[0, 0] = np.inf
-    for call in (glla.pinv, glla.matrix_rank, glla.cond, glla.polar, glla.orth, glla.null_space):
-        with pytest.raises(NonFiniteError, match="NaN or infinity"):
-            call(bad)
+    for call in (glla.orth, glla.null_space):
+        for given in (bad, glla.asarray(bad, check_finite=False)):
+            with pytest.raises(NonFiniteError, match=rf"^{call.__name__}: A must not hold NaN or infinity"):
+                call(given)
     with pytest.raises(OptionError, match=r"^pinv: give either rcond or rtol"):
         glla.pinv(a, 0.1, rtol=0.1)
     with pytest.raises(OptionError, match=r"^matrix_rank: give either tol or rtol"):
@@ -149,6 +152,20 @@ def test_what_is_refused(rng):
         glla.pinv(a[0])
     with pytest.raises(ShapeError, match=r"^cond: .*square"):
         glla.cond(a, 1)
+
+
+@pytest.mark.parametrize("n", [4, 30], ids=["batched", "looped"])
+def test_errors_name_the_function_that_was_called_and_the_matrix(n):
+    a = np.stack([np.eye(n, dtype=np.float32)] * 3)
+    a[2, 1, 0] = np.nan
+    there = glla.asarray(a, check_finite=False)
+    norm = wraps(np.linalg.norm)(lambda a: np.linalg.norm(a, 2, axis=(-2, -1)))
+    values = glla.svd, glla.svdvals, glla.eigh, glla.eigvalsh
+    for call in (*values, glla.pinv, glla.matrix_rank, glla.cond, glla.polar, glla.sqrtm, norm):
+        for given, place in ((there[2], "that"), (there, r"whose matrix at index \(2\) of the stack")):
+            rule = rf"^{call.__name__}: A must not hold NaN or infinity, got an Array {place} does"
+            with pytest.raises(NonFiniteError, match=rule):
+                call(given)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (7, 7), (0, 0), (3, 0, 0), (4, 5, 5)], ids=str)

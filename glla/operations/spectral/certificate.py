@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError, NonFiniteError
-from glla.operations.acceptance import BATCHED, Continue, Done, Values, Verdict
+from glla.operations.acceptance import BATCHED, Continue, Done, Values, Verdict, not_finite
 from glla.operations.batches.stack import SINGLE, Cells
 from glla.operations.host.scaling import exponent_of
 from glla.operations.record import Filter, Float32
@@ -48,7 +48,7 @@ def verdict(stage: str, values: Values, n: int, words: tuple[str, str, str], rep
     if stage == BATCHED and np.isfinite(values["A"]).all():
         return Continue(AGAIN)
     if stage == BATCHED:
-        return NonFiniteError(f"{values['function']}: A must not hold NaN or infinity, got some{values['which']}")
+        return not_finite(values["function"], "A", values["which"])
     if "certificate" not in values:
         return None
     judged, (vectors, value, instead) = of(values["certificate"], values["largest_A"], n), words

@@ -5,7 +5,7 @@
 //     l_0 l_1 ...; then, with VECTORS, V in C order: column j belongs to l_j, and its largest entry is positive
 //
 // The matrix is scaled by a power of two, so that its largest entry is in [1, 2). Sweeps are cyclic. With VECTORS l_0 is NaN
-// where norm(A V - V diag(l)) exceeds ENOUGH norm(A), or norm(V^T V - I) ENOUGH.
+// where norm(A V - V diag(l)) exceeds ENOUGH norm(A), or norm(V^T V - I) ENOUGH; without, where A is not finite.
 // raw         one element per texel: all A, of which the lower half is read
 // C0, C1 ...  a texel for each matrix, row by row
 // Cost per fragment: ORDER (ORDER + 1) / 2 fetches; SWEEPS ORDER (ORDER - 1) / 2 rotations, of 12 ORDER flop, 2 roots and 4 divisions.
@@ -146,12 +146,10 @@ void main() {
         }
         PAIRS_OF(ORDER, SORT)
         EACH_OF(ORDER, RECORD)
-        if (VECTORS == 1) {
-            vec3 squares = vec3(0.0);
-            EACH_OF(ORDER, JUDGE)
-            bool accepted = squares.r <= ENOUGH * ENOUGH * squares.b && squares.g <= ENOUGH * ENOUGH;
-            if (!accepted) record[0].r = NOT_A_NUMBER;
-        }
+        vec3 squares = vec3(0.0);
+        EACH_OF(ORDER, JUDGE)
+        bool small = squares.r <= ENOUGH * ENOUGH * squares.b && squares.g <= ENOUGH * ENOUGH;
+        if (VECTORS == 1 ? !small : !is_finite(squares.b)) record[0].r = NOT_A_NUMBER;
     }
     PUT(record)
 }
