@@ -166,8 +166,6 @@ class DryCellError(GllaError, ArithmeticError):
 def one_of(what: str, value: T, allowed: Iterable[object]) -> T:
     """Return an option, or raise with its valid values.
 
-    Examples
-    --------
     >>> one_of("compare: operation", "plu", ("matmul", "plu"))
     'plu'
     """
@@ -197,8 +195,6 @@ def among(allowed: Iterable[object], value: object) -> str:
 def integer(function: str, name: str, value: Any) -> int:
     """Convert an option to an int, or raise if it is not an integer.
 
-    Examples
-    --------
     >>> integer("trace", "offset", np.int8(-1))
     -1
     """
@@ -211,8 +207,6 @@ def integer(function: str, name: str, value: Any) -> int:
 def real(function: str, name: str, value: Any) -> float:
     """Convert an option to a float, or raise if it is not a number.
 
-    Examples
-    --------
     >>> real("rref", "tol", np.float32(0.5))
     0.5
     """

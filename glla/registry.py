@@ -91,12 +91,12 @@ def overrides(operand: object) -> Callable[..., Any] | None:
 
 
 def delegating(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Wrap a public function: its call is passed to the first operand that overrides it.
+    """Wrap a public function: its call is passed to the first operand that overrides it; errors have its name.
 
     As NumPy's ``__array_function__``: a class above `glla.linalg`, such as a pending result, has a static method
-    ``__glla_function__(name, function, args, kwargs)``, which is called with a function that does not delegate.
-    Operands are the arguments, and the members of a tuple such as ``(lu, piv)``. Operators of a `glla.Array` return
-    NotImplemented.
+    ``__glla_function__(name, function, args, kwargs)``, which is called with the undecorated function. Operands are the
+    arguments, and the members of a tuple such as ``(lu, piv)``. Operators of a `glla.Array` return NotImplemented.
+    Messages of errors of public functions that it calls begin with its own name.
 
     >>> class Pending:
     ...     @staticmethod
@@ -108,42 +108,20 @@ def delegating(function: Callable[Parameters, Result]) -> Callable[Parameters, R
     >>> double(4), double(Pending())
     (8, 'double later')
     """
-    own = named(function)
 
-    @wraps(own)
+    @wraps(function)
     def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         for argument in (*args, *kwargs.values()):
             for operand in argument if isinstance(argument, tuple) else (argument,):
                 override = overrides(operand)
                 if override is not None:
-                    result: Result = override(function.__name__, own, args, kwargs)
+                    result: Result = override(function.__name__, function, args, kwargs)
                     return result
-        return own(*args, **kwargs)
-
-    return call
-
-
-def named(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Wrap a function: messages of errors of public functions that it calls begin with its own name.
-
-    >>> @named
-    ... def halved(a):
-    ...     raise GllaError("trebled: A must be even, got 3")
-    >>> PUBLIC["trebled"] = Public(halved)
-    >>> halved(3)
-    Traceback (most recent call last):
-    glla.errors.GllaError: halved: A must be even, got 3
-    >>> del PUBLIC["trebled"]
-    """
-
-    @wraps(function)
-    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         try:
             return function(*args, **kwargs)
         except GllaError as error:
             inner, _, rule = str(error).partition(": ")
-            if rule and inner in PUBLIC:
-                error.args = (f"{function.__name__}: {rule}",)
+            error.args = (f"{function.__name__}: {rule}",) if inner in PUBLIC else error.args
             raise
 
     return call

@@ -96,10 +96,8 @@ def trace(*, values: bool = False, limit: int = LIMIT, device: DeviceLike | None
     ------
     TraceError
         Another trace runs in this thread, or this one was used before.
-    OptionError
-        A limit of 0 bytes; an invalid name of a device.
-    ContextError
-        The named device does not open.
+    OptionError, ContextError
+        A limit of 0 bytes, or an invalid name of a device; the named device does not open.
 
     Notes
     -----

@@ -30,7 +30,7 @@ from glla.operations.record import Way
 from glla.passes import Form
 from glla.passes.layout import ELEMENT_BYTES
 from glla.passes.layout import Shape as MatrixShape
-from glla.registry import delegating, named, overrides
+from glla.registry import delegating, overrides
 
 DTYPES = ("float32", "int32", "bool")
 """Types of the elements of an Array."""
@@ -550,7 +550,7 @@ class Array:
         """Cumulative sums along a dimension, as `numpy.cumsum`."""
         return Array._of(reductions.cumulative("sum", self.value, axis))
 
-    @named
+    @delegating
     def norm(self, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> Array:
         """Norm of a matrix, of a vector, or of lines along a dimension, as `numpy.linalg.norm`.
 
