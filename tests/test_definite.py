@@ -128,8 +128,3 @@ def test_what_a_is_may_be_left_open(rng):
     for name in (None, "general"):
         assert (glla.solve(a, b, assume_a=name) == glla.solve(a, b)).all()
         assert (glla.inv(a, assume_a=name) == glla.inv(a)).all()
-
-
-def test_bands_of_no_matrix():
-    assert glla.cholesky_banded(np.empty((0, 0))).shape == (0, 0)
-    assert glla.cho_solve_banded((np.empty((0, 0)), True), []).shape == (0,)

@@ -144,13 +144,6 @@ def test_pivots_of_five_bands_that_are_none_are_seen(device):
     zero = np.zeros((5, 7), np.float32)
     zero[2] = [1, 1, 1, 0, 1, 1, 1]
     assert kernel.fails(run(device, zero, np.ones((7, 1), np.float32), lines=2)[1], 7).all()
-    free = np.zeros((5, 40), np.float32)  # the biharmonic of a free beam: rows sum to zero
-    a = np.diff(np.eye(40), 2, axis=0)
-    a = a.T @ a
-    for offset in range(-2, 3):
-        band = np.diag(a, offset)
-        free[2 - offset, max(offset, 0) : 40 + min(offset, 0)] = band
-    assert kernel.fails(run(device, free, np.ones((40, 1), np.float32), lines=2)[1], 40).all()
 
 
 @pytest.mark.parametrize("block", [0, 1, 2])

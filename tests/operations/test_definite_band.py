@@ -104,8 +104,6 @@ def test_nothing_and_what_is_refused():
         "cho_solve_banded": ("cb", lambda cb, b: glla.cho_solve_banded((cb, True), b)),
     }
     for name, (operand, call) in calls.items():
-        for a, b in (((3, 0), (0, 2)), ((0, 1, 3), (0, 3, 2)), ((2, 1, 3), (2, 3, 0)), ((2, 2), (2, 0))):
-            assert call(np.ones(a), np.ones(b)).shape == b
         for a, b, message in (
             ((3,), (3,), f"{operand} must .*, got (shape )?.3,."),
             ((1, 3), (4,), f"b must have as many rows as {operand} has columns, got {operand} .1, 3. and b .4,."),
