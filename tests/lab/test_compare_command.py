@@ -24,8 +24,8 @@ def run(*arguments):
     return main(["compare", *map(str, arguments)])
 
 
-def test_the_whole_command(tmp_path, capsys, load):
-    """With the ceilings measured, too: nothing is left out but size and time."""
+def test_the_whole_command(quick, tmp_path, capsys, load):
+    """Every kind of file."""
     files = {name: tmp_path / f"c.{name}" for name in ("json", "csv", "html", "png")}
     options = [part for file in files.values() for part in ("--out", file)]
     asked = ("matmul", "--size", "8:32:log4", "--repeats", "2", "--variants", "register_blocked,inner_product")
