@@ -119,6 +119,10 @@ def test_reproducible_and_from_a_vector(rng):
     a = membrane(8)
     (w, v), (again, same) = eigsh(a, 3, which="SA"), eigsh(a, 3, which="SA")
     assert w.tobytes() == again.tobytes() and v.tobytes() == same.tobytes()
+    for first, second in ((7, 7), (np.random.default_rng(7), 7)):
+        values, vectors = eigsh(a, 3, which="SA", rng=first)
+        assert vectors.tobytes() == eigsh(a, 3, which="SA", rng=second)[1].tobytes() != v.tobytes()
+        np.testing.assert_allclose(values, w, atol=1e-5)
     started, _ = eigsh(a, 3, which="SA", v0=rng.standard_normal(a.shape[0]))
     np.testing.assert_allclose(started, w, atol=1e-5)
 
@@ -132,6 +136,7 @@ def test_reproducible_and_from_a_vector(rng):
         ({"ncv": 3}, "ncv must be a whole number from 7 to 100"),
         ({"maxiter": 0}, "maxiter must be a whole number from 1"),
         ({"tol": -1}, "tol must be from 0 to 1"),
+        ({"rng": "two"}, "rng must be a seed or a numpy.random.Generator, got 'two'"),
         ({"sigma": np.nan}, "sigma must be a finite number"),
         ({"sigma": 1, "which": "SA"}, 'which must be "LM"'),
     ],
@@ -152,6 +157,9 @@ def test_what_cannot_be_done(device):
         eigsh(a, 2, v0=np.ones(7))
     with pytest.raises(UnsupportedError, match="generalised"):
         eigsh(a, 2, M=a)
+    for other in ({"Minv": a}, {"OPinv": a}, {"mode": "cayley"}):
+        with pytest.raises(UnsupportedError, match="takes no Minv, OPinv or mode"):
+            eigsh(a, 2, **other)
     with pytest.raises(UnsupportedError, match="entries of A must be known"):
         eigsh(scipy_linalg.aslinearoperator(a), 2)
     with pytest.raises(UnsupportedError, match="positive definite"):
@@ -184,4 +192,7 @@ def test_the_largest_singular_values(shape):
 def test_a_random_block_finds_values_that_fall_off(rng):
     left, right = (np.linalg.qr(rng.standard_normal((n, 100)))[0] for n in (180, 120))
     a = (left * 2.0 ** -np.arange(100.0)) @ right.T
-    np.testing.assert_allclose(svds(a, 5, solver="randomized")[1], 2.0 ** -np.arange(4.0, -1, -1), rtol=1e-5)
+    expected = 2.0 ** -np.arange(4.0, -1, -1)
+    found = [svds(a, 5, solver="randomized", rng=seed)[1] for seed in (None, 3, np.random.default_rng(3))]
+    assert found[0].tobytes() != found[1].tobytes() == found[2].tobytes()
+    np.testing.assert_allclose(found, [expected] * 3, rtol=1e-5)

@@ -57,6 +57,10 @@ def eigsh(
     maxiter: int | None = None,
     tol: float = 0.0,
     return_eigenvectors: bool = True,
+    Minv: Any = None,
+    OPinv: Any = None,
+    mode: str = "normal",
+    rng: Any = None,
     *,
     device: DeviceLike | None = None,
 ) -> Any:
@@ -78,14 +82,16 @@ def eigsh(
         Real and symmetric.
     k : int
         Number of eigenvalues, 1 to n - 1.
-    M : None
-        Generalised problems are not solved.
+    M, Minv, OPinv, mode : None, None, None, "normal"
+        Generalised problems are not solved, nor are inverses and other modes taken.
     sigma : float, optional
         Find the eigenvalues nearest to it, by a dense PLU factorisation of A - sigma I on the device.
     which : {"LM", "SM", "LA", "SA", "BE"}
         Largest or smallest magnitude (of a definite matrix), largest, smallest, or half from each end.
     v0, ncv : array_like of shape (n,), int, optional
         A vector to start from besides random ones; columns of the block, by default k + 4.
+    rng : int or numpy.random.Generator, optional
+        Of the random vectors; a fixed seed by default, so that calls are repeatable.
     maxiter, tol : int, float
         Filters at most, each of up to 150 products, by default 300. Residual relative to the eigenvalue.
     return_eigenvectors, device
@@ -99,10 +105,12 @@ def eigsh(
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError, UnsupportedError, ConvergenceError
-        Unfit operands; M given; "SM" of an indefinite matrix; a residual remains above `tol`.
+        Unfit operands; M, Minv, OPinv or a mode given; "SM" of an indefinite matrix; a residual remains above `tol`.
     """
     if M is not None:
         raise UnsupportedError("eigsh: generalised problems are not solved; pass M=None, and L^-1 A L^-T for M = L L^T")
+    if Minv is not None or OPinv is not None or mode != "normal":
+        raise UnsupportedError('eigsh: takes no Minv, OPinv or mode other than "normal"; leave them out')
     one_of("eigsh: which", which, WHICH)
     if _is_operator(A):
         raise UnsupportedError("eigsh: the entries of A must be known; scipy.sparse.linalg.eigsh takes operators")
@@ -110,7 +118,7 @@ def eigsh(
     n = a.shape[0]
     if a.shape[1] != n:
         raise ShapeError(f"eigsh: expected square matrix, but got shape={a.shape}")
-    asked = _Asked("eigsh", k, n, ncv, v0, maxiter, tol)
+    asked = _Asked("eigsh", k, n, ncv, v0, maxiter, tol, rng)
     if sigma is not None:
         near = _number("eigsh: sigma", sigma)
         if which != "LM":
@@ -138,6 +146,7 @@ class _Asked:
     v0: Any
     maxiter: Any
     tol: Any
+    rng: Any
 
     def __post_init__(self) -> None:
         """Raise where they do not fit."""
@@ -150,6 +159,11 @@ class _Asked:
             _whole(f"{self.function}: maxiter", self.maxiter, 1, 2**31 - 1)
         if not 0 <= _number(f"{self.function}: tol", self.tol) < 1:
             raise OptionError(f"{self.function}: tol must be from 0 to 1, got {self.tol!r}")
+        try:
+            np.random.default_rng(self.rng)
+        except (TypeError, ValueError):
+            rule = "rng must be a seed or a numpy.random.Generator"
+            raise OptionError(f"{self.function}: {rule}, got {self.rng!r}") from None
 
     @property
     def columns(self) -> int:
@@ -162,7 +176,7 @@ class _Asked:
         """Iterate."""
         first = None if self.v0 is None else elements(self.function, "v0", self.v0, self.n)
         first = first.numpy() if isinstance(first, Array) else first
-        start = block(self.n, self.columns, first, b.factors[0].device)
+        start = block(self.n, self.columns, first, self.rng, b.factors[0].device)
         most = FILTERS if self.maxiter is None else int(self.maxiter)
         return find(b, wanted, start, float(self.tol), most, self.function, step)
 
@@ -215,6 +229,7 @@ def svds(
     maxiter: int | None = None,
     return_singular_vectors: bool | str = True,
     solver: str = "filtered",
+    rng: Any = None,
     *,
     device: DeviceLike | None = None,
 ) -> Any:
@@ -233,7 +248,7 @@ def svds(
     ----------
     A : SparseMatrix, sparse matrix of SciPy, array_like or Array, shape (m, n)
         Real numbers.
-    k, ncv, tol, v0, maxiter
+    k, ncv, tol, v0, maxiter, rng
         As in `eigsh`, of the smaller one of A^T A and A A^T.
     which : {"LM"}
         The largest. The smallest are beyond float32 by products: use `glla.svd` of the dense matrix.
@@ -265,7 +280,7 @@ def svds(
     a, exponent = _scaled(asarray(A, device=device))
     wide = a.shape[0] < a.shape[1]
     a = a.T if wide else a
-    asked = _Asked("svds", k, a.shape[1], ncv, v0, maxiter, tol)
+    asked = _Asked("svds", k, a.shape[1], ncv, v0, maxiter, tol, rng)
     if asked.n <= max(DENSE, 2 * asked.columns):
         found: Any = svd(a.toarray(), full_matrices=False, device=a.device)
         u, s, vh = found
@@ -284,7 +299,7 @@ def svds(
 
 def _random(b: Symmetric, asked: _Asked) -> Array:
     """Orthonormal columns that hold most of the right singular vectors of the largest values."""
-    x = block(asked.n, asked.columns, None, b.factors[0].device)
+    x = block(asked.n, asked.columns, None, asked.rng, b.factors[0].device)
     for _ in range(POWERS):
         x = orthonormal(b.times(orthonormal(x)))
     return x

@@ -194,9 +194,9 @@ def orthonormal(x: Array) -> Array:
     return basis
 
 
-def block(rows: int, columns: int, first: Any, device: Device) -> Array:
-    """Columns to start from: random ones of a fixed seed, the first one given where it is."""
-    made = np.random.default_rng(2007).standard_normal((rows, columns)).astype(np.float32)
+def block(rows: int, columns: int, first: Any, rng: Any, device: Device) -> Array:
+    """Columns to start from: random ones, by default of a fixed seed, the first one given where it is."""
+    made = np.random.default_rng(2007 if rng is None else rng).standard_normal((rows, columns)).astype(np.float32)
     if first is not None:
         made[:, 0] = first
     return upload(made, device)
