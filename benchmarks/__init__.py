@@ -15,7 +15,7 @@ STUDIES = {
     "hybrid": "systems shared by GPU and CPU, with every split",
     "overlap": "the CPU's rate beside a busy queue",
     "cluster": "one GPU against two: products, PLU and solutions over MPI",
-    "manners": "memory that is kept for later, and the price of a small call",
+    "manners": "memory that plans take, and the price of a small call",
     "soak": "random work on the queue for a long time: right, and flat in memory",
     "readme": "write the README's table of speed",
 }

@@ -1,8 +1,5 @@
-"""What glla keeps for later in its user's process, and what a small call costs.
+"""What plans take in its user's process, and what a small call costs.
 
-- *idle*: bytes of idle textures after 60 uploads of mixed shapes that were released, small ones and large ones;
-- *shapes*: N calls of mixed operations, each of another shape: the process's memory after each quarter, and the
-  textures, plans, prepared plans and programs that are kept;
 - *plans*: what plans take, measured by tracemalloc, and as glla estimates it: a factorisation of n = 4096, and others;
 - *calls*: microseconds that small calls take whose plans are kept, operands and results on the device.
 """
@@ -10,7 +7,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -31,64 +27,8 @@ from glla.passes.cache import ENTRY_BYTES, STEP_BYTES
 
 Figures = dict[str, Any]
 
-UPLOADS = 60
-"""Uploads that are released."""
-
 CALLS = 200
 """Calls of which the time is taken together."""
-
-
-def resident_bytes() -> int:
-    """Memory of this process now, in bytes; 0 where Linux's files are missing."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
-
-
-def kept(device: glla.Device) -> Figures:
-    """What a device keeps for later."""
-    stats = device.stats()
-    names = ("idle_textures", "idle_bytes", "max_idle_bytes", "plan_bytes", "call_bytes", "programs", "framebuffers")
-    return {name: getattr(stats, name) for name in names}
-
-
-def idle(most: int) -> Figures:
-    """Upload matrices of mixed shapes, release each, and look at what stays."""
-    rng = np.random.default_rng(2007)
-    with glla.Device() as device:
-        for _ in range(UPLOADS):
-            rows, columns = (int(side) for side in rng.integers(1, most, 2))
-            glla.asarray(np.ones((rows, columns), np.float32), device).release()
-        return {"uploads": UPLOADS, "side_at_most": most, **kept(device)}
-
-
-def shapes(count: int) -> Figures:
-    """Do calls of ever other shapes."""
-    rng = np.random.default_rng(2007)
-    quarters = []
-    with glla.Device() as device:
-        for number in range(count):
-            _mixed(device, rng, number)
-            if number + 1 in [count * k // 4 for k in range(1, 5)]:
-                gc.collect()
-                quarters.append({"calls": number + 1, "process_bytes": resident_bytes(), **kept(device)})
-    return {"calls": count, "quarters": quarters}
-
-
-def _mixed(device: glla.Device, rng: np.random.Generator, number: int) -> None:
-    """Do one of four operations, of a shape up to 96."""
-    m, k, n = (int(side) for side in rng.integers(1, 97, 3))
-    a = glla.asarray(rng.standard_normal((m, k), dtype=np.float32), device)
-    if number % 4 == 0:
-        _ = a @ glla.asarray(np.ones((k, n), np.float32), device)
-    elif number % 4 == 1:
-        _ = a + a
-    elif number % 4 == 2:
-        _ = a.sum(axis=0)
-    else:
-        glla.solve(np.eye(m, dtype=np.float32) * 2, np.ones((m, n), np.float32), device=device)
 
 
 def plans(device: glla.Device) -> list[Figures]:
@@ -169,7 +109,6 @@ def _run(run: Run) -> Report:
     found: Figures = {"calls": calls(run.device, run.options.seconds)}
     if not run.options.calls_only:
         found["plans"] = plans(run.device)
-        found |= {"idle": [idle(640), idle(4096)], "shapes": shapes(run.options.shapes)}
     lines = [
         f"{part} {name} {value}"
         for part, values in found.items()
@@ -181,7 +120,6 @@ def _run(run: Run) -> Report:
 STUDY = listed(
     "manners",
     _run,
-    option("--shapes", type=int, default=10_000, metavar="N", help="calls of mixed shapes (10000)"),
     option("--calls-only", action="store_true", help="leave memory out"),
     option("--seconds", type=float, default=20.0, help="for the times of small calls (20)"),
 )

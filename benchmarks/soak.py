@@ -10,6 +10,7 @@ result, growth, or a texture that is left at the end is a failure.
 from __future__ import annotations
 
 import gc
+import os
 import threading
 import time
 from collections import Counter
@@ -20,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.manners import resident_bytes
 from benchmarks.study import listed, queue
 from glla import Coprocessor, Pending
 from glla.errors import CoprocessorError
@@ -39,6 +39,15 @@ minutes it grew by 1.3 MB: ``benchmarks/results/nvidia-h200-pcie-sse2/soak/2026-
 
 LARGEST = 2.0**24
 """float32 holds every integer up to this one exactly."""
+
+
+def resident_bytes() -> int:
+    """Memory of this process now, in bytes; 0 where Linux's files are missing."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 class Client(threading.Thread):
