@@ -9,12 +9,13 @@ float64: its errors are larger than those of sums by blocks, so a difference to 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.study import listed, newest
+from benchmarks.study import Columns, Data, laid_out, listed, newest
 from glla import Array, Device
 from glla.array.convert import Float32
 from glla.lab.study import Report, Run
@@ -63,27 +64,29 @@ def measured(device: Device, sizes: Sequence[int]) -> list[dict[str, Any]]:
 
 # -- the table --------------------------------------------------------------------------------------------------------
 
-HEAD = (
-    "device", "d", "theirs (2013): 001, 005, 006", "008", "009", "ours: `single_component`", "`symmetric`", "`stripes`",
-    "`stripes_transposed`", "the sequential sum to float64",
-)  # fmt: skip
+
+def _theirs(place: int, row: Data) -> str:
+    return f"{THEIRS[row['d']][place]:.3f}"
+
+
+COLUMNS: Columns = {
+    "d": lambda row: str(row["d"]),
+    **{f"theirs (2013): {name}": partial(_theirs, i) for i, name in enumerate(("001, 005, 006", "008", "009"))},
+    **{f"ours: `{name}`": partial(lambda name, row: f"{row[name]:.3g}", name) for name in VARIANTS},
+    "the sequential sum to float64": lambda row: f"{row['sequential']:.3g}",
+}
 
 
 def table(results: Path) -> str:
     """Give the Markdown of the newest results of each renderer."""
-    rows = []
-    for run in newest(results, "differences"):
-        for one in run["records"]:
-            theirs = [f"{value:.3f}" for value in THEIRS[one["d"]]]
-            ours = [f"{one[name]:.3g}" for name in (*VARIANTS, "sequential")]
-            rows.append((f"{run['renderer']}, {run['date'][:4]}", str(one["d"]), *theirs, *ours))
-    return markdown(HEAD, rows)
+    rows = [{**run, **row} for run in newest(results, "differences") for row in run["records"]]
+    device: Columns = {"device": lambda row: f"{row['renderer']}, {row['date'][:4]}"}
+    return markdown(*laid_out({**device, **COLUMNS}, rows))
 
 
 def _run(run: Run) -> Report:
     records = measured(run.device, list(THEIRS))
-    rows = [[f"{value:.4g}" for value in one.values()] for one in records]
-    return Report(aligned(list(records[0]), rows), {"records": records})
+    return Report(aligned(*laid_out(COLUMNS, records)), {"records": records})
 
 
 STUDY = listed("differences", _run)

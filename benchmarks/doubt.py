@@ -13,12 +13,13 @@ known    largest error of the coordinates of the known columns that ride along w
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from statistics import median
 
 import numpy as np
 
 from benchmarks.study import SIZES as ORDERS
-from benchmarks.study import listed
+from benchmarks.study import Columns, Data, laid_out, listed
 from glla import Device, testing
 from glla.array.convert import Float32
 from glla.lab.study import Report, Run, at_least, option
@@ -65,25 +66,24 @@ def error_of_known(a: Float32, device: Device) -> float:
     return float(np.max(np.where(np.isnan(errors), np.inf, errors)))
 
 
-HEAD = ("family", "n", "error: least", "median", "most", "ratio: least", "most", "known: least", "median", "most")
+COLUMNS: Columns = {
+    "family": lambda row: row["family"],
+    "n": lambda row: str(row["n"]),
+    **{f"{name}: {word}": partial(lambda name, of, row: f"{of(row[name]):.3g}", name, of)
+       for name in ("errors", "ratios", "known") for word, of in (("least", min), ("median", median), ("most", max))},
+}  # fmt: skip
 
 
 def _run(run: Run) -> Report:
-    rng, records, rows = np.random.default_rng(SEED), list[dict[str, Any]](), list[tuple[str, ...]]()
+    rng, records = np.random.default_rng(SEED), list[Data]()
     for family, make in FAMILIES.items():
         for n in run.options.size or SIZES:
             run.say(f"{family}, n = {n}")
             matrices = [make(n, rng) for _ in range(run.options.count)]
-            errors, ratios = np.array([figures(a, run.device) for a in matrices]).T
-            of_known = np.array([error_of_known(a, run.device) for a in matrices])
-            ends = [np.min(errors), np.median(errors), np.max(errors), np.min(ratios), np.max(ratios)]
-            ends += [np.min(of_known), np.median(of_known), np.max(of_known)]
-            rows.append((family, str(n), *(f"{value:.3g}" for value in ends)))
-            named = {"errors": errors, "ratios": ratios, "known": of_known}
-            records.append(
-                {"family": family, "n": n} | {name: sorted(map(float, values)) for name, values in named.items()}
-            )
-    return Report(aligned(HEAD, rows), {"count": run.options.count, "records": records})
+            errors, ratios = zip(*(figures(a, run.device) for a in matrices), strict=True)
+            found = {"errors": errors, "ratios": ratios, "known": [error_of_known(a, run.device) for a in matrices]}
+            records.append({"family": family, "n": n, **{name: sorted(values) for name, values in found.items()}})
+    return Report(aligned(*laid_out(COLUMNS, records)), {"count": run.options.count, "records": records})
 
 
 STUDY = listed(

@@ -65,7 +65,7 @@ def _weights(device: glla.Device, build: Callable[[], Plan]) -> Iterator[int]:
         before = _traced()
         plan = build()
         yield (after := _traced()) - before
-        ready = Prepared(prepare(plan, device._programs, device.limits), work(plan.cost))
+        ready = Prepared(None, prepare(plan, device._programs, device.limits), work(plan.cost))
         yield _traced() - after
         textures = {slot: pool.acquire(storage) for slot, storage in plan.slots.items()}
         runner._bind(plan, ready.folded, ready.share, textures)  # makes the framebuffers

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import applications, cluster, differences, exact, hybrid, kernels, overlap, seeds, sparse, thesis
+from benchmarks import applications, cluster, differences, exact, hybrid, kernels, overlap, sources, sparse, thesis
 from benchmarks.operations import measurements, of_peers, of_variants
 from benchmarks.study import RESULTS, ROOT, Data, read, slug, warnings
 from glla.lab import machine, plots
@@ -212,7 +212,7 @@ def parts(results: Path) -> dict[str, str]:
         "overlap": overlap.table(results),
         "hybrid": hybrid.table(results),
         **applications.tables(results),
-        "seeds": seeds.table(results),
+        "sources": sources.table(results),
         "exact": exact.table(results),
         "thesis": thesis.speedups(results),
         "claims": thesis.claims(results),

@@ -13,7 +13,20 @@ import pytest
 
 import glla
 from benchmarks import __main__ as listing
-from benchmarks import applications, cases, cluster, exact, hybrid, operations, overlap, readme, seeds, sparse, study
+from benchmarks import (
+    applications,
+    cases,
+    cluster,
+    exact,
+    hybrid,
+    manners,
+    operations,
+    overlap,
+    readme,
+    sources,
+    sparse,
+    study,
+)
 from benchmarks import thesis as evaluation
 from benchmarks.cases import OPERATIONS, Case
 from benchmarks.study import perform
@@ -24,7 +37,7 @@ from glla.lab.operations import ALONE
 from glla.lab.peers import Figure
 from glla.lab.roofline import Roof
 from glla.operations import OPERATIONS as RECORDS
-from glla.passes import Limits, Variant
+from glla.passes import Limits, Variant, resident
 
 pytest.importorskip("scipy")
 
@@ -461,7 +474,7 @@ def test_what_does_not_count_is_not_shown(kind, change, tmp_path):
         assert show(tmp_path).count("\n") == good - len(run["records"])
 
 
-@pytest.mark.parametrize(("kind", "show"), [("sparse", sparse.table), ("sources", seeds.table)])
+@pytest.mark.parametrize(("kind", "show"), [("sparse", sparse.table), ("sources", sources.table)])
 def test_what_is_wrong_or_computes_something_else_is_no_way(kind, show, tmp_path):
     folder = tmp_path / "device" / kind
     shutil.copytree(study.RESULTS / H200 / kind, folder)
@@ -474,7 +487,7 @@ def test_what_is_wrong_or_computes_something_else_is_no_way(kind, show, tmp_path
         path.write_text(json.dumps({**run, "figures": [*run["figures"], *few, *bad]}), encoding="utf-8")
     assert show(tmp_path) == before
     assert cluster.table(tmp_path) == sparse.table(tmp_path / "none") == study.NOTHING
-    assert seeds.cell(seeds.ROWS[0], ()) == "not measured yet"
+    assert sources.cell(sources.ROWS[0], ()) == "not measured yet"
 
 
 def test_wrong_results_are_not_shown():
@@ -487,13 +500,19 @@ def test_wrong_results_are_not_shown():
     assert "Mind: the machine was busy: other processes used 3 of its 4 cores" in readme.section({**run, "load": BUSY})
 
 
+def test_plans_are_weighed(device):
+    shape = resident((40, 40), (40, 40))
+    found = manners._weighed(device, lambda: manners._built(manners.matmul.plan, shape, device.limits))
+    assert all(found[name] > 0 for name in ("steps", "calls", "ready_bytes", "bound_bytes"))
+
+
 def test_plots_are_drawn_of_the_newest_results(monkeypatch):
     (run, *_) = readme.whole(study.RESULTS)
     monkeypatch.setattr(readme, "whole", lambda results: [run])
-    monkeypatch.setattr(readme, "PLOTTED", ("matmul", "plu"))
+    monkeypatch.setattr(readme, "smalls", lambda results, run: [])
+    monkeypatch.setattr(readme, "PLOTTED", ("matmul",))
     found = readme.drawn(study.RESULTS)
-    assert [name.rpartition("-")[2] for name in found] == ["matmul.svg", "plu.svg", "small.svg"]
-    assert found == readme.drawn(study.RESULTS)
+    assert [name.rpartition("-")[2] for name in found] == ["matmul.svg", "small.svg"]
     assert all(ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg" for text in found.values())
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from benchmarks import differences, kernels, seeds, sources
+from benchmarks import differences, kernels, sources
 from benchmarks.study import perform
 from glla.operations import OPERATIONS
 
@@ -33,14 +33,14 @@ def test_every_way_is_judged_and_timed(system, tmp_path, capsys):
 
 def test_products_are_timed_and_held_against_double_precision(tmp_path, device):
     assert perform(sources.STUDY, ["product", "--size", "16", "--rounds", "1", "--output", str(tmp_path)]) == 0
-    (figures,) = seeds.figures_of(tmp_path).values()
+    (figures,) = sources.figures_of(tmp_path).values()
     named = {one["variant"]: one for _, one in figures}
     wanted = {"single_component", "inner_product", "matmul"}
     assert ("compute_tiled" in named) == (device.limits.opengl >= 430)
     assert wanted <= set(named) and any("numpy" in name or "@" in name for name in named)
     assert all(0 < named[name]["difference"] < 1e-6 for name in wanted)
-    row = next(one for one in seeds.ROWS if one.author == "single_component" and one.measured == "product")
-    assert re.search(r", 16: .* x; mean differences \S+ / \S+$", seeds.cell(row, figures))
+    row = next(one for one in sources.ROWS if one.author == "single_component" and one.measured == "product")
+    assert re.search(r", 16: .* x; mean differences \S+ / \S+$", sources.cell(row, figures))
 
 
 def test_what_is_wrong_is_not_timed():
@@ -60,9 +60,9 @@ def test_what_takes_long_is_called_once():
 
 
 def test_rows_are_complete():
-    for row in seeds.ROWS:
+    for row in sources.ROWS:
         assert row.document and row.section and row.system and row.function
-        assert re.search(rf"\d|{seeds.NOT_PUBLISHED}", row.theirs)
+        assert re.search(rf"\d|{sources.NOT_PUBLISHED}", row.theirs)
         record = OPERATIONS.get("matmul" if row.measured == "product" else row.measured)
         if record is not None and row.measured != "gauss_jordan":
             assert {row.author, row.fast} <= {*record.variants, "inv", "matmul"}, row
