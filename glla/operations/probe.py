@@ -39,7 +39,7 @@ def blending(size: Shape, layers: int) -> Plan:
     total = draft.slot("sum", storage)
     for number in range(layers):
         layer = draft.operand(f"layer_{number}", storage)
-        draft.draw("probe/copy", {"layer": layer}, total, accumulate=number > 0)
+        draft.draw("packing/window", {"A": layer}, total, {"corner": (0, 0)}, accumulate=number > 0)
     return draft.plan({"sum": total})
 
 
@@ -92,7 +92,7 @@ def chain(size: Shape, count: int = 64) -> Plan:
         uniforms = {"size": size[::-1]}
         draft.draw("probe/increment", {"A": turns.front}, turns.back, uniforms, step=step, barrier=True)
         turns.swap()
-    draft.draw("probe/copy", {"layer": turns.front}, draft.slot("counts", Storage(*size)))
+    draft.draw("packing/window", {"A": turns.front}, draft.slot("counts", Storage(*size)), {"corner": (0, 0)})
     return draft.plan({"counts": "counts"})
 
 

@@ -257,7 +257,7 @@ class InWholePanels(InPanels):
         self.blocks = Blocks.of(self.draft, (self.n, self.n), {})
 
     def _take(self, top: int, shape: Shape, inside: Region) -> None:
-        self.draft.draw("plu/blocked/copy_panel", {"P": self.open.front}, self.taken, {"left": -(top // 2)}, {}, inside)
+        self.draft.draw("packing/window", {"A": self.open.front}, self.taken, {"corner": (top // 2, 0)}, {}, inside)
 
     def _subtract_product(self, top: int) -> None:
         first = (top + self.panel) // 2  # a panel has whole blocks

@@ -119,7 +119,7 @@ class BlockedFactors:
         else:
             self._steps(self.search.on((m, columns), top), count, top, inside)
             place = replace(inside, x=top // 2)
-            self.draft.draw("plu/blocked/copy_panel", {"P": self.factored}, self.raw, {"left": top // 2}, {}, place)
+            self.draft.draw("packing/window", {"A": self.factored}, self.raw, {"corner": (-(top // 2), 0)}, {}, place)
             self.kept.append((self.raw, 0))
         self.draft.draw(
             "permutation/trace",
@@ -216,7 +216,8 @@ class BlockedFactors:
         """Bring the columns of L into the final order of the rows, the last panel first."""
         m, n = self.shape
         order = [self.draft.slot(f"order_{side}", Storage(texels(m), 1)) for side in ("even", "odd")]
-        self.draft.draw("permutation/identity", {}, order[self.panels % 2])
+        none = {"first": 0, "end": 0}  # exchanges behind the last panel
+        self.draft.draw("permutation/trace", {"pivots": self.records[0]}, order[self.panels % 2], none)
         for turn, panel in enumerate(reversed(range(self.panels))):
             with self.draft.scope("panel", turn):
                 later, (kept, left) = order[(panel + 1) % 2], self.kept[panel]
@@ -244,8 +245,8 @@ class WholePanels(BlockedFactors):
         self.order = self.draft.slot("order of the panel", Storage(texels(self.shape[0]), 1))
 
     def _take(self, top: int, shape: Shape, inside: Region) -> None:
-        uniforms: dict[str, Uniform] = {"left": -(top // 2)}
-        self.draft.draw("plu/blocked/copy_panel", {"P": self.open.front}, self.panel_start, uniforms, {}, inside)
+        uniforms: dict[str, Uniform] = {"corner": (top // 2, 0)}
+        self.draft.draw("packing/window", {"A": self.open.front}, self.panel_start, uniforms, {}, inside)
 
     def _update(self, panel: int) -> None:
         """Exchange rows, make the block row of U, and subtract the panel times it from the trailing matrix."""

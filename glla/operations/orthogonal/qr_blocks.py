@@ -114,16 +114,16 @@ def factors(shape: Shape, width: int, limits: Limits) -> Plan:
             end, count = first + texels(columns), texels(panels.reflectors(start))
             place = Region(first, first, end - first, height - first)
             taken = replace(place, x=0, y=0)
-            draft.draw("qr/window", {"A": rest.front}, panels.v, {"corner": (first, first)}, {}, taken)
+            draft.draw("packing/window", {"A": rest.front}, panels.v, {"corner": (first, first)}, {}, taken)
             made = steps.add(panels.v, (rows, columns))
-            draft.draw("qr/window", {"A": made}, h, {"corner": (-first, -first)}, {}, place)
+            draft.draw("packing/window", {"A": made}, h, {"corner": (-first, -first)}, {}, place)
             draft.draw("qr/pairs", {"H": h}, t, {"height": height}, {}, Region(first, 0, count, 1))
             panels.explicit(start, h, t)
             results[f"N_{number}"] = kernel = panels.kernel(start)
             if end < across:
                 panels.apply(start, kernel, rest.front, rest.back, end, transposed=True)
                 rest.swap()
-                draft.draw("qr/window", {"A": rest.front}, h, nothing, {}, Region(end, first, across - end, count))
+                draft.draw("packing/window", {"A": rest.front}, h, nothing, {}, Region(end, first, across - end, count))
     return draft.plan(results)
 
 
@@ -155,7 +155,7 @@ def window(source: Shape, shape: Shape, corner: Shape) -> Plan:
     draft = Draft("qr/window")
     draft.operand("A", matrix(source))
     block = draft.slot("block", matrix(shape))
-    draft.draw("qr/window", {"A": "A"}, block, {"corner": (corner[1] // 2, corner[0] // 2)})
+    draft.draw("packing/window", {"A": "A"}, block, {"corner": (corner[1] // 2, corner[0] // 2)})
     return draft.plan({"block": block})
 
 

@@ -44,7 +44,7 @@ def by_panels(shape: Shape, columns: int, width: int, limits: Limits) -> Plan:
             kernel = panels.kernel(start)
             if number:  # the rows of this panel, which none has changed
                 rows = Region(0, start // 2, across, width // 2)
-                draft.draw("qr/window", {"A": b}, found.front, {"corner": (0, 0)}, {}, rows)
+                draft.draw("packing/window", {"A": b}, found.front, {"corner": (0, 0)}, {}, rows)
             panels.apply(start, kernel, found.front, found.back, 0)
             found.swap()
     return draft.plan({"B": found.front})
