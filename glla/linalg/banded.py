@@ -167,7 +167,7 @@ def solveh_banded(
             raise OptionError(
                 f"solveh_banded: variant is for one diagonal beside the main one, got {width} and {variant!r}"
             )
-        return solve_definite_band("solveh_banded", bands, b, lower, device=device, check_finite=check_finite)
+        return solve_definite_band("solveh_banded", bands, b, lower, device, check_finite)
     beside = 1 if lower else width - 1
     rows = ((beside, -1), (0, 0), (beside, 0)) if lower else ((beside, 0), (width, 0), (beside, 1))
     if width == 0:
@@ -383,4 +383,4 @@ class BandCaller(Caller):
             again = np.flatnonzero(kernel.fails(diagnostics, n).reshape(count, columns).any(axis=1))
         made["diagnostics"].release()
         x = Resident.wrapped(self.device, made["matrices"], (count, n, columns), "float32")
-        return Solved(self._batch, plan, count, DIAGNOSTICS, x, again, {})
+        return Solved(self._batch, count, DIAGNOSTICS, x, again, {})

@@ -32,7 +32,7 @@ from glla.operations import OPERATIONS, Operation, acceptance
 from glla.operations.acceptance import BATCHED, matrix_of_stack
 from glla.operations.batches import linear_batches, retry
 from glla.operations.record import Batch
-from glla.operations.routes import SINGLE_ONLY, device_batch_plan, host_batch_plan, pieces
+from glla.operations.routes import host_batch_plan, of_batches, pieces
 from glla.passes import Form, HostArray, Plan, forms_of, texture
 
 Index = tuple[int, ...]
@@ -83,7 +83,7 @@ class Batches:
 
     @property
     def _batch_options(self) -> Results:
-        return {name: one for name, one in self.options.items() if name not in SINGLE_ONLY}
+        return of_batches(self.options)
 
     def _halves(self, operands: Sequence[Any], transposed: Callable[[Any], Any]) -> tuple[Any, ...]:
         """Hand in the halves that the plan of a batch reads."""
@@ -107,7 +107,7 @@ class Batches:
         if self._batch.filter.rejected is not None:
             places = self._batch.filter.rejected(operands, *records, **self._batch_options)
             if len(places):
-                self._repair(found, [(places, tuple(one[places] for one in operands))], len(operands[0]), batch, None)
+                self._repair(found, [(places, tuple(one[places] for one in operands))], len(operands[0]), batch)
         return found
 
     def host_records(self, operands: Sequence[Float32], most: int, **more: Any) -> tuple[Float32, Float32] | None:
@@ -117,8 +117,7 @@ class Batches:
         records = np.empty((len(operands[0]) if most else 0, length), dtype=np.float32)
 
         def piece(first: int, end: int) -> None:
-            options = {**self._batch_options, **more}
-            plan = host_batch_plan(self.record, forms, self.device.limits, end - first, **options)
+            plan = host_batch_plan(self._batch, forms, self.device.limits, end - first, **self._batch_options, **more)
             _fill(records[first:end], self.device, plan, [part[first:end] for part in operands])
 
         done = in_pieces(len(operands[0]), most, piece)
@@ -134,8 +133,7 @@ class Batches:
             return None
         found = self._results(operands[0].shape, operands=None, matrices=solved.matrices, **solved.read)
         if not isinstance(self.device, PlanRecorder):
-            rejected = self._rejected(operands[: len(self.names)], solved)
-            self._repair(found, rejected, solved.count, batch, solved.plan)
+            self._repair(found, self._rejected(operands[: len(self.names)], solved), solved.count, batch)
         return found
 
     def solved(self, operands: tuple[Resident, ...], most: int, refuse: bool) -> Solved | None:
@@ -159,7 +157,7 @@ class Batches:
 
     def _piece(self, operands: tuple[Resident, ...]) -> Solved:
         batch, forms = self._batch, tuple(one.form for one in operands[: len(self.record.operands)])
-        plan = device_batch_plan(batch, forms, self.device.limits, **self._batch_options)
+        plan = linear_batches.plan(batch, forms, self.device.limits, **self._batch_options)
         textures = {name: one.texture for name, one in zip(plan.operands, operands, strict=True)}
         results: Results = self.device.run(merged(self.device, plan), **textures)
         count, order, matrices = forms[0].count, batch.layout.order(forms), None
@@ -186,7 +184,7 @@ class Batches:
                 numbers[name] = one.reshape(-1)[: count * width].reshape(count, -1)
             else:
                 there[name] = seen(one, width)
-        return Solved(batch, plan, count, order, matrices, places, numbers | device_stacks.gathered(there, places))
+        return Solved(batch, count, order, matrices, places, numbers | device_stacks.gathered(there, places))
 
     def _rejected(self, operands: tuple[Resident, ...], found: Solved) -> Iterator[Rejected]:
         """Places and operands of rejected matrices: those rejected by extremes are read and judged by all entries."""
@@ -202,13 +200,8 @@ class Batches:
 
     # -- rejected matrices of a batch ---------------------------------------------------------------------------------
 
-    def _repair(
-        self, found: Results, rejected: Iterable[Rejected], count: int, batch: Shape, plan: Plan | None
-    ) -> None:
-        """Replace the results of rejected matrices of a batch of `count`.
-
-        `plan` is the one that has run; None is that of a batch from the host.
-        """
+    def _repair(self, found: Results, rejected: Iterable[Rejected], count: int, batch: Shape) -> None:
+        """Replace the results of rejected matrices of a batch of `count`."""
         fixes = list[tuple[Places, Results]]()
         for places, given in rejected:
             left = np.ones(len(places), dtype=bool)
@@ -216,7 +209,7 @@ class Batches:
                 fixes.append((places[numbers], results))
                 left[numbers] = False
             for index in np.flatnonzero(left):
-                one = self._fallback_of_one([part[index] for part in given], place(int(places[index]), batch), plan)
+                one = self._fallback_of_one([part[index] for part in given], place(int(places[index]), batch))
                 fixes.append((places[index : index + 1], {name: one[name] for name in found if name in one}))
         for name, values in found.items():
             new = [(at, results[name]) for at, results in fixes if name in results and len(at)]
@@ -300,13 +293,12 @@ class Batches:
         words = {"function": self.function, "which": matrix_of_stack(index), "check_finite": self.check_finite}
         return {**given, **words, **self.options, **(self.further(*operands) if self.further is not None else {})}
 
-    def _fallback_of_one(self, operands: Sequence[Float32], index: Index, plan: Plan | None) -> Results:
+    def _fallback_of_one(self, operands: Sequence[Float32], index: Index) -> Results:
         """Let `settle` decide on one matrix of a batch; where it finds no result, that of the batch stays."""
-        if plan is None:
-            one = tuple(replace(form, shape=(1, *form.shape)) for form in forms_of(operands))
-            plan = host_batch_plan(self.record, one, self.device.limits, 1, **self._batch_options)
-        perform = on_device(self.device, plan)
-        return run_stages(self.record, forms_of(operands), perform, self._values(operands, index), BATCHED)
+        forms = forms_of(operands)
+        plan = host_batch_plan(self._batch, forms, self.device.limits, 1, **self._batch_options)
+        values = self._values(operands, index)
+        return run_stages(self.record, forms, on_device(self.device, plan), values, BATCHED)
 
 
 @dataclass
@@ -314,7 +306,6 @@ class Solved:
     """Results of the plan of a batch on the device."""
 
     batch: Batch  # that of the operation
-    plan: Plan  # the plan that has run, of a piece
     count: int  # matrices of the batch
     order: int  # length of a line of diagnostics
     matrices: Resident | None  # (count, rows, columns): solutions, or packed factors

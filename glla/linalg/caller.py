@@ -222,10 +222,10 @@ class Caller(Batches):
     def _kept(self, results: Results) -> Results:
         """Leave the matrix on the device; one that was found on the host goes back, if it is finite."""
         name = self.results[0]
-        one: Any = results.get(name)
-        if getattr(one, "ndim", 0) != 2:
+        one = results.get(name)
+        if not (isinstance(one, np.ndarray) and one.ndim == 2):
             return results
-        return {**results, name: device_stacks.kept(self.function, one, self.device, self.check_finite)}
+        return {**results, name: upload(finite_result(self.function, one, self.check_finite), self.device)}
 
 
 def stacked(results: Iterable[Float32]) -> Float32:

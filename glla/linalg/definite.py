@@ -1,4 +1,4 @@
-"""Symmetric positive definite matrices: `cho_solve`, and `solve` and `inv` with ``assume_a="pos"``."""
+"""Structures of matrices, by the names of `assume_a`; and systems with Cholesky factors, and with definite bands."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from glla.array.convert import Float32
 from glla.errors import OptionError, ShapeError, among
 from glla.gl import DeviceLike
 from glla.linalg.caller import Caller
-from glla.linalg.operands import as_float64, beside_factors, device_of, known_variant, operand, pair, square, turned
-from glla.linalg.results import RefinedSolution
+from glla.linalg.operands import as_float64, beside_factors, device_of, known_variant, operand, pair, square
 from glla.operations import OPERATIONS
 from glla.registry import public
 
@@ -131,33 +130,6 @@ def cho_solve(
     options = {"lower": bool(lower)}
     call = Caller("cho_solve", "cho_solve", target, check_finite, ("c", "b"), diagnostic="diagonal", options=options)
     return call(factor, rhs)
-
-
-def solve_pos(
-    a: Any, b: Any, refine: bool, device: DeviceLike | None, check_finite: bool, lower: bool = False
-) -> Array | Float32 | RefinedSolution:
-    """Solve A x = b by Cholesky, of which the upper half of A is read, or the lower one, as SciPy's `solve` does."""
-    if refine:
-        target, options = device_of("solve", device, a, b), {"refine": True}
-        call = Caller("solve_pos", "solve", target, check_finite, ("A", "b"), options=options)
-        return call.refined(by_half("solve", a, lower, check_finite, wide=True), b)
-    matrix = operand("solve", "A", a, check_finite)
-    rhs = operand("solve", "b", b, check_finite)
-    square("solve", "A", matrix)
-    target = device_of("solve", device, matrix, rhs)
-    return Caller("solve_pos", "solve", target, check_finite, ("A", "b"))(matrix if lower else turned(matrix), rhs)
-
-
-def inverse_of_definite(
-    a: Any, lower: bool, variant: str | None, device: DeviceLike | None, check_finite: bool
-) -> Array | Float32:
-    """Invert by Cholesky, for `inv`: of A the upper half is read, or the lower one."""
-    value = operand("inv", "A", a, check_finite)
-    square("inv", "A", value)
-    known_variant("inv", OPERATIONS["inv_pos"], variant)
-    target, options = device_of("inv", device, value), {"lower": True}
-    call = Caller("inv_pos", "inv", target, check_finite, ("A",), variant, options=options)
-    return call(value if lower else turned(value))
 
 
 # -- bands -------------------------------------------------------------------------------------------------------------
@@ -289,38 +261,19 @@ def cho_solve_banded(
 
 
 def solve_definite_band(
-    function: str,
-    ab: Any,
-    b: Any,
-    lower: bool = False,
-    *,
-    variant: str | None = None,
-    device: DeviceLike | None = None,
-    check_finite: bool = True,
+    function: str, ab: Any, b: Any, lower: bool = False, device: DeviceLike | None = None, check_finite: bool = True
 ) -> Array | Float32:
-    """Solve A x = b for a symmetric positive definite band, by its Cholesky factor: the way of wide bands.
+    """Solve A x = b for a symmetric positive definite band of any width, by its Cholesky factor: `solveh_banded`.
 
-    Of `scipy.linalg.solveh_banded(ab, b, lower=lower)` it is all that a band of any width needs; a function that has
-    faster ways for few diagonals calls this for the others. In a plan of its own a caller puts
-    `glla.operations.bands.definite_band.solution` instead, whose operands are on the device.
-
-    Of the shape of `b`, or of all the stack. Synchronises.
-    `function`: that calls, for messages. `ab`, (..., w + 1, n): as in `cholesky_banded`. `b`, (n,): right-hand sides,
-    as in `cho_solve_banded`. `lower`, `variant`, `device`, `check_finite`: as in `cholesky_banded`.
-    Raises NotPositiveDefiniteError, ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError:
-    as `cholesky_banded` and `glla.solve`.
+    In a plan of its own a caller puts `glla.operations.bands.definite_band.solution` instead, whose operands are on the
+    device. `function`: that calls, for messages. Others as in `cholesky_banded` and `cho_solve_banded`.
 
     Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30. Cost: n w^2 + 4 n w k flop; 5 n / 16
     passes, 3 n / 16 for a narrow band on a GPU, for a stack too.
-
-    >>> solve_definite_band("solveh_banded", [[4, 5, 10], [2, 2, 0]], [6, 9, 12], lower=True)
-    array([1., 1., 1.], dtype=float32)
     """
     bands, rhs = banded(function, "ab", ab, check_finite), operand(function, "b", b, check_finite)
-    known_variant(function, OPERATIONS["solve_pos_banded"], variant)
     target, options = device_of(function, device, bands, rhs), {"lower": bool(lower)}
-    call = Caller("solve_pos_banded", function, target, check_finite, ("ab", "b"), variant, options=options)
-    return call(bands, rhs)
+    return Caller("solve_pos_banded", function, target, check_finite, ("ab", "b"), options=options)(bands, rhs)
 
 
 def banded(function: str, name: str, ab: Any, check_finite: bool) -> Float32 | Array:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glla.array import arithmetic, blocks, layouts, shaping
 from glla.array.array import Array, upload
-from glla.array.convert import Float32, finite_result
+from glla.array.convert import Float32
 from glla.array.value import Resident, Shape, from_array
 from glla.gl import Device
 from glla.linalg.operands import refuse_nonfinite_largest
@@ -110,11 +110,6 @@ def joined_results(parts: list[Any]) -> Any:
 def beside_a_stack(a: Float32 | Array, device: Device) -> Array:
     """Put an operand onto the device in the layout of batches: a matrix (m, n) would be packed."""
     return a if isinstance(a, Array) else upload(a if a.ndim > 2 else a[np.newaxis], device)
-
-
-def kept(function: str, x: Float32 | Array, device: Device, check_finite: bool) -> Array:
-    """Leave a result on the device; one that was made on the host goes back, if it is finite."""
-    return x if isinstance(x, Array) else upload(finite_result(function, x, check_finite), device)
 
 
 def as_columns(b: Array, shape: tuple[int, ...]) -> tuple[Array, Callable[[Array], Array]]:

@@ -21,7 +21,7 @@ from glla.linalg.recording import PlanRecorder, Shown
 from glla.linalg.systems import Substitution
 from glla.operations import OPERATIONS, Operation
 from glla.operations.linear.view import View
-from glla.operations.routes import host_batch_plan, must_fit_a_texture, pieces, route
+from glla.operations.routes import host_batch_plan, must_fit_a_texture, of_batches, pieces, route
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.limits import version
 
@@ -216,9 +216,10 @@ def _on_host(operation: Operation, forms: Forms, limits: Limits, room: int | Non
     chosen = route(operation, forms, limits, room, **options)
     if chosen.kind != "batched" or chosen.piece == forms[0].count:
         return replace(chosen.plan, times=chosen.times)
-    draft = Draft(chosen.plan.operation)
+    draft, batch = Draft(chosen.plan.operation), operation.batch_of(options)
+    assert batch is not None
     for number, (first, end) in enumerate(pieces(forms[0].count, chosen.piece)):
-        part = host_batch_plan(operation, forms, limits, end - first, **options)
+        part = host_batch_plan(batch, forms, limits, end - first, **of_batches(options))
         with draft.scope("piece of the stack", number):
             raw = draft.operand(f"raw_{number}", part.slots["raw"])
             draft.call(f"piece {number}", part, raw=raw)

@@ -19,19 +19,11 @@ from glla.linalg import device_stacks
 from glla.linalg.banded import solve_structured
 from glla.linalg.batches import Index, Places, Results
 from glla.linalg.caller import Caller
-from glla.linalg.definite import (
-    OF_INVERSES,
-    STRUCTURES,
-    SYMMETRIC,
-    TRIANGLES,
-    assumed,
-    by_half,
-    inverse_of_definite,
-    solve_pos,
-)
-from glla.linalg.operands import beside_factors, device_of, operand, pair, square
+from glla.linalg.definite import OF_INVERSES, STRUCTURES, SYMMETRIC, TRIANGLES, assumed, by_half
+from glla.linalg.operands import beside_factors, device_of, known_variant, operand, pair, square, turned
 from glla.linalg.results import RefinedSolution
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
+from glla.operations import OPERATIONS
 from glla.operations.acceptance import matrix_of_stack
 from glla.operations.batches.stack import IN_REGISTERS
 from glla.operations.elimination.plu import permutation_of, pivot_records
@@ -98,10 +90,6 @@ def solve(
         As `matmul`; the solution does not fit float32, or would be rounded to zero.
     """
     assume_a = assumed("solve", assume_a)
-    if assume_a in SYMMETRIC:
-        a = by_half("solve", a, lower, check_finite, wide=refine)
-    if assume_a == "pos":
-        return solve_pos(a, b, refine, device, check_finite, lower)
     if refine and assume_a in (*TRIANGLES, *STRUCTURES):
         raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")
     if assume_a in TRIANGLES:
@@ -109,16 +97,26 @@ def solve(
     if assume_a in STRUCTURES:
         return solve_structured(a, b, assume_a, device, check_finite)
     if refine:
-        return _refined(a, b, equilibrate, device, check_finite)
-    matrix = operand("solve", "A", a, check_finite)
+        return _refined(a, b, assume_a, lower, equilibrate, device, check_finite)
+    whole = assume_a not in SYMMETRIC
+    matrix = operand("solve", "A", a, check_finite) if whole else by_half("solve", a, lower, check_finite)
     rhs = operand("solve", "b", b, check_finite)
     square("solve", "A", matrix)
-    target, options = device_of("solve", device, matrix, rhs), {"equilibrate": equilibrate}
-    return Caller("solve", "solve", target, check_finite, ("A", "b"), options=options)(matrix, rhs)
+    target, names = device_of("solve", device, matrix, rhs), ("A", "b")
+    if assume_a == "pos":
+        return Caller("solve_pos", "solve", target, check_finite, names)(matrix if lower else turned(matrix), rhs)
+    options = {"equilibrate": equilibrate}
+    return Caller("solve", "solve", target, check_finite, names, options=options)(matrix, rhs)
 
 
-def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check_finite: bool) -> RefinedSolution:
+def _refined(
+    a: Any, b: Any, assume_a: str, lower: bool, equilibrate: bool, device: DeviceLike | None, check_finite: bool
+) -> RefinedSolution:
     target, options = device_of("solve", device, a, b), {"equilibrate": equilibrate, "refine": True}
+    if assume_a != "gen":
+        a = by_half("solve", a, lower, check_finite, wide=True)
+    if assume_a == "pos":
+        return Caller("solve_pos", "solve", target, check_finite, ("A", "b"), options={"refine": True}).refined(a, b)
 
     def as_it_is(a: NDArray[np.float64], b: NDArray[np.float64]) -> Results:
         """A is not scaled before it is factored."""
@@ -188,28 +186,32 @@ def inv(
         As `solve`.
     """
     assume_a = assumed("inv", assume_a, OF_INVERSES)
-    if assume_a in SYMMETRIC:
-        a = by_half("inv", a, lower, check_finite)
+    whole = assume_a not in SYMMETRIC
+    value = operand("inv", "A", a, check_finite) if whole else by_half("inv", a, lower, check_finite)
+    square("inv", "A", value)
+
+    def caller(operation: str, variant: str | None = None, **options: Any) -> Caller:
+        known_variant("inv", OPERATIONS[operation], variant)
+        return Caller(operation, "inv", device_of("inv", device, value), check_finite, ("A",), variant, options=options)
+
     if assume_a == "pos":
-        return inverse_of_definite(a, lower, variant, device, check_finite)
+        return caller("inv_pos", variant, lower=True)(value if lower else turned(value))
     if assume_a in TRIANGLES:
         side = assume_a == "lower triangular"
-        return inverse_of_triangle(a, side, variant=variant, device=device, check_finite=check_finite)
+        return inverse_of_triangle(caller("triangular_inverse", variant, lower=side, unit_diagonal=False), value)
     if variant in FORMULAS:
-        return inverse_by_formula(a, str(variant), device, check_finite)
+        return inverse_by_formula(caller("inv3", mode=variant), value)
     if variant == "gauss_jordan":
-        return inverse_by_gauss_jordan(a, device, check_finite)
+        return inverse_by_gauss_jordan(caller("gauss_jordan"), value)
     if variant not in (None, "pivoted_small"):
         known = among((*FORMULAS, "pivoted_small", "gauss_jordan"), variant)
         raise OptionError(f"inv: variant must be one of {known}; other ones are for assume_a='pos' and triangles")
-    value = operand("inv", "A", a, check_finite)
-    square("inv", "A", value)
     if variant is not None and value.shape[-1] > IN_REGISTERS:
         raise OptionError(
             f"inv: variant 'pivoted_small' is for matrices of order {IN_REGISTERS} at most, got shape "
             f"{value.shape}; leave it out"
         )
-    return Caller("inv", "inv", device_of("inv", device, value), check_finite, ("A",))(value)
+    return caller("inv")(value)
 
 
 @public()
@@ -392,32 +394,24 @@ FORMULAS = ("adjugate", "adjugate_fused")
 """Variants of `glla.operations.systems.inv3` that must be named in `inv`; the default is elimination."""
 
 
-def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
+def inverse_by_formula(call: Caller, a: Array | Float32) -> Array | Float32:
     """Invert every 3 x 3 matrix of a stack by the adjugate formula.
 
     Raises SingularMatrixError: a determinant is no larger than its rounding error; names the matrix. Raises
     OptionError: the matrices are of another order. Raises NonFiniteError: an inverse does not fit float32.
 
     Its error bound is not that of `inv`: see `glla.operations.systems.inv3`.
-
-    >>> inverse_by_formula([[[2, 0, 0], [0, 4, 0], [0, 0, 1]]], "adjugate", None, True)
-    array([[[0.5 , 0.  , 0.  ],
-            [0.  , 0.25, 0.  ],
-            [0.  , 0.  , 1.  ]]], dtype=float32)
     """
-    value = operand("inv", "A", a, check_finite)
-    square("inv", "A", value)
-    if value.shape[-1] != 3:
+    if a.shape[-1] != 3:
         raise OptionError(
-            f"inv: variant {variant!r} is a formula for matrices of order 3, got shape {value.shape}; leave it out"
+            f"inv: variant {call.options['mode']!r} is a formula for matrices of order 3, got shape {a.shape}; "
+            "leave it out"
         )
-    target = device_of("inv", device, value)
-    if value.size == 0:
-        return value.copy()
-    call = Caller("inv3", "inv", target, check_finite, ("A",), options={"mode": variant})
-    x: Array | Float32 = call.named(value, as_batch=True)["X"]
+    if a.size == 0:
+        return a.copy()
+    x: Array | Float32 = call.named(a, as_batch=True)["X"]
     largest = x.vector_norm(np.inf, (-2, -1)).numpy() if isinstance(x, Array) else np.abs(x).max(axis=(-2, -1))
-    finite_result("inv", largest, check_finite)
+    finite_result("inv", largest, call.check_finite)
     lost = np.argwhere(largest < TINY)
     if len(lost):
         which = matrix_of_stack(tuple(lost[0].tolist()))
@@ -425,19 +419,12 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
     return x
 
 
-def inverse_by_gauss_jordan(a: Any, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
+def inverse_by_gauss_jordan(call: Caller, a: Array | Float32) -> Array | Float32:
     """Invert as the author of `glla.operations.systems.gauss_jordan` does, three passes a column; matrices one by one.
 
     Raises ConvergenceError: norm(A X - I) / (n norm(A) norm(X) u) is beyond 30, by the pivot of a column that it names.
-
-    >>> inverse_by_gauss_jordan([[0, 2], [4, 0]], None, True)
-    array([[0.  , 0.25],
-           [0.5 , 0.  ]], dtype=float32)
     """
-    value = operand("inv", "A", a, check_finite)
-    square("inv", "A", value)
-    if value.size == 0:
-        return value.copy()
-    target, n = device_of("inv", device, value), value.shape[-1]
-    must_fit_a_texture("inv", (2 * n, 2 * n), target.limits)  # A and I are side by side
-    return Caller("gauss_jordan", "inv", target, check_finite, ("A",))(value)
+    n = a.shape[-1]
+    if a.size:
+        must_fit_a_texture("inv", (2 * n, 2 * n), call.device.limits)  # A and I are side by side
+    return call(a)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -110,49 +111,21 @@ def _refuse_zeros(call: Caller, a: Float32 | Array) -> None:
 # -- the inverse of a triangle ----------------------------------------------------------------------------------------
 
 
-def inverse_of_triangle(
-    a: Any,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    *,
-    variant: str | None = None,
-    device: DeviceLike | None = None,
-    check_finite: bool = True,
-) -> Array | Float32:
-    """Inverse of a triangle, for `inv`: zeros in the other half.
-
-    Of the shape of `a`. Synchronises.
-    `a`, (..., n, n): real numbers. Only the upper triangle is read, with `lower` only the lower one. `lower`,
-    `unit_diagonal`, `check_finite`, `device`: as in `solve_triangular`. `variant`: a key of
-    `glla.operations.triangles.triangular_inverse.VARIANTS`: then matrices of a stack are looped.
-    Raises SingularMatrixError: the diagonal has a zero; names its place. Raises ShapeError, DTypeError, NonFiniteError,
-    OptionError, LimitError, OutOfMemoryError: as `solve_triangular`.
+def inverse_of_triangle(call: Caller, a: Array | Float32) -> Array | Float32:
+    """Inverse of a triangle, for `inv`: zeros in the other half. `call`: of `triangular_inverse`.
 
     Error: abs(I - a x) <= (n + 4) u abs(a) abs(x), element by element, beside what is lost below 2^-126, as in
     `solve_triangular`; and as there the work is done again in float64 on the CPU near float32's limits. Cost: n^3 / 3
-    flop. Larger inverses than the device's memory holds stream as solutions of a x = I, of n^3 flop.
-
-    >>> inverse_of_triangle([[2, 9], [0, 4]])
-    array([[ 0.5  , -1.125],
-           [ 0.   ,  0.25 ]], dtype=float32)
+    flop. Larger inverses than the device's memory holds stream as solutions of a x = I, of n^3 flop, and so do small
+    ones of a batch without a variant.
     """
-    value = operand("inv", "A", a, check_finite)
-    square("inv", "A", value)
-    known_variant("inv", OPERATIONS["triangular_inverse"], variant)
-    if value.size == 0:
-        return value.copy()
-    options = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal)}
-    stack, n = value.shape[:-2], value.shape[-1]
-    target, systems = device_of("inv", device, value), OPERATIONS["solve_triangular"].batch
+    if a.size == 0:
+        return a.copy()
+    _refuse_zeros(call, a)
+    count, n, systems = prod(a.shape[:-2]), a.shape[-1], OPERATIONS["solve_triangular"].batch
     assert systems is not None
-    small = systems.most((Form((prod(stack), n, n)), Form((prod(stack), n, n))), target.limits)
-    if variant is None and prod(stack) > 1 and small:  # batched, as solutions of a x = I
-        ones = identity((n, n), target) if isinstance(value, Array) else np.eye(n, dtype=np.float32)
-        names, options = ("A", "b"), {**options, "transposed": False}
-        call = Caller("solve_triangular", "inv", target, check_finite, names, options=options)
-        given: tuple[Float32 | Array, ...] = value, ones
-    else:
-        call = Caller("triangular_inverse", "inv", target, check_finite, ("A",), variant, options=options)
-        given = (value,)
-    _refuse_zeros(call, value)
-    return call(*given)
+    if call.variant is not None or count == 1 or not systems.most((Form((count, n, n)),) * 2, call.device.limits):
+        return call(a)
+    ones = identity((n, n), call.device) if isinstance(a, Array) else np.eye(n, dtype=np.float32)
+    options = {**call.options, "transposed": False}
+    return replace(call, operation="solve_triangular", names=("A", "b"), options=options)(a, ones)

@@ -7,9 +7,8 @@ streamed   one matrix at a time in tiles, if the operation can do that and it do
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal
 
 from glla.errors import LimitError
@@ -20,6 +19,11 @@ from glla.passes.layout import Shape
 
 SINGLE_ONLY = ("pivoting", "refine", "subset", "symmetric", "watched", "certified")
 """Options that the plan of a batch lacks: a call that sets one to more than its default runs matrix by matrix."""
+
+
+def of_batches(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a call that plans of batches take; ``mode`` has told which batch."""
+    return {name: one for name, one in options.items() if name not in SINGLE_ONLY and name != "mode"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +54,20 @@ def route(
     at_home = not any(form.resident for form in forms)
     usual = operation.pivotings(operation.thesis)[0] if operation.pivotings is not None else None
     plain = options.get("pivoting") in (None, usual) and not (options.get("refine") or options.get("subset"))
-    batch, others = operation.batch_of(options), {n: one for n, one in options.items() if n not in SINGLE_ONLY}
+    batch, own = operation.batch_of(options), of_batches(options)
     fit = batch is not None and plain and variant in (None, batch.variant) and not options.get("parameters")
     most, count = batch.most(forms, limits) if batch is not None and fit else 0, max(form.count for form in forms)
-    while at_home and most:
+    while at_home and batch is not None and most:
         piece = -(-count // -(-count // most))  # pieces of one size share a plan
-        plan = host_batch_plan(operation, forms, limits, piece, **others)
+        plan = host_batch_plan(batch, forms, limits, piece, **own)
         if room is None or sum(one.nbytes for one in plan.flat.slots.values() if not one.host) <= room:
             return Route("batched", plan, piece=piece)
         most = piece // 2
     if batch is not None and most and any(form.stack for form in forms):
         piece = -(-count // -(-count // most))
         parts = forms if piece == count else tuple(Form((piece, *form.matrix), resident=True) for form in forms)
-        return Route("batched", device_batch_plan(batch, parts, limits, **others), -(-count // piece), piece)
+        plan = linear_batches.plan(batch, parts, limits, **own)
+        return Route("batched", plan, -(-count // piece), piece)
     one, times = tuple(form.single for form in forms), forms[0].count
     if operation.tiles is not None and at_home:
         streamed = operation.tiles(one, limits, room, variant=variant, **options)
@@ -71,20 +76,10 @@ def route(
     return Route("looped", operation.call_plan(one, limits, variant=variant, **options), times)
 
 
-def device_batch_plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> Plan:
-    """Plan of a batch on the device."""
-    options.pop("mode", None)
-    make = partial(linear_batches.plan, batch) if batch.device_plan is None else batch.device_plan
-    return make(forms, limits, **options)
-
-
-def host_batch_plan(operation: Operation, forms: Forms, limits: Limits, piece: int, **options: Any) -> Plan:
+def host_batch_plan(batch: Batch, forms: Forms, limits: Limits, piece: int, **options: Any) -> Plan:
     """Plan of `piece` matrices of a stack."""
-    batch = operation.batch_of(options)
-    assert batch is not None
     if any(form.shape[:-2] != (piece,) for form in forms):
         forms = tuple(replace(form, shape=(piece, *form.matrix)) for form in forms)
-    options.pop("mode", None)
     return retry.with_retry(batch, forms, limits, **options)
 
 

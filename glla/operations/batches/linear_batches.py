@@ -34,7 +34,7 @@ NARROWER = 0.98
 
 @cached_plan
 def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
-    """Plan of a stack of matrices on the device.
+    """Plan of a stack of matrices on the device: `Batch.device_plan`, if there is one, or that of records.
 
     Operands ``A``, ``B``. Results that stay on the device, linear: ``matrices``, if the records hold some; ``largest``
     of each record, if it is marked, or without a filter. Results that are read: ``diagnostics``, or ``line_0`` and so
@@ -45,6 +45,8 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     `batch`: of the operation. `forms`: of the stacks, of one shape but for rows and columns, with their views
     (`Form.view`); in C order without. `options`: of the operation.
     """
+    if batch.device_plan is not None:
+        return batch.device_plan(forms, limits, **options)
     size = limits.texture_size
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
     made = retry.with_retry(batch, at_home, limits, **options)
