@@ -643,11 +643,7 @@ def test_types_beside_each_other():
     assert xp.result_type(N, T) == xp.int32
     assert xp.result_type(A, N, T, 3) == xp.float32
     assert xp.result_type(N, 2.5) == xp.float32
-    assert (N + A).dtype == (A * T).dtype == (N / N).dtype == xp.float32
-    assert (N + T).dtype == (T // T).dtype == (N + True).dtype == xp.int32
-    assert (T + T).dtype == (T * T).dtype == (T @ T).dtype == xp.bool
-    assert (N + 2).dtype == xp.int32 and (N + 2.5).dtype == xp.float32 and (A + 2).dtype == xp.float32
-    assert (T & True).dtype == (T == N).dtype == xp.bool
+    assert (N / N).dtype == xp.float32 and (T // T).dtype == xp.int32 and (T @ T).dtype == xp.bool
     assert xp.where(T, 1, 2).dtype == xp.int32 and xp.where(T, 1.0, 2).dtype == xp.float32
     assert xp.where(T, N, 2).dtype == xp.int32 and xp.where(T, N, A).dtype == xp.float32
 

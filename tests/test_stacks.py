@@ -179,13 +179,3 @@ def test_small_pivots_that_are_none_of_rounding_pass(rng):
     b = np.ones((8, 1))
     for i, x in enumerate(glla.solve(a, b, equilibrate=False)):
         testing.assert_solve(a[i], x, b)
-
-
-def test_determinants_of_singular_matrices_of_a_stack(rng):
-    a = stack_of(testing.conditioned, (4,), 3, 3, rng)
-    a[1], a[2] = 0, np.ones((3, 3))
-    sign, logarithm = glla.slogdet(a)
-    testing.assert_exact(sign[1:3], [0, 0])
-    testing.assert_exact(logarithm[1:3], [-np.inf, -np.inf])
-    testing.assert_exact(glla.det(a)[1:3], [0, 0])
-    assert np.isfinite(logarithm[[0, 3]]).all()
