@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from glla.errors import PlanError
+from glla.operations.layouts import permutation
 from glla.operations.layouts.blocks import gather
 from glla.testing import assert_exact, normal
 
@@ -21,3 +23,8 @@ def test_gather_transposes_and_diagonals(run, rng):
     assert_exact(run(gather((5, 6), (6, 5), (0, 0), (0, 1), (1, 0)), A=a).matrix("block", (6, 5)), a.T)
     diagonal = run(gather((5, 6), (4, 1), (1, 0), (1, 1), (0, 0)), A=a).matrix("block", (4, 1))
     assert_exact(diagonal[:, 0], np.diagonal(a, -1))
+
+
+def test_columns_of_chosen_rows_begin_at_a_texel():
+    with pytest.raises(PlanError, match="columns that are left out must be an even number, got 3"):
+        permutation.gather((9, 9), 5, 3)

@@ -1,15 +1,13 @@
-"""Raw to packed and back, bit for bit, whole or in tiles."""
+"""Raw to packed and back, bit for bit, and in tiles; whole matrices of every shape travel in tests/test_matrix.py."""
 
 import numpy as np
 import pytest
 
-from glla.operations.layouts.packing import identity, pack, pack_tiles, packed_by_host, tiles, unpack, unpacked_by_host
-from glla.testing import SHAPES, assert_exact, normal
+from glla.operations.layouts.packing import pack, pack_tiles, packed_by_host, tiles, unpack, unpacked_by_host
+from glla.testing import assert_exact, normal
 
-WHOLE = [shape for shape in SHAPES if 0 not in shape]
 CUT = [(shape, size) for shape in [(3, 9), (9, 3), (8, 8), (17, 13), (5, 16)] for size in (4, 5, 8)]
 
-every_shape = pytest.mark.parametrize("shape", WHOLE, ids=str)
 every_cut = pytest.mark.parametrize(("shape", "size"), CUT, ids=str)
 
 
@@ -25,20 +23,6 @@ def awkward(shape):
     """Every kind of number: denormal, negative zero, the largest, the smallest, infinity, NaN."""
     kinds = [1e-40, -0.0, 3.4028235e38, -1.17549435e-38, np.inf, -np.inf, np.nan, 1.0]
     return np.resize(np.array(kinds, dtype=np.float32), shape)
-
-
-@every_shape
-@pytest.mark.parametrize("transposed", [False, True])
-def test_pack_moves_every_element(run, shape, rng, transposed):
-    a = normal(*shape, rng)
-    packed = run(pack(shape, transposed), raw=raw(a.T if transposed else a))
-    assert_exact(packed.matrix("packed", shape), a)
-
-
-@every_shape
-def test_unpack_moves_every_element(run, shape, rng):
-    a = normal(*shape, rng)
-    assert_exact(run(unpack(shape, (0, 0, *shape)), packed=a)["raw"][:, :, 0], a)
 
 
 @pytest.mark.parametrize("transposed", [False, True])
@@ -78,8 +62,3 @@ def test_unpack_in_tiles(run, shape, size, rng):
         top, left, rows, columns = tile
         part = run(unpack(shape, tile), packed=a)["raw"][:, :, 0]
         assert_exact(part, a[top : top + rows, left : left + columns])
-
-
-@every_shape
-def test_identity(run, shape):
-    assert_exact(run(identity(shape)).matrix("I", shape), np.eye(*shape))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from glla.operations.reduce import FOLDS, depth, fold, max_magnitude, reduced_shape
-from glla.testing import MATRICES, ROUNDOFF, SHAPES, assert_exact, integers, normal
+from glla.testing import SHAPES, assert_exact, integers, normal
 
 WHOLE = [shape for shape in SHAPES if 0 not in shape]
 LEVELS = [((1, 1), 1), ((32, 32), 1), ((33, 2), 2), ((2, 33), 2), ((512, 3), 2), ((513, 3), 3), ((3, 1031), 3)]
@@ -20,12 +20,6 @@ def largest(run, a):
 @pytest.mark.parametrize("shape", WHOLE, ids=str)
 def test_every_shape(run, rng, shape):
     a = normal(*shape, rng)
-    assert largest(run, a) == np.abs(a).max()
-
-
-@pytest.mark.parametrize("name", MATRICES)
-def test_every_kind_of_matrix(run, rng, name):
-    a = MATRICES[name](37, 41, rng)
     assert largest(run, a) == np.abs(a).max()
 
 
@@ -74,27 +68,6 @@ def test_folds_are_exact_for_integers(run, rng, operation, axis):
         for shifted in (a + 20, a - 20):  # all of one sign: a zero of the padding would show
             expected = MODELS[operation](shifted.astype(np.float64), axis=axis, keepdims=True)
             assert_exact(folded(run, shifted, operation, axis), expected)
-
-
-@every_axis
-@pytest.mark.parametrize("name", ["normal", "graded", "huge", "uniform"])
-@pytest.mark.parametrize("shape", [(37, 41), *LARGER], ids=str)
-def test_sums_keep_their_bound(run, rng, name, shape, axis):
-    a = MATRICES[name](*shape, rng) if name != "huge" else normal(*shape, rng) * np.float32(1e33)
-    wide = a.astype(np.float64)
-    error = np.abs(folded(run, a, "sum", axis) - wide.sum(axis=axis, keepdims=True))
-    assert (error <= depth(shape, axis) * ROUNDOFF * np.abs(wide).sum(axis=axis, keepdims=True)).all()
-
-
-@every_axis
-@pytest.mark.parametrize("scale", [1.0, 2.0**-126, 2.0**120, 2.0**-70])
-def test_squares_neither_overflow_nor_vanish(run, rng, axis, scale):
-    a = integers(37, 41, rng) * np.float32(scale)
-    largest = folded(run, a, "max_magnitude", axis)
-    total = folded(run, a, "sum_squares", axis, S=largest)
-    exponents = np.frexp(largest.astype(np.float64))[1] - 1
-    expected = np.sum(np.ldexp(a.astype(np.float64), -exponents) ** 2, axis=axis, keepdims=True)
-    assert_exact(total, expected)
 
 
 @every_axis
