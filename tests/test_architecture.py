@@ -465,7 +465,7 @@ def test_measurements_that_are_cited_are_there():
     assert not wrong
 
 
-TESTED_WITH = {"tridiagonal": "banded", "pentadiagonal": "banded"}
+TESTED_WITH = {"tridiagonal": "banded", "pentadiagonal": "banded", "permutation": "plu"}
 """Files of operations whose tests are in the file of their family."""
 
 
