@@ -43,10 +43,11 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
+from math import inf
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import NOTHING, ROOT, Data, listed, newest, perform, read
+from benchmarks.study import NOTHING, ROOT, Columns, Data, laid_out, listed, newest, perform, read
 from glla.cli.options import sizes
 from glla.gl import list_egl_devices
 from glla.lab import machine
@@ -139,7 +140,7 @@ def environment(launcher: Path | None, ranks: int) -> dict[str, str]:
     return found
 
 
-def launched(part: Part, options: Namespace, limit: float, say: Say) -> dict[str, Any]:
+def launched(part: Part, options: Namespace, limit: float, say: Say) -> Data:
     """Do a part, end it when its time is up, and tell what came of it."""
     launcher, nb = mpiexec(), options.nb or blocks(part.n)
     with tempfile.TemporaryDirectory() as folder:
@@ -216,7 +217,7 @@ def _text(seconds: Any) -> str:
     return " ".join(f"{value:.4g}" for value in seconds) + " s"
 
 
-def records(done: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def records(done: Sequence[Data]) -> list[Data]:
     """Make one flat record of each thing that was run: best time, rate, what was predicted before, residual."""
     found = []
     for part in done:
@@ -248,19 +249,29 @@ def _flop(what: str, shape: Sequence[int]) -> float:
     return 2 * n**3 / 3 + (2 * n**2 * shape[1] if what == "right-hand sides" else 0)
 
 
-def speedups(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Hold all that ran on several ranks or devices against one, each with its best blocks."""
-    best: dict[tuple[str, str, int, int], dict[str, Any]] = {}
+def with_gains(found: Sequence[Data]) -> list[Data]:
+    """Hold all that ran right on several ranks or devices against the fastest on one: its ``speedup``."""
+    one: dict[Any, float] = {}
     for each in found:
-        if each["kind"] != "thesis" and each["ok"]:
-            key = each["kind"], each["what"], each["n"], each["count"]
-            best[key] = min(best.get(key, each), each, key=lambda one: one["seconds"])
+        if each["count"] == 1 and each["ok"]:
+            one[_work(each)] = min(one.get(_work(each), inf), each["seconds"])
     return [
-        {"kind": kind, "what": what, "n": n, "count": count, "nb": each["nb"], "nb_of_one": one["nb"],
-         "speedup": one["seconds"] / each["seconds"]}
-        for (kind, what, n, count), each in best.items()
-        if count > 1 and (one := best.get((kind, what, n, 1)))
-    ]  # fmt: skip
+        {**each, "speedup": one[_work(each)] / each["seconds"]}
+        if each["count"] > 1 and each["ok"] and _work(each) in one
+        else each
+        for each in found
+    ]
+
+
+def _work(run: Data) -> tuple[Any, ...]:
+    return run["kind"], run["what"], run["n"]
+
+
+def best(found: Sequence[Data]) -> list[Data]:
+    """Give the fastest right run of each work and number of ranks or devices, each with its best blocks."""
+    slowest_first = sorted(found, key=lambda run: -float(run["seconds"]))
+    kept = {(*_work(run), run["count"]): run for run in slowest_first if run["ok"] and run["kind"] != "thesis"}
+    return [kept[key] for key in sorted(kept)]
 
 
 def _run(run: Run) -> Report:
@@ -273,12 +284,12 @@ def _run(run: Run) -> Report:
     every = tables(options.largest, options.processes) if options.thesis else parts(options.size, options.ranks)
     if options.engine == "numpy" or options.plu:
         every = [part for part in every if part.kind != "several"]  # which are devices
-    done: list[dict[str, Any]] = []
+    done: list[Data] = []
     about = {
         "thesis": options.thesis, "plu": options.plu, "gpus": gpus, "engine": options.engine,
         "times_mean_something": max(part.ranks for part in every) <= machine.cores(),
     }  # fmt: skip
-    data: dict[str, Any] = {}
+    data: Data = {}
     for part in every:
         left = end - time.monotonic() - 10
         if left < 10:
@@ -289,124 +300,80 @@ def _run(run: Run) -> Report:
         done.append(launched(part, options, min(options.limit, left), run.say))
         if not done[-1]["ended"]:
             run.say(f"{part}: did not come to its end\n{done[-1]['said']}")
-        found = records(done)
-        data = {**about, "runs": found, "speedups": speedups(found), "parts": done}
+        found = with_gains(records(done))
+        gains = [one for one in best(found) if "speedup" in one]
+        data = {**about, "runs": found, "speedups": gains, "parts": done}
         run.keep(Report("", data))
     right = all(part["ended"] for part in done) and all(each["ok"] for each in data["runs"])
-    return Report(text(data["runs"]), data, right)
+    return Report(text(data), data, right)
 
 
-def text(found: Sequence[dict[str, Any]]) -> str:
-    """Write the runs as a table, and the speed-ups below it."""
-    head = ("by", "what", "n", "nb", "on", "s", "CPU s", "GFLOP/s", "times the prediction", "residual", "")
-    rows = [
-        (
-            one["kind"], one["what"], str(one["n"]), str(one["nb"]), str(one["count"]), f"{one['seconds']:.4g}",
-            digits(one.get("cpu_seconds")), f"{one['gflops']:.4g}", digits(one["ratio_to_predicted"]),
-            f"{one['residual']:.3g}", "" if one["ok"] else "FAILED",
-        )
-        for one in found
-    ]  # fmt: skip
-    gains = [f"{one['kind']}, {one['what']}, n = {one['n']}: {one['speedup']:.2f} times one" for one in speedups(found)]
-    return "\n".join([aligned(head, rows), *gains])
+# -- the tables -------------------------------------------------------------------------------------------------------
 
 
-# -- the tables of the site --------------------------------------------------------------------------------------------
+def _by(row: Data) -> str:
+    gpus = len(row.get("gpus", ()))
+    if row["kind"] == "several":
+        return "one process"
+    return f"ranks that share {gpus} GPU" if 0 < gpus < row["count"] else "ranks"
 
-SITE_HEAD = (
-    "device", "by", "what", "n", "one s", "several s", "x one", "measured / predicted: one, several",
-    "residual, of what is allowed",
-)  # fmt: skip
-SHARES_HEAD = (
-    "device", "n", "nb", "rank", "panels of the others", "one rank with all columns, s", "the share, s", "x",
-)  # fmt: skip
-KINDS = {"ranks": "MPI, a rank a GPU", "several": "one process"}
+
+def _device(row: Data) -> str:
+    return f"NumPy, {row['cores']} cores" if row["engine"] == "numpy" else str(row["renderer"])
+
+
+COLUMNS: Columns = {
+    "by": _by,
+    "what": lambda row: row["what"],
+    "n": lambda row: str(row["n"]),
+    "nb": lambda row: str(row.get("nb") or "-"),
+    "on": lambda row: str(row["count"]),
+    "s": lambda row: digits(row["seconds"]),
+    "CPU s": lambda row: digits(row.get("cpu_seconds")),
+    "GFLOP/s": lambda row: digits(row["gflops"]),
+    "x one": lambda row: digits(row.get("speedup")),
+    "x the prediction": lambda row: digits(row["ratio_to_predicted"]),
+    "residual, of what is allowed": lambda row: f"{row['residual'] / PASS.get(row['what'], 16.0):.2g}",
+}
+SHARES: Columns = {
+    "device": _device,
+    "n": lambda row: str(row["n"]),
+    "nb": lambda row: str(row["nb"]),
+    "rank": lambda row: f"{row['rank']} of {row['ranks']}",
+    "panels of the others": lambda row: row["messages"],
+    "one rank with all columns, s": lambda row: digits(row["whole"]),
+    "the share, s": lambda row: digits(row["seconds"]),
+    "x": lambda row: digits(row["whole"] / row["seconds"]),
+}
+
+
+def text(data: Data) -> str:
+    """Write the runs as a table."""
+    ok: Columns = {"": lambda row: "" if row["ok"] else "FAILED"}
+    return aligned(*laid_out({**COLUMNS, **ok}, [{**data, **run} for run in data["runs"]]))
 
 
 def table(results: Path) -> str:
-    """Give the Markdown of several GPUs against one."""
-    rows = [row for data in _quiet(results, True) for row in _ranks_rows(data)]
-    rows += [row for data in _quiet(results, False) for row in _rows_of_one(data)]
-    return markdown(SITE_HEAD, rows) if rows else NOTHING
+    """Give the Markdown of several GPUs and of one: of each device and set of orders the newest quiet run."""
+    found: dict[str, Data] = {}
+    runs = (run for each in read(results, "cluster").values() for run in each)
+    for data in sorted(runs, key=lambda run: str(run["date"])):
+        if data["times_mean_something"] and not machine.busy(data["load"]) and not data.get("thesis"):
+            orders = sorted({one["n"] for one in data["runs"]})
+            found[f"{_device(data)} {len(data.get('gpus', ()))} {bool(data['speedups'])} {orders}"] = data
+    rows = [{**found[name], **run} for name in sorted(found) for run in best(with_gains(found[name]["runs"]))]
+    return markdown(*laid_out({"device": _device, **COLUMNS}, rows)) if rows else NOTHING
 
 
 def shares(results: Path) -> str:
     """Give the Markdown of a rank's share replayed on one GPU."""
-    return markdown(SHARES_HEAD, [row for data in newest(results, "share") for row in _share_rows(data)])
-
-
-def _quiet(results: Path, several: bool) -> list[Data]:
-    """Newest quiet run of each device and set of orders: of several ranks against one, or of the others."""
-    found: dict[str, Data] = {}
-    runs = (run for each in read(results, "cluster").values() for run in each)
-    for data in sorted(runs, key=lambda run: str(run["date"])):
-        fits = bool(data["speedups"]) == several and data["times_mean_something"] and not machine.busy(data["load"])
-        if fits and not data.get("thesis"):
-            orders = sorted({one["n"] for one in data["speedups"] or data["runs"]})
-            found[f"{data['renderer']} {data['engine']} {len(data.get('gpus', ()))} {orders}"] = data
-    return [found[name] for name in sorted(found)]
-
-
-def _share_rows(data: Data) -> list[tuple[str, ...]]:
-    whole, *lines = data["lines"]
-    return [
-        (
-            f"1 x {_device(data)}", str(line["n"]), str(line["nb"]), f"{line['rank']} of {line['ranks']}",
-            line["messages"], f"{whole['seconds']:.3g}", f"{line['seconds']:.3g}",
-            f"{whole['seconds'] / line['seconds']:.2f}",
-        )
-        for line in lines
+    rows = [
+        {**data, **line, "whole": data["lines"][0]["seconds"]}
+        for data in newest(results, "share")
+        for line in data["lines"]
         if "difference" in line
-    ]  # fmt: skip
-
-
-def _rows_of_one(data: Data) -> list[tuple[str, ...]]:
-    """Rows of a run that had one rank alone: the best blocks of each size."""
-    best: dict[tuple[str, int], Data] = {}
-    for run in data["runs"]:
-        key = run["what"], run["n"]
-        best[key] = min(best.get(key, run), run, key=lambda one: float(one["seconds"]))
-    return [
-        (
-            f"1 x {_device(data)}", "one rank", what, str(n), f"{run['seconds']:.3g}", "-", "-",
-            digits(run["ratio_to_predicted"]), f"{run['residual'] / PASS.get(what, 16.0):.2g}",
-        )
-        for (what, n), run in best.items()
-    ]  # fmt: skip
-
-
-def _kind(data: Data, kind: str, count: int) -> str:
-    if data["engine"] == "numpy":
-        return "MPI"
-    gpus = len(data.get("gpus", ()))
-    return f"MPI, {count} ranks that share {gpus} GPU" if kind == "ranks" and 0 < gpus < count else KINDS[kind]
-
-
-def _device(data: Data) -> str:
-    return f"NumPy, {data['cores']} cores" if data["engine"] == "numpy" else str(data["renderer"])
-
-
-def _ranks_rows(data: Data) -> list[tuple[str, ...]]:
-    found = []
-    for gain in data["speedups"]:
-        one, several = (_one_run(data, gain, *of) for of in ((1, "nb_of_one"), (gain["count"], "nb")))
-        worst = max(one["residual"], several["residual"]) / PASS.get(gain["what"], 16.0)
-        count, gpus = gain["count"], len(data.get("gpus", ()))
-        found.append((
-            f"{min(count, gpus or count)} x {_device(data)}", _kind(data, gain["kind"], count), gain["what"],
-            str(gain["n"]), f"{one['seconds']:.3g}", f"{several['seconds']:.3g}", f"{gain['speedup']:.2f}",
-            ", ".join(digits(each["ratio_to_predicted"]) for each in (one, several)), f"{worst:.2g}",
-        ))  # fmt: skip
-    return found
-
-
-def _one_run(data: Data, gain: Data, count: int, blocks: str) -> Data:
-    """Find the run that a gain was taken from."""
-    wanted = (gain["kind"], gain["what"], gain["n"], count, gain.get(blocks))  # older files have one size of blocks
-    runs = [
-        run for run in data["runs"] if tuple(run.get(name) for name in ("kind", "what", "n", "count", "nb")) == wanted
     ]
-    return min(runs, key=lambda run: float(run["seconds"]))
+    return markdown(*laid_out(SHARES, rows))
 
 
 STUDY = listed(
