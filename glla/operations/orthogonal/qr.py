@@ -52,7 +52,7 @@ VARIANTS = {
 MODES = ("reduced", "complete", "r", "raw")
 """Results, by NumPy's names: Q and R with min(m, n) columns, with all columns, R only, or the reflectors."""
 
-BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = MOST_COLUMNS + 1, MOST_COLUMNS + 1
+BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = MOST_COLUMNS + 1, 96
 """Smaller sides from which `blocked` is chosen, on a GPU and on a software rasteriser; the first one is a guess."""
 
 BLOCKED_TO = 64
