@@ -28,6 +28,7 @@ import sys
 from collections import UserDict
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 
 from glla.operations.record import Operation
 
@@ -36,7 +37,7 @@ class Operations(UserDict[str, Operation]):
     """Records by the names of their operations: all files are imported when the list is first looked at."""
 
     def __init__(self) -> None:
-        pass  # not `UserDict.__init__`, which looks at it
+        self._found = dict[str, Operation]()  # not `UserDict.__init__`, which looks at all of them
 
     @cached_property
     def data(self) -> dict[str, Operation]:  # type: ignore[override]
@@ -48,13 +49,17 @@ class Operations(UserDict[str, Operation]):
         return {record.name: record for record in sorted(records, key=lambda record: record.name)}
 
     def __getitem__(self, name: str) -> Operation:
-        """The record of an operation; if its file is imported already, no other one is."""
-        if "data" not in vars(self):
-            for module in [found for place, found in sys.modules.items() if place.startswith(f"{__name__}.")]:
-                record = vars(module).get(name.upper())
-                if isinstance(record, Operation):
-                    return record
-        return super().__getitem__(name)
+        """The record of an operation. A file of its name is the only one that is imported; without one all are."""
+        if "data" in vars(self):
+            return super().__getitem__(name)
+        if name not in self._found:
+            for file in Path(__path__[0]).rglob(f"{name}.py") if name.isidentifier() else ():
+                import_module(".".join([__name__, *file.relative_to(__path__[0]).with_suffix("").parts]))
+            loaded = [module for place, module in sys.modules.items() if place.startswith(f"{__name__}.")]
+            records = (vars(module).get(name.upper()) for module in loaded)
+            found = next((one for one in records if isinstance(one, Operation)), None)
+            self._found[name] = super().__getitem__(name) if found is None else found
+        return self._found[name]
 
     def __missing__(self, name: str) -> Operation:
         raise KeyError(f"no file of glla/operations ends in a record: {name.upper()} = Operation(name={name!r}, ...)")

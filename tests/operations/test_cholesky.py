@@ -43,7 +43,7 @@ def test_all_variants_subtract_the_same_products_in_the_same_order(n, device, rn
         ("blocked", {"FUSED": 256}),
     ]:
         found = blocked(device, a, variant, **parameters)[1]
-        exact = device.limits.software and (variant, parameters) != ("blocked", {})  # whose products are summed up first
+        exact = device.limits.software and (variant, parameters) != ("blocked", {})  # which sums products up first
         close = found == expected if exact else np.abs(found - expected) < 1e-5
         assert close.all(), (variant, parameters)
 

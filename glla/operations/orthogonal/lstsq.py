@@ -270,10 +270,8 @@ def least(a: Float64, b: Float64, rcond: float) -> tuple[Float64, int, Float64]:
     """
     if not np.isfinite(a).all():
         return np.full(b.shape, np.nan), 0, np.full(len(a), np.nan)
-    u, s, vt = np.linalg.svd(a)
-    rank = int(np.count_nonzero(s > rcond * s[0])) if s[0] > 0 else 0
-    x: Float64 = vt[:rank].T @ ((u.T[:rank] @ b) / s[:rank, np.newaxis])
-    return x, rank, s
+    x, _, rank, s = np.linalg.lstsq(a, b, rcond=rcond)
+    return x.astype(np.float64), int(rank), s.astype(np.float64)
 
 
 def on_host(a: Float32, b: Float32) -> tuple[Float32, Float32, int, Float32]:
