@@ -12,7 +12,6 @@ import scipy.linalg
 
 import glla
 from glla.errors import NonFiniteError
-from glla.linalg.triangular import inverse_of_triangle
 from glla.operations.triangles import solve_triangular as kernel
 from glla.operations.triangles import triangular_inverse as inverse
 from glla.operations.triangles.solve_triangular import in_float64, lost
@@ -180,7 +179,7 @@ def test_many_right_hand_sides_stream(rng):
         np.testing.assert_allclose(whole @ x, b, atol=3e-5)
         x = glla.solve_triangular(np.float32(2.0**-120) * stored, b, lower=True, device=small, **LET)
         np.testing.assert_allclose(whole @ np.ldexp(x, -120), b, atol=3e-5)
-        x = inverse_of_triangle(stored, True, device=small, **LET)
+        x = glla.inv(stored, assume_a="lower triangular", device=small, **LET)
         np.testing.assert_allclose(whole @ x, np.eye(40), atol=3e-6)
 
 
@@ -190,7 +189,7 @@ def test_many_right_hand_sides_stream(rng):
 @pytest.mark.parametrize("name", HARD)
 def test_the_bound_of_the_inverse_holds(name):
     t = HARD[name].astype(np.float32)
-    x = inverse_of_triangle(t, **LET)
+    x = glla.inv(t, assume_a="upper triangular", **LET)
     some = np.unique([0, 1, len(t) // 2, len(t) - 1])
     some = some[np.isfinite(x[:, some]).all(axis=0)]
     assert within(t, x[:, some], np.eye(len(t))[:, some])
