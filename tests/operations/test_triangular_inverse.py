@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from glla.operations.triangles import triangular_inverse as inverse
+from glla.operations.triangles.triangular_inverse import VARIANTS
 from glla.passes import PLAIN, Limits, Tuned, resident
 from glla.testing import MATRICES, ROUNDOFF
 
@@ -30,6 +31,25 @@ def test_panels_update_all_columns_that_are_open(run, rng, rows, lower):
     x = run(made, T=given).matrix("X", given.shape)
     limit = 264 * ROUNDOFF * (np.abs(t.astype(np.float64)) @ np.abs(x.astype(np.float64)))
     assert (np.abs(np.eye(260) - t.astype(np.float64) @ x) <= limit).all()
+
+
+def inverted(run, variant, t, lower, unit, transposed=False):
+    options = {"lower": lower, "unit_diagonal": unit, "transposed": transposed}
+    return run(inverse.plan(resident(t.shape), SOFTWARE, variant=variant, **options), T=t).matrix("X", t.shape)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("lower", [False, True])
+def test_every_kind_of_triangle(run, rng, variant, lower, unit):
+    """Either half, with a diagonal of ones that is not stored, and where the transpose is stored."""
+    for n in (3, 17, 67):
+        t, given = stored(MATRICES["lower"](n, n, rng), lower, unit)
+        x = inverted(run, variant, given, lower, unit)
+        limit = (n + 4) * ROUNDOFF * (np.abs(t.astype(np.float64)) @ np.abs(x.astype(np.float64)))
+        assert (np.abs(np.eye(n) - t.astype(np.float64) @ x) <= limit).all()
+        assert not (np.triu(x, 1) if lower else np.tril(x, -1)).any()
+        assert (inverted(run, variant, given.T.copy(), lower, unit, transposed=True) == x).all()
 
 
 # ---- plans -----------------------------------------------------------------------------------------------------------
