@@ -31,14 +31,14 @@ from numpy.typing import NDArray
 
 import glla
 from benchmarks import turns
-from benchmarks.study import NOTHING, Data, listed, read, some
+from benchmarks.study import NOTHING, Columns, Data, laid_out, listed, read, some
 from benchmarks.turns import Way, timed
 from glla import Device
 from glla.gl import Texture
 from glla.lab import ceilings, fetches, machine, peers, water
 from glla.lab.convergence import laplacian
 from glla.lab.study import Report, Run, Say
-from glla.lab.table import aligned, digits, markdown
+from glla.lab.table import aligned, digits, markdown, milliseconds
 from glla.operations.bands import banded
 from glla.operations.sparse import cg as iteration
 from glla.operations.sparse import spmv
@@ -80,7 +80,7 @@ MOST_ERROR = 16 * U
 
 def _run(run: Run) -> Report:
     """Measure the systems that are asked for."""
-    options, device, figures = run.options, run.device, list[dict[str, Any]]()
+    options, device, figures = run.options, run.device, list[Data]()
     run.say("ceilings")
     roofs = ceilings.report(device, quick=True)
     for name in options.systems:
@@ -106,7 +106,7 @@ def profile(device: Device, plan: Plan, operands: Mapping[str, Texture]) -> dict
 def limit(
     device: Device,
     planned: tuple[Plan, Mapping[str, Texture]] | None,
-    roofs: dict[str, Any],
+    roofs: Data,
     seconds: float | None,
 ) -> dict[str, float]:
     """Seconds that a plan takes at the ceilings: all that it writes, fetches and draws, one after the other.
@@ -290,7 +290,7 @@ def _iterations(device: Device, points: Any, formats: Sequence[str], say: Say) -
     wide = A.astype(np.float64)
     flop = 2.0 * A.nnz + 10.0 * count
 
-    def judged(solve: Callable[..., Any], noted: dict[str, Any]) -> str:
+    def judged(solve: Callable[..., Any], noted: Data) -> str:
         steps: list[None] = []
         x, info = solve(callback=lambda xk: steps.append(None))
         noted["iterations"] = len(steps)
@@ -306,7 +306,7 @@ def _iterations(device: Device, points: Any, formats: Sequence[str], say: Say) -
     for form, name in itertools.product(formats, iteration.VARIANTS):
         matrix = glla.sparse.asarray(A, form, device=device)
         solve = partial(glla.sparse.linalg.cg, matrix, given, rtol=RTOL, variant=name)
-        noted: dict[str, Any] = {}
+        noted: Data = {}
         say(f"cg: passes of {name}, {form}")
         plan = _one_iteration(device, matrix, given, name)
         noted["passes"] = profile(device, *plan)
@@ -445,14 +445,14 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
 def _streamed(device: Device, count: int, say: Say) -> Systems:
     say(f"streamed: {count} systems of order {ORDER}")
     ab, b = diffusion(count, ORDER, np.random.default_rng(14))
-    flop, cores, noted = 8.0 * b.size, machine.cores(), dict[str, Any]()
+    flop, cores, noted = 8.0 * b.size, machine.cores(), Data()
     some = np.unique(np.linspace(0, count - 1, 5000).astype(int))
     last: dict[str, Floats] = {}
 
     def ours() -> None:
         last["x"] = glla.solveh_banded(ab, b, lower=True, check_finite=False, device=device)
 
-    def judged(run: Callable[[], Any], noted: dict[str, Any]) -> str:
+    def judged(run: Callable[[], Any], noted: Data) -> str:
         x = run()
         x = last["x"] if x is None else x
         noted["peak_bytes"] = device.stats().peak_bytes
@@ -478,7 +478,7 @@ def _water(device: Device, n: int, say: Say) -> Systems:
     for _ in range(2):
         exact.step()
 
-    def judged(scheme: str, noted: dict[str, Any]) -> str:
+    def judged(scheme: str, noted: Data) -> str:
         basin = water.resident(device, n, scheme)
         before = basin.volume()
         basin.step(2)
@@ -492,7 +492,7 @@ def _water(device: Device, n: int, say: Say) -> Systems:
 
     ways = []
     for scheme in ("adi", "semi_implicit"):
-        basin, noted = water.resident(device, n, scheme), dict[str, Any]()
+        basin, noted = water.resident(device, n, scheme), Data()
         plan = (basin.plan(), basin.operands()) if scheme == "adi" else None
         check = partial(judged, scheme, noted)
         ways.append(Way(f"ShallowWater, {scheme}", basin.step, check, device, repeats, plan=plan, noted=noted))
@@ -513,37 +513,38 @@ SYSTEMS: dict[str, Callable[[Device, int, Say], Systems]] = {
 
 # -- the report -------------------------------------------------------------------------------------------------------
 
-HEAD = ("system", "size", "way", "ms", "CPU ms", "GFLOP/s", "of the limit", "true residual", "iterations", "")
-
-
-def text(figures: Sequence[dict[str, Any]]) -> str:
-    """Write the figures as a table: of a product, an iteration, a step or a whole call; below it passes alone."""
-    rows = [
-        (
-            one["system"], str(one["size"]), one["variant"],
-            *(digits(1e3 * one[name] if name in one else None) for name in ("seconds", "cpu_seconds")),
-            digits(one.get("gflops")), f"{100 * one['of_limit']:.0f} %" if "of_limit" in one else "-",
-            f"{one['residual']:.2e}" if "residual" in one else "-", str(one.get("iterations", "-")),
-            f"WRONG: {one['flaw']}" if one["flaw"] else "",
-        )
-        for one in figures
-    ]  # fmt: skip
-    lines = [aligned(HEAD, rows)]
-    for one in (one for one in figures if "passes" in one):
-        parts = ", ".join(f"{name} {1e3 * seconds:.3g}" for name, seconds in one["passes"].items())
-        lines.append(f"{one['system']} {one['size']}, {one['variant']}, ms of its passes alone: {parts}")
-    return "\n".join(lines)
-
-
-SITE_HEAD = (
-    "device", "what", "size", "ours, the fastest way", "ms", "GFLOP/s", "of the limit", "theirs, the fastest way", "ms",
-    "x theirs", "true residuals",
-)  # fmt: skip
 THEIRS = ("SciPy", "LAPACK", "the same scheme")
 """First words of the names of ways that run on the CPU."""
 
 BESIDE = ("columns",)
 """Words in the names of ways that compute something other than the rest of their system."""
+
+
+def _number(name: str, form: Callable[[float], str] = digits) -> Callable[[Data], str]:
+    return lambda row: form(row[name]) if name in row else "-"
+
+
+COLUMNS: Columns = {
+    "what": lambda row: row["system"],
+    "size": lambda row: str(row["size"]),
+    "way": lambda row: row["variant"],
+    "ms": _number("seconds", milliseconds),
+    "CPU ms": _number("cpu_seconds", milliseconds),
+    "GFLOP/s": _number("gflops"),
+    "of the limit": _number("of_limit", "{:.0%}".format),
+    "true residual": _number("residual", "{:.1e}".format),
+    "iterations": _number("iterations", str),
+}
+
+
+def text(figures: Sequence[Data]) -> str:
+    """Write the figures as a table: of a product, an iteration, a step or a whole call; below it passes alone."""
+    flaw: Columns = {"": lambda row: f"WRONG: {row['flaw']}" if row["flaw"] else ""}
+    lines = [aligned(*laid_out({**COLUMNS, **flaw}, figures))]
+    for one in (one for one in figures if "passes" in one):
+        parts = ", ".join(f"{name} {1e3 * seconds:.3g}" for name, seconds in one["passes"].items())
+        lines.append(f"{one['system']} {one['size']}, {one['variant']}, ms of its passes alone: {parts}")
+    return "\n".join(lines)
 
 
 def table(results: Path) -> str:
@@ -553,12 +554,13 @@ def table(results: Path) -> str:
         for one in data["figures"]:
             found[data["renderer"], one["system"], one["size"]] = data
     largest = {place[:2]: max(each[2] for each in found if each[:2] == place[:2]) for place in found}
-    rows = [_row(*place, data) for place, data in found.items() if largest[place[:2]] == place[2]]
-    return markdown(SITE_HEAD, list(filter(None, rows))) if any(rows) else NOTHING
+    rows = [row for place, data in found.items() if largest[place[:2]] == place[2] for row in fastest(data, *place[1:])]
+    columns: Columns = {"device": lambda row: row["renderer"], **COLUMNS, "x theirs": _number("ratio")}
+    return markdown(*laid_out(columns, rows)) if rows else NOTHING
 
 
-def _row(renderer: str, system: str, size: int, data: Data) -> tuple[str, ...]:
-    """Set the fastest way on the device beside the fastest on the CPU; nothing where one of them is missing.
+def fastest(data: Data, system: str, size: int) -> list[Data]:
+    """Give the fastest way on the device and the fastest on the CPU; none where one of them is missing.
 
     Of a software rasteriser seconds of the CPU count, all threads together: whoever else is busy adds nothing to them.
     """
@@ -570,18 +572,12 @@ def _row(renderer: str, system: str, size: int, data: Data) -> tuple[str, ...]:
         and clock in one
         and not any(word in one["variant"] for word in BESIDE)
     ]
-    ours, theirs = ([one for one in ways if one["variant"].startswith(THEIRS) == cpu] for cpu in (False, True))
-    if not ours or not theirs:
-        return ()
-    one, other = (min(each, key=lambda one: float(one[clock])) for each in (ours, theirs))
-    wall = clock == "seconds"
-    return (
-        renderer, system, str(size), one["variant"], f"{1e3 * one[clock]:.3g}",
-        f"{one['gflops']:.3g}" if "gflops" in one and wall else "-",
-        f"{100 * one['of_limit']:.0f} %" if "of_limit" in one and wall else "-",
-        other["variant"], f"{1e3 * other[clock]:.3g}", f"{other[clock] / one[clock]:.2g}",
-        f"{one['residual']:.1e}, {other['residual']:.1e}" if "residual" in one else "-",
-    )  # fmt: skip
+    sides = [[one for one in ways if one["variant"].startswith(THEIRS) == cpu] for cpu in (False, True)]
+    if not all(sides):
+        return []
+    ours, theirs = (min(side, key=lambda one: float(one[clock])) for side in sides)
+    device = {"renderer": data["renderer"]}
+    return [{**device, **ours, "ratio": theirs[clock] / ours[clock]}, {**device, **theirs}]
 
 
 STUDY = listed(
