@@ -128,19 +128,15 @@ class Subject:
         return operations.prepare(device, self.about, self.contenders[variant], arrays)
 
     @property
-    def _beside(self) -> tuple[Peer, Callable[..., Arrays]]:
-        found = peers.peer_of(self.about)
+    def peer(self) -> Peer:
+        """Who does the same on the CPU."""
+        found = peers.STACK if self.count else peers.peer_of(self.about)
         assert found is not None, f"{self.operation} has no counterpart on the CPU"
         return found
 
-    @property
-    def peer(self) -> Peer:
-        """Who does the same on the CPU."""
-        return peers.STACK if self.count else self._beside[0]
-
     def peer_operands(self, n: int) -> Arrays:
         """Operands of the peer."""
-        return self._beside[1](*self.operands(n))
+        return self.peer.given(*self.operands(n))
 
     def peer_size(self, n: int) -> str:
         """What is said of the size of the peer's work."""

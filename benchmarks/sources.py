@@ -164,8 +164,8 @@ def _flaw(operation: str, arrays: Arrays, found: Any) -> str:
 
 def _peers(operation: str, arrays: Arrays) -> list[Way]:
     """Who does it on the CPU, in each of its ways."""
-    peer, operands = peers.peer_of(OPERATIONS[operation]) or (None, None)
-    return _of_peer(peer, operands(*arrays)) if peer and operands else []
+    peer = peers.peer_of(OPERATIONS[operation])
+    return _of_peer(peer, peer.given(*arrays)) if peer else []
 
 
 def _of_peer(peer: peers.Peer, arrays: Arrays, package: str | None = None) -> list[Way]:

@@ -142,14 +142,14 @@ def _fetched(entry: Entry) -> str:
 
 def text(found: list[Entry], where: str) -> str:
     """Write the table as aligned text, with the device that it is for; below it summary and parameters."""
-    notes = [f"  {entry.operation} {entry.variant}: {entry.summary}{_choices(entry)}" for entry in found]
+    notes = [
+        f"  {entry.operation} {entry.variant}: {entry.summary}"
+        + "".join(f"; {name} = {', '.join(map(str, values))}" for name, values in entry.parameters.items())
+        for entry in found
+    ]
     bounded = any(entry.fewest_fetches != entry.fetches for entry in found)
     table = aligned(HEAD, list(map(cells, found)))
     return "\n".join([f"n = {found[0].n}, for {where}", table, *([BOUNDS] if bounded else []), "", *notes])
-
-
-def _choices(entry: Entry) -> str:
-    return "".join(f"; {name} = {', '.join(map(str, values))}" for name, values in entry.parameters.items())
 
 
 def markdown(found: list[Entry]) -> str:

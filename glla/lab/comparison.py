@@ -301,7 +301,7 @@ class Experiment:
         self.operation = operations.find(operation)
         self.judge = operations.judge(operation)
         self.entries = _swept(_entries(self.operation, variants, also), sweep or {})
-        self.baseline, self._theirs, package = _baseline(self.operation, baseline)
+        self.baseline, package = _baseline(self.operation, baseline)
         self._beside = Beside(peers.Effort(), package, tolerant=True)
         self.repeats, self.seed, self.quick = _at_least_one("repeats", repeats), seed, quick
         self._sizes = None if sizes is None else tuple(_at_least_one("sizes", size) for size in sizes)
@@ -358,8 +358,8 @@ class Experiment:
     def _run_size(self, size: int) -> Iterator[Measurement]:
         """Measure all variants at a size, between two measurements of the CPU, which must agree."""
         arrays = operations.inputs(self.operation, size, self.seed)
-        theirs = self._theirs(*arrays)
-        figure = None if self.baseline is None else self._beside.start(self.baseline, f"n = {size}", theirs)
+        theirs = self.baseline.given(*arrays) if self.baseline else ()
+        figure = self._beside.start(self.baseline, f"n = {size}", theirs) if self.baseline else None
         base = beside(figure) if figure else {}
         thesis: float | None = None
         for entry in self.entries:
@@ -535,31 +535,25 @@ def _entry(operation: Operation, known: Mapping[str, Contender], one: Chosen) ->
     return Entry(which, tuple(values.items()))
 
 
-def _baseline(operation: Operation, name: str | None) -> tuple[Peer | None, Callable[..., Arrays], str | None]:
-    """Find who does it on the CPU, with which operands, and whose ways alone are tried, None for all."""
-    found = peers.peer_of(operation)
-    if name in (None, "none") or (found is None and name == "auto"):
-        return None, lambda *arrays: arrays, None
-    peer, theirs = found or (None, lambda *arrays: arrays)
+def _baseline(operation: Operation, name: str | None) -> tuple[Peer | None, str | None]:
+    """Find who does it on the CPU, and whose ways alone are tried, None for all."""
+    peer = peers.peer_of(operation)
+    if name in (None, "none") or (peer is None and name == "auto"):
+        return None, None
     packages = sorted({way.package for way in peer.ways}) if peer else []
     if name == "auto" and peer:
         if not peer.installed():
             require("compare: the baseline", peer.usual.package)
-        return peer, theirs, None
+        return peer, None
     if name not in packages:
         names = ", ".join(("auto", *packages, "none"))
         raise OptionError(f"compare: baseline of {operation.name} must be one of {names}, got {name!r}")
     require(f"compare: baseline {name}", name)
-    return peer, theirs, name
+    return peer, name
 
 
 def _about(contender: Contender) -> dict[str, Any]:
-    return {
-        "summary": contender.summary,
-        "source": contender.source,
-        "needs": list(contender.needs),
-        "text": contender.text,
-    }
+    return {name: getattr(contender, name) for name in ("summary", "source", "text")} | {"needs": list(contender.needs)}
 
 
 # -- where and when -------------------------------------------------------------------------------------------------

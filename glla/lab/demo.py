@@ -103,10 +103,10 @@ def cases(device: Device, made: Problem) -> list[Case]:
 def _case(device: Device, name: str, formula: str, *arrays: NDArray[np.float32]) -> Case:
     """A public function, its judge, and the usual call on the CPU."""
     operation = operations.find(name)
-    found = peers.peer_of(operation)
-    assert found is not None
-    (peer, operands), work = found, partial(operations.public(operation), *arrays, device=device)
-    theirs = partial(peer.usual.bind(), *peer.usual.operands(*operands(*arrays)))
+    peer = peers.peer_of(operation)
+    assert peer is not None
+    work = partial(operations.public(operation), *arrays, device=device)
+    theirs = partial(peer.usual.bind(), *peer.usual.operands(*peer.given(*arrays)))
     return Case(name, formula, work, partial(JUDGES[name].verdict, arrays), peer.usual.label, theirs)
 
 
@@ -117,12 +117,9 @@ def _solve_cases(device: Device, name: str, a: NDArray[np.float32], b: NDArray[n
         Case("solve", name, partial(linalg.solve, a, single, device=device),
              lambda x: testing.judge_solve(a, x, single), "numpy.linalg.solve", lambda: np.linalg.solve(a, single)),
         Case("refined", name, partial(linalg.solve, a, b, refine=True, device=device),
-             lambda x: _judge_refined(a, np.asarray(x), b), "the same, float64", lambda: np.linalg.solve(double, b)),
+             lambda x: Verdict("solve, refined", testing.backward_error(a, np.asarray(x), b).componentwise,
+                               REFINED_BOUND), "the same, float64", lambda: np.linalg.solve(double, b)),
     ]  # fmt: skip
-
-
-def _judge_refined(a: NDArray[np.float32], x: NDArray[Any], b: NDArray[np.float64]) -> Verdict:
-    return Verdict("solve, refined", testing.backward_error(a, x, b).componentwise, REFINED_BOUND)
 
 
 def measure(device: Device, case: Case, size: int) -> Outcome:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -74,7 +74,8 @@ class Peer:
 
     name: str  # the routine behind it
     usual: Way  # what a user types
-    others: tuple[Way, ...]  # what might be faster
+    others: tuple[Way, ...] = ()  # what might be faster
+    given: Callable[..., Arrays] = lambda *arrays: arrays  # operands of the operation -> its own
 
     @property
     def ways(self) -> tuple[Way, ...]:
@@ -194,7 +195,7 @@ SYMMETRIC_PRODUCT = _peer(
 
 IN_PLACE = "lapack.sgetrf(a, overwrite_a=1), in place, Fortran order"
 FACTORS = _peer(
-    "LAPACK getrf", "rref plu lu_factor", "a",
+    "LAPACK getrf", "plu lu_factor", "a",
     ("scipy.linalg.lu_factor(a)",),
     ("scipy.linalg.lu_factor(a, overwrite_a=True, check_finite=False)", F),
     ("lapack.sgetrf(a)", IN_C, "[:2]"),
@@ -203,6 +204,7 @@ FACTORS = _peer(
 )  # fmt: skip
 
 
+BEST["rref"] = replace(FACTORS, given=lambda augmented: (np.ascontiguousarray(augmented[:, :-1]),))  # A of [A | b]
 SYSTEM = _peer(
     "LAPACK gesv", "solve", "a, b",
     ("numpy.linalg.solve(a, b)",),
@@ -214,10 +216,6 @@ SYSTEM = _peer(
 )  # fmt: skip
 
 
-def _with_identity(a: Float32) -> Arrays:
-    return _fortran(a, np.eye(len(a), dtype=np.float32))
-
-
 INVERSE = _peer(
     "LAPACK getri", "inv gauss_jordan", "a, b=None",
     ("numpy.linalg.inv(a)",),
@@ -225,7 +223,7 @@ INVERSE = _peer(
     ("scipy.linalg.inv(a, overwrite_a=True, check_finite=False)", F),
     ("lapack.sgetri(*lapack.sgetrf(a, overwrite_a=1)[:2], lwork=64 * len(a), overwrite_lu=1)", IN_F, "[0]"),
     ("lapack.sgetrs(*lapack.sgetrf(a, overwrite_a=1)[:2], b, overwrite_b=1)",
-     Layout(_with_identity, "b the identity, in place, Fortran order"), "[0]"),
+     Layout(lambda a: _fortran(a, np.eye(len(a), dtype=np.float32)), "b the identity, in place, Fortran order"), "[0]"),
 )  # fmt: skip
 
 
@@ -343,11 +341,7 @@ STACK = _peer(
 )  # fmt: skip
 
 
-def _right_side_turned(t: Float32, b: Float32) -> Arrays:
-    return np.ascontiguousarray(t), np.asfortranarray(b)
-
-
-RIGHT = Layout(_right_side_turned, "right sides in Fortran order")
+RIGHT = Layout(lambda t, b: (np.ascontiguousarray(t), np.asfortranarray(b)), "right sides in Fortran order")
 TRIANGULAR = _peer(
     "LAPACK trtrs", "triangular", "t, b",
     ("scipy.linalg.solve_triangular(t, b, lower=True)",),
@@ -502,13 +496,9 @@ def _by_columns(a: Float32, x: Float32) -> Arrays:
     return np.stack(moved), x.reshape(-1)
 
 
-def _flat_vector(a: Float32, x: Float32) -> Arrays:
-    return a, x.reshape(-1)
-
-
 SPARSE = _peer(
     "SciPy's sparse product", "spmv", "a, x",
-    Way("A @ x, A a scipy.sparse.csr_array", "scipy", _flat_vector, _csr),
+    Way("A @ x, A a scipy.sparse.csr_array", "scipy", lambda a, x: (a, x.reshape(-1)), _csr),
     Way("A @ x, A a scipy.sparse.dia_array", "scipy", _by_columns, _dia),
 )  # fmt: skip
 
@@ -516,29 +506,20 @@ SPARSE = _peer(
 # -- who stands beside an operation ---------------------------------------------------------------------------------
 
 
-def _without_last(augmented: Float32) -> Arrays:
-    """A of [A | b]: LAPACK factors A where glla reduces [A | b]."""
-    return (np.ascontiguousarray(augmented[:, :-1]),)
-
-
-def _same(*arrays: Float32) -> Arrays:
-    return arrays
-
-
-def peer_of(operation: Operation) -> tuple[Peer, Callable[..., Arrays]] | None:
-    """Find who does an operation on the CPU, and how its operands are made; None where nobody does.
+def peer_of(operation: Operation) -> Peer | None:
+    """Find who does an operation on the CPU; None where nobody does.
 
     >>> from glla.operations import OPERATIONS
-    >>> peer_of(OPERATIONS["matmul"])[0].usual.label
+    >>> peer_of(OPERATIONS["matmul"]).usual.label
     'a @ b'
     """
     if operation.name in BEST:
-        return BEST[operation.name], _without_last if operation.name == "rref" else _same
+        return BEST[operation.name]
     if not operation.function.host:
         return None
     module, _, function = operation.function.host.partition(":")
     usual = Way(f"{module}.{function}", "numpy", _as_given, lambda: getattr(import_module(module), function))
-    return Peer(f"{operation.name} on the CPU", usual, ()), _same
+    return Peer(f"{operation.name} on the CPU", usual)
 
 
 # -- timing ---------------------------------------------------------------------------------------------------------

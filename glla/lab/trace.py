@@ -15,6 +15,7 @@ from glla.gl import Device
 from glla.gl.recorder import Recorder
 from glla.lab import chrome, frames, operations, page
 from glla.lab.extra import check_writable, require
+from glla.lab.plain import replace
 from glla.linalg.plans import shown
 from glla.operations import OPERATIONS, Operation
 from glla.operations.record import Float32
@@ -28,10 +29,6 @@ FRAME, LAST_FRAME = 900, 3000
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
-def _save_json(trace: Recorder, path: Path) -> None:
-    path.write_text(json.dumps(chrome.document(trace), allow_nan=False) + "\n", encoding="utf-8")
-
-
 def _save_gif(trace: Recorder, path: Path) -> None:
     from PIL import Image
 
@@ -40,14 +37,10 @@ def _save_gif(trace: Recorder, path: Path) -> None:
     images[0].save(path, format="GIF", save_all=True, append_images=images[1:], duration=durations, loop=0)
 
 
-def _save_html(trace: Recorder, path: Path) -> None:
-    path.write_text(page.document(trace), encoding="utf-8")
-
-
 WRITERS: dict[str, tuple[Callable[[Recorder, Path], None], tuple[str, ...]]] = {
     ".gif": (_save_gif, ("matplotlib", "PIL")),
-    ".html": (_save_html, ("jinja2", "matplotlib")),
-    ".json": (_save_json, ()),
+    ".html": (lambda trace, path: replace(path, page.document(trace)), ("jinja2", "matplotlib")),
+    ".json": (lambda trace, path: replace(path, json.dumps(chrome.document(trace), allow_nan=False) + "\n"), ()),
 }
 """For each suffix what writes it, and the packages that this needs."""
 

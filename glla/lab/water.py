@@ -277,9 +277,14 @@ def _run(run: Run) -> Report:
     found = case(device, size, STEPS, run.say)
     gaps = found["differences"]
     right = all(most < 1e-4 for name in gaps for _, most in gaps[name].values())
+    rows = [
+        (name, *(f"{mean:.2e} / {most:.2e}" for mean, most in fields.values()))
+        for name, fields in [("theirs, CPU and GPU against CPU (table 5.1)", THEIRS), *gaps.items()]
+    ]
+    times = [(name, f"{milliseconds:.2f}") for name, milliseconds in found["milliseconds"].items()]
     text = [
-        table_of_differences(gaps),
-        table_of_times(found["milliseconds"], device.info.renderer),
+        titled(f"differences after {STEPS} steps: mean / largest, m and m/s", ("", "z", "u", "v"), rows),
+        titled(f"a step, on this machine's CPU and {device.info.renderer}", ("", "ms"), times),
         "theirs: the mean of z exceeds its maximum, so the two are exchanged, or an exponent is wrong; the thesis has "
         "no times of this size",
         "every field is that of the CPU" if right else "fields are NOT those of the CPU",
@@ -298,21 +303,6 @@ def _run(run: Run) -> Report:
         (still if path.suffix == ".png" else film)(device, size, path)
 
     return Report("\n".join(text), data, right, draw)
-
-
-def table_of_differences(gaps: dict[str, dict[str, tuple[float, float]]]) -> str:
-    """Table 5.1, theirs and ours."""
-    rows = [
-        (name, *(f"{mean:.2e} / {most:.2e}" for mean, most in fields.values()))
-        for name, fields in [("theirs, CPU and GPU against CPU (table 5.1)", THEIRS), *gaps.items()]
-    ]
-    return titled(f"differences after {STEPS} steps: mean / largest, m and m/s", ("", "z", "u", "v"), rows)
-
-
-def table_of_times(took: dict[str, float], renderer: str) -> str:
-    """Milliseconds of a step of each way."""
-    rows = [(name, f"{milliseconds:.2f}") for name, milliseconds in took.items()]
-    return titled(f"a step, on this machine's CPU and {renderer}", ("", "ms"), rows)
 
 
 STUDY = Study(

@@ -114,9 +114,9 @@ class Place:
 
     def cpu(self, operation: str, *arrays: Float32) -> float:
         """Seconds of the operation's peer on the CPU in its fastest way; of its usual call, if it must be quick."""
-        found = peers.peer_of(OPERATIONS[operation])
-        assert found is not None
-        peer, given = found[0], found[1](*arrays)
+        peer = peers.peer_of(OPERATIONS[operation])
+        assert peer is not None
+        given = peer.given(*arrays)
         if self.quick:
             self.called[operation] = peer.usual.label
             return self._kept(peers.repeats(peer.usual, given, None, ONCE))

@@ -15,7 +15,7 @@ pytest.importorskip("scipy")
 
 SHORT = Effort(fewest=2, most=2, seconds=0.0, warm=0.0)
 
-WAYS = [(name, way) for name, one in OPERATIONS.items() if peers.peer_of(one) for way in peers.peer_of(one)[0].ways]
+WAYS = [(name, way) for name, one in OPERATIONS.items() if peers.peer_of(one) for way in peers.peer_of(one).ways]
 WAYS += [("stack", way) for way in peers.STACK.ways]
 SYMMETRIC = {"syrk": np.triu, "inv_pos": np.tril}
 """The halves that BLAS and LAPACK fill of results that are symmetric."""
@@ -27,7 +27,7 @@ def problem(name, n, rng):
         arrays = tuple(map(np.stack, zip(*(OPERATIONS["solve"].example(n, rng) for _ in range(5)), strict=True)))
         return arrays, arrays
     arrays = OPERATIONS[name].example(n, rng)
-    return arrays, peers.peer_of(OPERATIONS[name])[1](*arrays)
+    return arrays, peers.peer_of(OPERATIONS[name]).given(*arrays)
 
 
 def is_right(name, arrays, result):
@@ -35,7 +35,7 @@ def is_right(name, arrays, result):
     if name == "stack":
         return all(JUDGES["solve"].verdict(one, x).ok for *one, x in zip(*arrays, result, strict=True))
     if name == "rref":
-        name, arrays = "lu_factor", peers.peer_of(OPERATIONS[name])[1](*arrays)
+        name, arrays = "lu_factor", peers.peer_of(OPERATIONS[name]).given(*arrays)
     if name in ("plu", "lu_factor"):
         result = np.ascontiguousarray(result[0]), result[1].astype(np.int32)
         result = dict(zip(("LU", "pivots"), result, strict=True)) if name == "plu" else result
@@ -93,7 +93,7 @@ def test_there_are_several_ways_and_the_usual_call_comes_first():
     # Not the record's counterpart as it is called: that of the factor was, until this test.
     few = {name for name, one in OPERATIONS.items() if one.function.host and name not in peers.BEST}
     assert not few & {"cholesky", "cho_factor"}
-    labels = [way.label for way in peers.peer_of(OPERATIONS["cholesky"])[0].ways]
+    labels = [way.label for way in peers.peer_of(OPERATIONS["cholesky"]).ways]
     assert any("spotrf" in label and "in place" in label for label in labels)
 
 
