@@ -87,6 +87,14 @@ def test_one_large_value_beside_small_ones(rng):
     check(a, *eigsh(a, 4, which="LA"), np.sort(values)[-4:])
 
 
+@pytest.mark.parametrize(("n", "which"), [(2000, "SA"), (800, "LA")])
+def test_rounding_errors_of_a_filter_that_gains_little_are_damped(n, which):
+    """Gaps of a long chain are 1e-6 of its norm: 150 products gain less than ten."""
+    a = sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(n, n)).tocsr()
+    places = np.arange(1, 4) if which == "SA" else np.arange(n - 2, n + 1)
+    check(a, *eigsh(a, 3, which=which, maxiter=10), 4 * np.sin(np.pi / 2 * places / (n + 1)) ** 2)
+
+
 @pytest.mark.parametrize("n", [5, 20, 64, 65])
 def test_small_matrices_and_empty_ones(n):
     a = sparse.diags([np.arange(1.0, n + 1)], [0]).tocsr()

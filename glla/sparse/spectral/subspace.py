@@ -50,6 +50,10 @@ BEYOND = 5.0
 LOST = 7.0
 """Logarithm of the largest quotient of what a filter leaves of two wanted eigenvalues: 14 of 24 bits stay."""
 
+SHORT, WIDE = 10, 0.1
+"""Degree of a filter that damps all but this part of the spectrum. A high degree whose gain is small, as of the least
+eigenvalues of long chains, leaves its own rounding errors, some sqrt(degree) u, which this one takes away."""
+
 ACCURATE, ENOUGH = 10, 3.2
 """Residuals below this many roundings of norm(B) are as small as float32 makes them; this many times as much passes
 if another turn does not lessen it: 10 to 17 are left where eigenvalues are as large as the norm."""
@@ -93,6 +97,11 @@ class Wanted:
         if self.which == "LM":
             return (0.0, cut**2), anchor**2
         return ((cut, ends[1]) if self.which == "SA" else (ends[0], cut)), anchor
+
+    def wide(self, w: Float64, ends: tuple[float, float]) -> Float64:
+        """Eigenvalues, with one more, so that a filter damps all but a part of the spectrum, see `WIDE`."""
+        anchor, other = w[self.order(w)[0]], {"SA": ends[1], "LA": ends[0], "LM": 0.0}[self.which]
+        return np.append(w, anchor + WIDE * (other - anchor))
 
 
 @dataclass(frozen=True)
@@ -147,7 +156,7 @@ def find(
     `start`: the block, of more columns than are wanted. `tol`: residual relative to the eigenvalue. `most`: filters at
     most. `step`: what is applied in place of filters. Raises ConvergenceError.
     """
-    x, before = orthonormal(start), inf
+    x, before, stalled = orthonormal(start), inf, False
     noise = start * (NOISE / sqrt(start.shape[0]))
     for turn in range(most + 1):
         y = b.times(x)
@@ -164,11 +173,14 @@ def find(
             vectors = x.numpy()[:, found]
             largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
             return values[found], vectors * np.sign(largest)
-        before = worst
+        stalled, before = stalled or (turn >= len(DEGREES) and worst > before / 2), worst
         if turn < most:
             degree = DEGREES[min(turn, len(DEGREES) - 1)]
             narrow = step or partial(b.filtered, wanted=wanted, w=values, degree=degree, excess=worst)
-            x = orthonormal(narrow(x))
+            x = narrow(x)
+            if stalled and step is None:
+                x = b.filtered(x, wanted, wanted.wide(values, b.ends), SHORT)
+            x = orthonormal(x)
             x = x + noise if turn < len(DEGREES) - 1 else x
     raise ConvergenceError(
         f"{function}: after {most} filters a residual is {worst:.3g} times as large as asked for; raise maxiter, ncv "
