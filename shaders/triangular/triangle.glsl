@@ -19,9 +19,9 @@ uniform sampler2D T;
 
 vec4 block_of_T(int y, int x) {
 #if TRANSPOSED
-    return texelFetch(T, at(ivec2(y, x)), 0).rbga;
+    return texelFetch(T, at_second(ivec2(y, x)), 0).rbga;
 #else
-    return texelFetch(T, at(ivec2(x, y)), 0);
+    return texelFetch(T, at_second(ivec2(x, y)), 0);
 #endif
 }
 

@@ -13,6 +13,7 @@ from glla.operations.definite import cholesky
 from glla.operations.elimination import plu
 from glla.operations.orthogonal import qr_blocks
 from glla.operations.probe import blending, chain
+from glla.operations.triangles import triangular
 from glla.passes import Limits, Pass, PingPong, Region, Transfer, resident, shared
 from glla.passes.sheet import in_one_texture
 
@@ -69,6 +70,12 @@ def reflected(device, shape, a):
     return bits(device, device.run(qr_blocks.factors(shape, 16, limits), A=device.upload(a)))
 
 
+def substituted(device, n, a, **kind):
+    limits = Limits(texture_size=device.limits.texture_size)
+    made = triangular.plan(resident((n, n), (n, 3)), limits, variant="chain", **kind)
+    return bits(device, device.run(made, T=device.upload(a), B=device.upload(a[:, [0, -1, n // 2]])))
+
+
 def cholesky_factor(device, n, a):
     limits = Limits(texture_size=device.limits.texture_size)
     given = (("FUSED", 0), ("PANEL", 32), ("UNROLL", 1))
@@ -100,6 +107,13 @@ def test_a_panel_has_the_same_bits_in_one_texture(joined, separate, rng, monkeyp
 def test_reflections_have_the_same_bits_in_one_texture(joined, separate, rng, shape):
     for a in matrices(shape, rng)[:3]:
         assert reflected(joined, shape, a) == reflected(separate, shape, a)
+
+
+@pytest.mark.parametrize("n", [1, 17, 33, 70])
+@pytest.mark.parametrize("kind", [{}, {"upper": True}, {"unit": True, "transposed": True}], ids=str)
+def test_a_substitution_has_the_same_bits_in_one_texture(joined, separate, rng, n, kind):
+    for a in matrices((n, n), rng):
+        assert substituted(joined, n, a, **kind) == substituted(separate, n, a, **kind)
 
 
 @pytest.mark.parametrize("n", [1, 17, 32, 33, 100])

@@ -18,6 +18,7 @@ Sources: Kim et al., "Designing vector-friendly compact BLAS and LAPACK kernels"
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isqrt
 
@@ -145,6 +146,43 @@ class Stack(Cells):
         return raw(self.count * length, self.texture_size)
 
 
+def add_substitution(
+    draft: Draft,
+    cells: Cells,
+    triangle: str,
+    rows: PingPong,
+    shape: Shape,
+    kind: Mapping[str, Define],
+    left: int = 0,
+    result: str = "",
+) -> str:
+    """Add the passes of a substitution: each solves some rows, and subtracts their product with T from the open ones.
+
+    Slot of the solution.
+    `triangle`: slot of T. `rows`: they begin as the right-hand sides, from texel column `left` on. `shape`: of X.
+    `kind`: defines of the shader. `result`: slot that the last pass draws; then those before it are behind barriers.
+    """
+    height, width = packed(shape)
+    solved = int(kind["STEPS"])
+    for number, done in enumerate(range(0, height, solved)):
+        with draft.scope("block", number):
+            last = bool(result) and done + solved >= height
+            # What the pass before has solved is copied, so that both textures hold it.
+            kept = 0 if last else max(done - solved, 0)
+            draft.draw(
+                "stack/substitute",
+                {"T": triangle, "B": rows.front},
+                result if last else rows.back,
+                {"left": 0 if done else left, "shape": shape, **cells.grid},
+                {**kind, **cells.defines},
+                cells.region(0, 0 if kind["UPPER"] else kept, width, height - kept),
+                step=number,
+                barrier=bool(result) and not last,
+            )
+        rows.swap()
+    return result or rows.front
+
+
 class Passes:
     """Adds passes over a stack to a draft."""
 
@@ -203,31 +241,12 @@ class Passes:
         left: int = 0,
     ) -> str:
         """Solve with a triangle for right-hand sides that begin in texel column `left`; give the solution's slot."""
-        height, width = packed(shape)
         name = f"X_{'upper' if upper else 'lower'}"
         # llvmpipe compiles anew where a side of a texture is a power of two: a single system's are as wide as B.
-        storage = texture(self.draft.slots[start]) if self.stack.count == 1 else self.stack.storage(height, width)
+        storage = texture(self.draft.slots[start]) if self.stack.count == 1 else self.stack.matrix(shape)
         rows = PingPong(self.draft, name, storage, start)
-        for number, done in enumerate(range(0, height, STEPS)):
-            with self.draft.scope("block", number):
-                # What the pass before has solved is copied, so that both textures hold it.
-                kept = max(done - STEPS, 0)
-                self.draft.draw(
-                    "stack/substitute",
-                    {"T": triangle, "B": rows.front},
-                    rows.back,
-                    {
-                        "left": 0 if done else left,
-                        "t": height - 1 - done if upper else done,
-                        "steps": min(STEPS, height - done),
-                        "shape": shape,
-                        **self.stack.grid,
-                    },
-                    {"UPPER": int(upper), "UNIT": int(unit), "TRANSPOSED": int(transposed), "STEPS": STEPS},
-                    self.stack.region(0, 0 if upper else kept, width, height - kept),
-                )
-                rows.swap()
-        return rows.front
+        kind = {"UPPER": int(upper), "UNIT": int(unit), "TRANSPOSED": int(transposed), "STEPS": STEPS}
+        return add_substitution(self.draft, self.stack, triangle, rows, shape, kind, left=left)
 
     def unpack(
         self,

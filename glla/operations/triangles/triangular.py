@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from glla.errors import ShapeError
+from glla.operations.batches.stack import SINGLE, add_substitution
 from glla.operations.layouts.crossing import called
 from glla.operations.product.register_blocks import THROUGH_BUFFERS, Blocks, buffers_hold
 from glla.operations.record import Choice, Chosen, Float32, Function, Interface, Operation, builder, kept, resolved
@@ -31,6 +32,12 @@ VARIANTS = Variants() | {
         "LAPACK trtrs",
         parameters={"ROWS": (16, 32, 64), "UNROLL": (0, 1), "BUFFERS": (0, 1)},
         on_gpu={"ROWS": 64, "UNROLL": 1},
+    ),
+    "chain": Variant(
+        "16 rows a pass: each fragment of an open row solves them itself, and subtracts their product with T",
+        "Golub and Van Loan 2013, section 3.1.4",
+        parameters={"STEPS": (4, 8)},
+        on_gpu={"STEPS": 8},
     ),
     "panel_broadcast": Variant(
         "64 rows a step, T in uniform blocks: a pass for each 16 open rows, as the matrix product of that name",
@@ -50,12 +57,18 @@ BUFFERED_FROM, BUFFERED_COLUMNS = 256, 32
 """Order, and right-hand sides, from which a software rasteriser subtracts the product with 64 rows at once, through
 buffers."""
 
+CHAIN_FROM, CHAIN_TO = 256, 2048
+"""Order above which a GPU takes `chain`, and order times texels across of B up to which it does: it fetches more, and
+fewer passes wait. A right-hand side takes 0.46, 1.00 and 2.7 ms on an H100 for n = 1024, 2048 and 4096, with `blocked`
+0.89, 1.46 and 2.9, without barriers 0.87, 1.46 and 3.4; four take 1.31 ms for n = 2048, and 1.40
+(``nvidia-h100-80gb-hbm3-pcie-sse2/experiments/2026-11-28-triangular.json``)."""
+
 BROADCAST_FROM = 256
 """Right-hand sides from which a GPU takes `panel_broadcast` (``benchmarks/results/thresholds.md``)."""
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: `panel_broadcast` where many right-hand sides pay for its many passes, `blocked` otherwise.
+    """Pick the variant: `panel_broadcast` where many right-hand sides pay for its many passes, `chain` for a few.
 
     The passes of `panel_broadcast` grow with n^2, as the work for one right-hand side does, so that the number of
     columns decides. A software rasteriser gains nothing by uniform blocks. `rank2` writes all open rows n / 2 times.
@@ -65,6 +78,8 @@ def choose(forms: Forms, limits: Limits) -> Choice:
     tuned = limits.tuning("triangular", n, columns)
     if tuned is not None:
         return tuned.variant, tuned.parameters
+    if not limits.software and n > CHAIN_FROM and n * texels(columns) <= CHAIN_TO:
+        return "chain", ()
     many = not limits.software and columns >= BROADCAST_FROM
     if n >= BUFFERED_FROM and columns >= BUFFERED_COLUMNS and buffers_hold(limits, (n, n), (n, columns)):
         return "blocked", (("BUFFERS", 1),)
@@ -85,7 +100,7 @@ def plan(
     """Plan of the solution of a triangular system on the device.
 
     Operands ``T`` and ``B``, result ``X``, all packed. n^2 columns flop. Passes, with b rows in a block: ``rank2``
-    ceil(n / 2), ``blocked`` 2 ceil(n / b) - 1, ``panel_broadcast`` about n^2 / 2048.
+    ceil(n / 2), ``blocked`` 2 ceil(n / b) - 1, ``chain`` ceil(n / b), ``panel_broadcast`` about n^2 / 2048.
 
     `forms`: of T, n x n, and of the right-hand sides, n x columns; both > 0. `parameters`: of the variant. ``ROWS``:
     most rows of a block; ``UNROLL``: write out the long loops, see ``triangular/solve_block.frag``; ``BUFFERS``: the
@@ -182,6 +197,13 @@ def _blocked(
     return result
 
 
+def _chain(draft: Draft, operand: str, start: str, shape: Shape, triangle: Triangle, values: Mapping[str, int]) -> str:
+    """A pass for some rows of texels, behind a barrier; their solution is found anew where it is needed."""
+    storage = matrix(shape)
+    rows, result = PingPong(draft, "X", storage, start), draft.slot("X", storage)
+    return add_substitution(draft, SINGLE, operand, rows, shape, {**triangle.defines, **values}, result=result)
+
+
 def _panel_broadcast(
     draft: Draft, operand: str, start: str, shape: Shape, triangle: Triangle, values: Mapping[str, int]
 ) -> str:
@@ -259,6 +281,7 @@ def _texel_rows(top: int, upward: bool, height: int) -> range:
 BUILDERS: dict[str, Callable[[Draft, str, str, Shape, Triangle, Mapping[str, int]], str]] = {
     "rank2": _rank2,
     "blocked": _blocked,
+    "chain": _chain,
     "panel_broadcast": _panel_broadcast,
 }
 """What adds the passes of each variant."""
