@@ -24,6 +24,7 @@ from glla.operations import OPERATIONS, Operation
 from glla.operations.orthogonal.qr import MODES
 from glla.passes import COMPUTE, PLAIN, Form, Limits, Plan, Storage, forms_of, resident
 from glla.passes.glsl import find
+from glla.testing import JUDGES
 from tests.matrix import SOFTWARE, verdict
 
 ORDERS = [1, 2, 5, 33]
@@ -48,6 +49,11 @@ def test_it_is_said_what_it_is(record):
     for name, variant in record.variants.items():
         assert variant.summary and variant.source, f"VARIANTS: give {name!r} a summary and a source"
     assert OPERATIONS[record.name] is record, f"two records have the name {record.name!r}"
+
+
+@every_record
+def test_there_is_a_judge_of_it(record):
+    assert record.name in JUDGES, f'glla/testing/judges.py: add "{record.name}": Judge(...) to JUDGES'
 
 
 @every_record
