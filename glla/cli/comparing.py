@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from glla.errors import OptionError
 from glla.lab import mistakes, plots, saved, show
 from glla.lab.comparison import Comparison, Experiment
-from glla.lab.extra import check_writable, require
+from glla.lab.extra import check_files, require
 from glla.lab.measurement import Measurement
 
 INTERRUPTED = 130
@@ -31,16 +30,9 @@ class Files:
     pictures: Path = Path()
 
     def check(self) -> None:
-        """Raise early the errors that would follow the measurements: unwritable files, missing packages.
-
-        Raises OSError, OptionError, MissingPackageError: which, and the remedy.
-        """
+        """Raise before the work the errors that would follow it, see `check_files`."""
         require("compare", "rich")
-        for path in self.paths:
-            if path.suffix.lower() not in NEEDS:
-                raise OptionError(f"compare: a file must end in {', '.join(NEEDS)}, got {str(path)!r}")
-            require("compare", *NEEDS[path.suffix.lower()])
-            check_writable(path)
+        check_files("compare", self.paths, NEEDS)
 
     def write(self, comparison: Comparison) -> list[Path]:
         """Write them; return those that were written."""

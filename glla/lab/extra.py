@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from glla.errors import GllaError
+from glla.errors import GllaError, OptionError
 
 
 def check_writable(path: Path) -> None:
@@ -14,6 +15,20 @@ def check_writable(path: Path) -> None:
     path.open("ab").close()
     if not existed:
         path.unlink()
+
+
+def check_files(purpose: str, paths: Iterable[Path], endings: Mapping[str, Sequence[str]]) -> None:
+    """Raise before the work the errors that would follow it.
+
+    `endings`: those that a file may have, each with the packages that it needs.
+    Raises MissingPackageError, OptionError, OSError: a package is missing; a file has another ending; it cannot be
+    written.
+    """
+    for path in paths:
+        check_writable(path)
+        if path.suffix.lower() not in endings:
+            raise OptionError(f"{purpose}: a file must end in {', '.join(endings)}, got {path.name!r}")
+        require(purpose, *endings[path.suffix.lower()])
 
 
 class MissingPackageError(GllaError, ImportError):

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from glla.errors import OptionError
 from glla.gl import Device
 from glla.gl.clock import clock as once
-from glla.lab.extra import check_writable, require
+from glla.lab.extra import check_files, require
 from glla.lab.plain import save
 from glla.lab.samples import Samples
 
@@ -95,18 +94,9 @@ class Study:
     read: Callable[[argparse.Namespace], Report | None] = lambda options: None  # of files, where no device is needed
 
     def check(self, paths: Sequence[Path]) -> None:
-        """Raise before the work the errors that would follow it.
-
-        Raises MissingPackageError, OptionError, OSError: a package is missing; no file has such an ending; a file
-        cannot be written.
-        """
-        endings = (*self.endings, ".json")
-        pictures = [path for path in paths if path.suffix.lower() != ".json"]
-        require(self.name, *dict.fromkeys((*self.needs, *(("matplotlib",) if pictures else ()))))
-        for path in paths:
-            check_writable(path)
-            if path.suffix.lower() not in endings:
-                raise OptionError(f"{self.name}: a file must end in {', '.join(endings)}, got {path.name!r}")
+        """Raise before the work the errors that would follow it, see `check_files`."""
+        require(self.name, *self.needs)
+        check_files(self.name, paths, {**dict.fromkeys(self.endings, ("matplotlib",)), ".json": ()})
 
 
 def clock(

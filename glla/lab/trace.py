@@ -10,11 +10,11 @@ from io import BytesIO
 from pathlib import Path
 
 from glla.display import trace as display
-from glla.errors import OptionError, one_of
+from glla.errors import one_of
 from glla.gl import Device
 from glla.gl.recorder import Recorder
 from glla.lab import chrome, frames, operations, page
-from glla.lab.extra import check_writable, require
+from glla.lab.extra import check_files
 from glla.lab.plain import replace
 from glla.linalg.plans import shown
 from glla.operations import OPERATIONS, Operation
@@ -37,41 +37,29 @@ def _save_gif(trace: Recorder, path: Path) -> None:
     images[0].save(path, format="GIF", save_all=True, append_images=images[1:], duration=durations, loop=0)
 
 
-WRITERS: dict[str, tuple[Callable[[Recorder, Path], None], tuple[str, ...]]] = {
-    ".gif": (_save_gif, ("matplotlib", "PIL")),
-    ".html": (lambda trace, path: replace(path, page.document(trace)), ("jinja2", "matplotlib")),
-    ".json": (lambda trace, path: replace(path, json.dumps(chrome.document(trace), allow_nan=False) + "\n"), ()),
+NEEDS = {".gif": ("matplotlib", "PIL"), ".html": ("jinja2", "matplotlib"), ".json": ()}
+"""Packages that a file needs, by its ending."""
+
+WRITERS: dict[str, Callable[[Recorder, Path], None]] = {
+    ".gif": _save_gif,
+    ".html": lambda trace, path: replace(path, page.document(trace)),
+    ".json": lambda trace, path: replace(path, json.dumps(chrome.document(trace), allow_nan=False) + "\n"),
 }
-"""For each suffix what writes it, and the packages that this needs."""
-
-
-def _writer(path: Path) -> Callable[[Recorder, Path], None]:
-    """Find the writer of a suffix; its packages are there."""
-    if path.suffix.lower() not in WRITERS:
-        raise OptionError(f"trace: a file must end in {', '.join(WRITERS)}, got {path.name!r}")
-    writer, packages = WRITERS[path.suffix.lower()]
-    require("trace", *packages)
-    return writer
 
 
 def save(trace: Recorder, path: Path) -> None:
     """Write a trace in the format that the suffix names: see `glla.tracing.Trace.save`."""
-    _writer(path)(trace, path)
+    check_files("trace", [path], NEEDS)
+    WRITERS[path.suffix.lower()](trace, path)
 
 
 # -- commands ---------------------------------------------------------------------------------------------------------
 
 
 def check(operation: str, outputs: Sequence[Path]) -> None:
-    """Raise errors that are known before the work.
-
-    Raises OptionError, MissingPackageError, OSError: no such operation or format; a package is missing; a file cannot
-    be written.
-    """
+    """Raise errors that are known before the work: no such operation, and those of `check_files`."""
     _find("trace", operation)
-    for output in outputs:
-        _writer(output)
-        check_writable(output)
+    check_files("trace", outputs, NEEDS)
 
 
 def run(
