@@ -387,15 +387,16 @@ def _fill(records: Float32, device: Device, plan: Plan, operands: Sequence[Float
     """Lay the operands out one after the other, run the plan, read the records; through buffers, which is faster."""
     slot, (count, length) = plan.slots["raw"], records.shape
     if isinstance(slot, HostArray):
-        found = device.run(plan, raw=_joined(np.empty(slot.size, dtype=np.float32), operands))["records"]
-        records[...] = found.reshape(-1, length)
+        elements = np.empty(slot.size, dtype=np.float32)
+        retry.lay_out(elements, operands)
+        records[...] = device.run(plan, raw=elements)["records"].reshape(-1, length)
         return
     storage, made = texture(slot), texture(plan.slots[plan.results["records"]])
     stride = length + -length % made.channels  # a record begins with a texel
     with device.current():
         source, raw = device.lend(staging(storage.nbytes // 4)), device.lend(storage)
         with device.staging.mapped(source, storage.nbytes // 4, write=True) as elements:
-            _joined(elements, operands)
+            retry.lay_out(elements, operands)
         device.staging.send(source, raw)
         source.release()  # at once: memory may be capped
         result = device.run(plan, raw=raw)["records"]
@@ -405,16 +406,6 @@ def _fill(records: Float32, device: Device, plan: Plan, operands: Sequence[Float
         result.release()
         with device.staging.mapped(target, count * stride, write=False) as elements:
             records[...] = elements.reshape(count, stride)[:, :length]
-
-
-def _joined(elements: Float32, operands: Sequence[Float32]) -> Float32:
-    """Fill an array with operands, one after the other."""
-    start = 0
-    for operand in operands:
-        elements[start : start + operand.size].reshape(operand.shape)[...] = operand
-        start += operand.size
-    elements[start:] = 0
-    return elements
 
 
 def place(index: int, batch: Shape) -> Index:

@@ -8,7 +8,7 @@ step of refinement, and then on the host, in float64 with partial pivoting, whic
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Unpack
 
@@ -33,7 +33,6 @@ from glla.passes import (
     Form,
     Forms,
     Limits,
-    Parameters,
     Plan,
     Transition,
     Uniform,
@@ -108,9 +107,23 @@ class _Way:
 
     lines: Given
     definite: bool
-    variant: str
-    values: dict[str, int]
     refine: bool
+    variant: str = ""  # of three bands
+    values: Mapping[str, int] = field(default_factory=dict)
+
+    @staticmethod
+    def of(forms: Forms, limits: Limits, lines: Given, definite: bool, refine: bool, **way: Unpack[Way]) -> _Way:
+        """Resolve the variant. Raises OptionError: there is no such one, of five bands none at all."""
+        if not isinstance(lines, int):
+            return _Way(lines, definite, refine, *resolved("tridiagonal", VARIANTS, choose, forms, limits, **way))
+        if any(way.values()):
+            raise OptionError(f"pentadiagonal: has no variants, got {way.get('variant')!r}; leave it out")
+        return _Way(lines, definite, refine)
+
+    @property
+    def name(self) -> str:
+        """Of the operation."""
+        return "pentadiagonal" if isinstance(self.lines, int) else "tridiagonal"
 
     def solve(self, draft: Draft, stack: Stack, given: Bands) -> tuple[Systems, str, str]:
         """Add all of it; give the systems, and the slots of unknowns and diagnostics."""
@@ -133,11 +146,10 @@ def plan(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
-    variant: str | None = None,
-    parameters: Parameters = (),
     lines: Given = FULL,
     definite: bool = False,
     refine: bool = False,
+    **way: Unpack[Way],
 ) -> Plan:
     """Plan of the solution of A X = B on the device, n, columns > 0.
 
@@ -151,18 +163,11 @@ def plan(
     """
     rows, n = forms[0].matrix
     columns = forms[1].matrix[1]
-    if isinstance(lines, int):
-        if variant is not None or parameters:
-            raise OptionError(f"pentadiagonal: has no variants, got {variant!r}; leave it out")
-        variant, values = "", dict[str, int]()
-        draft = Draft("pentadiagonal")
-    else:
-        variant, values = resolved("tridiagonal", VARIANTS, choose, forms, limits, variant, parameters)
-        draft = Draft(f"tridiagonal[{variant}]")
+    chosen = _Way.of(forms, limits, lines, definite, refine, **way)
+    draft = Draft(f"{chosen.name}[{chosen.variant}]" if chosen.variant else chosen.name)
     operands = {"A": draft.operand("A", matrix((rows, n))), "B": draft.operand("B", matrix((n, columns)))}
-    way = _Way(lines, definite, variant, values, refine)
     stack = Stack.of(columns, (n, 1), limits.texture_size)
-    systems, x, diagnostics = way.solve(draft, stack, Bands(operands, (rows, n, columns)))
+    systems, x, diagnostics = chosen.solve(draft, stack, Bands(operands, (rows, n, columns)))
     result = draft.slot("X", matrix((n, columns)))
     systems.packed(x, result, columns)
     return draft.plan({"X": result, "diagnostics": diagnostics}, flops(forms, 19 if isinstance(lines, int) else 8))
@@ -326,14 +331,12 @@ def batched(
     its systems.
     """
     (rows, n), (_, columns), count = forms[0].matrix, forms[1].matrix, forms[0].count
-    five = isinstance(lines, int)
-    variant, values = ("", {}) if five else resolved("tridiagonal", VARIANTS, choose, forms, limits)
-    draft = Draft("stack[pentadiagonal]" if five else "stack[tridiagonal]")
+    chosen = _Way.of(forms, limits, lines, definite, refine)
+    draft = Draft(f"stack[{chosen.name}]")
     operand = draft.operand("raw", raw(count * n * (rows + columns), limits.texture_size))
     stack = Stack.of(count * columns, (n, 1), limits.texture_size)
-    way = _Way(lines, definite, variant, values, refine)
     given = Bands({"A": operand}, (rows, n, columns), "raw", count * rows * n)
-    systems, x, diagnostics = way.solve(draft, stack, given)
+    systems, x, diagnostics = chosen.solve(draft, stack, given)
     records = systems.records(x, diagnostics, columns, limits.texture_size)
     ways: dict[str, Any] = {"lines": lines, "definite": definite}
     one = tuple(replace(form, shape=(1, *form.matrix)) for form in forms)
@@ -390,37 +393,31 @@ def _resident_core(
     definite: bool,
     check_finite: bool,
     refine: bool,
-    variant: str | None = None,
-    parameters: Parameters = (),
+    **way: Unpack[Way],
 ) -> Plan:
     """The passes of `resident_stack`, operands in C order; ``verdict`` is a texel."""
     (band_rows, n), (_, columns), size = forms[0].matrix, forms[1].matrix, limits.texture_size
-    values: dict[str, int] = {}
-    if not isinstance(lines, int):
-        variant, values = resolved("tridiagonal", VARIANTS, choose, forms, limits, variant, parameters)
-    draft = Draft("systems")
+    chosen, draft = _Way.of(forms, limits, lines, definite, refine, **way), Draft("systems")
     operands = {
         name: draft.operand(name, View.of(form.shape).storage(size)) for name, form in zip("AB", forms, strict=True)
     }
     stack = Stack.of(forms[0].count * columns, (n, 1), size)
     given = Bands(operands, (band_rows, n, columns), "wrapped", watch=check_finite)
-    if in_fours(lines, forms, variant, values) and not refine:
-        assert not isinstance(lines, int)
+    if not isinstance(lines, int) and in_fours(forms, chosen.variant, chosen.values) and not refine:
         systems = Systems(draft, stack, n, definite=definite)
-        matrices, diagnostics = systems.in_fours(given, lines, values["TOP"], size)
+        matrices, diagnostics = systems.in_fours(given, lines, chosen.values["TOP"], size)
     else:
-        systems, x, diagnostics = _Way(lines, definite, variant or "", values, refine).solve(draft, stack, given)
+        systems, x, diagnostics = chosen.solve(draft, stack, given)
         matrices = systems.wrapped(x, columns, size)
     results = {"matrices": matrices, "diagnostics": diagnostics}
     return draft.plan(results | {"verdict": systems.verdict(diagnostics, _bounds(n), size)}, flops(forms))
 
 
-def in_fours(lines: Given, forms: Forms, variant: str | None, values: Parameters | Mapping[str, int]) -> bool:
-    """Whether resident stacks are solved straight from their bands: three diagonals, one right side, P = 4."""
-    found = dict(values)
-    if isinstance(lines, int) or variant != "partition" or found["P"] != FOUR:
+def in_fours(forms: Forms, variant: str, values: Mapping[str, int]) -> bool:
+    """Whether resident stacks of three bands are solved straight from them: one right side, P = 4."""
+    if variant != "partition" or values["P"] != FOUR:
         return False
-    return forms[1].matrix[1] == 1 and forms[0].matrix[1] > max(found["TOP"], 3)
+    return forms[1].matrix[1] == 1 and forms[0].matrix[1] > max(values["TOP"], 3)
 
 
 def _bounds(n: int) -> dict[str, Uniform]:

@@ -107,11 +107,7 @@ class BlockSystems:
         diagnostics = self.plain.slot("diagnostics", count)
         inputs = {**equations, "X": x, "G": left}
         self.draw("check", inputs, diagnostics, {"n": self.count, "chunk": CHUNK})
-        if count > 1:
-            worst = self.plain.slot("worst diagnostics", 1)
-            self.plain.draw("check", {"F": diagnostics}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
-            diagnostics = worst
-        return diagnostics
+        return self.plain.worst(diagnostics, count)
 
     def unknowns(self, x: str) -> str:
         """Add the pass that makes single unknowns of pairs; give their slot."""

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import acceptance
 from glla.operations.acceptance import FALLBACK
 from glla.operations.bands.band_columns import BLOCK16, Band
 from glla.operations.batches.stack import Passes, Stack, capacity
@@ -134,7 +133,5 @@ def batch(
 def _rejected_band_factors(
     operands: tuple[Float32, ...], matrices: Float32, diagnostics: Float32, **options: object
 ) -> NDArray[np.intp]:
-    """As `rejected`, of factors that are given: all of their entries must be near 1."""
-    far = ~acceptance.each_near_one(operands[0])
-    far[rejected_definite(operands, matrices, diagnostics)] = True
-    return np.flatnonzero(far)
+    """As `rejected_definite`, of factors that are given: all of their entries must be near 1."""
+    return rejected_definite(operands, matrices, diagnostics, operands[0])

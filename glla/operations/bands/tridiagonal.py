@@ -267,7 +267,7 @@ class Systems:
             x = self.draft.slot("matrices", storage)
             lay: dict[str, Uniform] = {"lay": (n, groups, systems, storage.width)}
             self.draft.draw("tridiagonal/together", {"X": padded}, x, lay)
-        return x, self._worst(diagnostics, count)
+        return x, self.worst(diagnostics, count)
 
     # -- way in and out -----------------------------------------------------------------------------------------------
 
@@ -328,9 +328,9 @@ class Systems:
         inputs = {"E": equations, "X": x, "L": left}
         uniforms: dict[str, Uniform] = {"n": self.n, "chunk": CHUNK, "left_rows": left_rows}
         self.draw("check", inputs, diagnostics, uniforms, {"FOLD": 0})
-        return self._worst(diagnostics, count)
+        return self.worst(diagnostics, count)
 
-    def _worst(self, diagnostics: str, count: int) -> str:
+    def worst(self, diagnostics: str, count: int) -> str:
         """Add the pass that makes one texel of `count` of them for each system."""
         if count == 1:
             return diagnostics

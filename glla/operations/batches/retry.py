@@ -8,7 +8,7 @@ A matrix that is not accepted then goes on alone, which takes a hundred times as
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -126,10 +126,18 @@ def pivot_check(form: Form, limits: Limits) -> Plan:
 
 def _laid_out(storage: Storage, *operands: Float32) -> tuple[Float32]:
     """Texels of stacks, one after the other."""
-    texels = np.zeros(texels_of(storage).shape, dtype=np.float32)
-    elements = np.concatenate([one.reshape(-1) for one in operands])
-    texels.reshape(-1)[: elements.size] = elements
+    texels = np.empty(texels_of(storage).shape, dtype=np.float32)
+    lay_out(texels.reshape(-1), operands)
     return (texels,)
+
+
+def lay_out(elements: Float32, operands: Sequence[Float32]) -> None:
+    """Fill an array with operands, one after the other, and zeros behind them."""
+    start = 0
+    for operand in operands:
+        elements[start : start + operand.size].reshape(operand.shape)[...] = operand
+        start += operand.size
+    elements[start:] = 0
 
 
 @np.errstate(all="ignore")

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,17 +196,20 @@ def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
 
 
 def rejected_definite(
-    operands: tuple[Float32, ...], matrices: Float32, diagnostics: Float32, **options: object
+    operands: tuple[Float32, ...], matrices: Float32, diagnostics: Float32, sizes: Float32 | None = None, **options: Any
 ) -> NDArray[np.intp]:
-    """Matrices that are not accepted: a pivot is not above zero, a pivot or B is far from 1, or a number not finite."""
+    """Matrices that are not accepted: a pivot is not above zero, a pivot or B is far from 1, or a number not finite.
+
+    `sizes`: others that must be near 1.
+    """
     far = ~acceptance.each_near_one(diagnostics[:, 0]) | ~np.isfinite(diagnostics[:, 1:]).all(axis=(1, 2))
     if len(matrices) == len(diagnostics):  # of a stack on the device the norms tell
         far |= ~np.isfinite(matrices).all(axis=(1, 2))
     far |= ~(diagnostics[:, 0] > 0).all(axis=1)  # a GPU may take denormals for zero
     for b in operands[1:]:
-        sizes = b if b.shape[1] == 1 else acceptance.largest_of_columns(b)  # a stand-in has a line of extremes
-        far |= ~acceptance.each_near_one(sizes)
-    return np.flatnonzero(far)
+        sides = b if b.shape[1] == 1 else acceptance.largest_of_columns(b)  # a stand-in has a line of extremes
+        far |= ~acceptance.each_near_one(sides)
+    return np.flatnonzero(far if sizes is None else far | ~acceptance.each_near_one(sizes))
 
 
 def rejected_definite_factors(
@@ -215,6 +219,4 @@ def rejected_definite_factors(
     sizes = operands[0]
     if sizes.shape[-2] == sizes.shape[-1]:  # of a stand-in no rows are known
         sizes = np.max(np.abs(np.tril(sizes)), axis=-1)
-    far = ~acceptance.each_near_one(sizes)
-    far[rejected_definite(operands, matrices, np.abs(diagnostics))] = True
-    return np.flatnonzero(far)
+    return rejected_definite(operands, matrices, np.abs(diagnostics), sizes)

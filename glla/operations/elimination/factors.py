@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from glla.operations.elimination import equilibrate, pivot, plu
 from glla.operations.layouts import permutation
-from glla.operations.layouts.crossing import bring_in, read_back, read_texels, texels_of, upload, write_texels
+from glla.operations.layouts.crossing import read_back, read_texels, texels_of, upload, write_texels
 from glla.operations.record import Way
 from glla.operations.triangles import triangular
-from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Storage, matrix, resident
+from glla.passes import Draft, Limits, Plan, Storage, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
@@ -164,12 +164,3 @@ def upload_records(draft: Draft, steps: int) -> str:
     """Add the operand ``pivots``, records that come from the host; give the slot of the texture."""
     storage = Storage(1, steps)
     return write_texels(draft, draft.operand("pivots", texels_of(storage)), storage)
-
-
-@cached_plan
-def made(forms: Forms, limits: Limits = PLAIN, *, equilibrated: bool = False) -> Plan:
-    """Plan of the factors of a matrix, and nothing else."""
-    (form,) = forms
-    draft = Draft("factors")
-    a = bring_in(draft, "A", form, limits)
-    return draft.plan(factor(draft, a, form.matrix, limits, equilibrated=equilibrated).results)

@@ -281,9 +281,16 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         return Continue(FALLBACK) if finite else Done()  # let through on purpose
     if not stage and not values.get("refine"):
         return _usual(forms, values)
-    n = forms[0].shape[-1]
-    decide = {PROBE: _probed, PIVOT_CHECK: _checked, SUBSTITUTE: _substituted, REFINE: _refined}.get(stage, _factored)
-    return decide(values, stage, *acceptance.of_diagonal(values["diagonal"], n))
+    u, largest = acceptance.of_diagonal(values["diagonal"], forms[0].shape[-1])
+    if stage == PROBE:
+        return _probed(values, largest)
+    if stage == PIVOT_CHECK:
+        return _checked(values, u, largest)
+    if stage == SUBSTITUTE:
+        return _substituted(values)
+    if stage == REFINE:
+        return _turn(values, {}, values["refinement"], values["corrected X"], values["residual left"])
+    return _factored(values, stage == COMPLETE, u, largest)
 
 
 def _usual(forms: Forms, values: Values) -> Verdict:
@@ -315,9 +322,9 @@ def _zero_or_check(values: Values, u: acceptance.Floats, known: Values) -> Verdi
     )
 
 
-def _factored(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
-    """After the factors of the scaled system, with partial or with complete pivoting."""
-    last, refining = stage == COMPLETE, bool(values.get("refine"))
+def _factored(values: Values, last: bool, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+    """After the factors of the scaled system, with partial pivoting, or with complete pivoting, the `last` resort."""
+    refining = bool(values.get("refine"))
     if refining and not (np.isfinite(values["A"]).all() and np.isfinite(values["B"]).all()):
         return _begun({**values, "let": True})  # let through on purpose; it does not converge
     growth = acceptance.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
@@ -334,13 +341,13 @@ def _factored(values: Values, stage: str, u: acceptance.Floats, largest: accepta
     return _zero_or_check(values, u, known)
 
 
-def _probed(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+def _probed(values: Values, largest: acceptance.Floats) -> Verdict:
     if not acceptance.inverse_is_large(acceptance.norm_of_probes(values["probe_solutions"]), largest):
         return _begin(values)
     return Continue(COMPLETE) if values["grew"] and not values["last"] else Continue(PIVOT_CHECK)
 
 
-def _checked(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+def _checked(values: Values, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
     found = acceptance.first_rounded_off(u, largest, values["errors"])
     if found is not None:
         return acceptance.singular(values["function"], len(u), found, values["which"])
@@ -358,7 +365,7 @@ def _order(values: Values) -> NDArray[np.intp]:
     return order
 
 
-def _substituted(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
+def _substituted(values: Values) -> Verdict:
     a, b = values["scaled A"], values["scaled B"]
     x = np.empty(b.shape)
     x[_order(values)] = values["X"]
@@ -385,10 +392,6 @@ def _begun(values: Values) -> Verdict:
     x = np.zeros_like(b)
     given = {"A in float64": a, "B in float64": b, "e": rows, "f": columns}
     return _turn({**values, **given}, given, Refinement(), x, b - a @ x)
-
-
-def _refined(values: Values, stage: str, u: acceptance.Floats, largest: acceptance.Floats) -> Verdict:
-    return _turn(values, {}, values["refinement"], values["corrected X"], values["residual left"])
 
 
 def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:
