@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from operator import add, and_, eq, ge, gt, invert, le, lshift, lt, mul, ne, neg, not_, or_, pos, rshift, sub, xor
 from typing import NoReturn
 
@@ -58,7 +59,7 @@ def active(text: str, where: Callable[[int], str], macros: Macros) -> str:
     >>> active("#if 7 / 2 == 3\nyes\n#else\nno\n#endif", str, {})
     'yes'
     """
-    return "\n".join(line for _, line in left_in(text, where, macros) if not _DIRECTIVE.fullmatch(line))
+    return "\n".join(line for _, line in left_in(text, where, macros) if not _directive(line))
 
 
 def left_in(text: str, where: Callable[[int], str], macros: Macros) -> Iterator[tuple[range, str]]:
@@ -71,15 +72,15 @@ def left_in(text: str, where: Callable[[int], str], macros: Macros) -> Iterator[
     """
     branches: list[_Branch] = []
     for numbers, line in whole_lines(text):
-        number = numbers.start
-        macros["__LINE__"] = str(number)
-        directive = _DIRECTIVE.fullmatch(line)
-        try:
-            if directive is not None:
+        directive = _directive(line)
+        if directive is not None:
+            number = numbers.start
+            macros["__LINE__"] = str(number)
+            try:
                 _follow(directive[1], directive[2].strip(), _Branch(number, line), branches, macros)
-        except _MistakeError as mistake:
-            _refuse(where(number), str(mistake), line)
-        if all(branch.taken for branch in branches[-1:]) and (directive is None or directive[1] in ("define", "undef")):
+            except _MistakeError as mistake:
+                _refuse(where(number), str(mistake), line)
+        if _is_taken(branches) and (directive is None or directive[1] in ("define", "undef")):
             yield numbers, line
     if branches:
         opened = branches[-1]
@@ -113,11 +114,20 @@ class _Branch:
         self.outer = self.taken = self.done = self.last = False
 
 
+def _directive(line: str) -> re.Match[str] | None:
+    return _DIRECTIVE.fullmatch(line) if "#" in line else None  # which is faster for the others
+
+
+def _is_taken(branches: list[_Branch]) -> bool:
+    """Whether the text within these conditionals is left in."""
+    return not branches or branches[-1].taken
+
+
 def _refuse(place: str, reason: str, line: str) -> NoReturn:
     raise ShaderError(f"{place}: {reason}\n      {line.strip()[:SHOWN]}") from None
 
 
-def whole_lines(text: str) -> Iterator[tuple[range, str]]:
+def whole_lines(text: str) -> tuple[tuple[range, str], ...]:
     """Lines with their numbers: one that ends in a backslash goes on in the next, and a comment is a blank.
 
     That of a directive, too: it goes on behind a comment of several lines. A backslash comes first, as in C: it lets a
@@ -125,21 +135,19 @@ def whole_lines(text: str) -> Iterator[tuple[range, str]]:
     """
     joined = text.replace(_JOINT, " ").replace("\\\n", _JOINT)
     blank = _COMMENT.sub(lambda match: " " + _JOINT * (match[0].count("\n") + match[0].count(_JOINT)), joined)
-    number = 1
-    for line in blank.split("\n"):
-        end = number + 1 + line.count(_JOINT)
-        yield range(number, end), line.replace(_JOINT, "")
-        number = end
+    lines = blank.split("\n")
+    ends = [*accumulate((1 + line.count(_JOINT) for line in lines), initial=1)]
+    return tuple((range(*ends[i : i + 2]), line.replace(_JOINT, "")) for i, line in enumerate(lines))
 
 
 def _follow(kind: str, rest: str, here: _Branch, branches: list[_Branch], macros: Macros) -> None:
     """Execute a directive."""
     if kind in ("if", "ifdef", "ifndef"):
-        here.kind, here.outer = kind, all(branch.taken for branch in branches[-1:])
+        here.kind, here.outer = kind, _is_taken(branches)
         here.taken = here.done = here.outer and _holds(kind, rest, macros)
         branches.append(here)
     elif kind in ("define", "undef"):
-        if all(branch.taken for branch in branches[-1:]):
+        if _is_taken(branches):
             _define(kind, rest, macros)
     elif not branches:
         raise _MistakeError(f"#{kind} without an #if")

@@ -462,12 +462,10 @@ class _Includes:
     def expanded(self, file: str, text: str, depth: int = 0) -> Lines:
         """Lines of a text with its includes in their places; a comment keeps those that are written in it."""
         lines: Lines = []
-        found = _NO_LINE_ENDS.sub(" ", text).splitlines()
-        for numbers, _ in conditions.whole_lines("\n".join(found)) if found else ():
-            number, line = numbers.start, found[numbers.start - 1]
-            include = _INCLUDE.match(line)
+        for numbers, (line, *others) in _whole_lines(text):
+            number, include = numbers.start, _INCLUDE.match(line)
             if include is None:
-                lines += [(found[one - 1], (file, one)) for one in numbers]
+                lines += [(one, (file, place)) for place, one in zip(numbers, (line, *others), strict=True)]
                 continue
             if depth == INCLUDE_NESTING:
                 raise ShaderError(f"{file}:{number}: includes are nested more than {INCLUDE_NESTING} deep")
@@ -493,6 +491,14 @@ class _Includes:
         where = f"{root().name}/" + (f" and {self.folder}" if self.folder else "")
         problem = f"shader: no file {name[: conditions.SHOWN]}, which {asked_by} includes"
         raise ShaderError(f"{problem}; shaders are looked for below {where}")
+
+
+@lru_cache(maxsize=64)  # most shaders have the same files of shaders/lib
+def _whole_lines(text: str) -> tuple[tuple[range, list[str]], ...]:
+    """Lines with their numbers; one that goes on in the next is a list of several."""
+    found = _NO_LINE_ENDS.sub(" ", text).splitlines()
+    whole = conditions.whole_lines("\n".join(found)) if found else ()
+    return tuple((numbers, found[numbers.start - 1 : numbers.stop - 1]) for numbers, _ in whole)
 
 
 def _resolved(path: Path) -> Path | None:
