@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import accumulate
 from operator import add, and_, eq, ge, gt, invert, le, lshift, lt, mul, ne, neg, not_, or_, pos, rshift, sub, xor
 from typing import NoReturn
 
@@ -127,7 +126,7 @@ def _refuse(place: str, reason: str, line: str) -> NoReturn:
     raise ShaderError(f"{place}: {reason}\n      {line.strip()[:SHOWN]}") from None
 
 
-def whole_lines(text: str) -> tuple[tuple[range, str], ...]:
+def whole_lines(text: str) -> list[tuple[range, str]]:
     """Lines with their numbers: one that ends in a backslash goes on in the next, and a comment is a blank.
 
     That of a directive, too: it goes on behind a comment of several lines. A backslash comes first, as in C: it lets a
@@ -135,9 +134,12 @@ def whole_lines(text: str) -> tuple[tuple[range, str], ...]:
     """
     joined = text.replace(_JOINT, " ").replace("\\\n", _JOINT)
     blank = _COMMENT.sub(lambda match: " " + _JOINT * (match[0].count("\n") + match[0].count(_JOINT)), joined)
-    lines = blank.split("\n")
-    ends = [*accumulate((1 + line.count(_JOINT) for line in lines), initial=1)]
-    return tuple((range(*ends[i : i + 2]), line.replace(_JOINT, "")) for i, line in enumerate(lines))
+    lines, number = list[tuple[range, str]](), 1
+    for line in blank.split("\n"):
+        end = number + 1 + line.count(_JOINT)
+        lines.append((range(number, end), line.replace(_JOINT, "")))
+        number = end
+    return lines
 
 
 def _follow(kind: str, rest: str, here: _Branch, branches: list[_Branch], macros: Macros) -> None:

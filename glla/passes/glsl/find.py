@@ -441,12 +441,13 @@ def _stage(
         lines += includes.expanded(file, _read(file))
     else:
         lines += _Includes(adopted.folder).expanded(file, adopted.text)
-    for text, (origin, number) in lines:
-        if letter := _UNWRITABLE.search(text):
-            shown = ascii(text.strip()[: conditions.SHOWN])[1:-1]
-            problem = f"a shader is UTF-8 text, which has no {letter[0]!a}; remove it"
-            raise ShaderError(f"{origin}:{number}: {problem}\n      {shown}")
-    return Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))
+    whole = "\n".join(text for text, _ in lines) + "\n"
+    if letter := _UNWRITABLE.search(whole):
+        text, (origin, number) = lines[whole.count("\n", 0, letter.start())]
+        shown = ascii(text.strip()[: conditions.SHOWN])[1:-1]
+        problem = f"a shader is UTF-8 text, which has no {letter[0]!a}; remove it"
+        raise ShaderError(f"{origin}:{number}: {problem}\n      {shown}")
+    return Stage(whole, tuple(origin for _, origin in lines))
 
 
 @dataclass
@@ -462,17 +463,16 @@ class _Includes:
     def expanded(self, file: str, text: str, depth: int = 0) -> Lines:
         """Lines of a text with its includes in their places; a comment keeps those that are written in it."""
         lines: Lines = []
-        for numbers, (line, *others) in _whole_lines(text):
-            number, include = numbers.start, _INCLUDE.match(line)
+        for include, number, own in _parts(file, text):
             if include is None:
-                lines += [(one, (file, place)) for place, one in zip(numbers, (line, *others), strict=True)]
+                lines += own
                 continue
             if depth == INCLUDE_NESTING:
                 raise ShaderError(f"{file}:{number}: includes are nested more than {INCLUDE_NESTING} deep")
-            path = self._found(include[1], f"{file}:{number}", line)
+            path = self._found(include, f"{file}:{number}", own[0][0])
             if path not in self.seen:
                 self.seen.add(path)
-                lines += self.expanded(include[1], _text(path, include[1], f"{file}:{number}"), depth + 1)
+                lines += self.expanded(include, _text(path, include, f"{file}:{number}"), depth + 1)
         return lines
 
     def _found(self, name: str, asked_by: str, line: str) -> Path:
@@ -494,11 +494,18 @@ class _Includes:
 
 
 @lru_cache(maxsize=64)  # most shaders have the same files of shaders/lib
-def _whole_lines(text: str) -> tuple[tuple[range, list[str]], ...]:
-    """Lines with their numbers; one that goes on in the next is a list of several."""
+def _parts(file: str, text: str) -> list[tuple[str | None, int, Lines]]:
+    """Lines of a text, each include by itself: the name that it has, its number, and the lines."""
+    parts = list[tuple[str | None, int, Lines]]()
     found = _NO_LINE_ENDS.sub(" ", text).splitlines()
-    whole = conditions.whole_lines("\n".join(found)) if found else ()
-    return tuple((numbers, found[numbers.start - 1 : numbers.stop - 1]) for numbers, _ in whole)
+    for numbers, _ in conditions.whole_lines("\n".join(found)) if found else ():
+        own = [(found[number - 1], (file, number)) for number in numbers]
+        include = _INCLUDE.match(own[0][0])
+        if include is not None or not parts or parts[-1][0] is not None:
+            parts.append((include and include[1], numbers.start, own))
+        else:
+            parts[-1][2].extend(own)
+    return parts
 
 
 def _resolved(path: Path) -> Path | None:
