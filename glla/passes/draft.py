@@ -97,24 +97,11 @@ class Draft:
         return {one: one for one in outputs}
 
     def call(self, name: str, plan: Plan, /, **operands: str) -> dict[str, str]:
-        """Add a whole plan.
+        """Add a whole plan; give its results, by the slots that hold them.
 
-        Parameters
-        ----------
-        name : str
-            What it is here; its slots are called ``name.slot``.
-        plan : Plan
-            What runs; a `Loop` runs until it stops.
-        **operands : str
-            A slot for each of its operands.
+        `name`: what it is here; its slots are called ``name.slot``. `plan`: what runs; a `Loop` runs until it stops.
+        `operands`: a slot for each of its operands.
 
-        Returns
-        -------
-        dict of str to str
-            Its results, by the slots that hold them.
-
-        Examples
-        --------
         >>> from glla.operations.layouts import packing
         >>> from glla.operations.product import matmul
         >>> from glla.passes import resident

@@ -73,23 +73,11 @@ class Limits:
         return self.rates or (SOFTWARE if self.software else HARDWARE)
 
     def tuning(self, operation: str, *sides: int) -> Tuned | None:
-        """Find the tuning result of an operation at the nearest size, by ratio.
+        """Find the tuning result of an operation at the nearest size, by ratio: the geometric mean of its `sides`.
 
-        Parameters
-        ----------
-        operation : str
-            For example ``"matmul"``.
-        *sides : int
-            Its sizes; the size is their geometric mean.
+        None where measurements do not speak: nothing was tuned, the size is more than twice the largest that was, less
+        than half of the smallest, one side is more than four times another, or larger than a texture is.
 
-        Returns
-        -------
-        Tuned or None
-            None where measurements do not speak: nothing was tuned, the size is more than twice the largest that was,
-            less than half of the smallest, one side is more than four times another, or larger than a texture is.
-
-        Examples
-        --------
         >>> tuned = Limits(tuned=(Tuned("matmul", 64, "inner_product"), Tuned("matmul", 512, "register_blocked")))
         >>> tuned.tuning("matmul", 200, 200, 200).size, tuned.tuning("matmul", 4096, 4096, 4096)
         (512, None)

@@ -126,7 +126,7 @@ def _refuse(place: str, reason: str, line: str) -> NoReturn:
     raise ShaderError(f"{place}: {reason}\n      {line.strip()[:SHOWN]}") from None
 
 
-def whole_lines(text: str) -> list[tuple[range, str]]:
+def whole_lines(text: str) -> Iterator[tuple[range, str]]:
     """Lines with their numbers: one that ends in a backslash goes on in the next, and a comment is a blank.
 
     That of a directive, too: it goes on behind a comment of several lines. A backslash comes first, as in C: it lets a
@@ -134,12 +134,11 @@ def whole_lines(text: str) -> list[tuple[range, str]]:
     """
     joined = text.replace(_JOINT, " ").replace("\\\n", _JOINT)
     blank = _COMMENT.sub(lambda match: " " + _JOINT * (match[0].count("\n") + match[0].count(_JOINT)), joined)
-    lines, number = list[tuple[range, str]](), 1
+    number = 1
     for line in blank.split("\n"):
         end = number + 1 + line.count(_JOINT)
-        lines.append((range(number, end), line.replace(_JOINT, "")))
+        yield range(number, end), line.replace(_JOINT, "")
         number = end
-    return lines
 
 
 def _follow(kind: str, rest: str, here: _Branch, branches: list[_Branch], macros: Macros) -> None:
