@@ -212,10 +212,6 @@ def _gauss_jordan(device: Device, n: int) -> list[Way]:
     return ways + _of_peer(peers.INVERSE, (a,), "numpy")
 
 
-def _sweeps(device: Device, n: int) -> list[dict[str, Any]]:
-    return [sweeps.study(n, 100, device)]
-
-
 def _figures_of_sweeps(found: dict[str, Any]) -> list[dict[str, Any]]:
     """All sweeps together, and the inverses that end by themselves, as figures."""
     every = {"sweeps": found["sweeps"][-1], **found["others"]}
@@ -224,10 +220,6 @@ def _figures_of_sweeps(found: dict[str, Any]) -> list[dict[str, Any]]:
          "resident": {"seconds": one["seconds"]}}
         for name, one in every.items()
     ]  # fmt: skip
-
-
-def _covariances(device: Device, size: int) -> list[dict[str, Any]]:
-    return covariances.plain(covariances.study(device, size=size))
 
 
 WAYS: dict[str, Callable[[Device, int], list[Way]]] = {
@@ -239,7 +231,10 @@ WAYS: dict[str, Callable[[Device, int], list[Way]]] = {
 }
 """Systems that are timed in turns."""
 
-LOOKED_AT: dict[str, Callable[[Device, int], list[dict[str, Any]]]] = {"sweeps": _sweeps, "covariances": _covariances}
+LOOKED_AT: dict[str, Callable[[Device, int], list[dict[str, Any]]]] = {
+    "sweeps": lambda device, size: [sweeps.study(size, 100, device)],
+    "covariances": lambda device, size: covariances.study(device, size=size),
+}
 """Systems of which something other than times is reported."""
 
 
@@ -258,7 +253,7 @@ def text(data: dict[str, Any]) -> str:
     ]  # fmt: skip
     parts = [aligned(("system", "size", "variant", "resident ms", "with transfer ms", ""), rows)]
     if "covariances" in data:
-        parts.append(covariances.table([covariances.Record(**one) for one in data["covariances"]]))
+        parts.append(covariances.table(data["covariances"]))
     return "\n".join(parts)
 
 

@@ -201,7 +201,7 @@ def test_work_that_is_the_same_has_one_figure():
 def busy(monkeypatch, answers):
     """Let the peers' figures disagree, as `answers` say; count the measurements."""
     outcome = iter(answers)
-    monkeypatch.setattr(Figure, "disagreement", lambda figure, allowed=None: next(outcome))
+    monkeypatch.setattr(Figure, "disagreement", lambda figure: next(outcome))
     measured = []
     right = operations.Run.measure
     monkeypatch.setattr(operations.Run, "measure", lambda run, case: measured.append(case) or right(run, case))

@@ -38,19 +38,19 @@ def together(run: Callable[[], int]) -> int:
         os._exit(1)
 
 
-def said_once(mpi: Any, text: str, seconds: float = 1.0) -> list[str]:
+def said_once(mpi: Any, text: str) -> list[str]:
     """Error messages for this rank to print: rank 0 receives those of the others, and prints each text once.
 
     A rank whom rank 0 does not hear says its own.
     """
-    comm, end = mpi.COMM_WORLD, time.monotonic() + seconds
+    comm, end = mpi.COMM_WORLD, time.monotonic() + 1
     if comm.rank:
         heard = comm.issend(text, 0, SAID)
         while not heard.Test():
             if time.monotonic() > end + 1:
                 return [f"rank {comm.rank}: {text}"]
             time.sleep(0.01)
-        time.sleep(seconds)  # rank 0 says it, and ends all
+        time.sleep(1)  # rank 0 says it, and ends all
         return []
     texts, heard_of = [text], 1
     while heard_of < comm.size and time.monotonic() < end:

@@ -7,16 +7,15 @@ Covariances have two small ones wherever a picture is flat or has an edge.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.gl import Device, default_device
+from glla.gl import Device
 from glla.lab.photograph import SIDE, picture
 from glla.lab.study import Report, Run, Study, at_least, option
-from glla.lab.table import aligned
+from glla.lab.table import aligned, digits
 from glla.operations.record import Float32
 from glla.operations.routes import pieces
 from glla.operations.systems.inv3 import call_plan, indefinite, most_batched
@@ -35,16 +34,10 @@ LIMIT = 30.0
 """Largest norm(A X - I) / (n norm(A) norm(X) u) that glla promises of an inverse."""
 
 
-@dataclass(frozen=True)
-class Record:
-    """How one way did on one stack."""
-
-    matrices: str  # what was inverted, and how
-    way: str
-    count: int  # matrices
-    worst: float  # largest norm(A X - I) / (n norm(A) norm(X) u), in the 1-norm
-    beyond: float  # share of the matrices beyond `LIMIT`
-    refused: float  # share that `inv` refuses: the determinant is no larger than its rounding error
+Record = dict[str, Any]
+"""How one way did on one stack: ``matrices``, what was inverted; ``way``; ``count`` of matrices; the ``worst``
+norm(A X - I) / (n norm(A) norm(X) u), in the 1-norm, None if infinite; shares ``beyond`` `LIMIT`, and ``refused``: the
+determinant is no larger than its rounding error."""
 
 
 def with_singular_values(values: Sequence[float], count: int, rng: np.random.Generator) -> Float32:
@@ -74,19 +67,15 @@ def ratios(a: Float32, x: Float32) -> NDArray[np.float64]:
     return np.asarray(error / (3 * sizes[0] * sizes[1] * 2.0**-24))
 
 
-def study(device: Device | None = None, count: int = 20_000, size: int = SIDE, seed: int = 2007) -> list[Record]:
-    """Invert all stacks in every way.
-
-    `count`: random matrices of each kind. `size`: rows and columns of the photograph. `seed`: of the random matrices.
-    """
-    rng = np.random.default_rng(seed)
+def study(device: Device, count: int = 20_000, size: int = SIDE) -> list[Record]:
+    """Invert all stacks in every way; `count`: random matrices of each kind; `size`: side of the photograph."""
+    rng = np.random.default_rng(2007)
     stacks = {
         f"singular values {', '.join(f'{s:g}' for s in one)}": with_singular_values(one, count, rng) for one in SPECTRA
     }
     stacks["normal"] = rng.standard_normal((count, 3, 3)).astype(np.float32)
     stacks |= {f"covariances of the photograph, damped by {one:g}": covariances(one, size) for one in DAMPING}
-    target = device or default_device()
-    return [_record(name, a, way, target) for name, a in stacks.items() for way in WAYS]
+    return [_record(name, a, way, device) for name, a in stacks.items() for way in WAYS]
 
 
 def _record(name: str, a: Float32, way: str, device: Device) -> Record:
@@ -99,27 +88,25 @@ def _record(name: str, a: Float32, way: str, device: Device) -> Record:
         refused += int(indefinite(results["diagnostics"]).sum())
     every = np.concatenate(found)
     worst = float(np.nan_to_num(every, nan=np.inf).max())
-    return Record(name, way, len(a), worst, float((~(every <= LIMIT)).mean()), refused / len(a))
+    return {
+        "matrices": name, "way": way, "count": len(a), "worst": worst if np.isfinite(worst) else None,
+        "beyond": float((~(every <= LIMIT)).mean()), "refused": refused / len(a),
+    }  # fmt: skip
 
 
 def table(records: Sequence[Record]) -> str:
     """Write the records, a line for each stack."""
     rows = []
-    for name in dict.fromkeys(one.matrices for one in records):
-        own = {one.way: one for one in records if one.matrices == name}
-        figures = (f"{own[way].worst:.3g}, {own[way].beyond:.2%}, {own[way].refused:.2%}" for way in WAYS)
-        rows.append((name, str(next(iter(own.values())).count), *figures))
+    for name in dict.fromkeys(one["matrices"] for one in records):
+        own = {one["way"]: one for one in records if one["matrices"] == name}
+        shares = ("{0}, {beyond:.2%}, {refused:.2%}".format(digits(own[way]["worst"]), **own[way]) for way in WAYS)
+        rows.append((name, str(own[WAYS[0]]["count"]), *shares))
     return aligned(["matrices", "count", *(f"{way}: worst, beyond {LIMIT:g}, refused" for way in WAYS)], rows)
-
-
-def plain(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Give the records as plain data."""
-    return [{**asdict(one), "worst": one.worst if np.isfinite(one.worst) else None} for one in records]
 
 
 def _run(run: Run) -> Report:
     records = study(run.device, run.options.count, run.options.size)
-    return Report(table(records), {"records": plain(records)})
+    return Report(table(records), {"records": records})
 
 
 STUDY = Study(

@@ -713,20 +713,16 @@ class Figure:
         """The fastest, with which glla is compared."""
         return min(self.finalists, key=lambda one: one.samples.median)
 
-    def disagreement(self, allowed: float | None = None) -> str:
-        """Say whether the blocks of the fastest way, or those of the usual call, are too far apart, '' if they agree.
-
-        `allowed`: ratio up to which medians agree; `AGREEMENT` by default.
-        """
-        allowed = AGREEMENT if allowed is None else allowed
+    def disagreement(self) -> str:
+        """Say whether blocks of the fastest way, or of the usual call, are too far apart, '' if they agree."""
         shown = [self.best] if self.usual in (None, self.best) else [self.best, self.usual]
-        return "; ".join(self._apart(one, allowed) for one in shown if one and one.disagreement > allowed)
+        return "; ".join(self._apart(one) for one in shown if one and one.disagreement > AGREEMENT)
 
-    def _apart(self, one: Finalist, allowed: float) -> str:
+    def _apart(self, one: Finalist) -> str:
         medians = ", then ".join(f"{1e3 * block.median:.3g}" for block in one.blocks)
         return (
             f"{self.peer.name} at {self.size} ({one}) took {medians} ms: {one.disagreement:.2f} times apart, "
-            f"where {allowed:g} is allowed"
+            f"where {AGREEMENT:g} is allowed"
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -217,22 +217,16 @@ class Record:
 
 
 def pivoting_study(
-    size: int = 64,
-    given: Mapping[str, Any] | None = None,
-    *,
-    seed: int = 2007,
-    device: DeviceLike | None = None,
-    progress: Callable[[str], object] = lambda name: None,
+    given: Mapping[str, Any], device: DeviceLike | None = None, progress: Callable[[str], object] = lambda name: None
 ) -> list[Record]:
     """Compare the choices of pivots for growth and error.
 
     For each matrix, operation and strategy of `STRATEGIES`. ``pandas.DataFrame(records)`` is a table of them.
-    `size`: order of the matrices. `given`: matrices instead of `matrices`. `seed`: of the random ones. `device`: or its
-    name, see `glla.gl.named_device`. Where to compute. `progress`: called with the name of each matrix, before it is
-    factored.
+    `given`: matrices by name. `device`: or its name, see `glla.gl.named_device`. Where to compute. `progress`: called
+    with the name of each matrix, before it is factored.
     Raises ShapeError, DTypeError, NonFiniteError: a given matrix is not two-dimensional, empty, not real, not finite.
 
-    >>> records = pivoting_study(given={"rows e0 e2 e1 e3": np.eye(4)[[0, 2, 1, 3]]})
+    >>> records = pivoting_study({"rows e0 e2 e1 e3": np.eye(4)[[0, 2, 1, 3]]})
     >>> [(r.operation, r.pivoting) for r in records if r.refused]
     [('plu', 'harmonic'), ('plu', 'geometric'), ('rref', 'harmonic'), ('rref', 'geometric')]
     >>> max(r.returned for r in records)
@@ -240,7 +234,7 @@ def pivoting_study(
     """
     target = named_device("pivoting_study", device)
     records: list[Record] = []
-    for name, value in (matrices(size, seed) if given is None else given).items():
+    for name, value in given.items():
         progress(name)
         a = as_float32("pivoting_study", name, value, True)
         if a.ndim != 2 or 0 in a.shape:
@@ -404,7 +398,7 @@ def _run(run: Run) -> Report:
     chosen = matrices(run.options.size, run.options.seed)
     if run.options.data is not None:
         chosen |= real_matrices(run.options.data)
-    records = pivoting_study(given=chosen, device=run.device, progress=run.say)
+    records = pivoting_study(chosen, run.device, run.say)
     title = f"{run.device.info.renderer}: the choice of pivots"
     data = {"title": title, "records": [asdict(record) for record in records]}
     return Report(text(records), data, sound(records), lambda path: draw(records, title, path))

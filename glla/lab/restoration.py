@@ -211,13 +211,16 @@ def errors(device: Device, picture: Float64, say: Say = lambda what: None) -> li
     return found
 
 
+BALANCE = 1e-3
+"""Tikhonov's weight of a blur without noise."""
+
 NOTHING, SYSTEM, FOURIER = METHODS = ("nothing", "system matrix (glla)", "FFT (NumPy)")
 
 
-def by_methods(device: Device, seen: Float64, balance: float = 1e-3) -> dict[str, Float64]:
+def by_methods(device: Device, seen: Float64) -> dict[str, Float64]:
     """Restore a blurred picture by each method."""
-    ours = np.asarray(restore(seen, BLUR, balance, device=device), dtype=np.float64)
-    return dict(zip(METHODS, (seen, ours, by_fourier(seen, BLUR, balance)), strict=True))
+    ours = np.asarray(restore(seen, BLUR, BALANCE, device=device), dtype=np.float64)
+    return dict(zip(METHODS, (seen, ours, by_fourier(seen, BLUR, BALANCE)), strict=True))
 
 
 def of_border(restored: dict[str, Float64], picture: Float64) -> list[dict[str, Any]]:
@@ -289,17 +292,15 @@ def timings(
     sides: Sequence[int],
     most: float,
     say: Say = lambda what: None,
-    balance: float = 1e-3,
 ) -> list[dict[str, Any]]:
     """Time every variant, from array to array, and the peers, at growing sides: seconds, or the reason of none.
 
     `picture`: side -> picture. `sides`: in growing order. `most`: seconds: a way is left out where it would take
-    longer, by its time at the side before and `PRICE`. `say`: called with what is done now. `balance`: tikhonov's
-    weight.
+    longer, by its time at the side before and `PRICE`. `say`: called with what is done now.
     """
     ways: dict[str, Callable[[Float64, Float64], Any]] = {
-        name: partial(restore, balance=balance, variant=name, device=device) for name in VARIANTS
-    } | peers(balance)
+        name: partial(restore, balance=BALANCE, variant=name, device=device) for name in VARIANTS
+    } | peers(BALANCE)
     found: list[dict[str, Any]] = []
     before: dict[str, tuple[int, float]] = {}
     for side in sides:

@@ -180,10 +180,10 @@ def save_tex(comparison: Comparison, path: Path) -> None:
 announce("text of a comparison", short)
 
 
-def conclude(comparison: Comparison, console: Console | None = None) -> None:
+def conclude(comparison: Comparison) -> None:
     """Print the legend, peers, warnings, reasons of records not ok, best variants, and fits."""
     require("compare", "rich")
-    console = console or _console()
+    console = _console()
     lines = [*peer_lines(comparison), *warnings(comparison), *reasons(comparison), *best(comparison), *fits(comparison)]
     for text in [LEGEND, "", *lines]:
         console.print(text, markup=False, soft_wrap=True)

@@ -11,7 +11,6 @@ were nor what they left: so its ranking is not one at equal accuracy.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Array, asarray
-from glla.gl import Device, default_device
+from glla.gl import Device
 from glla.lab.study import Report, Run, Study, at_least, clock, option
 from glla.lab.table import aligned
 from glla.linalg import inv, solve_triangular
@@ -38,22 +37,19 @@ SHOWN = (1, 2, 5, 10, 20, 50, 100)
 """Sweeps that the table shows."""
 
 
-def matrix(n: int, condition: float = 40.0, seed: int = 2007) -> NDArray[np.float32]:
-    """Make a positive definite matrix whose eigenvalues go from 1 to `condition` in even steps."""
-    rng = np.random.default_rng([seed, n])
+def matrix(n: int) -> NDArray[np.float32]:
+    """Make a positive definite matrix whose eigenvalues go from 1 to 40 in even steps."""
+    rng = np.random.default_rng([2007, n])
     q = np.linalg.qr(rng.standard_normal((n, n)))[0]
-    return np.asarray((q * np.linspace(1, condition, n)) @ q.T, dtype=np.float32)
+    return np.asarray((q * np.linspace(1, 40, n)) @ q.T, dtype=np.float32)
 
 
-def sweeps(
-    a: NDArray[np.float32], count: int, device: Device | None = None, shown: Sequence[int] = SHOWN
-) -> list[dict[str, Any]]:
-    """Invert by sweeps from X = 0; tell of those in `shown`: number, seconds of all so far, Frobenius norm of A X - I.
+def sweeps(a: NDArray[np.float32], count: int, target: Device) -> list[dict[str, Any]]:
+    """Invert by sweeps from X = 0; tell of those in `SHOWN`: number, seconds of all so far, Frobenius norm of A X - I.
 
-    `a`, (n, n): positive definite, or strictly diagonally dominant. `count`: sweeps. `device`: where; by default the
-    default device. `shown`: sweeps after which the residual is looked at, beside the last.
+    `a`, (n, n): positive definite, or strictly diagonally dominant. `count`: sweeps.
     """
-    target, n = device or default_device(), len(a)
+    n = len(a)
     upper, lower, identity = (asarray(one, target) for one in (np.triu(a, 1), np.tril(a), np.eye(n, dtype=np.float32)))
     x: Array = solve_triangular(lower, identity, lower=True)  # compiles
     upper @ x
@@ -65,15 +61,14 @@ def sweeps(
         x = solve_triangular(lower, right, lower=True)
         target.finish()
         seconds += time.perf_counter() - start
-        if number in (*shown, count):
+        if number in (*SHOWN, count):
             error = a.astype(np.float64) @ x.numpy().astype(np.float64) - np.eye(n)
             found.append({"number": number, "seconds": seconds, "residual": float(np.linalg.norm(error))})
     return found
 
 
-def beside(a: NDArray[np.float32], device: Device | None = None) -> dict[str, dict[str, float]]:
+def beside(a: NDArray[np.float32], target: Device) -> dict[str, dict[str, float]]:
     """Seconds and residual of the inverses that end by themselves: the usual one, and the author's other ways."""
-    target = device or default_device()
     given = asarray(a, target)
     ways: dict[str, dict[str, Any]] = {
         "inv": {},
@@ -105,7 +100,7 @@ def table(found: dict[str, Any]) -> str:
     )
 
 
-def study(n: int, count: int, device: Device | None = None) -> dict[str, Any]:
+def study(n: int, count: int, device: Device) -> dict[str, Any]:
     """Invert a matrix of an order by sweeps, and in the other ways, as plain data."""
     a = matrix(n)
     return {"n": n, "sweeps": sweeps(a, count, device), "others": beside(a, device)}
