@@ -36,23 +36,33 @@ flat in int t;  // texel row that is solved first
 
 layout(location = 0) out vec4 result;
 
-#ifdef SOFTWARE
-#define EACH_STEP(STEP) for (int s = 0; s < min(distance + 1, STEPS); ++s) { STEP(s) }
-#elif STEPS == 8
+#ifdef SOFTWARE  // waits for no fetch
+#define RIGHT(s) block_of_B(texel.x, row_of(s))
+#define BESIDE(s) block_of_T(texel.y, row_of(s))
+#define INSIDE(s, i) block_of_T(row_of(s), row_of(i))
+#define EACH_STEP(STEP) for (int s = 0; s < turns; ++s) STEP(s)
+#else
+#define RIGHT(s) x[s]
+#define BESIDE(s) beside[s]
+#define INSIDE(s, i) inside[STEPS * (s) + (i)]
+#if STEPS == 8
 #define EACH_STEP(STEP) REPEAT_8(STEP, 0)
 #else
 #define EACH_STEP(STEP) REPEAT_4(STEP, 0)
 #endif
+#endif
 
-#define FETCH(s)                                  \
-    x[s] = block_of_B(texel.x, row_of(s));        \
-    beside[s] = block_of_T(texel.y, row_of(s));   \
-    for (int i = 0; i <= (s); ++i) triangle[STEPS * (s) + i] = block_of_T(row_of(s), row_of(i));
+#define FETCH(s)                                 \
+    x[s] = block_of_B(texel.x, row_of(s));       \
+    beside[s] = block_of_T(texel.y, row_of(s));  \
+    for (int i = 0; i <= (s); ++i) inside[STEPS * (s) + i] = block_of_T(row_of(s), row_of(i));
 
-#define SOLVE(s)                                                                                            \
-    for (int i = 0; i < (s); ++i) x[s] = subtract_block_product(x[s], triangle[STEPS * (s) + i], x[i]);     \
-    x[s] = solved(x[s], triangle[STEPS * (s) + (s)]);                                                       \
-    if ((s) <= distance) own = distance == (s) ? x[s] : subtract_block_product(own, beside[s], x[s]);
+#define SOLVE(s) {                                                                                         \
+        vec4 row = RIGHT(s);                                                                               \
+        for (int i = 0; i < (s); ++i) row = subtract_block_product(row, INSIDE(s, i), x[i]);               \
+        x[s] = solved(row, INSIDE(s, s));                                                                  \
+        if ((s) <= distance) own = distance == (s) ? x[s] : subtract_block_product(own, BESIDE(s), x[s]);  \
+    }
 
 int row_of(int step) {
     return UPPER == 1 ? max(t - step, 0) : min(t + step, (shape.x - 1) / 2);
@@ -67,10 +77,13 @@ void main() {
     int distance = UPPER == 1 ? t - texel.y : texel.y - t;  // steps until it is this fragment's turn
     vec4 own = block_of_B(texel.x, texel.y);
     if (distance >= 0) {
+        int turns = min(distance + 1, STEPS);
         vec4 x[STEPS];
+#ifndef SOFTWARE
         vec4 beside[STEPS];
-        vec4 triangle[STEPS * STEPS];
+        vec4 inside[STEPS * STEPS];
         EACH_STEP(FETCH)
+#endif
         EACH_STEP(SOLVE)
     }
     result = without_padding(own, texel, shape);
