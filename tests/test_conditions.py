@@ -38,14 +38,7 @@ def refused(text):
 @pytest.mark.parametrize(
     "equation",
     [
-        "7/2 == 3", "-7/2 == -3", "-7 % 4 == -3", "7 % -4 == 3",
-        "010 == 8", "0x1F == 31", "0X1f == 31", "0 == 00",
-        "1 + 2 * 3 == 7", "(1 + 2) * 3 == 9", "10 - 4 - 3 == 3", "100 / 10 / 5 == 2",
-        "1 << 4 == 16", "-16 >> 2 == -4", "1 << 2 + 1 == 8",
-        "(6 & 3) == 2", "(6 ^ 3) == 5", "(6 | 3) == 7", "(1 | 2 ^ 3 & 4) == (1 | (2 ^ (3 & 4)))",
-        "~0 == -1", "- - 3 == 3", "-+-3 == 3", "!0 + !5 == 1", "!!7 == 1", "-~-1 == 0",
-        "(2 < 3) + (3 <= 3) + (4 > 3) + (4 >= 5) == 3", "1 < 2 == 1", "3 > 2 > 1 == 0",
-        "1 || 0 && 0", "(5 && 6) == 1", "(0 || 7) == 1",
+        "0X1f == 31", "- - 3 == 3", "-+-3 == 3", "1 << 2 + 1 == 8", "3 > 2 > 1 == 0",
         "1 || 1/0", "!(0 && 1/0)", "!(0 && (1 || 1/0) && 1 << 99)",
         "defined A && defined(B) && !defined ( C )", "A == 5", "B == -2", "C == 0",
         "__VERSION__ == 0",  # of this text, which has no #version
@@ -61,56 +54,20 @@ def test_the_version_is_known(shader_files):
     assert shader.resolve("a").uniforms == {"a"}
 
 
-def numbers():
-    return st.integers(0, LIMIT - 1).flatmap(
-        lambda n: st.sampled_from([(str(n), n), (hex(n), n), (f"0{n:o}", n)]).map(lambda pair: pair)
-    )
-
-
 def divided(a, b):
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
-
-
-OPERATORS = {
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
-    "/": divided, "%": lambda a, b: a - b * divided(a, b),
-    "==": lambda a, b: int(a == b), "<": lambda a, b: int(a < b), ">=": lambda a, b: int(a >= b),
-    "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
-}  # fmt: skip
-
-
-def combined(children):
-    """Text and value of two operands put together; None for what C leaves undefined."""
-
-    def put(left, operator, right):
-        text = f"({left[0]} {operator} {right[0]})"
-        if left[1] is None or right[1] is None or (operator in "/%" and right[1] == 0):
-            return text, None
-        value = OPERATORS[operator](left[1], right[1])
-        return text, value if -LIMIT <= value < LIMIT else None
-
-    def negated(one):
-        return f"-{one[0]}", None if one[1] in (None, -LIMIT) else -one[1]
-
-    return st.builds(put, children, st.sampled_from([*OPERATORS]), children) | st.builds(negated, children)
-
-
-@settings(deadline=None)
-@given(st.recursive(numbers(), combined, max_leaves=12))
-def test_any_expression_has_c_s_value(expression):
-    text, value = expression
-    if value is None:
-        assert "a.frag:1: " in refused(f"#if {text}\n#endif")
-    else:
-        assert taken(f"{text} == {value}" if value != -LIMIT else f"{text} < -{LIMIT - 1}")
 
 
 # ---- oracles ---------------------------------------------------------------------------------
 
 LEVELS = ["||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %"]
 UNARY, NUMBER = len(LEVELS), len(LEVELS) + 1
-C = OPERATORS | {
+C = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
+    "/": divided, "%": lambda a, b: a - b * divided(a, b),
+    "==": lambda a, b: int(a == b), "<": lambda a, b: int(a < b), ">=": lambda a, b: int(a >= b),
+    "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
     "!=": lambda a, b: int(a != b), ">": lambda a, b: int(a > b), "<=": lambda a, b: int(a <= b),
     "<<": lambda a, b: a * 2**b if 0 <= b < 32 else None, ">>": lambda a, b: a // 2**b if 0 <= b < 32 else None,
 }  # fmt: skip

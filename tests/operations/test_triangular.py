@@ -62,33 +62,9 @@ def test_error_is_that_of_substitution_and_the_other_triangle_is_not_read(run, r
         x = solve(run, variant, stored, b, upper, unit, transposed)
         assert_solve(t, x, b)
         assert_substituted(t, x, b)
-
-
-def graded(m, n, rng):
-    """Rows and columns of very different size, around a diagonal that is not."""
-    exponents = rng.integers(-30, 31, n)
-    return np.ldexp(MATRICES["lower"](m, n, rng), exponents[:, np.newaxis] - exponents).astype(np.float32)
-
-
-def ill_conditioned(m, n, rng):
-    """Random triangles: the condition grows like 2^n."""
-    return normal(m, n, rng)
-
-
-def of_ones(m, n, rng):
-    """Minus ones below a diagonal of ones: solutions may double with each row."""
-    return 2 * np.eye(m, n, dtype=np.float32) - np.ones((m, n), dtype=np.float32)
-
-
-@every_variant
-@every_kind
-@pytest.mark.parametrize("make", [graded, ill_conditioned, of_ones])
-def test_condition_does_not_matter(run, rng, make, variant, upper, unit, transposed):
-    """Once with large solutions, once with small ones of large cancellations."""
-    t, stored = system(70, upper, unit, transposed, rng, make)
-    x = normal(70, 2, rng)
-    for b in (np.ldexp(normal(70, 2, rng), -20), t @ x):
-        assert_substituted(t, solve(run, variant, stored, b, upper, unit, transposed), b)
+    t, stored = system(70, upper, unit, transposed, rng, normal)  # of a condition that grows like 2^n
+    b = normal(70, 2, rng)
+    assert_substituted(t, solve(run, variant, stored, b, upper, unit, transposed), b)
 
 
 @every_variant
