@@ -1,4 +1,4 @@
-"""Inverses of positive definite matrices: every product that may be chosen, float32's limits, what is nearly singular."""
+"""Inverses of definite matrices: every product that may be chosen, the limits of float32, what is nearly singular."""
 
 from fractions import Fraction
 
