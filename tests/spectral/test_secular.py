@@ -122,13 +122,14 @@ def test_turns_of_the_root_finder_may_be_split(device, rng):
 
 
 def test_nine_passes_a_level():
-    for n in (1, 2, 3, 64, 65, 1000):
+    for n in (1, 2, 3, 64, 65, 128):
         assert secular.plan(n, Limits(software=True)).cost.passes == 3 + 9 * (n - 1).bit_length()
-    parts = 4 + 2  # two passes for each, in place of one for a level
-    assert secular.plan(1000, Limits()).cost.passes == 3 + 9 * 10 + 2 * parts - 2
+    for software, parts in ((False, [4, 2]), (True, [8, 4, 2])):  # two passes for each, in place of one for a level
+        passes = 3 + 9 * 10 + 2 * sum(parts) - len(parts)
+        assert secular.plan(1000, Limits(software=software)).cost.passes == passes
 
 
-def test_parts_are_multiplied_by_blocks_on_a_gpu(device, monkeypatch, rng):
+def test_parts_are_multiplied_by_blocks(device, monkeypatch, rng):
     monkeypatch.setattr(secular, "BLOCKED_FROM", 8)
     gpu = replace(device.limits, software=False, loop_trips=59990)  # of no plan before
     for n in (7, 8, 9, 33, 50, 66):
