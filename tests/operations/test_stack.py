@@ -49,23 +49,6 @@ def records(run):
 # -- cells ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("texture_size", [2, 7, 64])
-@pytest.mark.parametrize("tile", [(1, 1), (1, 2), (2, 1), (3, 7), (16, 20)], ids=str)
-@pytest.mark.parametrize("share", [1, 4])
-def test_every_stack_that_has_room_fits(tile, texture_size, share):
-    elements = -(-tile[0] * tile[1] * share // 4)  # more than the texels of a matrix may hold, or less
-    most = stack.capacity(tile, elements, texture_size)
-    assert most == 0 or most * elements <= texture_size**2
-    if max(tile) > texture_size:
-        assert most == 0
-    for count in range(1, most + 1):
-        cells = stack.Stack.of(count, tile, texture_size)
-        assert cells.across * cells.down >= count > (cells.down - 1) * cells.across
-        storage, raw = cells.storage(*tile), cells.raw(elements)
-        assert max(storage.height, storage.width, raw.height, raw.width) <= texture_size
-        assert raw.height * raw.width >= count * elements
-
-
 def test_a_stack_that_has_no_room_is_refused():
     with pytest.raises(LimitError, match=r"^stack\[matmul\]: a texture may have 4 texels a side on this device"):
         matmul.batched((Form((1, 20, 20)),) * 2, Limits(texture_size=4)).check(Limits(texture_size=4))
@@ -116,16 +99,6 @@ def test_pivots_are_lapacks(records, rng, shape):
         testing.assert_exact(diagnostics[1], np.abs(np.triu(packed)).max(axis=0)[:order])
 
 
-def test_pivots_of_what_is_scaled_to_ones_are_ones(records, rng):
-    n = 9
-    a = matrices(lambda: np.eye(n)[rng.permutation(n)] * 2.0 ** rng.integers(-9, 9), 5).astype(np.float32)
-    b = matrices(testing.integers, 5, n, 2, rng)
-    result = records(plu_batches.solve(forms(a, b)), 5 * n, a, b)
-    testing.assert_exact(result[:, 2 * n : 4 * n], np.ones((5, 2 * n)))
-    squares = result[:, 4 * n :].sum(axis=1)  # of the probes in another order
-    np.testing.assert_allclose(squares, np.full(5, squares[0]), rtol=1e-5)
-
-
 def test_a_single_system_is_substituted_in_textures_of_one_size():
     """A first result waits for a variant of the program for each size of textures that llvmpipe tells apart."""
     plan = plu_batches.solve((Form((1, 64, 64)), Form((1, 64, 1))))
@@ -144,17 +117,6 @@ def test_probes_tell_the_size_of_the_inverse(records, rng, equilibrate, n, colum
         rows, shares = both(one) if equilibrate else (0, 0)
         norm = np.linalg.norm(np.linalg.inv(np.ldexp(one, -rows - shares)))
         assert norm / 8 <= np.sqrt(square) <= norm * np.sqrt(3 * n)
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 8, 33])
-def test_a_single_system_searches_the_same_pivots(records, rng, n):
-    """In the vertex stage, where those of a batch have a pass."""
-    a, b = matrices(testing.normal, 1, n, n, rng), matrices(testing.normal, 1, n, 1, rng)
-    alone = records(plu_batches.solve(forms(a, b)), 4 * n, a, b)
-    two = np.concatenate([a, a]), np.concatenate([b, b])
-    beside = records(plu_batches.solve(forms(*two)), 4 * n, *two)
-    np.testing.assert_allclose(alone[0, n:], beside[0, n:], rtol=1e-4)
-    testing.assert_solve(a[0], alone[0, :n].reshape(n, 1), b[0])
 
 
 def test_sizes_are_judged_batched_as_one_by_one(rng):
