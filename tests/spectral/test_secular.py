@@ -11,7 +11,7 @@ import pytest
 import glla
 from glla.operations.spectral import secular, sturm
 from glla.operations.spectral.symmetric import Subset
-from glla.passes import Limits
+from glla.passes import PLAIN
 from glla.testing.spectral import errors, judge_values
 from tests.spectral.matrices import glued, hostile, normal, tridiagonal, wilkinson, with_values
 
@@ -122,11 +122,10 @@ def test_turns_of_the_root_finder_may_be_split(device, rng):
 
 
 def test_nine_passes_a_level():
-    for n in (1, 2, 3, 64, 65, 128):
-        assert secular.plan(n, Limits(software=True)).cost.passes == 3 + 9 * (n - 1).bit_length()
-    for software, parts in ((False, [4, 2]), (True, [8, 4, 2])):  # two passes for each, in place of one for a level
-        passes = 3 + 9 * 10 + 2 * sum(parts) - len(parts)
-        assert secular.plan(1000, Limits(software=software)).cost.passes == passes
+    for n in (1, 2, 3, 64, 65, 256):
+        assert secular.plan(n, PLAIN).cost.passes == 3 + 9 * (n - 1).bit_length()
+    parts = 4 + 2  # two passes for each, in place of one for a level
+    assert secular.plan(1000, PLAIN).cost.passes == 3 + 9 * 10 + 2 * parts - 2
 
 
 def test_parts_are_multiplied_by_blocks(device, monkeypatch, rng):

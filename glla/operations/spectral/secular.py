@@ -16,10 +16,9 @@ from glla.passes.layout import texels
 TURNS = 24
 """Turns of the root finder at most. 5 to 17 were seen."""
 
-BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 512, 256
-"""Orders of joined parts from which Q X is multiplied by blocks in registers, on a GPU and on a software rasteriser: an
-H100 takes 8.6 ms in place of 11.8 for T of order 1024, 210 in place of 440 for 4096; llvmpipe 241 in place of 360 for
-1024."""
+BLOCKED_FROM = 512
+"""Orders of joined parts from which Q X is multiplied by blocks in registers: an H100 takes 8.6 ms in place of 11.8 for
+T of order 1024, 210 in place of 440 for 4096; llvmpipe 241 in place of 360 for 1024."""
 
 LINES = {
     "order": ("S", "L Q T tolerance"),
@@ -56,12 +55,11 @@ def plan(n: int, limits: Limits, subset: Subset | None = None) -> Plan:
     draft.draw("spectral/secular/start", {"T": "T"}, "L")
     draft.slot("X", matrix((n, n)))
     products = Blocks.of(draft, (n, n), {})
-    blocked_from = BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM
     vectors, levels = PingPong(draft, "Q", matrix((n, n)), "I"), (n - 1).bit_length()
     for level in range(levels):
         with draft.scope("level", level):
             _add_roots(draft, vectors.front, level, n, limits)
-            blocks = products if 2 ** (level + 1) >= blocked_from else None
+            blocks = products if 2 ** (level + 1) >= BLOCKED_FROM else None
             if subset is None or level < levels - 1:
                 _add_vectors(draft, vectors.front, ("X", vectors.back), level, n, Subset(0, n), blocks)
                 vectors.swap()
