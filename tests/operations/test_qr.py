@@ -130,24 +130,6 @@ def test_every_kind_of_matrix(kind, variant, device, rng):
     assert (a == before).all()
 
 
-@pytest.mark.parametrize("parameters", [(("PANEL", 16),), (("PANEL", 32),), (("PANEL", 64),)], ids=str)
-@pytest.mark.parametrize("shape", [(70, 50), (50, 70), (97, 97), (33, 140)], ids=str)
-def test_several_panels(shape, parameters, device, rng):
-    """As tall panels and as wide, also where columns depend on those of other panels, or are zero."""
-    a = rng.standard_normal(shape).astype(np.float32)
-    dependent = a.copy()
-    dependent[:, 20:40] = a[:, :20]
-    dependent[:, [0, 31, 45]] = 0
-    for one in (a, dependent, a * _spread(shape[1], rng).astype(np.float32), rng.integers(-9, 10, shape)):
-        one = np.asarray(one, np.float32)
-        for mode, (q, r) in zip(("reduced", "complete"), map(kernel.sides, (shape,) * 2, MODES), strict=False):
-            plan = kernel.plan(resident(shape), device.limits, variant="blocked", parameters=parameters, mode=mode)
-            found = device.run(plan, A=device.upload(one))
-            factors = tuple(glla.Array(device, found[name], size).numpy() for name, size in (("Q", q), ("R", r)))
-            verdict = JUDGE.verdict((one,), factors)
-            assert verdict.ok, verdict
-
-
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 5), (5, 2), (7, 4), (4, 7), (17, 17), (33, 6)], ids=str)
 def test_a_stack_goes_through_one_plan(shape, place, device, rng):
@@ -170,26 +152,6 @@ def test_a_stack_goes_through_one_plan(shape, place, device, rng):
             if mode in ("reduced", "complete"):
                 verdict = JUDGE.verdict((a[index],), tuple(np.ascontiguousarray(part) for part in one))
                 assert verdict.ok, (index, verdict)
-
-
-@pytest.mark.parametrize("rows", [64, 128])
-@pytest.mark.parametrize("shape", [(65, 3), (130, 20), (300, 7), (1001, 6), (257, 33), (129, 129)], ids=str)
-def test_a_tree(shape, rows, device, rng):
-    """Several levels, blocks that are not full, columns that depend on others, graded ones."""
-    a = rng.standard_normal(shape).astype(np.float32)
-    dependent = a.copy()
-    dependent[:, -1] = 0
-    dependent[: shape[0] // 2] = 0
-    for one in (a, dependent, a * _spread(shape[1], rng).astype(np.float32)):
-        plan = kernel.plan(resident(shape), device.limits, variant="tsqr", parameters=(("ROWS", rows),))
-        plan.check()
-        found = device.run(plan, A=device.upload(one))
-        q, r = (
-            glla.Array(device, found[name], size).numpy()
-            for name, size in zip("QR", kernel.sides(shape, "reduced"), strict=True)
-        )
-        verdict = JUDGE.verdict((one,), (q, r))
-        assert verdict.ok, verdict
 
 
 def test_exact_where_roots_and_quotients_are(device):
