@@ -21,7 +21,6 @@ from glla.array.array import asarray
 from glla.gl import Device
 from glla.gl.clock import clock
 from glla.lab import plots
-from glla.lab.extra import require
 from glla.lab.peers import in_scipy
 from glla.lab.spectral import levels, rotations
 from glla.lab.study import Report, Run, Study, option
@@ -151,7 +150,6 @@ def table(found: list[History], n: int, rtol: float) -> str:
 def save(found: list[History], path: Path, n: int, rtol: float) -> None:
     """Draw the residuals over the products with A. Raises OptionError: no such kind of picture."""
     plots.check_suffix(path)
-    require("convergence", "matplotlib")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=plots.SIZE, layout="constrained")

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from glla.array.array import Array, asarray
 from glla.display.colours import CHANGED
 from glla.gl import Device
-from glla.lab.extra import require
 from glla.lab.plots import signed
 from glla.operations.elimination import pivot, plu
 from glla.passes import resident
@@ -57,7 +56,6 @@ def draw(
     `path`: A PNG file. `renderer`: the device, for the title. `stages`, (int, ndarray): from `factorisation`.
     `photographs`, (str, ndarray): title and grey levels; a quarter of each is shown, from an eighth below the top on.
     """
-    require("demo", "matplotlib")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(16, 9), layout="constrained")

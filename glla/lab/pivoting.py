@@ -350,11 +350,7 @@ SMALLEST_DRAWN = 1e-6
 
 
 def draw(records: Sequence[Record], title: str, path: Path) -> None:
-    """Write a picture: growth and error, by matrix, operation and pivoting. Hollow marks were refused.
-
-    Raises MissingPackageError: matplotlib is not installed. Raises OSError: the file cannot be written.
-    """
-    require("pivoting", "matplotlib")
+    """Write a picture: growth and error, by matrix, operation and pivoting. Hollow marks were refused."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(14, 9), layout="constrained")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from glla.lab import machine
 from glla.lab.comparison import Comparison, Experiment, Summary
-from glla.lab.extra import require
 from glla.lab.fits import FEWEST, POOR, per_cent
 from glla.lab.measurement import Measurement
 from glla.lab.samples import NOISY
@@ -95,7 +94,6 @@ def watch(experiment: Experiment, console: Console | None = None) -> None:
     `experiment`: what to run; its `result` holds what there is, even when this is interrupted. `console`: by default
     standard output.
     """
-    require("compare", "rich")
     console = console or _console()
     result = experiment.result
     head = f"{result.operation}: {result.formula}; {result.shape}"
@@ -182,7 +180,6 @@ announce("text of a comparison", short)
 
 def conclude(comparison: Comparison) -> None:
     """Print the legend, peers, warnings, reasons of records not ok, best variants, and fits."""
-    require("compare", "rich")
     console = _console()
     lines = [*peer_lines(comparison), *warnings(comparison), *reasons(comparison), *best(comparison), *fits(comparison)]
     for text in [LEGEND, "", *lines]:
