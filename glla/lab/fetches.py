@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -146,49 +146,27 @@ def estimate(plan: Plan) -> tuple[int, int] | None:
     (128, 128)
     """
     plan, least, most = plan.flat, 0, 0
-    headers: dict[tuple[Any, ...], _Header | None] = {}
+    header, macros = cache(shaders.fetches), cache(lambda shader, *defines: shaders.macros(shader, dict(defines)))
+
+    @cache  # a plan has thousands of passes with the same shader
+    def value(text: str, shader: str, defines: tuple[Any, ...], used: tuple[Any, ...]) -> int:
+        return conditions.value(text, macros(shader, *defines) | dict(used))
+
     for step in plan.passes:
         if not isinstance(step, Pass | Dispatch):
             continue
-        key = step.shader, *sorted(step.defines.items())
-        if key not in headers:
-            headers[key] = _Header.of(step)
-        header = headers[key]
-        if header is None:
+        expressions = header(step.shader)
+        if expressions is None:
             return None
+        names, defines = _names(plan, step), tuple(sorted(step.defines.items()))
+        known = sorted(names.keys() & _NAME.findall(" ".join(expressions)))
+        used = tuple((name, str(names[name])) for name in known)
+        fewest, largest = (value(text, step.shader, defines, used) for text in expressions)
         region = plan.drawn(step)
         fragments = step.points or region.width * region.height
         times = step.groups[0] * step.groups[1] if isinstance(step, Dispatch) else fragments
-        bounds = header.bounds(_names(plan, step))
-        least, most = least + times * bounds[0], most + times * bounds[1]
+        least, most = least + times * fewest, most + times * largest
     return least, most
-
-
-@dataclass
-class _Header:
-    """Fetches that a shader's header states: expressions, macros of its defines, and earlier results.
-
-    A plan has thousands of passes with the same shader, whose expressions are read anew only for new values.
-    """
-
-    expressions: tuple[str, str]
-    macros: dict[str, str | None]
-    known: dict[tuple[int | None, ...], tuple[int, int]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, step: Pass | Dispatch) -> _Header | None:
-        expressions = shaders.fetches(step.shader)
-        return None if expressions is None else cls(expressions, shaders.macros(step.shader, step.defines))
-
-    def bounds(self, names: Mapping[str, int]) -> tuple[int, int]:
-        """Fewest and most fetches of a fragment with these values of uniforms and sizes."""
-        used = sorted(set(_NAME.findall(" ".join(self.expressions))))
-        key = tuple(names.get(name) for name in used)
-        if key not in self.known:
-            macros = self.macros | {name: str(names[name]) for name in used if name in names}
-            least, most = (conditions.value(text, macros) for text in self.expressions)
-            self.known[key] = least, most
-        return self.known[key]
 
 
 def _names(plan: Plan, step: Pass | Dispatch) -> dict[str, int]:
