@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import index as as_index
 from typing import Any
 
@@ -20,7 +20,7 @@ from glla.linalg.batches import Places, Results, Solved, place
 from glla.linalg.caller import Caller
 from glla.linalg.definite import solve_definite_band
 from glla.linalg.operands import device_of, known_variant, operand, square
-from glla.operations import OPERATIONS, Operation
+from glla.operations import OPERATIONS
 from glla.operations.acceptance import matrix_of_stack
 from glla.operations.bands import banded as kernel
 from glla.operations.bands.banded import Given
@@ -100,8 +100,8 @@ def solve_banded(
         )
     bands, lower, upper = _inside(bands, lower, upper)
     rows: Given = ((upper + 1 if lower else -1, -1), (upper, 0), (upper - 1 if upper else -1, 1))
-    lines = _Lines("solve_banded", lower, upper, upper if max(lower, upper) == 2 else rows)
-    return _solve(lines, bands, b, variant, device, check_finite)
+    lines = upper if max(lower, upper) == 2 else rows
+    return _solve("solve_banded", (lower, upper), lines, bands, b, variant, device, check_finite)
 
 
 @public()
@@ -172,7 +172,7 @@ def solveh_banded(
     rows = ((beside, -1), (0, 0), (beside, 0)) if lower else ((beside, 0), (width, 0), (beside, 1))
     if width == 0:
         rows = ((-1, -1), (0, 0), (-1, 1))
-    return _solve(_Lines("solveh_banded", width, width, rows, True), bands, b, variant, device, check_finite)
+    return _solve("solveh_banded", (width, width), rows, bands, b, variant, device, check_finite, definite=True)
 
 
 def solve_structured(a: Any, b: Any, structure: str, device: DeviceLike | None, check_finite: bool) -> Array | Float32:
@@ -193,30 +193,7 @@ def solve_structured(a: Any, b: Any, structure: str, device: DeviceLike | None, 
     else:
         width = 0 if structure == "diagonal" else 1
     ways: dict[int, Given] = {0: ((-1, -1), (0, 0), (-1, 1)), 1: kernel.FULL, 2: 2}
-    rows = ways[width]
-    lines = _Lines("solve", width, width, rows)
-    return _solve(lines, _diagonals(matrix, width), b, None, device, check_finite)
-
-
-@dataclass(frozen=True)
-class _Lines:
-    """Who asks, how many diagonals are below and above, where they are, and whether pivots must be above zero."""
-
-    function: str
-    lower: int
-    upper: int
-    rows: Given
-    definite: bool = False
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Of the plans."""
-        return {"lines": self.rows} if isinstance(self.rows, int) else {"lines": self.rows, "definite": self.definite}
-
-    @property
-    def operation(self) -> Operation:
-        """Whose plans they are."""
-        return OPERATIONS["pentadiagonal" if isinstance(self.rows, int) else "tridiagonal"]
+    return _solve("solve", (width, width), ways[width], _diagonals(matrix, width), b, None, device, check_finite)
 
 
 def _bands(function: str, ab: Any, check_finite: bool) -> Float32 | Array:
@@ -281,17 +258,28 @@ def _diagonals(a: Float32 | Array, width: int) -> Float32 | Array:
 
 
 def _solve(
-    lines: _Lines, ab: Float32 | Array, b: Any, variant: str | None, device: DeviceLike | None, check_finite: bool
+    function: str,
+    widths: tuple[int, int],
+    lines: Given,
+    ab: Float32 | Array,
+    b: Any,
+    variant: str | None,
+    device: DeviceLike | None,
+    check_finite: bool,
+    definite: bool = False,
 ) -> Array | Float32:
-    """Solve for one matrix or a stack, by bands that are known to be of the right number."""
-    function, n = lines.function, ab.shape[-1]
-    if variant is not None and not lines.operation.variants:
+    """Solve for one matrix or a stack, by bands that are known to be of the right number.
+
+    `widths`: diagonals below and above. `lines`: where they are. `definite`: pivots must be above zero.
+    """
+    operation, n = OPERATIONS["pentadiagonal" if isinstance(lines, int) else "tridiagonal"], ab.shape[-1]
+    if variant is not None and not operation.variants:
         raise OptionError(f"{function}: variant is for one diagonal on either side, got {variant!r}; leave it out")
-    known_variant(function, lines.operation, variant)
+    known_variant(function, operation, variant)
     rhs = operand(function, "b", b, check_finite)
-    if max(lines.lower, lines.upper) > 2:
+    if max(widths) > 2:
         raise UnsupportedError(
-            f"{function}: takes two diagonals on either side so far, got {lines.lower} below and {lines.upper} above; "
+            f"{function}: takes two diagonals on either side so far, got {widths[0]} below and {widths[1]} above; "
             "scipy.linalg.solve_banded solves such systems, and solveh_banded those that are definite"
         )
     target = device_of(function, device, ab, rhs)
@@ -302,11 +290,8 @@ def _solve(
             n,
             target.limits.texture_size,
         )
-    options, definite = lines.options, {"definite": lines.definite}
-    name, names = lines.operation.name, ("ab", "b")
-    return BandCaller(
-        name, function, target, check_finite, names, variant, options=options, further=lambda *_: definite
-    )(ab, rhs)
+    options = {"lines": lines, "definite": definite}
+    return BandCaller(operation.name, function, target, check_finite, ("ab", "b"), variant, options=options)(ab, rhs)
 
 
 class BandCaller(Caller):
