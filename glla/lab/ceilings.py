@@ -12,7 +12,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -75,10 +75,6 @@ class Ceiling:
     what: str  # what was measured
     spread: float  # the largest less the smallest of the repeats, relative to the median
 
-    def as_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"value": self.value, "unit": self.unit, "what": self.what, "spread": self.spread}
-
 
 def rate(samples: Samples, work: float, unit: str, what: str) -> Ceiling:
     """Work per second."""
@@ -105,7 +101,7 @@ def report(
         "python": platform.python_version(),
         "quick": quick,
         "seconds": round(time.perf_counter() - begun, 3),
-        "ceilings": {name: figure.as_dict() for name, figure in figures.items()},
+        "ceilings": {name: asdict(figure) for name, figure in figures.items()},
     }
 
 
@@ -119,7 +115,7 @@ def measure(
     fast. `progress`: called with what is measured next, in words.
     """
     progress("a warm clock")
-    meter = _Meter(device, quick)
+    meter = Meter(device, quick)
     parts = {"fragments": meter.fragments, "writes": meter.colours, "copies": meter.transfers, "draws": meter.draws}
     figures: dict[str, Ceiling] = {}
     for what, measured in parts.items():
@@ -130,7 +126,7 @@ def measure(
 
 def of_rates(device: Device, quick: bool = False) -> dict[str, float]:
     """Measure the rates by which `choose` compares variants, by the names of `glla.passes.rates.Rates`."""
-    meter = _Meter(device, quick)
+    meter = Meter(device, quick)
     start = device.write_texels(np.zeros((2, 2, 4), dtype=np.float32))
     return {
         "flops": BILLION * meter.arithmetic("32 independent sums").value,
@@ -142,28 +138,11 @@ def of_rates(device: Device, quick: bool = False) -> dict[str, float]:
 
 def of_fragments(device: Device, quick: bool = False) -> dict[str, Ceiling]:
     """Measure only arithmetic, fetches and colour writes of fragments: enough for a roofline, in less time."""
-    meter = _Meter(device, quick)
+    meter = Meter(device, quick)
     return {**meter.fragments(), **meter.colours()}
 
 
-def of_channels(device: Device, quick: bool = False) -> dict[str, Ceiling]:
-    """Measure the rates of chapters 2 and 3 of the thesis.
-
-    ``four``, ``swizzled``, ``one``: multiply-adds of four channels at once, of four that change their places, of one
-    alone; ``fetch``, ``write``, ``upload``: of RGBA32F texels, from the cache, to a target, and from the host.
-    """
-    return _Meter(device, quick).channels()
-
-
-def of_branches(device: Device, quick: bool = False) -> dict[str, Ceiling]:
-    """Measure a shader with two loops of which a fragment takes one.
-
-    ``apart``: neighbours differ; ``together``: each half of the target is of one mind.
-    """
-    return _Meter(device, quick).branches()
-
-
-class _Meter:
+class Meter:
     """The measurements, after a while of work: an idle GPU's clock is low."""
 
     def __init__(self, device: Device, quick: bool = False) -> None:
@@ -226,7 +205,11 @@ class _Meter:
         return figures
 
     def channels(self) -> dict[str, Ceiling]:
-        """Measure arithmetic in its forms, and RGBA32F texels on their ways."""
+        """Measure the rates of chapters 2 and 3 of the thesis.
+
+        ``four``, ``swizzled``, ``one``: multiply-adds of four channels at once, of four that change their places, of
+        one alone; ``fetch``, ``write``, ``upload``: of RGBA32F texels, from the cache, to a target, and from the host.
+        """
         forms = {"four": (4, False), "swizzled": (4, True), "one": (1, False)}
         figures = {name: self.arithmetic(name, *form) for name, form in forms.items()}
         figures["fetch"] = self.texels(4)
@@ -237,7 +220,7 @@ class _Meter:
         return figures
 
     def branches(self) -> dict[str, Ceiling]:
-        """Measure two loops, taken by neighbours in turn, and by one half of the target each."""
+        """Measure two loops, taken by neighbours in turn, or by one half of the target each, ``together``."""
         effort, figures = self.effort, {}
         for name, shift in {"apart": 0, "together": (effort.side // 2).bit_length() - 1}.items():
             plan = kernels.branches(self.size, effort.steps, LOOPS * effort.rounds, shift)

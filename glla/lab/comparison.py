@@ -7,7 +7,7 @@ comes and what there is when they stop early.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import product
@@ -345,7 +345,7 @@ class Experiment:
         device, result = self.device, self.result
         watch = machine.Watch()
         result.environment = environment(device, self.seed, self._command)
-        result.ceilings = {name: one.as_dict() for name, one in ceilings.of_fragments(device, self.quick).items()}
+        result.ceilings = {name: asdict(one) for name, one in ceilings.of_fragments(device, self.quick).items()}
         try:
             for size in self.sizes:
                 yield from self._run_size(size)

@@ -68,8 +68,8 @@ class Place:
 
     @cached_property
     def rates(self) -> dict[str, float]:
-        """Peak rates of the device, see `glla.lab.ceilings.of_channels`."""
-        return {name: one.value for name, one in ceilings.of_channels(self.device, self.quick).items()}
+        """Peak rates of the device, see `glla.lab.ceilings.Meter.channels`."""
+        return {name: one.value for name, one in ceilings.Meter(self.device, self.quick).channels().items()}
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -34,7 +34,7 @@ def claims(place: Place) -> Iterator[Claim]:
 
 
 def _branches(place: Place) -> Claim:
-    rates = {name: one.value for name, one in ceilings.of_branches(place.device, place.quick).items()}
+    rates = {name: one.value for name, one in ceilings.Meter(place.device, place.quick).branches().items()}
     longer = rates["together"] / rates["apart"]
     return claim("machine.branches", longer > BOTH, longer=longer)
 
