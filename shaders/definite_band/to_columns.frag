@@ -4,7 +4,6 @@
 // band and outside the matrix are zero; corners of LAPACK's storage that belong to no element are not read.
 // ab       packed; a_ij = ab[i - j, j], with UPPER a_ji = ab[w - (i - j), i], for 0 <= i - j <= w
 // result   texel (x, y): the matrix's texel (x, y + 8 (x div 8))
-// Cost per fragment: up to 4 fetches.
 // Fetches: 0 to 4.
 // LAPACK, "band storage".
 

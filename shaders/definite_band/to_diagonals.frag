@@ -3,7 +3,6 @@
 // A fragment computes one 2x2 block of the result. Corners that belong to no element are zero.
 // M        a lower triangle as cholesky/banded.glsl has it
 // result   packed; m_ij at [i - j, j], with UPPER at [w - (i - j), i]
-// Cost per fragment: up to 4 fetches.
 // Fetches: 0 to 4.
 // LAPACK, "band storage".
 

@@ -3,7 +3,6 @@
 // A fragment computes one 2x2 block, and takes each of its rows from where it was. Every pass of the three draws the whole
 // of both halves, finished columns too, as the source does.
 // M   [A | X], packed
-// Cost per fragment: 2 fetches.
 // Fetches: 2.
 // "Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.1.
 

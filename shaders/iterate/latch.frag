@@ -3,7 +3,6 @@
 // One texel: the number of iterations until the first that said stop. Later ones change nothing, so a host that looks at
 // it late finds what it would have found at once. Any number but 0 says stop, and so does NaN: decided on the bits.
 // stop    any texture, of which texel (0, 0) is read     state   1x1 integers, zeros before the first iteration
-// Cost per fragment: 2 fetches.
 // Fetches: 2.
 
 #ifndef INTEGERS

@@ -5,7 +5,6 @@
 // A fragment computes one such texel. Beyond the matrix it is zero. With GROUP 8, for matmul/panel_groups.frag, a panel
 // has 8 rows and 2 texels a column.
 // A   rows x inner, packed; its rows from GROUP first_group on
-// Cost per fragment: 2 fetches.
 // Fetches: 0 to 2.
 
 #ifndef DEPTH

@@ -3,7 +3,6 @@
 // Column j is at (j div STRIP, j mod STRIP) of a strip; strip s holds inner indices 4s to 4s+3.
 // A fragment computes one texel. Beyond the matrix it is zero.
 // B   inner x columns, packed
-// Cost per fragment: 2 fetches.
 // Fetches: 0 to 2.
 // Moravanszky, "Dense matrix algebra on the GPU" (2003): four elements of a column in a texel.
 

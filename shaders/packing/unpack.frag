@@ -2,7 +2,6 @@
 //
 // A fragment computes one element of a tile of the matrix, in NumPy's C order, ready to be read back.
 // packed  rows x columns      raw  tile, one element per texel
-// Cost per fragment: 1 fetch.
 // Fetches: 1.
 
 #include "lib/packed.glsl"

@@ -3,7 +3,6 @@
 // A fragment computes the answer for two rows.
 // later   column of texels: where each final row stood after this panel's exchanges
 // rows    a column of texels for each panel: where each row stood before them
-// Cost per fragment: 3 fetches.
 // Fetches: 3.
 
 uniform sampler2D later;

@@ -2,7 +2,6 @@
 //
 // A fragment computes one 2x2 block.
 // A   packed      rows   column of texels (source of row 2y, source of row 2y+1, 0, 0)      result   m x n
-// Cost per fragment: 3 fetches.
 // Fetches: 3.
 
 #include "lib/packed.glsl"

@@ -5,7 +5,6 @@
 // Q   m x k, packed      H   m x n, packed: R on and above its diagonal, the reflectors below
 // T   row of texels, with the factors tau in the first and the last channel (RAW)
 // column_exponents       column of texels (f_2x, f_2x+1, 0, 0)
-// Cost per fragment: 4 to 8 fetches.
 // Fetches: 0 to 8.
 
 #ifndef ALONE

@@ -2,7 +2,6 @@
 //
 // A fragment computes one 2x2 block of R, rows x columns.
 // X   m x (columns - m), packed, with TAIL; column j of R is column j - m of X
-// Cost per fragment: up to 4 fetches.
 // Fetches: 0 to 4.
 
 #ifndef TAIL

@@ -2,7 +2,6 @@
 //
 // A fragment copies one 2x2 block.
 // A   rows x columns, packed, in `left` columns of texels      B   rows x columns, packed
-// Cost per fragment: 1 fetch.
 // Fetches: 1.
 
 uniform sampler2D A;

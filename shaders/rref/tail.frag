@@ -2,7 +2,6 @@
 //
 // A fragment computes one 2x2 block.
 // LU   m x n, packed, m < n      result   m x (n - m)
-// Cost per fragment: 4 fetches.
 // Fetches: 4.
 
 #include "lib/packed.glsl"

@@ -2,7 +2,6 @@
 //
 // A fragment computes one 2x2 block.
 // S0 ... S3   the matrix, see lib/strips.glsl
-// Cost per fragment: 2 fetches.
 // Fetches: 2.
 
 #include "lib/packed.glsl"

@@ -2,7 +2,6 @@
 //
 // A fragment copies 16 rows of one column into the four textures. Beyond the matrix they are zero.
 // A   rows x columns, packed
-// Cost per fragment: 8 fetches.
 // Fetches: 0 to 8.
 
 #ifndef REVERSED

@@ -2,7 +2,6 @@
 //
 // A fragment computes one 2x2 block of LU.
 // U   64 rows, four in a texel (strips/block_row.frag)
-// Cost per fragment: 2 fetches.
 // Fetches: 2.
 
 #ifndef REVERSED

@@ -1,7 +1,6 @@
 // C = A within [0, limit]: the end of `frames`, whose sum is complete after the last frame only.
 //
 // A   rows x columns, packed      C   likewise
-// Cost per fragment: 1 fetch.
 // Fetches: 1.
 
 #define LIMITED 1

@@ -64,7 +64,7 @@ def search(shape, pivoting, fixed, top=0):
     if not fixed:
         echelon = EchelonSearch(draft, shape, 1, pivoting)
         echelon.step(0, "A")
-        return draft.plan(echelon.slots.results(1))
+        return draft.plan(echelon.results(1))
     passes = FactorSearch(draft, shape, pivoting)
     if top:
         passes = passes.on(shape, top)

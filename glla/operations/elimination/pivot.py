@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
 from math import isqrt
 
 from glla.errors import one_of
@@ -208,23 +207,6 @@ def rank2(
     return front.front
 
 
-@dataclass(frozen=True)
-class Records:
-    """Names of the slots that hold the records of an echelon form and their health, even steps first.
-
-    They alternate between two textures, because a step reads the record of the one before, and a pass may not read what
-    it draws to.
-    """
-
-    pivots: tuple[str, str]
-    health: tuple[str, str]
-
-    def results(self, steps: int) -> dict[str, str]:
-        """Slots that a plan of `steps` steps hands out: all records, and the health of the last step."""
-        named = {"pivots_even": self.pivots[0], "health": self.health[(steps - 1) % 2]}
-        return named | ({"pivots_odd": self.pivots[1]} if steps > 1 else {})
-
-
 class EchelonSearch:
     """Adds the pivot searches of an echelon form to a draft.
 
@@ -243,9 +225,10 @@ class EchelonSearch:
         self.weight = int(pivoting == "partial")  # candidates carry a sum, see pivot/second_column.frag
         self.tolerance = draft.operand("tolerance", TOLERANCE)
         record = Storage(1, (steps + 1) // 2)
-        self.slots = Records(
-            (draft.slot("pivots_even", record), draft.slot("pivots_odd", record)),
-            (draft.slot("health_even", record), draft.slot("health_odd", record)),
+        # Records of the steps and their health alternate between two textures, of even and of odd steps: a step reads
+        # the record of the one before, and a pass may not read what it draws to.
+        self.pivots, self.health = (
+            [draft.slot(f"{name}_{end}", record) for end in ("even", "odd")] for name in ("pivots", "health")
         )
         storage = Storage(self.count, 1)
         self.candidates = draft.slot("candidates", storage)
@@ -254,7 +237,7 @@ class EchelonSearch:
     def step(self, k: int, matrix: str) -> tuple[str, int]:
         """Search the column pair of step k in the slot `matrix`; return slot and texel of the record."""
         # At step 0 there is no record yet; the shader does not look, and any texture will do.
-        record, previous = (self.slots.pivots[1 - k % 2], (k - 1) // 2) if k else (self.tolerance, -1)
+        record, previous = (self.pivots[1 - k % 2], (k - 1) // 2) if k else (self.tolerance, -1)
         inputs = {"A": matrix, "record": record}
         uniforms: dict[str, Uniform] = {"k": k, "chunk": self.chunk, "shape": self.shape, "previous": previous}
         region = Region(0, 0, 1, self.count)
@@ -265,21 +248,26 @@ class EchelonSearch:
         inputs = {**inputs, "tolerance": self.tolerance}
         self.draft.draw(shader, inputs, self.candidates, uniforms, defines, region)
         self._record(k, record, previous)
-        return self.slots.pivots[k % 2], k // 2
+        return self.pivots[k % 2], k // 2
+
+    def results(self, steps: int) -> dict[str, str]:
+        """Slots that a plan of `steps` steps hands out: all records, and the health of the last step."""
+        named = {"pivots_even": self.pivots[0], "health": self.health[(steps - 1) % 2]}
+        return named | ({"pivots_odd": self.pivots[1]} if steps > 1 else {})
 
     def _record(self, k: int, record: str, previous: int) -> None:
         inputs = {
             "candidates": self.candidates,
             "tolerance": self.tolerance,
             "record": record,
-            "watched": self.slots.health[1 - k % 2] if k else self.tolerance,
+            "watched": self.health[1 - k % 2] if k else self.tolerance,
         }
         if self.pivoting == "partial":
             inputs["firsts"] = self.firsts
         self.draft.draw(
             "pivot/record",
             inputs,
-            (self.slots.pivots[k % 2], self.slots.health[k % 2]),
+            (self.pivots[k % 2], self.health[k % 2]),
             {"count": self.count, "previous": previous},
             {
                 "PAIR": int(self.pivoting != "partial"),

@@ -116,7 +116,7 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, pivoting: str = "harmonic
                 region=Region(left, 0, storage.width - left, storage.height),
             )
         front.swap()
-    return draft.plan({"R": front.front, **search.slots.results(count)}, flops(shape, searched))
+    return draft.plan({"R": front.front, **search.results(count)}, flops(shape, searched))
 
 
 def _blocked(shape: Shape, pivoting: str, limits: Limits, values: Mapping[str, int]) -> Plan:

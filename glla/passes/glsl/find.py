@@ -255,13 +255,15 @@ def summary(name: str, defines: Mapping[str, Define] | None = None) -> str:
 
 
 def cost(name: str) -> str:
-    """Cost of one fragment of a shader, in the words of its header; empty if not stated.
+    """Cost of one fragment of a shader, in the words of its header, or its fetches alone; empty if not stated.
 
     >>> cost("matmul/virtual_cube")
     '2 fetches (3 with PING_PONG) and 16 flop'
     """
-    found = _COST.search(source(name))
-    return found[1].rstrip(".") if found else ""
+    found, texels = _COST.search(source(name)), _FETCHES.search(source(name))
+    if found:
+        return found[1].rstrip(".")
+    return f"{texels[1]} fetch{'' if texels[1] == '1' else 'es'}" if texels else ""
 
 
 def fetches(name: str) -> tuple[str, str] | None:

@@ -2,7 +2,6 @@
 //
 // A fragment computes one 2x2 block of A.
 // V   rows x columns, see plu/columns/vectors.glsl      A   rows x columns, packed
-// Cost per fragment: 4 fetches.
 // Fetches: 4.
 
 #include "lib/packed.glsl"
