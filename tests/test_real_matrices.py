@@ -30,14 +30,8 @@ def load(data):
 def test_solve(name, load):
     a = load(name)
     b = a.sum(axis=1)
-    testing.assert_solve(a, glla.solve(a, b), b)
-
-
-@pytest.mark.parametrize("name", ["gre_115.mtx", "mhdb416.mtx"])
-def test_solve_unscaled(name, load):
-    a = load(name)
-    b = a.sum(axis=1)
-    testing.assert_solve(a, glla.solve(a, b, equilibrate=False), b)
+    for equilibrate in (True, False) if name != "west0156.mtx" else (True,):  # of which more below
+        testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
 
 
 @pytest.mark.parametrize(("name", "columns"), [("gre_115.mtx", None), ("mhdb416.mtx", 2), ("west0156.mtx", 3)])

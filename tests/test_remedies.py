@@ -150,7 +150,17 @@ def test_noise_may_be_nearly_as_large_as_its_column():
 def test_a_strict_caller_is_not_disturbed(rng):
     """numpy.errstate(all="raise") is for the caller's own arithmetic, not for ours."""
     with np.errstate(all="raise"):
-        for a in (growing(40, -0.9), growing(140), growing(40) * np.float32(1e-38), growing(40) * np.float32(1e30)):
+        glla.matmul([[1e-60]], [[1]])
+        glla.inv(testing.conditioned(4, 4, rng))
+        glla.det(np.diag([1e-60, 1]))
+        glla.solve(testing.conditioned(4, 4, rng), [1e-60, 1e-30, 1, 1e30])
+        for a in (
+            np.diag([1e-60, 1]),
+            growing(40, -0.9),
+            growing(140),
+            growing(40) * np.float32(1e-38),
+            growing(40) * np.float32(1e30),
+        ):
             b = a.sum(axis=1)
             glla.solve(a, b)
             glla.solve(a, b, refine=True)
