@@ -164,8 +164,3 @@ def save(mistake: Mistake, folder: Path) -> Path:
     path = folder / mistake.file_name
     path.write_bytes(png(mistake))
     return path
-
-
-def plain(mistake: dict[str, Any]) -> dict[str, Any]:
-    """Leave out ratios, absent in files."""
-    return mistake | {"ratios": None}

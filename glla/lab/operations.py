@@ -102,7 +102,7 @@ class PlanJob(Job):
 _added: dict[str, dict[str, Contender]] = {}
 
 
-def find(name: str) -> Operation:
+def find(name: str, command: str = "compare") -> Operation:
     """Find an operation.
 
     Raises OptionError: unknown; the message lists those there are.
@@ -110,7 +110,7 @@ def find(name: str) -> Operation:
     >>> find("matmul").formula
     'C = A B'
     """
-    one_of("compare: operation", name, OPERATIONS)
+    one_of(f"{command}: operation", name, OPERATIONS)
     return OPERATIONS[name]
 
 

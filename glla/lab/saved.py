@@ -7,7 +7,6 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from glla.lab import mistakes
 from glla.lab.comparison import Comparison
 from glla.lab.measurement import FIGURES, SAMPLES, Measurement
 from glla.lab.plain import save
@@ -29,7 +28,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
     data = asdict(comparison)
     summaries = [asdict(summary) for summary in comparison.summaries()]
     records = [plain_record(record) for record in comparison.records]
-    data |= {"records": records, "mistakes": [mistakes.plain(one) for one in data["mistakes"]]}
+    data |= {"records": records, "mistakes": [{**one, "ratios": None} for one in data["mistakes"]]}
     return {"format": FORMAT, **data, "summaries": summaries}
 
 

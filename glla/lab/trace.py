@@ -10,7 +10,6 @@ from io import BytesIO
 from pathlib import Path
 
 from glla.display import trace as display
-from glla.errors import one_of
 from glla.gl import Device
 from glla.gl.recorder import Recorder
 from glla.lab import chrome, frames, operations, page
@@ -58,7 +57,7 @@ def save(trace: Recorder, path: Path) -> None:
 
 def check(operation: str, outputs: Sequence[Path]) -> None:
     """Raise errors that are known before the work: no such operation, and those of `check_files`."""
-    _find("trace", operation)
+    operations.find(operation, "trace")
     check_files("trace", outputs, NEEDS)
 
 
@@ -118,17 +117,12 @@ def plan(
     `data`: the first operands, in place of the example's.
     Raises OptionError: no such operation or variant.
     """
-    found = _find("plan", operation)
+    found = operations.find(operation, "plan")
     arrays = _arrays("explain", found, size, seed, data)
     if variant is None:
         return shown(found, arrays, limits)
     found.known(variant)
     return found.device_plan(operations.forms(arrays), limits, variant=variant)
-
-
-def _find(command: str, operation: str) -> Operation:
-    one_of(f"{command}: operation", operation, OPERATIONS)
-    return OPERATIONS[operation]
 
 
 def _arrays(command: str, found: Operation, size: int, seed: int, data: Sequence[Float32]) -> tuple[Float32, ...]:

@@ -101,32 +101,24 @@ def _run(run: Run) -> Report:
         right = right and bool((found == np.minimum(sums[-1], LIMIT)).all())
     unlimited = np.asarray(window_squares(large, limit=None, device=device))
     saturated = int((sums[-1] > LIMIT).sum())
+    named = {f"theirs, {name}": row for name, row in THEIRS.items()} | {"ours, frames": times}
     text = [
-        frame_table(times, renderer),
-        time_table(tables, renderer),
+        titled(
+            f"Milliseconds of each frame, 15 x 15; theirs: kernels on {DEVICE_OF_THEIRS}; ours: passes on {renderer}",
+            ("", *map(str, range(len(times))), "all"),
+            [(name, *(f"{one:.3f}" for one in (*row, sum(row)))) for name, row in named.items()],
+        ),
+        titled(
+            f"Milliseconds of all windows; theirs on {DEVICE_OF_THEIRS}, kernels alone; ours on {renderer}, image and "
+            "result on the device",
+            *sized(tables),
+        ),
         f"levels below {LEVELS} keep products within 16 bits, but {saturated} of {small.size} sums exceed {LIMIT:.0f} "
         f"(largest {sums[-1].max():.0f}); levels up to 22 are safe",
         f"every element is {'' if right else 'NOT '}that of the definition",
     ]
     data = {"frames": times, "times": tables, "right": right}
     return Report("\n".join(text), data, right, lambda path: draw(path, renderer, sums, large, unlimited, run.dpi))
-
-
-def frame_table(times: list[float], renderer: str) -> str:
-    """Tables 1 and 2 of the source, theirs and ours."""
-    title = f"Milliseconds of each frame, 15 x 15; theirs: kernels on {DEVICE_OF_THEIRS}; ours: passes on {renderer}"
-    named = {f"theirs, {name}": row for name, row in THEIRS.items()} | {"ours, frames": times}
-    rows = [(name, *(f"{one:.3f}" for one in (*row, sum(row)))) for name, row in named.items()]
-    return titled(title, ("", *map(str, range(len(times))), "all"), rows)
-
-
-def time_table(tables: Mapping[str, dict[str, float]], renderer: str) -> str:
-    """Milliseconds of the whole, theirs and ours, by the size of the image."""
-    title = (
-        f"Milliseconds of all windows; theirs on {DEVICE_OF_THEIRS}, kernels alone; ours on {renderer}, image and "
-        "result on the device"
-    )
-    return titled(title, *sized(tables))
 
 
 def sized(tables: Mapping[str, dict[str, float]]) -> restoration.Columns:
