@@ -1,8 +1,8 @@
 """Time the applications beside the figures of their sources, and draw them.
 
 Restoration and window squares as `glla demo` has them: mean square errors in the six ways of the source's table 6.3,
-what the border does to the FFT, seconds of every variant and of the CPU's ways at growing sides, and the source's
-inversions; milliseconds of each frame, of every variant, and of NumPy. The pictures go beside the data.
+what the border does to the FFT, and seconds of every variant and of the CPU's ways at growing sides; milliseconds of
+each frame, of every variant, and of NumPy. The pictures go beside the data.
 """
 
 from __future__ import annotations
