@@ -180,7 +180,13 @@ def lstsq(
         x, residuals, rank, s = lstsq(left, beside, rcond, variant=variant, device=device, check_finite=check_finite)
         return x[:, :0], residuals[:0], rank, s  # type: ignore[return-value]
     if left.size and right.size:
-        x, residuals, rank, s = _least(left, right, rcond, variant, device, check_finite)
+        target, options = device_of("lstsq", device, left, right), {"rcond": rcond if rcond is None else float(rcond)}
+        results = OPERATIONS["lstsq"].results
+        call = Caller("lstsq", "lstsq", target, check_finite, ("A", "b"), variant, results, options=options)
+        x, residuals, (rank, *_), s = call.one(left, column(right)).values()
+        finite_result("lstsq", x, check_finite)
+        x = x[:, 0] if right.ndim == 1 else x
+        residuals = residuals if rank == left.shape[1] else residuals[:0]
     else:
         x, residuals, rank, s = _of_nothing(left.shape, right)
     parts: list[Any] = [placed("lstsq", part, False, left, right) for part in (x, residuals, s)]
@@ -191,20 +197,3 @@ def _of_nothing(shape: tuple[int, ...], b: Float32 | Array) -> tuple[Float32, Fl
     """Solution for a matrix without entries: where it has rows, all of b is left over."""
     x, residuals, rank, s = np.linalg.lstsq(np.zeros(shape), on_host(b).astype(np.float64))
     return x.astype(np.float32), residuals.astype(np.float32), int(rank), s.astype(np.float32)
-
-
-def _least(
-    a: Float32 | Array,
-    b: Float32 | Array,
-    rcond: float | None,
-    variant: str | None,
-    device: DeviceLike | None,
-    check_finite: bool,
-) -> tuple[Float32, Float32, int, Float32]:
-    target, options = device_of("lstsq", device, a, b), {"rcond": rcond if rcond is None else float(rcond)}
-    results = OPERATIONS["lstsq"].results
-    call = Caller("lstsq", "lstsq", target, check_finite, ("A", "b"), variant, results, options=options)
-    x, residuals, ranks, s = call.one(a, column(b)).values()
-    finite_result("lstsq", x, check_finite)
-    rank = int(ranks[0])
-    return x[:, 0] if b.ndim == 1 else x, residuals if rank == a.shape[1] else residuals[:0], rank, s

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glla.operations.layouts.packing import pack, pack_tiles, packed_by_host, tiles, unpack, unpacked_by_host
+from glla.operations.layouts.packing import pack, packed_by_host, tiles, unpack, unpacked_by_host
 from glla.testing import assert_exact, normal
 
 CUT = [(shape, size) for shape in [(3, 9), (9, 3), (8, 8), (17, 13), (5, 16)] for size in (4, 5, 8)]
@@ -52,7 +52,7 @@ def test_pack_in_tiles(run, shape, size, rng):
         f"raw_{number}": raw(a[top : top + rows, left : left + columns])
         for number, (top, left, rows, columns) in enumerate(tiles(shape, size))
     }
-    assert_exact(run(pack_tiles(shape, size), **cut).matrix("packed", shape), a)
+    assert_exact(run(pack(shape, side=size), **cut).matrix("packed", shape), a)
 
 
 @every_cut

@@ -12,9 +12,9 @@ from math import isqrt, prod
 import numpy as np
 
 from glla.operations.record import Float32
-from glla.passes import Draft, Plan, Region, Storage, matrix
+from glla.passes import Draft, Plan, Region, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
-from glla.passes.layout import Shape, packed
+from glla.passes.layout import Shape, packed, texels
 
 Tile = tuple[int, int, int, int]
 """First row, first column, rows and columns of a part of a matrix; the first two are even."""
@@ -58,15 +58,17 @@ def unpacked_by_host(texels: Float32, shape: Shape) -> Float32:
 
 
 @cached_plan
-def pack(shape: Shape, transposed: bool = False) -> Plan:
-    """Plan that packs a whole raw matrix (the usual case: one tile)."""
-    rows, columns = shape
+def pack(shape: Shape, transposed: bool = False, side: int | None = None) -> Plan:
+    """Plan that packs a raw matrix, ``raw``; or its `tiles` of this side, ``raw_0``, ``raw_1``, ... in their order."""
+    cut = [(0, 0, *shape)] if side is None else [*tiles(shape, side)]
     draft = Draft("pack")
-    raw = draft.operand("raw", Storage(columns, rows, 1) if transposed else Storage(rows, columns, 1))
     packed = draft.slot("packed", matrix(shape))
-    draft.draw(
-        "packing/pack", {"raw": raw}, packed, {"corner": (0, 0), "shape": shape}, {"TRANSPOSED": int(transposed)}
-    )
+    for number, (top, left, rows, columns) in enumerate(cut):
+        storage = Storage(columns, rows, 1) if transposed else Storage(rows, columns, 1)
+        raw = draft.operand("raw" if side is None else f"raw_{number}", storage)
+        place = Region(left // 2, top // 2, texels(columns), texels(rows))
+        uniforms: dict[str, Uniform] = {"corner": (top, left), "shape": shape}
+        draft.draw("packing/pack", {"raw": raw}, packed, uniforms, {"TRANSPOSED": int(transposed)}, place)
     return draft.plan({"packed": packed})
 
 
@@ -82,25 +84,7 @@ def in_tiles(shape: Shape, side: int, transposed: bool = False) -> tuple[list[Ti
     (True, ['raw'])
     """
     cut = [*tiles(shape, side)]
-    return cut, pack(shape, transposed) if len(cut) == 1 else pack_tiles(shape, side, transposed)
-
-
-@cached_plan
-def pack_tiles(shape: Shape, texture_size: int, transposed: bool = False) -> Plan:
-    """Plan that packs a raw matrix given as tiles ``raw_0``, ``raw_1``, ... in the order of `tiles`."""
-    draft = Draft("pack")
-    packed = draft.slot("packed", matrix(shape))
-    for number, (top, left, rows, columns) in enumerate(tiles(shape, texture_size)):
-        raw = draft.operand(f"raw_{number}", Storage(columns, rows, 1) if transposed else Storage(rows, columns, 1))
-        draft.draw(
-            "packing/pack",
-            {"raw": raw},
-            packed,
-            {"corner": (top, left), "shape": shape},
-            {"TRANSPOSED": int(transposed)},
-            Region(left // 2, top // 2, (columns + 1) // 2, (rows + 1) // 2),
-        )
-    return draft.plan({"packed": packed})
+    return cut, pack(shape, transposed, None if len(cut) == 1 else side)
 
 
 @cached_plan
