@@ -47,33 +47,6 @@ def test_integers_are_exact_where_no_division_rounds(device, variant, rng):
         assert (run(device, ab, rhs, variant=variant)[0] == y).all()
 
 
-@pytest.mark.parametrize("n", [1, 3, 7, 15, 31, 63])
-def test_the_second_difference_is_exact_where_halves_are(device, n, rng):
-    """tridiag(-1, 2, -1) of order 2^k - 1: every multiplier of cyclic reduction is a half."""
-    ab = np.float32([[-1] * n, [2] * n, [-1] * n])
-    x = rng.integers(-8, 9, (n, 2)).astype(np.float32)
-    b = 2 * x
-    b[1:] -= x[:-1]
-    b[:-1] -= x[1:]
-    assert (run(device, ab, b, variant="cyclic_reduction")[0] == x).all()
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_the_second_difference_of_integers_is_off_by_roundings_alone(device, variant, rng):
-    """tridiag(-1, 2, -1), n <= 64: other pivots than halves are thirds, fifths, ..., in LAPACK's solution as well.
-
-    So the answer is exact up to what one rounding of A and of b moves it by, |A^-1| (|A| |x| + |b|) u, far less than a
-    half: rounded to integers it is exact.
-    """
-    for n in range(1, 65, 1 if variant == "cyclic_reduction" else 9):
-        ab, x = np.float32([[-1] * n, [2] * n, [-1] * n]), rng.integers(-8, 9, (n, 2)).astype(np.float32)
-        full = 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
-        b = (full @ x).astype(np.float32)
-        found, _ = run(device, ab, b, variant=variant)
-        moved = np.abs(np.linalg.inv(full)) @ (np.abs(full) @ np.abs(x) + np.abs(b)) * 2.0**-24
-        assert (np.abs(found - x) <= moved).all() and (np.rint(found) == x).all(), n
-
-
 @pytest.mark.parametrize("mu", [1.0, 1e4])
 @pytest.mark.parametrize("n", [121, 700])
 def test_stiff_definite_systems(device, mu, n, rng):
