@@ -50,7 +50,7 @@ def _scaled(scale: Callable[[Float32], Scaled], storage: Storage, *operands: Flo
         rhs, sizes = right_sides(b, e)
         made.append(rhs.astype(np.float32))
         lost = ((rhs != 0) & (np.abs(made[1]) < acceptance.NORMAL)).any(axis=(-2, -1))
-    return (*_laid_out(storage, *made), *made, e, np.swapaxes(f, -1, -2), sizes, lost)
+    return (*laid_out(storage, *made), *made, e, np.swapaxes(f, -1, -2), sizes, lost)
 
 
 @np.errstate(all="ignore")
@@ -116,7 +116,7 @@ def pivot_check(form: Form, limits: Limits) -> Plan:
     storage, count = texture(inner.slots["raw"]), form.count
     draft = Draft(PIVOT_CHECK)
     a, raw = draft.operand("scaled A", HostArray(form.shape)), draft.slot("raw", texels_of(storage))
-    draft.host("lay matrices out", partial(_laid_out, storage), (a,), (raw,))
+    draft.host("lay matrices out", partial(laid_out, storage), (a,), (raw,))
     records = draft.call("factors", inner, raw=write_texels(draft, raw, storage))["records"]
     accepted = draft.slot("accepted", HostArray((count,)))
     read = read_texels(draft, records, "records")
@@ -124,7 +124,7 @@ def pivot_check(form: Form, limits: Limits) -> Plan:
     return draft.plan({"accepted": accepted})
 
 
-def _laid_out(storage: Storage, *operands: Float32) -> tuple[Float32]:
+def laid_out(storage: Storage, *operands: Float32) -> tuple[Float32]:
     """Texels of stacks, one after the other."""
     texels = np.empty(texels_of(storage).shape, dtype=np.float32)
     lay_out(texels.reshape(-1), operands)

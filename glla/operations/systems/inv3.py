@@ -25,15 +25,17 @@ from numpy.typing import NDArray
 
 from glla.errors import ShapeError, SingularMatrixError
 from glla.operations.acceptance import BATCHED, UNIT_ROUNDOFF, Done, Values, Verdict
-from glla.operations.batches.stack import capacity, raw
+from glla.operations.batches.linear_batches import part_of_records
+from glla.operations.batches.retry import laid_out
+from glla.operations.batches.stack import capacity, raw, stride
 from glla.operations.elimination import plu_batches
-from glla.operations.layouts.crossing import at_home, texels_of
+from glla.operations.layouts.crossing import at_home, read_texels, texels_of, write_texels
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.record import Batch, Choice, Chosen, Filter, Float32, Function, Layout, Operation, builder
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Uniform, Variant
 from glla.passes.cache import cached_plan
-from glla.passes.storage import HostArray, matrix, texture, wrapped
+from glla.passes.storage import matrix, texture, wrapped
 
 SEED = '"PyCuda code to invert a high number of 3x3 matrixes" (forum answer)'
 """Source of the formula, and of its division among threads."""
@@ -50,6 +52,9 @@ VARIANTS = {
 
 RECORD = 12
 """Elements of a record: the inverse, its determinant and permanent, a zero."""
+
+LENGTHS = {"adjugate": RECORD, "adjugate_fused": RECORD, "pivoted_small": 18}
+"""Elements of a record of each variant; those of an elimination end in squares of solutions for random numbers."""
 
 LINES = {"adjugate": 3, "adjugate_fused": 3, "pivoted_small": 6}
 """Numbers of a record after the inverse: determinant and permanent; or U's diagonal, and the maxima of its columns."""
@@ -100,7 +105,10 @@ def device_plan(forms: Forms, limits: Limits, chosen: Chosen, diagnostics: bool 
     rows = draft.call("rows", move.unpack(stored, (count, 9), size, **turn), M=a)["result"]
     elements = draft.call("matrices", move.to_raw((View.of((count, 9)),), size), A=rows)["raw"]
     records = _records(draft, elements, count, variant, limits)
-    x, lines = (_part(draft, records, count, start, stop, size) for start, stop in ((0, 9), (9, 9 + LINES[variant])))
+    x, lines = (
+        part_of_records(draft, name, records, (count, 1, width), LENGTHS[variant], start, size)
+        for name, start, width in (("inverses", 0, 9), ("diagnostics", 9, LINES[variant]))
+    )
     results = {"X": draft.call("X", move.pack(View.of((count, 9)), size), A=x)["packed"]}
     return draft.plan(results | ({"diagnostics": lines} if diagnostics else {}), flops(forms))
 
@@ -161,26 +169,6 @@ def _extent(draft: Draft, slot: str, count: int) -> dict[str, Uniform]:
     return {"extent": (count, texture(draft.slots[slot]).width)}
 
 
-def _part(draft: Draft, records: str, count: int, start: int, stop: int, size: int) -> str:
-    """Add the pass that takes elements out of every record; give the slot of the array, wrapped."""
-    storage, length = texture(draft.slots[records]), stop - start
-    if storage.channels == 1:
-        plan = move.from_raw((length,), RECORD, size, start, count)
-        return draft.call(f"elements {start} to {stop}", plan, raw=records)["result"]
-    stride = _stride(storage.channels * storage.height * storage.width, count)
-    part = View((count, length), (stride, 1), start, count * stride)
-    return draft.call(f"elements {start} to {stop}", move.copy(part, size), A=records)["result"]
-
-
-def _stride(elements: int, count: int) -> int:
-    """Elements from a record to the next: 12, or 20 of an elimination.
-
-    >>> _stride(40, 3), _stride(60, 3)
-    (12, 20)
-    """
-    return RECORD if elements < 20 * count else 20
-
-
 # -- plans of a call --------------------------------------------------------------------------------------------------
 
 
@@ -188,33 +176,20 @@ def _stride(elements: int, count: int) -> int:
 def call_plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     """Plan of a call: the inverses, and the diagnostics that tell whether a matrix is singular, read back."""
     (form,), size, variant = forms, limits.texture_size, chosen.variant
-    count, lines = form.matrix[0], LINES[variant]
+    count, lines, length = form.matrix[0], LINES[variant], stride(LENGTHS[variant])
     draft = Draft(chosen.title)
     a = at_home(draft, "A", form, limits)
     storage = raw(9 * count, size)
-    shape = storage.height, storage.width
-    laid, elements = draft.slot("matrices", HostArray(shape)), draft.slot("raw", storage)
-    draft.host(OUT, partial(_laid_out, shape=shape), (a,), (laid,))
-    draft.transfer(laid, elements)
-    records = _records(draft, elements, count, variant, limits)
-    back = draft.slot("records of the host", texels_of(texture(draft.slots[records])))
-    draft.transfer(records, back)
-    work, made = partial(_taken_apart, count=count, lines=lines), {"X": (count, 9), "diagnostics": (count, lines)}
-    return draft.plan(draft.host(IN, work, (back,), made), flops(forms), after=(SINGULAR,))
+    laid = draft.slot("matrices", texels_of(storage))
+    draft.host(OUT, partial(laid_out, storage), (a,), (laid,))
+    records = _records(draft, write_texels(draft, laid, storage), count, variant, limits)
 
+    def taken_apart(records: Float32) -> tuple[Float32, Float32]:
+        each = records.reshape(-1)[: count * length].reshape(count, length)
+        return each[:, :9].copy(), each[:, 9 : 9 + lines].copy()
 
-def _laid_out(a: Float32, shape: tuple[int, int]) -> tuple[Float32]:
-    """Matrices one after the other, filled up to a texture."""
-    elements = np.zeros(shape, dtype=np.float32)
-    elements.reshape(-1)[: a.size].reshape(a.shape)[...] = a
-    return (elements,)
-
-
-def _taken_apart(records: Float32, count: int, lines: int) -> tuple[Float32, Float32]:
-    """Inverses, and diagnostics."""
-    stride = _stride(records.size, count)
-    each = records.reshape(-1)[: count * stride].reshape(count, stride)
-    return each[:, :9].copy(), each[:, 9 : 9 + lines].copy()
+    read, shapes = read_texels(draft, records, "records of the host"), {"X": (count, 9), "diagnostics": (count, lines)}
+    return draft.plan(draft.host(IN, taken_apart, (read,), shapes), flops(forms), after=(SINGULAR,))
 
 
 def indefinite(diagnostics: Float32) -> NDArray[np.bool_]:
