@@ -31,6 +31,7 @@ from glla.linalg.recording import PlanRecorder
 from glla.operations import OPERATIONS, Operation, acceptance
 from glla.operations.acceptance import BATCHED, matrix_of_stack
 from glla.operations.batches import linear_batches, retry
+from glla.operations.layouts.crossing import lay_out
 from glla.operations.record import Batch
 from glla.operations.routes import host_batch_plan, of_batches, pieces
 from glla.passes import Form, HostArray, Plan, forms_of, texture
@@ -388,7 +389,7 @@ def _fill(records: Float32, device: Device, plan: Plan, operands: Sequence[Float
     slot, (count, length) = plan.slots["raw"], records.shape
     if isinstance(slot, HostArray):
         elements = np.empty(slot.size, dtype=np.float32)
-        retry.lay_out(elements, operands)
+        lay_out(elements, operands)
         records[...] = device.run(plan, raw=elements)["records"].reshape(-1, length)
         return
     storage, made = texture(slot), texture(plan.slots[plan.results["records"]])
@@ -396,7 +397,7 @@ def _fill(records: Float32, device: Device, plan: Plan, operands: Sequence[Float
     with device.current():
         source, raw = device.lend(staging(storage.nbytes // 4)), device.lend(storage)
         with device.staging.mapped(source, storage.nbytes // 4, write=True) as elements:
-            retry.lay_out(elements, operands)
+            lay_out(elements, operands)
         device.staging.send(source, raw)
         source.release()  # at once: memory may be capped
         result = device.run(plan, raw=raw)["records"]

@@ -8,7 +8,7 @@ A matrix that is not accepted then goes on alone, which takes a hundred times as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from glla.operations import acceptance
 from glla.operations.acceptance import rounding_errors
 from glla.operations.elimination import plu_batches
 from glla.operations.host.scaling import Float64, Integers, Scaled, right_sides
-from glla.operations.layouts.crossing import read_texels, texels_of, write_texels
+from glla.operations.layouts.crossing import laid_out, read_texels, texels_of, write_texels
 from glla.operations.record import Batch, Float32
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, Storage, Transition, texture
 from glla.passes.cache import cached_plan
@@ -122,22 +122,6 @@ def pivot_check(form: Form, limits: Limits) -> Plan:
     read = read_texels(draft, records, "records")
     draft.host(ERRORS, partial(_accepted, form), (read,), (accepted,), flops=4 * count * form.shape[-1] ** 3)
     return draft.plan({"accepted": accepted})
-
-
-def laid_out(storage: Storage, *operands: Float32) -> tuple[Float32]:
-    """Texels of stacks, one after the other."""
-    texels = np.empty(texels_of(storage).shape, dtype=np.float32)
-    lay_out(texels.reshape(-1), operands)
-    return (texels,)
-
-
-def lay_out(elements: Float32, operands: Sequence[Float32]) -> None:
-    """Fill an array with operands, one after the other, and zeros behind them."""
-    start = 0
-    for operand in operands:
-        elements[start : start + operand.size].reshape(operand.shape)[...] = operand
-        start += operand.size
-    elements[start:] = 0
 
 
 @np.errstate(all="ignore")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -168,3 +169,19 @@ def write_texels(draft: Draft, source: str, storage: Storage) -> str:
 def texels_of(storage: Storage) -> HostArray:
     """Array of the host that holds the texels of a texture, a row for each."""
     return HostArray((storage.height * storage.width, storage.channels))
+
+
+def laid_out(storage: Storage, *operands: Float32) -> tuple[Float32]:
+    """Texels of stacks, one after the other."""
+    texels = np.empty(texels_of(storage).shape, dtype=np.float32)
+    lay_out(texels.reshape(-1), operands)
+    return (texels,)
+
+
+def lay_out(elements: Float32, operands: Sequence[Float32]) -> None:
+    """Fill an array with operands, one after the other, and zeros behind them."""
+    start = 0
+    for operand in operands:
+        elements[start : start + operand.size].reshape(operand.shape)[...] = operand
+        start += operand.size
+    elements[start:] = 0

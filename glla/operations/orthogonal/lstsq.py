@@ -22,6 +22,7 @@ from glla.operations.acceptance import in_float32, pairs
 from glla.operations.host.scaling import right_sides, scaled_back
 from glla.operations.layouts.crossing import (
     bring_in_watched,
+    laid_out,
     read_back,
     read_texels,
     texels_of,
@@ -198,15 +199,8 @@ def _triangle(draft: Draft, forms: Forms, limits: Limits, results: dict[str, str
 def _laid_out(draft: Draft, slot: str, form: Form, texture_size: int) -> str:
     """Add the upload of a matrix that does not fit a texture as rows; give the slot where it is linear."""
     storage = laid(form.shape, "float32", texture_size)
-    work = partial(_texels, count=storage.height * storage.width)
-    (texels,) = draft.host(LAID_OUT, work, (slot,), {f"{slot} laid out": texels_of(storage)})
+    (texels,) = draft.host(LAID_OUT, partial(laid_out, storage), (slot,), {f"{slot} laid out": texels_of(storage)})
     return write_texels(draft, texels, storage)
-
-
-def _texels(a: Float32, count: int) -> tuple[Float32]:
-    found = np.zeros(4 * count, dtype=np.float32)
-    found[: a.size] = a.reshape(-1)
-    return (found.reshape(-1, 4),)
 
 
 def _at_home(draft: Draft, form: Form, limits: Limits, results: dict[str, str]) -> str:

@@ -26,10 +26,9 @@ from numpy.typing import NDArray
 from glla.errors import ShapeError, SingularMatrixError
 from glla.operations.acceptance import BATCHED, UNIT_ROUNDOFF, Done, Values, Verdict
 from glla.operations.batches.linear_batches import part_of_records
-from glla.operations.batches.retry import laid_out
 from glla.operations.batches.stack import capacity, raw, stride
 from glla.operations.elimination import plu_batches
-from glla.operations.layouts.crossing import at_home, read_texels, texels_of, write_texels
+from glla.operations.layouts.crossing import at_home, laid_out, read_texels, texels_of, write_texels
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.record import Batch, Choice, Chosen, Filter, Float32, Function, Layout, Operation, builder
