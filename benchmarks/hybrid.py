@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from importlib.util import find_spec
@@ -33,7 +32,7 @@ from numpy.typing import NDArray
 import glla
 from benchmarks.study import DEVICE, SIZES, Columns, Data, laid_out, listed, newest, queue
 from glla import Coprocessor, testing
-from glla.gl.clock import clock
+from glla.gl.clock import clock, warm_up
 from glla.hybrid import Stream, host
 from glla.lab import machine, peers
 from glla.lab.study import Report, Run, at_least, option
@@ -128,9 +127,7 @@ class Work:
 
     def warm_up(self) -> None:
         """Have the GPU work for a while."""
-        end = time.perf_counter() + WARM
-        while time.perf_counter() < end:
-            self.gpu.submit(self.function, *self.systems[0]).result()
+        warm_up(lambda: self.gpu.submit(self.function, *self.systems[0]).result(), WARM)
 
 
 def measure(work: Work, rounds: int, splits: bool, software: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from glla.gl import Device, Texture
-from glla.gl.clock import clock
+from glla.gl.clock import clock, warm_up
 from glla.gl.recorder import Recorder, TracedPass
 from glla.lab.study import Option, Say, at_least, option
 from glla.passes import Plan
@@ -70,9 +70,7 @@ def timed(
             if row["flaw"] or (wall and sum(wall) + wall[-1] > seconds):
                 continue
             say(f"{way.name}, call {len(wall) + 1} of {rounds} at most")
-            end = time.perf_counter() + warm
-            while time.perf_counter() < end:
-                way.run()
+            warm_up(way.run, warm)
             before = time.process_time()
             wall.append(clock(way.run)[0])
             cpu.append(time.process_time() - before)

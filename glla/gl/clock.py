@@ -26,6 +26,13 @@ def clock(work: Callable[[], T], finish: Callable[[], object] = lambda: None, ca
     return perf_counter() - start, result
 
 
+def warm_up(work: Callable[[], object], seconds: float, finish: Callable[[], object] = lambda: None) -> None:
+    """Do some work, untimed, until it has taken so long: the clock of a GPU falls while nothing is to be done."""
+    end = perf_counter() + seconds
+    while perf_counter() < end:
+        clock(work, finish)
+
+
 class GPUClock:
     """Timestamps of the GPU, queued among the passes and read when all passes are done.
 

@@ -7,7 +7,6 @@ of a size: where its two figures are too far apart, the machine was busy with so
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from glla.gl import Device, GPUClock
-from glla.gl.clock import clock
+from glla.gl.clock import clock, warm_up
 from glla.lab import peers
 from glla.lab.operations import Arrays, Job
 from glla.lab.peers import BusyError, Figure, Peer
@@ -91,11 +90,11 @@ class Bench:
 
         Resident runs are warmed up again: between transfers a GPU idles.
         """
-        self._warm_up(job.end_to_end)
+        warm_up(job.end_to_end, self.effort.warm, self.device.finish)
         whole = Samples.of(self._repeated(job.end_to_end)[0])
         if job.run is None:
             return {"ours": whole, "whole": whole}
-        self._warm_up(job.run)
+        warm_up(job.run, self.effort.warm, self.device.finish)
         wall, gpu = self._repeated(job.run, self._gpu)
         return {"ours": Samples.of(wall), "whole": whole} | ({"gpu": Samples.of(gpu)} if gpu else {})
 
@@ -105,12 +104,6 @@ class Bench:
         if first > hopeless:
             return first
         return Samples.of([first, *self._repeated(work)[0]]).median
-
-    def _warm_up(self, work: Callable[[], Any]) -> None:
-        """Work for a while: a GPU's clock fell while the CPU judged the result."""
-        end = time.perf_counter() + self.effort.warm
-        while time.perf_counter() < end:
-            clock(work, self.device.finish)
 
     def _repeated(self, work: Callable[[], Any], gpu: GPUClock | None = None) -> tuple[list[float], list[float]]:
         """Time some work that has run before: seconds of each repeat by the wall clock, and by the GPU's."""

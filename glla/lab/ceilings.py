@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from glla.gl import Device, Texture, interrupts
+from glla.gl.clock import warm_up
 from glla.lab.machine import cores
 from glla.lab.samples import Samples
 from glla.lab.study import clock
@@ -153,10 +154,7 @@ class Meter:
         m, c = self.rng.uniform(0.5, 1, (2, kernels.SIDE, kernels.SIDE))
         self.coefficients = device.write_texels(np.stack([m, c, 1 / m, -c / m], axis=-1).astype(np.float32))
         plan = kernels.arithmetic(self.size, self.effort.steps, self.effort.rounds)
-        end = time.perf_counter() + self.effort.warm
-        while time.perf_counter() < end:
-            device.run(plan, coefficients=self.coefficients)
-            device.finish()
+        warm_up(partial(device.run, plan, coefficients=self.coefficients), self.effort.warm, device.finish)
 
     def random(self, height: int, width: int, channels: int) -> Float32:
         """Make random texels from 1 to 2."""

@@ -14,7 +14,6 @@ copy leaves them. What a call allocates by itself, such as the result of ``a @ b
 from __future__ import annotations
 
 import operator
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -28,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import GllaError
+from glla.gl.clock import clock, warm_up
 from glla.hybrid.cores import control
 from glla.lab import machine
 from glla.lab.extra import require
@@ -585,19 +585,13 @@ def repeats(way: Way, arrays: Arrays, threads: int | None, effort: Effort, hopel
     def once() -> float:
         for target, source in zip(operands, wanted, strict=True):
             np.copyto(target, source)
-        start = time.perf_counter()
-        result = call(*operands)
-        seconds = time.perf_counter() - start
-        del result
-        return seconds
+        return clock(partial(call, *operands))[0]
 
     with with_threads(threads):
-        end = time.perf_counter() + effort.warm
         first = once()
         if first > hopeless and (first := once()) > hopeless:
             return Samples.of([first])
-        while time.perf_counter() < end:
-            once()
+        warm_up(once, effort.warm - first)
         times: list[float] = []
         calls = max(1, min(MOST_CALLS, round(effort.seconds / effort.most / max(once(), 1e-9))))
         while len(times) < effort.most and (len(times) < effort.fewest or calls * sum(times) < effort.seconds):
