@@ -63,7 +63,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
         results["matrices"] = matrices
     if batch.filter is ACCEPTED or batch.filter.marked:
         first = View.of((count, *shape)).sliced((slice(None), slice(batch.filter.marked or None)))
-        largest = draft.call("largest of the records", _most(first, size), A=matrices)
+        largest = draft.call("largest of the records", extremes_of(first, False, size, False), A=matrices)
         results["largest"] = largest["most"]
     layout, extras = batch.layout, batch.filter.extras
     if layout.lines:
@@ -78,7 +78,8 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
         if kind or not kept:
             results["diagnostics"] = part_of_records(draft, "diagnostics out", records, lines, length, start, size)
         for number, (name, view) in enumerate(zip(slots, views, strict=True)):
-            asked = extremes_of(view, number > 0, size) if "least" in extras else _most(view, size)
+            least = "least" in extras
+            asked = extremes_of(view, least and number > 0, size, least)
             extremes = draft.call(f"extremes of {name}", asked, A=slots[name])
             results |= {f"{end}_{name}": extremes[end] for end in asked.results}
         if "upper" in extras:
@@ -132,10 +133,11 @@ def read_diagnostics(draft: Draft, slot: str, name: str) -> str:
 
 
 @cached_plan
-def extremes_of(a: View, of_columns: bool, texture_size: int) -> Plan:
+def extremes_of(a: View, of_columns: bool, texture_size: int, both: bool = True) -> Plan:
     """Plan of the least magnitude that is not zero, and the largest one, of each matrix: ``least`` and ``most``.
 
-    With `of_columns` of the largest magnitudes of the columns.
+    With `of_columns` of the largest magnitudes of the columns. Not `both`: ``most`` alone, NaN or infinity where the
+    matrix holds some.
     """
     draft = Draft("extremes")
     slot = draft.operand("A", a.storage(texture_size))
@@ -143,6 +145,8 @@ def extremes_of(a: View, of_columns: bool, texture_size: int) -> Plan:
         slot = draft.call("columns", fold.fold(a, "max_magnitude", (-2,), texture_size), A=slot)["total"]
         a = View.of((*a.shape[:-2], 1, a.shape[-1]))
     most = draft.call("most", fold.fold(a, "max_magnitude", (-2, -1), texture_size), A=slot)["total"]
+    if not both:
+        return draft.plan({"most": most})
     beyond = draft.call("infinity", create.full((), np.inf, "float32", texture_size))["result"]
     zero = draft.call("zero", elementwise.cast(a, "bool", texture_size), A=slot)["result"]
     condition, one = View.of(a.shape, "bool"), View.of(())
@@ -150,15 +154,6 @@ def extremes_of(a: View, of_columns: bool, texture_size: int) -> Plan:
     others = draft.call("others", plan_, C=zero, A=slot, B=beyond)["result"]
     least = draft.call("least", fold.fold(View.of(a.shape), "min_magnitude", (-2, -1), texture_size), A=others)["total"]
     return draft.plan({"least": least, "most": most})
-
-
-@cached_plan
-def _most(a: View, texture_size: int) -> Plan:
-    """Plan of the largest magnitude of each matrix alone, ``most``: NaN or infinity where it holds some."""
-    draft = Draft("extremes")
-    slot = draft.operand("A", a.storage(texture_size))
-    total = draft.call("most", fold.fold(a, "max_magnitude", (-2, -1), texture_size), A=slot)["total"]
-    return draft.plan({"most": total})
 
 
 @cached_plan

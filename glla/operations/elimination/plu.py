@@ -399,7 +399,7 @@ def permutation_matrix(pivots: NDArray[np.integer], rows: int) -> Float32:
 
 def exchanges(records: Float32, k: int) -> NDArray[np.int32]:
     """LAPACK's ``piv``, from pivot records: at step i, row i was exchanged with row piv[i]."""
-    return np.asarray(records.reshape(-1, 4)[:, :2].reshape(-1)[:k], dtype=np.int32)
+    return acceptance.pairs(records, k).astype(np.int32)
 
 
 # -- which stage comes when -------------------------------------------------------------------------------------------

@@ -249,7 +249,7 @@ def _scaled_back(draft: Draft, r: str, shape: Shape, results: Mapping[str, str],
     def of_rows(columns: Float32) -> tuple[Float32]:
         rows = np.zeros((texels(m), 1, 4), dtype=np.float32)
         flat = np.zeros(2 * texels(m), dtype=np.float32)
-        flat[:order] = columns.reshape(-1, 4)[:, :2].reshape(-1)[:order]
+        flat[:order] = acceptance.pairs(columns, order)
         rows[:, 0, :2] = flat.reshape(-1, 2)
         return (rows,)
 

@@ -47,7 +47,7 @@ from glla.passes import (
 )
 from glla.passes.cache import cached_plan
 
-SINGULAR = "SingularMatrixError: names the place"
+ZERO = Transition("U has a zero on its diagonal", error="SingularMatrixError: names the place")
 
 FAR = "U or right-hand sides are near float32's limits"
 """The stage in float64, and its condition."""
@@ -99,7 +99,7 @@ def call_plan(
     else:
         watch(draft, "X", x, (n, columns), results)
     far = Transition(FAR, FALLBACK, partial(fallback_plan, forms, limits, transposed=transposed))
-    return draft.plan({**results, "X": x}, after=(Transition("U has a zero on its diagonal", error=SINGULAR), far))
+    return draft.plan({**results, "X": x}, after=(ZERO, far))
 
 
 @cached_plan
@@ -147,7 +147,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
     made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
     x = draft.slot("X", HostArray(solutions))
     draft.host(scaling.BACK, back, (raw, elements, read_texels(draft, made, "records"), exponents), (x,))
-    return draft.plan({"records": x}, after=(Transition("U has a zero on its diagonal", error=SINGULAR),))
+    return draft.plan({"records": x}, after=(ZERO,))
 
 
 @cached_plan
@@ -157,7 +157,7 @@ def on_device(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False)
     far = Transition(
         FAR, FALLBACK, partial(fallback_plan, tuple(Form(form.matrix) for form in forms), limits, transposed=transposed)
     )
-    return replace(made, after=(Transition("U has a zero on its diagonal", error=SINGULAR), far))
+    return replace(made, after=(ZERO, far))
 
 
 def not_accepted(numbers: Mapping[str, Float32], **options: bool) -> NDArray[np.bool_]:
