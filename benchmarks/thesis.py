@@ -110,15 +110,11 @@ def _joined(runs: list[dict[str, Any]]) -> dict[str, Any]:
     return {**runs[0], "later": runs[1:], "sections": sections}
 
 
-def _part(run: dict[str, Any], section: str) -> dict[str, Any]:
-    return next(part for part in run["sections"] if part["name"] == section)
-
-
 def _names(run: dict[str, Any]) -> set[str]:
     return {section["name"] for section in run["sections"]}
 
 
 def _table(run: dict[str, Any], section: str) -> list[dict[str, Any]]:
     """Rows of the first table of a section, by their headings."""
-    table = _part(run, section)["tables"][0]
+    table = next(part for part in run["sections"] if part["name"] == section)["tables"][0]
     return [dict(zip(table["headings"], row, strict=True)) for row in table["rows"]]
