@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial, update_wrapper, wraps
-from typing import Any, TypedDict
+from functools import partial, wraps
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import OptionError, one_of
 from glla.passes import PLAIN, Forms, Limits, Parameters, Plan, Variant, Variants
-from glla.passes.cache import cached_plan
+from glla.passes.cache import CachedPlan, cached_plan
 from glla.passes.layout import Shape
 
 Float32 = NDArray[np.float32]
@@ -42,36 +42,27 @@ class Chosen:
     registered: bool  # it is a user's own
 
 
-class Kept:
-    """A builder of plans that caches them by its arguments, and by the shader that the variant has now.
+def kept(variants: Mapping[str, Variant]) -> Callable[[Callable[..., Plan]], CachedPlan[..., Plan]]:
+    """Cache the plans of a builder by its arguments, and by the shader that the variant has now.
 
-    A name may stand for another shader after it was registered anew; a plan of the old one is not found then.
+    A name may stand for another shader after it was registered anew; a plan of the old one is not found then. They are
+    kept with those of all builders, see `glla.passes.cache.cached_plan`.
     """
 
-    def __init__(self, builder: Callable[..., Plan], variants: Mapping[str, Variant]) -> None:
-        def registered(number: int, *args: Any, **options: Any) -> Plan:
+    def decorator(builder: Callable[..., Plan]) -> CachedPlan[..., Plan]:
+        @cached_plan
+        def numbered(number: int | None, *args: Any, **options: Any) -> Plan:
             return builder(*args, **options)
 
-        update_wrapper(self, builder)
-        self.__wrapped__ = builder
-        self._variants = variants
-        self._written, self._registered = cached_plan(builder), cached_plan(registered)
+        @wraps(builder)
+        def found(*args: Any, **options: Any) -> Plan:
+            numbers = variants.numbers if isinstance(variants, Variants) else {}
+            return numbered(numbers.get(options.get("variant")), *args, **options)
 
-    def __call__(self, *args: Any, **options: Any) -> Plan:
-        """Return the plan that was made before, or make it."""
-        numbers = self._variants.numbers if isinstance(self._variants, Variants) else {}
-        number = numbers.get(options.get("variant"))
-        return self._written(*args, **options) if number is None else self._registered(number, *args, **options)
+        found.cache_clear = numbered.cache_clear  # type: ignore[attr-defined]
+        return cast(CachedPlan[..., Plan], found)
 
-    def cache_clear(self) -> None:
-        """Forget all plans."""
-        self._written.cache_clear()
-        self._registered.cache_clear()
-
-
-def kept(variants: Mapping[str, Variant]) -> Callable[[Callable[..., Plan]], Kept]:
-    """Cache the plans of a builder, see `Kept`, with those of all builders, see `glla.passes.cache.cached_plan`."""
-    return partial(Kept, variants=variants)
+    return decorator
 
 
 def builder(
@@ -81,8 +72,8 @@ def builder(
     *,
     replaced: str = "",
     heeds: tuple[str, ...] = (),
-) -> Callable[[Callable[..., Plan]], Kept]:
-    """Make the builder of an operation's device plan: it resolves the variant, and caches plans, see `Kept`.
+) -> Callable[[Callable[..., Plan]], CachedPlan[..., Plan]]:
+    """Make the builder of an operation's device plan: it resolves the variant, and caches plans, see `kept`.
 
     It is called with the forms of the operands, the limits of the device (by default `glla.passes.PLAIN`), and by name
     with ``variant``, a key of `variants` (by default the choice of `choose`), ``parameters``, pairs of a name and a
@@ -95,7 +86,7 @@ def builder(
     `heeds`: options that `choose` takes, too.
     """
 
-    def decorator(build: Callable[..., Plan]) -> Kept:
+    def decorator(build: Callable[..., Plan]) -> CachedPlan[..., Plan]:
         @wraps(build)
         def plan(
             forms: Forms,
@@ -113,7 +104,7 @@ def builder(
             made = build(forms, limits, chosen, **options)
             return made if exchange is None else exchange(made, values)
 
-        return Kept(plan, variants)
+        return kept(variants)(plan)
 
     return decorator
 
