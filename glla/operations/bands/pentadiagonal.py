@@ -8,7 +8,6 @@ Sources: Hockney 1965; Heller, "Some aspects of the cyclic reduction algorithm f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -41,18 +40,6 @@ class BlockSystems:
         """The same systems, an unknown in a texel."""
         return Systems(self.draft, self.stack, self.n)
 
-    def draw(
-        self,
-        shader: str,
-        inputs: Mapping[str, str],
-        outputs: str | tuple[str, ...],
-        uniforms: Mapping[str, Uniform] | None = None,
-        defines: Mapping[str, int] | None = None,
-    ) -> None:
-        """Add a pass of ``shaders/pentadiagonal``."""
-        own = {**self.plain.defines, **(defines or {})}
-        self.draft.draw(f"pentadiagonal/{shader}", inputs, outputs, {**(uniforms or {}), **self.stack.grid}, own)
-
     def rows(self, name: str, n: int) -> Rows:
         """Add slots of n block rows."""
         return {one: self.plain.slot(f"{name}{one}", n, 2 if one == "R" else 4) for one in BLOCKS}
@@ -61,7 +48,7 @@ class BlockSystems:
         """Add the pass that makes block rows of bands and right sides; `above`: bands above the diagonal."""
         made = self.rows("", self.count)
         uniforms: dict[str, Uniform] = {"systems": self.stack.count, "above": above, **given.uniforms}
-        self.draw("equations", given.operands, tuple(made.values()), uniforms, given.defines)
+        self.plain.draw("pentadiagonal/equations", given.operands, tuple(made.values()), uniforms, given.defines)
         return made
 
     def solve(self, equations: Rows, name: str = "") -> tuple[str, str]:
@@ -76,18 +63,20 @@ class BlockSystems:
                 kept = self.plain.slot(f"{name}left{len(levels)}", n, 1)
                 inputs = {**levels[-1], **({"G": left} if left else {})}
                 outputs = (*made.values(), kept)
-                self.draw("reduce", inputs, outputs, {"n": whole}, {"FIRST": int(not left)})
+                self.plain.draw("pentadiagonal/reduce", inputs, outputs, {"n": whole}, {"FIRST": int(not left)})
                 left = kept
                 if whole == 1:
                     break
                 levels.append(made)
                 counts.append(n)
         x = self.plain.slot(f"{name}x{len(levels) - 1}", counts[-1], 2)
-        self.draw("back", levels[-1], x, {"n": counts[-1]}, {"TOP": 1})
+        self.plain.draw("pentadiagonal/back", levels[-1], x, {"n": counts[-1]}, {"TOP": 1})
         for number in range(len(levels) - 2, -1, -1):
             with self.draft.scope("way back", len(levels) - 2 - number):
                 found = self.plain.slot(f"{name}x{number}", counts[number], 2)
-                self.draw("back", {**levels[number], "X": x}, found, {"n": counts[number]}, {"TOP": 0})
+                self.plain.draw(
+                    "pentadiagonal/back", {**levels[number], "X": x}, found, {"n": counts[number]}, {"TOP": 0}
+                )
                 x = found
         return x, left
 
@@ -95,7 +84,7 @@ class BlockSystems:
         """Add the solution and a step of refinement; give slots as `solve`."""
         x, left = self.solve(equations)
         rest = self.plain.slot("residual", self.count, 2)
-        self.draw("residual", {**equations, "X": x}, rest, {"n": self.count})
+        self.plain.draw("pentadiagonal/residual", {**equations, "X": x}, rest, {"n": self.count})
         change, _ = self.solve({**equations, "R": rest}, "correction ")
         better = self.plain.slot("x", self.count, 2)
         self.draft.draw("pentadiagonal/correct", {"X": x, "C": change}, better)
@@ -106,11 +95,11 @@ class BlockSystems:
         count = -(-self.count // CHUNK)
         diagnostics = self.plain.slot("diagnostics", count)
         inputs = {**equations, "X": x, "G": left}
-        self.draw("check", inputs, diagnostics, {"n": self.count, "chunk": CHUNK})
+        self.plain.draw("pentadiagonal/check", inputs, diagnostics, {"n": self.count, "chunk": CHUNK})
         return self.plain.worst(diagnostics, count)
 
     def unknowns(self, x: str) -> str:
         """Add the pass that makes single unknowns of pairs; give their slot."""
         made = self.plain.slot("unknowns", self.n, 1)
-        self.draw("unknowns", {"X": x}, made)
+        self.plain.draw("pentadiagonal/unknowns", {"X": x}, made)
         return made

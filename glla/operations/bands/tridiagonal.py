@@ -126,9 +126,9 @@ class Systems:
         defines: Mapping[str, int] | None = None,
         region: Region | None = None,
     ) -> None:
-        """Add a pass of ``shaders/tridiagonal``."""
+        """Add a pass of ``shaders/tridiagonal`` or ``shaders/pentadiagonal``."""
         self.draft.draw(
-            f"tridiagonal/{shader}",
+            shader,
             inputs,
             outputs,
             {**(uniforms or {}), **self.stack.grid},
@@ -169,7 +169,7 @@ class Systems:
                     inputs |= {"L": left} if left else {}
                     made.append(self.slot(f"{name}left{number}", n, 1))
                 defines = {"P": p, "GUARD": int(self.guard), "FIRST": int(not left)}
-                self.draw("reduce", inputs, tuple(made), {"n": levels[-1][1]}, defines)
+                self.draw("tridiagonal/reduce", inputs, tuple(made), {"n": levels[-1][1]}, defines)
                 levels = [*levels, (made[0], n)]
                 left = made[-1] if self.guard else ""
         return levels, left
@@ -183,12 +183,12 @@ class Systems:
             inputs |= {"L": left} if left else {}
             outputs.append(self.slot(f"{name}left", rows, 1))
         defines = {"P": p, "TOP": 1, "GUARD": int(self.guard), "FIRST": int(not left)}
-        self.draw("back", inputs, tuple(outputs), {"n": rows}, defines)
+        self.draw("tridiagonal/back", inputs, tuple(outputs), {"n": rows}, defines)
         for number in range(last - 1, down_to - 1, -1):
             with self.draft.scope("way back", last - 1 - number):
                 slot, n = levels[number]
                 found = self.slot(f"{name}x{number}", n, 1)
-                self.draw("back", {"E": slot, "X": x}, found, {"n": n}, {"P": p, "TOP": 0})
+                self.draw("tridiagonal/back", {"E": slot, "X": x}, found, {"n": n}, {"P": p, "TOP": 0})
                 x = found
         return x, outputs[-1] if self.guard else "", rows
 
@@ -201,12 +201,12 @@ class Systems:
                 inputs = {"E": rows.front} | ({"L": left.front} if self.guard and not first else {})
                 outputs = (rows.back, left.back) if self.guard else (rows.back,)
                 defines = {"GUARD": int(self.guard), "FIRST": int(first)}
-                self.draw("parallel", inputs, outputs, {"n": self.n, "reach": reach}, defines)
+                self.draw("tridiagonal/parallel", inputs, outputs, {"n": self.n, "reach": reach}, defines)
                 rows.swap()
                 left.swap()
                 reach, first = 2 * reach, False
         x = self.slot(f"{name}x0", self.n, 1)
-        self.draw("divide", {"E": rows.front}, x)
+        self.draw("tridiagonal/divide", {"E": rows.front}, x)
         return x, left.front if self.guard else "", self.n
 
     def _thomas(self, equations: str, name: str) -> tuple[str, str, int]:
@@ -214,13 +214,13 @@ class Systems:
         for i in range(self.n):
             with self.draft.scope("row", i):
                 inputs = {"E": equations, "T": solved.front}
-                self._row("forward", inputs, solved.back, i, max(i - 1, 0), i)
+                self._row("tridiagonal/forward", inputs, solved.back, i, max(i - 1, 0), i)
                 solved.swap()
         x = PingPong(self.draft, f"{name}x", self._storage(self.n, 1), solved.front)
         for number, i in enumerate(range(self.n - 1, -1, -1)):
             with self.draft.scope("row on the way back", number):
                 inputs = {"T": solved.front, "X": x.front}
-                self._row("backward", inputs, x.back, i, i, min(i + 1, self.n - 1))
+                self._row("tridiagonal/backward", inputs, x.back, i, i, min(i + 1, self.n - 1))
                 x.swap()
         return x.front, solved.front, self.n
 
@@ -248,20 +248,20 @@ class Systems:
         uniforms: dict[str, Uniform] = {"shape": (rows, n, 1), "systems": systems}
         with self.draft.scope("reduction", 0):
             made = self.slot("E1", n // FOUR), self.slot("left1", n // FOUR, 1)
-            self.draw("reduce_fours", given.operands, made, uniforms, defines)
+            self.draw("tridiagonal/reduce_fours", given.operands, made, uniforms, defines)
         levels, left = self._down([("", n), (made[0], n // FOUR)], made[1], FOUR, top, "")
         kept, left, left_rows = self._up(levels, left, FOUR, "", 1)
         with self.draft.scope("way back", len(levels) - 2):
             storage = wrapped(FOUR * groups * systems, texture_size)
             x = self.draft.slot("matrices" if aligned else "unknowns", storage)
             inputs = {**given.operands, "X": kept}
-            self.draw("back_fours", inputs, x, {**uniforms, "lay": (groups, storage.width)}, defines)
+            self.draw("tridiagonal/back_fours", inputs, x, {**uniforms, "lay": (groups, storage.width)}, defines)
         chunk = CHUNK // FOUR
         count = -(-groups // chunk)
         diagnostics = self.slot("diagnostics", count)
         uniforms |= {"left_rows": left_rows, "pitch": groups, "chunks": (chunk, count)}
         inputs = {**given.operands, "X": x, "L": left}
-        self.draw("check_fours", inputs, diagnostics, uniforms, {**defines, "WATCH": int(given.watch)})
+        self.draw("tridiagonal/check_fours", inputs, diagnostics, uniforms, {**defines, "WATCH": int(given.watch)})
         if not aligned:
             storage, padded = wrapped(n * systems, texture_size), x
             x = self.draft.slot("matrices", storage)
@@ -282,7 +282,7 @@ class Systems:
             "bands": tuple(row for row, _ in lines),
             "shifts": tuple(shift for _, shift in lines),
         }
-        self.draw("equations", given.operands, made, {**uniforms, **given.uniforms}, given.defines)
+        self.draw("tridiagonal/equations", given.operands, made, {**uniforms, **given.uniforms}, given.defines)
         return made
 
     def packed(self, x: str, result: str, columns: int) -> None:
@@ -315,7 +315,7 @@ class Systems:
         """Add a variant and a step of refinement with it; give slots as `solve`."""
         x, left, rows = self.solve(equations, variant, values)
         rest = self.slot("residual", self.n)
-        self.draw("residual", {"E": equations, "X": x}, rest, {"n": self.n})
+        self.draw("tridiagonal/residual", {"E": equations, "X": x}, rest, {"n": self.n})
         change, _, _ = self.solve(rest, variant, values, "correction ")
         better = self.slot("x", self.n, 1)
         self.draft.draw("tridiagonal/correct", {"X": x, "D": change}, better)
@@ -327,7 +327,7 @@ class Systems:
         diagnostics = self.slot("diagnostics", count)
         inputs = {"E": equations, "X": x, "L": left}
         uniforms: dict[str, Uniform] = {"n": self.n, "chunk": CHUNK, "left_rows": left_rows}
-        self.draw("check", inputs, diagnostics, uniforms, {"FOLD": 0})
+        self.draw("tridiagonal/check", inputs, diagnostics, uniforms, {"FOLD": 0})
         return self.worst(diagnostics, count)
 
     def worst(self, diagnostics: str, count: int) -> str:
@@ -335,7 +335,7 @@ class Systems:
         if count == 1:
             return diagnostics
         worst = self.slot("worst diagnostics", 1)
-        self.draw("check", {"F": diagnostics}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
+        self.draw("tridiagonal/check", {"F": diagnostics}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
         return worst
 
     def verdict(self, diagnostics: str, bounds: Mapping[str, Uniform], texture_size: int) -> str:
