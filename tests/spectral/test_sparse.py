@@ -52,7 +52,8 @@ def test_the_membrane_of_cleve_moler():
     a = glla.sparse.asarray(membrane(64))
     before = a.device.stats().passes
     w, v = eigsh(a, 6, which="SA")
-    assert a.device.stats().passes - before <= 1500
+    most = 1500 if a.device.info.software else 1750  # where qr takes blocks of rows: more passes, and shorter ones
+    assert a.device.stats().passes - before <= most
     assert round(float(w[0]) * 64**2, 4) == pytest.approx(9.6470, abs=1e-4)
     expected = np.sort(scipy_linalg.eigsh(membrane(64), 6, sigma=0, return_eigenvectors=False))
     np.testing.assert_allclose(w, expected, rtol=1e-5)
