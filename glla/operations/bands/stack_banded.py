@@ -54,9 +54,7 @@ def _begin(name: str, forms: Forms, limits: Limits) -> tuple[Passes, Band, str]:
     shape = forms[0].matrix
     own = Stack.of(forms[0].count, _tile(forms), limits.texture_size)
     passes = Passes(f"stack[{name}]", own, _elements(forms))
-    ab = passes.matrices("ab", shape)
-    passes.pack(ab, shape)
-    return passes, Band(passes.draft, shape, own), ab
+    return passes, Band(passes.draft, shape, own), passes.bring_in("ab", shape)
 
 
 @cached_plan

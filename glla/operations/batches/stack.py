@@ -200,6 +200,12 @@ class Passes:
         """Add a slot for a column of texels in each cell."""
         return self.draft.slot(name, self.stack.storage(height, 1))
 
+    def bring_in(self, name: str, shape: Shape, start: int = 0, identity: bool = False) -> str:
+        """Bring in an operand of its own, which begins at element `start`, or the identity; give its slot."""
+        target = self.matrices(name, shape)
+        self.pack(target, shape, start, identity=identity)
+        return target
+
     def pack(
         self,
         target: str,

@@ -48,9 +48,7 @@ def most_batched(forms: Forms, limits: Limits) -> int:
 
 def _factor(passes: Passes, n: int) -> str:
     """Add the way in, and the factorisation; give the slot of L."""
-    start = passes.matrices("A", (n, n))
-    passes.pack(start, (n, n))
-    return rank2(passes.draft, start, n, passes.stack)
+    return rank2(passes.draft, passes.bring_in("A", (n, n)), n, passes.stack)
 
 
 def _passes(name: str, forms: Forms, limits: Limits) -> tuple[Passes, int, int, int]:
@@ -94,16 +92,14 @@ def substitute(forms: Forms, limits: Limits = PLAIN) -> Plan:
     3 passes.
     """
     passes, n, columns, count = _passes("cho_solve", forms, limits)
-    made = passes.matrices("L", (n, n))
-    passes.pack(made, (n, n))
+    made = passes.bring_in("L", (n, n))
     x = _substituted(passes, made, n, columns, count)
     return passes.draft.plan({"records": passes.unpack(x, (n, columns), n, made)}, 2 * count * n * n * columns)
 
 
 def _substituted(passes: Passes, made: str, n: int, columns: int, count: int) -> str:
     """Add the right-hand sides, which come behind the matrices, and both substitutions."""
-    start = passes.matrices("B", (n, columns))
-    passes.pack(start, (n, columns), count * n * n)
+    start = passes.bring_in("B", (n, columns), count * n * n)
     y = passes.substitute(made, start, (n, columns), upper=False)
     return passes.substitute(made, y, (n, columns), upper=True, transposed=True)
 
@@ -117,8 +113,7 @@ def invert(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """
     passes, n, _, count = _passes("inv_pos", forms, limits)
     made = _factor(passes, n)
-    start, x = passes.matrices("I", (n, n)), passes.matrices("X", (n, n))
-    passes.pack(start, (n, n), identity=True)
+    start, x = passes.bring_in("I", (n, n), identity=True), passes.matrices("X", (n, n))
     upper = passes.substitute(made, start, (n, n), upper=True, transposed=True)
     uniforms: dict[str, Uniform] = {"first": 0, "count": texels(n), "shape": (n, n), **passes.stack.grid}
     defines = {"CONTINUE": 0, "STACK": 1, "TRANSPOSE_B": 1}

@@ -44,9 +44,7 @@ def most_systems(forms: Forms, limits: Limits) -> int:
 
 def _find_exponents(passes: Passes, n: int) -> None:
     """Find the exponents by which square matrices are equilibrated as they are packed."""
-    a = passes.matrices("A", (n, n))
-    passes.pack(a, (n, n))
-    passes.exponents = equilibrate.exponents(passes.draft, a, (n, n), passes.stack)
+    passes.exponents = equilibrate.exponents(passes.draft, passes.bring_in("A", (n, n)), (n, n), passes.stack)
 
 
 def eliminated(passes: Passes, start: str, shape: Shape, steps: int, alone: bool = False) -> tuple[str, str]:
@@ -69,9 +67,7 @@ def factor(forms: Forms, limits: Limits = PLAIN) -> Plan:
     order = min(shape)
     own = Stack.of(count, packed(shape), limits.texture_size)
     passes = Passes("stack[factor]", own, shape[0] * shape[1])
-    start = passes.matrices("A", shape)
-    passes.pack(start, shape)
-    factors, pivots = eliminated(passes, start, shape, texels(order))
+    factors, pivots = eliminated(passes, passes.bring_in("A", shape), shape, texels(order))
     result = passes.unpack(factors, shape, order, factors, pivots)
     return passes.draft.plan({"records": result}, count * plu_flops(shape))
 
@@ -87,8 +83,7 @@ def determinant(forms: Forms, limits: Limits = PLAIN) -> Plan:
     n, count = forms[0].shape[-1], forms[0].count
     own = Stack.of(count, (texels(n), texels(n)), limits.texture_size)
     passes = Passes("stack[determinant]", own, n * n)
-    a, start = passes.matrices("A", (n, n)), passes.matrices("scaled", (n, n))
-    passes.pack(a, (n, n))
+    a, start = passes.bring_in("A", (n, n)), passes.matrices("scaled", (n, n))
     passes.exponents = equilibrate.add(passes.draft, a, (n, n), start, passes.stack)
     factors, pivots = eliminated(passes, start, (n, n), texels(n))
     return passes.draft.plan({"records": passes.unpack("", (0, 0), n, factors, pivots)}, count * plu_flops((n, n)))
@@ -138,9 +133,7 @@ def substitute(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False
     size, width = texels(n), texels(columns)
     own = Stack.of(count, (size, max(size, width)), limits.texture_size)
     passes = Passes("stack[substitute]", own, n * (n + columns))
-    lu, start = passes.matrices("LU", (n, n)), passes.matrices("B", (n, columns))
-    passes.pack(lu, (n, n))
-    passes.pack(start, (n, columns), count * n * n)
+    lu, start = passes.bring_in("LU", (n, n)), passes.bring_in("B", (n, columns), count * n * n)
     first = passes.substitute(lu, start, (n, columns), False, not transposed, transposed)
     x = passes.substitute(lu, first, (n, columns), True, transposed, transposed)
     return passes.draft.plan({"records": passes.unpack(x, (n, columns))}, 2 * count * n * n * columns)

@@ -81,8 +81,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced") -> P
     tile = max(texels(both[0]), texels(m)), max(texels(both[1]), texels(n))
     passes = Passes("stack[qr]", Stack.of(count, tile, limits.texture_size), m * n)
     cells, draft = passes.stack, passes.draft
-    given = passes.matrices("A", (m, n))
-    passes.pack(given, (m, n))
+    given = passes.bring_in("A", (m, n))
     exponents, scaled = passes.column("column_exponents", texels(n)), passes.matrices("scaled", (m, n))
     equilibrate.add_exponents(draft, given, exponents, texels(m), turned=1, cells=cells)
     signs: dict[str, Uniform] = {"signs": (0, -1), "shape": (m, n), **cells.grid}
@@ -98,8 +97,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced") -> P
         uniforms["factors"] = texels(min(m, n))
     elif mode != "r":
         columns = both[1]
-        start, uniforms["split"] = passes.matrices("I", (m, columns)), m
-        passes.pack(start, (m, columns), identity=True)
+        start, uniforms["split"] = passes.bring_in("I", (m, columns), identity=True), m
         t = inputs.pop("T")
         inputs["Q"] = add_applied(draft, inputs["H"], t, start, (m, n), columns, one_piece, cells)
     kind = {"ALONE": int(mode == "r"), "RAW": int(mode == "raw")}

@@ -481,9 +481,7 @@ def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     count = forms[0].count
     own = Stack.of(count, (max(texels(m), texels(k)), max(texels(k), texels(n))), limits.texture_size)
     passes = Passes("stack[matmul]", own, (m + n) * k)
-    a, b, c = passes.matrices("A", (m, k)), passes.matrices("B", (k, n)), passes.matrices("C", (m, n))
-    passes.pack(a, (m, k))
-    passes.pack(b, (k, n), start=count * m * k)
+    a, b, c = passes.bring_in("A", (m, k)), passes.bring_in("B", (k, n), count * m * k), passes.matrices("C", (m, n))
     uniforms: dict[str, Uniform] = {"first": 0, "count": texels(k), "shape": (m, n), **own.grid}
     passes.draft.draw("matmul/inner_product", {"A": a, "B": b}, c, uniforms, {"CONTINUE": 0, "STACK": 1})
     return passes.draft.plan({"records": passes.unpack(c, (m, n))}, flops=2 * count * m * k * n)
