@@ -471,7 +471,7 @@ def test_memory_for_a_right_hand_side():
     with glla.Device(max_bytes=64) as capped:
         with pytest.raises(
             OutOfMemoryError,
-            match=r"^solve: beside its factors, of order 1, a single right-hand side takes \d+ bytes on the device, "
+            match=r"^lu_solve: beside its factors, of order 1, a single right-hand side takes \d+ bytes on the device, "
             r"32 are left; raise its max_bytes, or release matrices$",
         ):
             glla.lu_solve((np.ones((1, 1)), np.array([0])), np.ones((1, 100)), device=capped)

@@ -200,12 +200,18 @@ def refuse_nonfinite(function: str, name: str, array: NDArray[Any]) -> None:
         )
 
 
+FINITE_AT_ONCE = 2**20
+"""Bytes of an array that are looked at together: it may be mapped from a file, and larger than the host's memory."""
+
+
 def all_finite(array: Float32) -> bool:
     """Whether all entries are finite.
 
     >>> [all_finite(np.array([3e38, last], dtype=np.float32)) for last in (3e38, np.inf, np.nan)]
     [True, False, False]
     """
+    if array.nbytes > FINITE_AT_ONCE:
+        return all(np.isfinite(part).all() for part in np.array_split(array, array.nbytes // FINITE_AT_ONCE))
     return bool(np.isfinite(array).all())
 
 
