@@ -33,6 +33,7 @@ from glla.passes import (
     Form,
     Forms,
     Limits,
+    Parameters,
     Plan,
     Transition,
     Uniform,
@@ -112,12 +113,21 @@ class _Way:
     values: Mapping[str, int] = field(default_factory=dict)
 
     @staticmethod
-    def of(forms: Forms, limits: Limits, lines: Given, definite: bool, refine: bool, **way: Unpack[Way]) -> _Way:
+    def of(
+        forms: Forms,
+        limits: Limits,
+        lines: Given,
+        definite: bool,
+        refine: bool,
+        variant: str | None = None,
+        parameters: Parameters = (),
+    ) -> _Way:
         """Resolve the variant. Raises OptionError: there is no such one, of five bands none at all."""
         if not isinstance(lines, int):
-            return _Way(lines, definite, refine, *resolved("tridiagonal", VARIANTS, choose, forms, limits, **way))
-        if any(way.values()):
-            raise OptionError(f"pentadiagonal: has no variants, got {way.get('variant')!r}; leave it out")
+            chosen = resolved("tridiagonal", VARIANTS, choose, forms, limits, variant, parameters)
+            return _Way(lines, definite, refine, *chosen)
+        if variant is not None or parameters:
+            raise OptionError(f"pentadiagonal: has no variants, got {variant!r}; leave it out")
         return _Way(lines, definite, refine)
 
     @property
