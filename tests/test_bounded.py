@@ -115,39 +115,68 @@ def result_of(device, name, operands):
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_judge_can_fail(device, name, rng):
-    """A result is right; scaled, without its largest entry, with two rows exchanged, or with one NaN, it is not."""
+    """What a call gives is right; with one mistake in any of its parts it is not."""
     operands = operands_of(name, 8, rng) if name in CALLS else OPERATIONS[name].example(8, rng)
     right = result_of(device, name, operands)
-    inputs, deviation = judged(OPERATIONS[name], operands), JUDGES[name].deviation
-    assert verdict(name, operands, right).ok and deviation(inputs, right) < 1e-3
-    first, *rest = right if isinstance(right, tuple) else (right,)
-    for spoil in (scaled_down, enlarged, without_the_largest, exchanged, not_a_number):
-        if np.ndim(first) or spoil is not exchanged:
-            changed = spoil(np.array(first))
-            wrong = (changed, *rest) if rest else changed
-            assert not verdict(name, operands, wrong).ok, spoil.__name__
-            if spoil is not exchanged and name != "slogdet":  # whose deviation is that of the logarithm
-                assert not deviation(inputs, wrong) < 1e-3, spoil.__name__
+    inputs, judge = judged(OPERATIONS[name], operands), JUDGES[name]
+    assert verdict(name, operands, right).ok and judge.deviation(inputs, right) < 1e-3
+    parts = right if isinstance(right, tuple) else (right,)
+    for i, part in enumerate(parts[:1] if name == "lstsq" else parts):  # of whose results the solution is judged
+        for what, wrong in mistakes(part):
+            if (name, i, what) in SIGNS_ARE_FREE:
+                continue
+            result = with_part(right, i, wrong)
+            found = verdict(name, operands, result)
+            assert not found.ok and not found.ratio <= 1, (i, what)
+            assert "must be" in str(found) or what not in ("float64", "list"), (i, what)
+            if i == 0 and what in ("smaller", "larger", "NaN") and name != "slogdet":  # whose is the logarithm's
+                assert not judge.deviation(inputs, result) < 1e-3, what
 
 
-def scaled_down(x):
-    return x * np.float32(0.98)
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if JUDGES[name].ratios is not JUDGES["det"].ratios])
+def test_ratios_show_where_a_result_is_wrong(device, name, rng):
+    """Error over bound is above 1 where an entry is wrong; a determinant has none."""
+    operands = operands_of(name, 8, rng) if name in CALLS else OPERATIONS[name].example(8, rng)
+    right, inputs, ratios = result_of(device, name, operands), judged(OPERATIONS[name], operands), JUDGES[name].ratios
+    assert (ratios(inputs, right) >= 0).all() and (ratios(inputs, right) <= 1).all()
+    i = 1 if name == "plu" else 0  # after P
+    wrong = np.array(right[i] if isinstance(right, tuple) else right)
+    wrong[3, -1] += np.float32(0.02) * np.abs(wrong).max()
+    found = ratios(inputs, with_part(right, i, wrong))
+    assert found.ndim == 2 and found[3].max() > 1
 
 
-def enlarged(x):
-    return x * np.float32(20)
+def with_part(result, i, part):
+    return (*result[:i], part, *result[i + 1 :]) if isinstance(result, tuple) else part
 
 
-def without_the_largest(x):
-    x.flat[np.abs(x).argmax()] = 0
-    return x
+SIGNS_ARE_FREE = {("eigh", 1, "sign"), ("tridiagonal_pairs", 1, "sign")}
+"""Eigenvectors have either."""
 
 
-def exchanged(x):
-    x[[3, 4] if len(x) > 4 else [0, 1]] = x[[4, 3] if len(x) > 4 else [1, 0]]
-    return x
+def mistakes(part):
+    """Each with one mistake, and what it is."""
+    if isinstance(part, tuple):  # pivots of an echelon form
+        yield from {"another pivot": (*part[:-1], part[-1] + 1), "one pivot less": part[:-1]}.items()
+    elif isinstance(part, bool):
+        yield "the other half", not part
+    elif part.dtype.kind == "i":  # rows' exchanges
+        yield from {"other rows": np.roll(part, 1), "beyond the rows": part + len(part)}.items()
+    else:
+        yield from {"sign": -part, "NaN": part * np.float32("nan")}.items()
+        yield from {"smaller": np.float32(0.98) * part, "larger": np.float32(20) * part}.items()
+        if part.ndim:
+            yield from wrong_entries(part)
+            shapes = part[:-1], np.concatenate([part, part], -1), part[np.newaxis], np.zeros((0, 0), np.float32)
+            yield from ((f"shape {one.shape}", one) for one in shapes)
+            yield from {"float64": part.astype(np.float64), "list": part.tolist()}.items()
 
 
-def not_a_number(x):
-    x.flat[-1] = np.nan
-    return x
+def wrong_entries(part):
+    for place in (0, part.size // 2, part.size - 1, np.abs(part).argmax()):
+        for value in (np.nan, np.inf, part.flat[place] + np.float32(0.02) * np.abs(part).max()):
+            wrong = part.copy()
+            wrong.flat[place] = value
+            yield f"{value} at {place}", wrong
+    if len(part) > 4:
+        yield "two rows exchanged", part[[0, 1, 2, 4, 3, *range(5, len(part))]]
