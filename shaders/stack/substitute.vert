@@ -1,5 +1,12 @@
 // Where a block of steps of a substitution draws: its rows, those still open, and those of the block before.
 
+#ifndef STEPS
+#define STEPS 4  // texel rows that a pass solves (4, 8)
+#endif
+#ifndef UPPER
+#define UPPER 0  // T is upper triangular: substitute backward (0, 1)
+#endif
+
 #include "lib/sheet.glsl"
 
 uniform ivec2 shape;  // rows and columns of X
