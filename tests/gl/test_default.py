@@ -2,6 +2,7 @@
 
 import gc
 import inspect
+from functools import partial
 
 import numpy as np
 import pytest
@@ -221,7 +222,7 @@ def test_tune_and_compare_and_the_study_take_a_name(software):
     assert experiment.device is software
     with pytest.raises(OptionError, match=r"^compare: device must be .* got 'gpu'$"):
         lab.compare("matmul", device="gpu")
-    for study in (lab.tune, pivoting.pivoting_study):
+    for study in (lab.tune, partial(pivoting.pivoting_study, {})):
         with pytest.raises(OptionError, match=r"^\w+: device must be .* got 'gpu'$"):
             study(device="gpu")
 
