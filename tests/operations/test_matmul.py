@@ -162,9 +162,9 @@ def test_groups_beyond_the_height_of_a_texture_stand_beside_each_other(run, rng)
 
 def test_a_gpu_takes_panels_for_the_largest_products():
     forms = resident((16384, 16384), (16384, 16384))
-    limits = Limits(texture_size=32768)
-    assert matmul.choose(forms, limits) == ("panel_broadcast", ())
-    matmul.plan(forms, limits).check(limits)
+    assert matmul.choose(forms, Limits(texture_size=32768)) == ("panel_broadcast", ())
+    limits = Limits(texture_size=2048)
+    matmul.plan(resident((2048, 2048), (2048, 2048)), limits, variant="panel_broadcast").check(limits)
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 5])
