@@ -17,7 +17,7 @@ from glla.array.array import Array, asarray, product
 from glla.array.convert import Float32
 from glla.cluster import lapack
 from glla.gl import default_device
-from glla.operations.layouts import permutation
+from glla.operations.elimination import pivot
 from glla.passes.layout import texels
 from glla.queue.single import Coprocessor
 
@@ -293,6 +293,6 @@ def gathered(a: Array, rows: Rows, left: int = 0, columns: int | None = None) ->
     m, n = a.shape
     pairs = np.zeros((2 * texels(len(rows)), 2), dtype=np.float32)
     pairs[::2] = np.pad(rows, (0, len(rows) % 2)).reshape(-1, 2)  # a texel holds the sources of two rows
-    plan = permutation.gather((m, n), len(rows), left, columns)
+    plan = pivot.gather((m, n), len(rows), left, columns)
     made = a.device.run(plan, A=a.texture, rows=a.device.upload(pairs))["B"]
     return Array(a.device, made, (len(rows), n - left if columns is None else columns))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from glla.errors import PlanError
-from glla.operations.layouts import permutation
+from glla.operations.elimination import pivot
 from glla.operations.layouts.blocks import gather
 from glla.testing import assert_exact, normal
 
@@ -27,4 +27,4 @@ def test_gather_transposes_and_diagonals(run, rng):
 
 def test_columns_of_chosen_rows_begin_at_a_texel():
     with pytest.raises(PlanError, match="columns that are left out must be an even number, got 3"):
-        permutation.gather((9, 9), 5, 3)
+        pivot.gather((9, 9), 5, 3)

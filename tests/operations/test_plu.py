@@ -8,10 +8,9 @@ import scipy.linalg
 
 from glla.errors import OptionError
 from glla.operations.acceptance import accepted
-from glla.operations.elimination import plu
+from glla.operations.elimination import pivot, plu
 from glla.operations.elimination.pivot import NORMS, steps
 from glla.operations.elimination.plu import MANNERS, VARIANTS, diagonal, pivotings
-from glla.operations.layouts import permutation
 from glla.passes import Limits, Pass, resident
 from glla.testing import (
     MATRICES,
@@ -285,11 +284,11 @@ def test_records_lead_to_the_permutation(run, factorise, rng, shape, variant):
     )
     p, lower, upper, _ = factors(results, shape)
     order = p.argmax(axis=0)
-    rows = run(permutation.trace(shape[0], steps(shape)), pivots=results["pivots"])["rows"]
-    back = run(permutation.trace(shape[0], steps(shape), inverse=True), pivots=results["pivots"])["rows"]
+    rows = run(pivot.trace(shape[0], steps(shape)), pivots=results["pivots"])["rows"]
+    back = run(pivot.trace(shape[0], steps(shape), inverse=True), pivots=results["pivots"])["rows"]
     assert rows[:, 0, :2].reshape(-1)[: shape[0]].tolist() == order.tolist()
     assert back[:, 0, :2].reshape(-1)[: shape[0]].tolist() == np.argsort(order).tolist()
-    permuted = run(permutation.gather(shape), A=in_order(results, a), rows=rows).matrix("B", shape)
+    permuted = run(pivot.gather(shape), A=in_order(results, a), rows=rows).matrix("B", shape)
     assert_exact(permuted, in_order(results, a)[order])
     assert_plu(permuted, np.eye(shape[0], dtype=np.float32), lower, upper)
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.elimination import equilibrate, pivot, plu
-from glla.operations.layouts import permutation
 from glla.operations.layouts.crossing import read_back, read_texels, texels_of, upload, write_texels
 from glla.operations.record import Way
 from glla.operations.triangles import triangular
@@ -93,9 +92,9 @@ def substitute(
         return draft.call(name, equilibrate.scale(shape, rows=-1), A=slot, row_exponents=exponents)["scaled"]
 
     def permuted(slot: str) -> str:
-        trace = permutation.trace(n, pivot.steps((n, n)), transposed)
+        trace = pivot.trace(n, pivot.steps((n, n)), transposed)
         rows = draft.call("permutation", trace, pivots=factors.records)["rows"]
-        return draft.call("permute", permutation.gather(shape), A=slot, rows=rows)["B"]
+        return draft.call("permute", pivot.gather(shape), A=slot, rows=rows)["B"]
 
     def substituted(slot: str, upper: bool) -> str:
         plan = triangular.plan(

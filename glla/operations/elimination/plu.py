@@ -17,9 +17,9 @@ from glla.operations.acceptance import BATCHED, FALLBACK, PROMISED, UNIT_ROUNDOF
 from glla.operations.elimination import plu_batches
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
 from glla.operations.elimination.panels import PANEL, factors_by
-from glla.operations.elimination.pivot import NORMS, FactorSearch, flops, known, rank2, steps
+from glla.operations.elimination.pivot import NORMS, FactorSearch, flops, gather, known, rank2, steps, trace
 from glla.operations.host.scaling import exponents
-from glla.operations.layouts import packing, permutation
+from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels, upload, watch
 from glla.operations.layouts.shapes import one_matrix
 from glla.operations.product.register_blocks import buffers_hold
@@ -256,10 +256,10 @@ def call_plan(
     elif packed:
         results["lu"] = results.pop("LU")
     if form.resident and not packed:
-        went = permutation.trace(m, steps(shape), inverse=True)
+        went = trace(m, steps(shape), inverse=True)
         rows = draft.call("permutation", went, pivots=made["pivots"])["rows"]
         i = draft.call("I", packing.identity((m, m)))["I"]
-        results["P"] = draft.call("P", permutation.gather((m, m)), A=i, rows=rows)["B"]
+        results["P"] = draft.call("P", gather((m, m)), A=i, rows=rows)["B"]
     if not packed:
         parts = {"L": (draft.call("L", factor(shape, "L"), LU=made["LU"])["L"], (m, k)), "U": (u, (k, n))}
         for name, (slot, size) in parts.items():
