@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.operations import measurements
 from glla.operations.product import matmul, syrk
 from glla.passes import Limits, resident
 from glla.passes.rates import HARDWARE, SOFTWARE
@@ -23,16 +24,14 @@ def recorded():
     newest = {}
     for file in sorted(RESULTS.glob("*/*.json")):
         run = json.loads(file.read_text(encoding="utf-8"))
-        if any(case["operation"] == "matmul" for case in run["cases"]):
+        if any(one["operation"] == "matmul" for one in run.get("records") or run["cases"]):
             newest[run["renderer"]] = run
     for run in newest.values():
         times = {}
-        for case in run["cases"]:
-            if case["operation"] in ("matmul", "syrk") and case["resident"]:
-                sizes, known = (case["n"],) * 3, {"matmul": matmul.BY_RATES, "syrk": syrk.BY_RATES}[case["operation"]]
-                if case["variant"] in known.values():
-                    found = times.setdefault((case["operation"], sizes), {})
-                    found[case["variant"], ()] = case["resident"]["seconds"]
+        for one in measurements(run):
+            known = {"matmul": matmul.BY_RATES, "syrk": syrk.BY_RATES}.get(one.operation, {})
+            if one.ok and one.variant in known.values():
+                times.setdefault((one.operation, (one.size,) * 3), {})[one.variant, ()] = one.timed["ours"].median
         yield run, rates(run), times
     for file in sorted(RESULTS.glob("*/experiments/*-products.json")):
         run = json.loads(file.read_text(encoding="utf-8"))
