@@ -9,7 +9,6 @@ is off by less than 30 sqrt(n) u s_1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Unpack
 
@@ -239,11 +238,6 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     """A square matrix, normal."""
     return (rng.standard_normal((n, n)).astype(np.float32),)
-
-
-def _parts(forms: Forms, results: Mapping[str, Float32]) -> tuple[Float32, ...]:
-    """The factors, the values as a vector."""
-    return results["U"], results["S"].reshape(-1)[: min(forms[0].matrix)], results["Vh"]
 
 
 def on_host(a: Float32) -> tuple[Float32, Float32, Float32]:
