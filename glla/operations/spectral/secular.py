@@ -18,7 +18,7 @@ TURNS = 24
 
 BLOCKED_FROM = 512
 """Orders of joined parts from which Q X is multiplied by blocks in registers: an H100 takes 8.6 ms in place of 11.8 for
-T of order 1024, 210 in place of 440 for 4096; llvmpipe 241 in place of 360 for 1024."""
+T of order 1024, 210 in place of 440 for 4096; llvmpipe 244 in place of 355 for 1024."""
 
 LINES = {
     "order": ("S", "L Q T tolerance"),
