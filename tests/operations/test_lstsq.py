@@ -76,7 +76,7 @@ def test_graded_columns_have_the_rank_that_numpy_gives_them(device, rng):
 
 def test_rcond_decides_the_rank(device):
     a, b = np.diag(np.float32([4, 1, 2.0**-10])), np.ones(3, np.float32)
-    for rcond, rank in ((None, 3), (-1, 3), (0.0, 3), (2.0**-11, 2), (0.5, 1)):
+    for rcond, rank in ((None, 3), (-1, 3), (0.0, 3), (2.0**-11, 2), (0.5, 1), (2.0, 0)):
         x, _, found, _ = glla.lstsq(a, b, rcond, device=device)
         assert found == rank
         assert (x[:rank] == (b / np.diagonal(a))[:rank]).all()

@@ -265,6 +265,8 @@ def least(a: Float64, b: Float64, rcond: float) -> tuple[Float64, int, Float64]:
     if not np.isfinite(a).all():
         return np.full(b.shape, np.nan), 0, np.full(len(a), np.nan)
     x, _, rank, s = np.linalg.lstsq(a, b, rcond=rcond)
+    if not rcond < 1:  # which LAPACK takes for its own tolerance
+        return np.zeros_like(b), 0, s.astype(np.float64)
     return x.astype(np.float64), int(rank), s.astype(np.float64)
 
 
