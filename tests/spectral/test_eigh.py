@@ -185,7 +185,7 @@ def test_passes_are_counted_and_nothing_is_read_on_the_way(n):
     plan = kernel.plan(form, Limits(software=True))
     way = back.plan((n, n - 1), n, Limits(software=True)).cost.passes if n > 2 else 0
     assert way <= max(n / 2, 9)
-    form_passes = 2 * max(n - 2, 0) if n <= 128 else 3 * (n - 1) + 5 * (n // 16) - 3
+    form_passes = 2 * max(n - 2, 0) if n <= 256 else 3 * (n - 1) + 5 * (n // 16) - 3
     bare = plan.cost.passes - 9 * levels - form_passes - way
     assert bare == 3 + (n > 32) + 4 + 3 + (n > 2)  # scaled, T, values and signs, reflectors
     assert kernel.plan(form, Limits(software=True), certified=True).cost.passes == plan.cost.passes + 3

@@ -90,7 +90,7 @@ def test_what_is_refused(rng):
 def test_passes_are_counted(n, halving):
     plan = kernel.plan(resident((n, n)), Limits(software=True))
     reduced = 1 + (n > 32) + (n > 512)  # of the search for the largest entry
-    form = 2 * max(n - 2, 0) if n <= 128 else 3 * (n - 1) + 5 * -(-n // 16) - 3
+    form = 2 * max(n - 2, 0) if n <= 256 else 3 * (n - 1) + 5 * -(-n // 16) - 3
     assert plan.cost.passes == form + reduced + halving + 5
     assert plan.cost.passes == kernel.plan(resident((n, n)), Limits(software=True), subset=Subset(0, 1)).cost.passes
 

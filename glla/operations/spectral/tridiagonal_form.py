@@ -13,9 +13,10 @@ from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
 
-BY_COLUMNS_TO, BY_COLUMNS_TO_IN_SOFTWARE = 256, 128
-"""Orders up to which A is changed in each step; beyond them panels are faster. On an H100 the form of order 512 took 20
-ms by columns and 13 by panels, that of order 256 about 6 ms both ways."""
+BY_COLUMNS_TO = 256
+"""Order up to which A is changed in each step; beyond it panels are faster. On an H100 the form of order 512 took 20 ms
+by columns and 13 by panels, that of order 256 about 6 ms both ways. On llvmpipe `eigh` of order 256 takes 44 ms in 690
+passes, by panels 38 in 1024 (``llvmpipe-llvm-15-0-6-256-bits/experiments/2026-11-28-software.json``)."""
 
 
 def add(draft: Draft, a: str, n: int, limits: Limits) -> tuple[str, str]:
@@ -31,7 +32,7 @@ def plan(n: int, limits: Limits) -> Plan:
     Operand ``A``, symmetric. Result ``H``: T on the diagonal and below it, the reflectors below that; what is above the
     diagonal is of no use. 2 (n - 2) passes; from order 129 on, on a GPU from 257 on, those of `panels`.
     """
-    if n > (BY_COLUMNS_TO_IN_SOFTWARE if limits.software else BY_COLUMNS_TO):
+    if n > BY_COLUMNS_TO:
         return panels.plan(n, limits, 1)
     draft, height, size = Draft("tridiagonal form"), texels(n), matrix((n, n))
     rest, sums = PingPong(draft, "H", size, draft.operand("A", size)), draft.slot("sums", Storage(1, height))
