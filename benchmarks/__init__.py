@@ -16,7 +16,6 @@ STUDIES = {
     "overlap": "the CPU's rate beside a busy queue",
     "cluster": "one GPU against two: products, PLU and solutions over MPI",
     "manners": "memory that plans take, and the price of a small call",
-    "soak": "random work on the queue for a long time: right, and flat in memory",
     "readme": "write the README's table of speed",
 }
 """Studies by name: each is a module with a `STUDY`, or a `main` where nothing is measured."""

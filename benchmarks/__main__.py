@@ -13,7 +13,7 @@ from importlib import import_module
 from benchmarks import STUDIES
 
 ONE_THREAD = {"LP_NUM_THREADS": "0"}  # best for many small passes
-ENVIRONMENT = {"thesis": ONE_THREAD, "manners": ONE_THREAD, "soak": ONE_THREAD}
+ENVIRONMENT = {"thesis": ONE_THREAD, "manners": ONE_THREAD}
 """Environment variables that are set, unless they are set already, before NumPy is loaded and a context is made."""
 
 

@@ -109,9 +109,9 @@ class Subject:
         *others, last = arrays
         return (*others, np.tile(last, (1, -(-self.columns // last.shape[1])))[:, : self.columns].copy())
 
-    def flops(self, n: int) -> int:
+    def flops(self, arrays: Arrays) -> int:
         """Additions and multiplications."""
-        return self.about.flops(forms_of(self.operands(n)))
+        return self.about.flops(forms_of(arrays))
 
     def judge(self, arrays: Arrays, result: Any) -> Verdict:
         """Judge a result; of a stack, the worst of its members."""

@@ -13,19 +13,18 @@ and says so, and no table shows it. With --tolerate-busy such a run goes on to i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import Any
 
 from benchmarks.cases import OPERATIONS, USUAL, Case, select
 from benchmarks.study import QUICK, SIZES, Data, listed, some
 from glla.cli.options import opened
 from glla.gl import Device
 from glla.lab import ceilings, machine, peers, saved, show
-from glla.lab.bench import EFFORTS, Bench, Beside, Effort, beside, peer_key
-from glla.lab.measurement import Measurement, judged
+from glla.lab.bench import EFFORTS, Bench, Beside, Effort
+from glla.lab.measurement import Measurement
 from glla.lab.peers import BusyError
 from glla.lab.roofline import Roof
 from glla.lab.samples import NOISY, Samples
@@ -42,9 +41,6 @@ ORDERS = {  # (software, quick)
     (True, False): (64, 128, 256, 512),
     (True, True): (64, 256),
 }
-
-CPU = ("peer", "usual")
-"""Roles of the CPU; their samples are in a file once, with those of the peer."""
 
 
 class Run:
@@ -65,7 +61,6 @@ class Run:
     ) -> None:
         self.open_device, self.effort, self.roof = open_device, effort, roof
         self.beside = Beside(effort.peer, tolerant=tolerant, say=say)
-        self._thesis: dict[tuple[str, int], float] = {}
 
     def measure_all(self, cases: Sequence[Case]) -> list[Measurement]:
         """Measure all variants of a subject at one size.
@@ -73,89 +68,49 @@ class Run:
         Raises BusyError: the peer's figures disagree, again and again.
         """
         subject, n = OPERATIONS[cases[0].operation], cases[0].n
-        return self.beside.between(
-            subject.peer, subject.peer_size(n), subject.peer_operands(n), lambda: [self.measure(one) for one in cases]
-        )
+        size, operands = subject.peer_size(n), subject.peer_operands(n)
+        return list(self.beside.between(subject.peer, size, operands, lambda figure: self._measured(cases)))
 
-    def settle(self, records: Sequence[Measurement]) -> list[Measurement]:
-        """Hold every record against its peer: the one figure that all of its measurements came to."""
-        return [self._beside(one) if one.ok else one for one in records]
-
-    def _beside(self, one: Measurement) -> Measurement:
-        cpu = beside(self.beside.figures[key_of(Case(one.operation, one.variant, one.size))])
-        return replace(one, timed={**one.timed, **cpu["timed"]}, ways=cpu["ways"])
+    def _measured(self, cases: Sequence[Case]) -> Iterator[Measurement]:
+        thesis = None
+        for case in cases:
+            one = self.measure(case)
+            if case.variant and case.variant == OPERATIONS[case.operation].thesis:
+                thesis = one.seconds
+            yield replace(one, thesis_seconds=thesis)
 
     def measure(self, case: Case) -> Measurement:
         """Verify a case and, if it is right, time it."""
-        subject, base = OPERATIONS[case.operation], (case.operation, case.n)
-        values: dict[str, Any] = {"cost": {"flops": subject.flops(case.n)}, "roof": self.roof}
+        subject = OPERATIONS[case.operation]
+        arrays = subject.operands(case.n)
+        values = {
+            "operation": case.operation, "variant": case.variant, "size": case.n, "ways": {"key": key_of(case)},
+            "cost": {"flops": subject.flops(arrays)}, "roof": self.roof,
+        }  # fmt: skip
         with self.open_device() as device:
-            try:
-                arrays = subject.operands(case.n)
-                job = subject.prepare(device, arrays, case.variant)
-                bench = Bench(device, self.effort)
-                checked = bench.verify(job, partial(subject.judge, arrays))
-                values["cost"] |= {"passes": checked.passes}
-                values |= judged(checked.verdict)
-                if checked.verdict.ok:
-                    values |= {"timed": bench.time(job), "cold_seconds": checked.cold}
-                    if case.variant == subject.thesis:
-                        self._thesis[base] = values["timed"]["ours"].median
-            except Exception as error:  # a case that cannot run is a failure, and no reason to lose the others
-                values |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
-        thesis = self._thesis.get(base) if subject.thesis else None
-        return Measurement(case.operation, case.variant, case.n, thesis_seconds=thesis, **values)
+            made = partial(subject.prepare, device, arrays, case.variant)
+            return Bench(device, self.effort).measure(values, made, partial(subject.judge, arrays))
 
 
 def key_of(case: Case) -> str:
     """Key of the figure of a case's peer."""
     subject = OPERATIONS[case.operation]
-    return peer_key(subject.peer, subject.peer_size(case.n))
-
-
-# -- files ------------------------------------------------------------------------------------------------------------
-
-
-def stored(one: Measurement) -> Data:
-    """A measurement as plain data, without the samples of the CPU, which all variants of a size share."""
-    return saved.plain_record(replace(one, timed={role: each for role, each in one.timed.items() if role not in CPU}))
+    return subject.peer.at(subject.peer_size(case.n))
 
 
 def measurements(run: Data) -> list[Measurement]:
-    """Read the measurements of a run; files until November 2026 have them in another form."""
-    records = run["records"] if "records" in run else [_renamed(case, run) for case in run["cases"]]
-    return [_with_cpu(saved.measurement(one), run["peers"]) for one in records]
+    """Read the measurements of a run, each right one with the one figure of its peer."""
+    return [
+        replace(one, **_of_cpu(one, run["peers"][one.ways["key"]])) if one.ok else one
+        for one in map(saved.measurement, run["records"])
+    ]
 
 
-def _with_cpu(one: Measurement, known: Data) -> Measurement:
-    peer = known.get(one.ways.get("key"))
-    ways = {"peer": peer and peer["best"], "usual": peer and peer["usual"]}
-    timed = {role: Samples.summarised(each) for role, each in ways.items() if each}
-    return replace(one, timed={**one.timed, **timed})
-
-
-def _renamed(case: Data, run: Data) -> Data:
-    """A case of an older file in today's form."""
-    found: Data = {
-        "operation": case["operation"], "variant": case["variant"], "size": case["n"], "status": "wrong",
-        "reason": case["verdict"]["detail"], "parameters": "", "timed": {}, "ways": {},
-        "cost": {"flops": case["flops"], "passes": case["passes"]}, "cold_seconds": None, "thesis_seconds": None,
-        "error": case["verdict"]["error"], "bound": case["verdict"]["bound"], "mean_error": None,
-        "roof": asdict(Roof.of(run["ceilings"]["ceilings"])),
-    }  # fmt: skip
-    if not case["ok"]:
-        return found
-    peer, ours = case["peer"], case["resident"] or case["end_to_end"]
-    timed = {"ours": ours, "gpu": case.get("gpu"), "whole": case["end_to_end"]}
-    return found | {
-        "status": "ok",
-        "timed": {role: one["samples"] for role, one in timed.items() if one},
-        "ways": {
-            "baseline": peer["name"], "key": peer["key"], "peer": peers.described(peer), "usual": case["usual"]["way"],
-        },
-        "cold_seconds": case["cold_start"],
-        "thesis_seconds": case["ratio_to_thesis"] and case["ratio_to_thesis"] * ours["seconds"],
-    }  # fmt: skip
+def _of_cpu(one: Measurement, peer: Data) -> Data:
+    shown = {role: peer[kind] for role, kind in (("peer", "best"), ("usual", "usual")) if peer[kind]}
+    timed = {role: Samples.summarised(each) for role, each in shown.items()}
+    words = {role: peers.described(each) for role, each in shown.items()}
+    return {"timed": {**one.timed, **timed}, "ways": {**one.ways, "baseline": peer["name"], **words}}
 
 
 # -- the report -------------------------------------------------------------------------------------------------------
@@ -184,12 +139,12 @@ def _run(place: Place) -> Report:
                 place.say(f"{line(record)}; {len(records)} of {len(cases)} cases")
     except BusyError as error:
         given_up = [str(error)]
-    records = run.settle(records)
     data = {
         "quick": options.quick, "busy": [*run.beside.troubles, *given_up], "sizes": list(sizes), "ceilings": measured,
         "peers": {key: figure.as_dict() for key, figure in run.beside.figures.items()},
-        "records": list(map(stored, records)),
+        "records": list(map(saved.plain_record, records)),
     }  # fmt: skip
+    records = measurements(data)
     return Report(text(data, records), data, all(one.ok for one in records) and not given_up)
 
 

@@ -1,4 +1,4 @@
-"""`python -m benchmarks overlap` and `python -m benchmarks soak`: run, judge, and write what they promise."""
+"""`python -m benchmarks overlap` and `python -m benchmarks hybrid`: run, judge, and write what they promise."""
 
 import json
 import os
@@ -42,31 +42,6 @@ def test_overlap(tmp_path):
     assert done.returncode == (0 if report["pairs"][0]["cpu_kept"] >= 0.9 else 1), done.stderr
     assert report["environment"]["LP_NUM_THREADS"] == "0"
     assert "NumPy keeps at least" in done.stdout
-
-
-@with_software
-def test_soak(tmp_path):
-    done, report = run("soak", tmp_path, "--minutes", "0.03", "--threads", "3", "--device", "software")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert report["counts"]["judged"] > 0 and report["plans"] > 0
-    assert (report["problem_count"], report["textures_left"], report["flat"]) == (0, 0, True)
-
-
-@pytest.fixture
-def soak(monkeypatch):
-    monkeypatch.setenv("LP_NUM_THREADS", os.environ.get("LP_NUM_THREADS", "0"))
-    from benchmarks import soak
-
-    return soak
-
-
-def test_a_soak_sees_what_is_wrong(soak):
-    """A wrong result is a problem, and so is memory that grows."""
-    client = soak.Client(None, 0, None)
-    client.judge("sum", soak.judge_exact(soak.np.ones((1, 1), soak.np.float32), [[2]]))
-    assert len(client.problems) == 1
-    samples = [{"resident_bytes": 100.0 * second} for second in range(40)]
-    assert soak.growth(samples, "resident_bytes") == 2000
 
 
 @with_software

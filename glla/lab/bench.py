@@ -7,15 +7,17 @@ of a size: where its two figures are too far apart, the machine was busy with so
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 
+from glla.errors import GllaError, LimitError
 from glla.gl import Device, GPUClock
 from glla.gl.clock import clock, warm_up
 from glla.lab import peers
+from glla.lab.measurement import Measurement, judged
 from glla.lab.operations import Arrays, Job
 from glla.lab.peers import BusyError, Figure, Peer
 from glla.lab.samples import Samples
@@ -23,6 +25,7 @@ from glla.testing import Verdict
 
 Judge = Callable[[Any], Verdict]
 T = TypeVar("T")
+J = TypeVar("J", bound=Job)
 
 SEED = 2007
 """Seed of the random matrices, unless another is given."""
@@ -66,6 +69,32 @@ class Bench:
     def __init__(self, device: Device, effort: Effort) -> None:
         self.device, self.effort = device, effort
         self._gpu = device.gpu_clock()
+
+    def measure(
+        self,
+        values: Mapping[str, Any],
+        make: Callable[[], J],
+        judge: Judge,
+        look: Callable[[J, Verified], Mapping[str, Any]] = lambda job, checked: {},
+    ) -> Measurement:
+        """Verify a job and, if it is right, time it; the measurement says whatever goes wrong.
+
+        `values`: fields that are known before. `make`: makes the job ready. `look`: adds fields of a job that ran.
+        """
+        known: dict[str, Any] = {"cost": {}, "timed": {}, **values}
+        try:
+            job = make()
+            checked = self.verify(job, judge)
+            known |= {"cost": {"passes": checked.passes, **known["cost"]}, **judged(checked.verdict)}
+            known |= look(job, checked)
+            if known.get("status", "ok") == "ok":
+                known |= {"timed": {**known["timed"], **self.time(job)}, "cold_seconds": checked.cold}
+        except LimitError as error:
+            known |= {"status": "skipped", "reason": str(error)}
+        except Exception as error:  # what cannot run is no reason to lose the others
+            words = str(error) if isinstance(error, GllaError) else f"{type(error).__name__}: {error}"
+            known |= {"status": "failed", "reason": words}
+        return Measurement(**known)
 
     def verify(self, job: Job, judge: Judge) -> Verified:
         """Run a job for the first time, resident and end to end, and judge both results.
@@ -154,50 +183,37 @@ class Beside:
     figures: dict[str, Figure] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)  # which figures disagree; empty unless `tolerant`
 
-    def start(self, peer: Peer, size: str, arrays: Arrays, agreed: int = 0) -> Figure:
-        """Time a peer before the contenders: anew with its fastest candidates, or after blocks that agreed."""
-        key = peer_key(peer, size)
-        if agreed:
-            self.figures[key].keep(agreed)
-        else:
-            self.figures[key] = Figure(peer, size, arrays, self.effort, self.package)
-        self.figures[key].time(arrays)
-        return self.figures[key]
+    def between(self, peer: Peer, size: str, arrays: Arrays, work: Callable[[Figure], Iterable[T]]) -> Iterator[T]:
+        """Give the results of the work at one size, done between two measurements of the peer; again, if they disagree.
 
-    def between(self, peer: Peer, size: str, arrays: Arrays, work: Callable[[], T]) -> T:
-        """Do the work of one size between two measurements of the peer; again, where they disagree.
-
-        Raises BusyError: they disagreed `ATTEMPTS` times.
+        A tolerant one gives each result as it comes. Raises BusyError: they disagreed `ATTEMPTS` times.
         """
-        key = peer_key(peer, size)
+        key = peer.at(size)
         agreed = self.figures[key].blocks if key in self.figures else 0
         for attempt in range(1, ATTEMPTS + 1):
-            figure = self.start(peer, size, arrays, agreed)
-            result = work()
+            figure, found = self._started(peer, size, arrays, agreed), list[T]()
+            for one in work(figure):
+                if self.tolerant:
+                    yield one
+                else:
+                    found.append(one)
             figure.time(arrays)
             apart = figure.disagreement()
             if not apart or self.tolerant:
                 self.troubles += [apart] if apart else []
-                best = figure.best
-                self.say(f"{peer.name} {size}: {1e3 * best.samples.median:.3g} ms ({best})")
-                return result
+                self.say(f"{key}: {1e3 * figure.best.samples.median:.3g} ms ({figure.best})")
+                yield from found
+                return
             self.say(f"busy machine? {apart}; measured {attempt} of {ATTEMPTS} times")
         raise BusyError(
             f"benchmarks: a peer's figures must agree, got {apart}; the machine is busy with something else: "
             "let it come to rest, or mark the results as of a busy machine with --tolerate-busy"
         )
 
-
-def peer_key(peer: Peer, size: str) -> str:
-    """Name and size of a peer's work: key of its one figure in a run."""
-    return f"{peer.name}, {size}"
-
-
-def beside(figure: Figure) -> dict[str, Any]:
-    """Samples and names of the CPU, as a measurement has them."""
-    best, usual = figure.best, figure.usual
-    key = peer_key(figure.peer, figure.size)
-    timed, ways = {"peer": best.samples}, {"baseline": figure.peer.name, "peer": str(best), "key": key}
-    if usual is not None:
-        timed["usual"], ways["usual"] = usual.samples, usual.way.label
-    return {"timed": timed, "ways": ways}
+    def _started(self, peer: Peer, size: str, arrays: Arrays, agreed: int) -> Figure:
+        """Time a peer before the contenders: anew with its fastest candidates, or after blocks that agreed."""
+        figure = self.figures[peer.at(size)] if agreed else Figure(peer, size, arrays, self.effort, self.package)
+        figure.keep(agreed)
+        figure.time(arrays)
+        self.figures[peer.at(size)] = figure
+        return figure

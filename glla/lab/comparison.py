@@ -14,13 +14,13 @@ from itertools import product
 from typing import Any
 
 from glla import registry
-from glla.errors import GllaError, LimitError, OptionError, among
+from glla.errors import OptionError, among
 from glla.gl import Device, DeviceLike, named_device
 from glla.lab import ceilings, conduct, machine, mistakes, operations, peers, roofline
-from glla.lab.bench import EFFORTS, Bench, Beside, beside
+from glla.lab.bench import EFFORTS, Bench, Beside, Verified
 from glla.lab.extra import require
 from glla.lab.fits import Fit, crossover, fit, speedup
-from glla.lab.measurement import Measurement, judged, written
+from glla.lab.measurement import Measurement, written
 from glla.lab.mistakes import Mistake
 from glla.lab.operations import Arrays, Contender, PlanJob
 from glla.lab.peers import Peer
@@ -353,70 +353,62 @@ class Experiment:
         finally:
             result.environment["load"] = watch.load()
             busy = machine.busy(result.environment["load"])
-            result.troubles += [busy] if busy else []
+            result.peers = [figure.as_dict() for figure in self._beside.figures.values()]
+            result.troubles = [
+                *(f"busy machine? {apart}" for apart in self._beside.troubles),
+                *([busy] if busy else []),
+            ]
 
     def _run_size(self, size: int) -> Iterator[Measurement]:
         """Measure all variants at a size, between two measurements of the CPU, which must agree."""
         arrays = operations.inputs(self.operation, size, self.seed)
-        theirs = self.baseline.given(*arrays) if self.baseline else ()
-        figure = self._beside.start(self.baseline, f"n = {size}", theirs) if self.baseline else None
-        base = beside(figure) if figure else {}
+        if self.baseline is None:
+            return self._measured(size, arrays, {})
+        theirs = self.baseline.given(*arrays)
+        return self._beside.between(
+            self.baseline, f"n = {size}", theirs, lambda figure: self._measured(size, arrays, figure.of_cpu())
+        )
+
+    def _measured(self, size: int, arrays: Arrays, base: Mapping[str, Any]) -> Iterator[Measurement]:
         thesis: float | None = None
         for entry in self.entries:
-            record = self._measure(entry, size, arrays, base, thesis)
+            record = self._measure(entry, size, arrays, base)
             if entry.contender.name == self.operation.thesis and entry.plain:
                 thesis = record.seconds
-            self.result.records.append(record)
-            yield record
-        if figure:
-            figure.time(theirs)
-            apart = figure.disagreement()
-            self.result.troubles += [f"busy machine? {apart}"] if apart else []
-            self.result.peers.append(figure.as_dict())
+            self.result.records.append(replace(record, thesis_seconds=thesis))
+            yield self.result.records[-1]
 
-    def _measure(
-        self, entry: Entry, size: int, arrays: Arrays, base: Mapping[str, Any], thesis: float | None
-    ) -> Measurement:
-        """Verify and time an entry; the record says whatever goes wrong."""
+    def _measure(self, entry: Entry, size: int, arrays: Arrays, base: Mapping[str, Any]) -> Measurement:
+        """Verify and time an entry."""
+        device, contender = self.device, entry.contender
+        cost = {"flops": self.operation.flops(operations.forms(arrays))}
         values: dict[str, Any] = {
             "operation": self.operation.name, "variant": entry.label, "parameters": entry.parameters, "size": size,
-            "cost": {"flops": self.operation.flops(operations.forms(arrays))}, "thesis_seconds": thesis,
-            "roof": roofline.Roof.of(self.result.ceilings), **base,
+            "cost": cost, "roof": roofline.Roof.of(self.result.ceilings), **base,
         }  # fmt: skip
-        lacking = operations.unmet(entry.contender.needs, self.device.limits)
-        refused = lacking or entry.contender.refuses(entry.parameters)
+        refused = operations.unmet(contender.needs, device.limits) or contender.refuses(entry.parameters)
         if refused:
             return Measurement(**values, status="skipped", reason=refused)
-        try:
-            self._fill(values, entry, arrays)
-        except LimitError as error:
-            values |= {"status": "skipped", "reason": str(error)}
-        except GllaError as error:
-            values |= {"status": "failed", "reason": str(error)}
-        except Exception as error:  # a variant that cannot run is no reason to lose the others
-            values |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
-        return Measurement(**values)
 
-    def _fill(self, values: dict[str, Any], entry: Entry, arrays: Arrays) -> None:
-        device, operation = self.device, self.operation
-        device.forget()  # so that the first run is one
-        job = operations.prepare(device, operation, entry.contender, arrays, entry.parameters)
-        values["cost"] |= _cost(job.plan)
-        self._keep_sources(entry, job.plan)
+        def make() -> PlanJob:
+            device.forget()  # so that the first run is one
+            job = operations.prepare(device, self.operation, contender, arrays, entry.parameters)
+            cost.update(_cost(job.plan))
+            self._keep_sources(entry, job.plan)
+            return job
+
         bench = Bench(device, replace(EFFORTS[device.info.software, False], repeats=self.repeats))
-        checked = bench.verify(job, partial(self.judge.verdict, arrays))
-        values |= judged(checked.verdict)
-        if not checked.verdict.ok:
+        return bench.measure(values, make, partial(self.judge.verdict, arrays), partial(self._look, entry, arrays))
+
+    def _look(self, entry: Entry, arrays: Arrays, job: PlanJob, checked: Verified) -> Mapping[str, Any]:
+        """Error of a right result; where a wrong one is wrong is kept."""
+        right = checked.verdict.ok
+        if not right:
             self._keep_mistake(entry, arrays, checked.found)
-        unseen = self._unseen(entry, job, checked.verdict.ok)
+        unseen = self._unseen(entry, job, right)
         if unseen:
-            values |= {"status": "wrong", "reason": "; ".join(filter(None, [values.get("reason", ""), unseen]))}
-        elif checked.verdict.ok:
-            values |= {"mean_error": self.judge.deviation(arrays, checked.found), "cold_seconds": checked.cold}
-            timed = bench.time(job)
-            values["timed"] = {**values.get("timed", {}), **timed}
-            if entry.contender.name == operation.thesis and entry.plain:
-                values["thesis_seconds"] = timed["ours"].median
+            return {"status": "wrong", "reason": unseen if right else f"{checked.verdict}; {unseen}"}
+        return {"mean_error": self.judge.deviation(arrays, checked.found)} if right else {}
 
     def _unseen(self, entry: Entry, job: PlanJob, right: bool) -> str:
         """Faults of a user's shader that its result does not show: a broken interface, or a stopped loop."""

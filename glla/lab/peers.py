@@ -82,6 +82,10 @@ class Peer:
         """All of them."""
         return (self.usual, *self.others)
 
+    def at(self, size: str) -> str:
+        """Key of its one figure of a size in a run."""
+        return f"{self.name}, {size}"
+
     def installed(self, package: str | None = None) -> list[Way]:
         """List the ways that can be called here, only those of one package if it is named."""
         return [way for way in self.ways if way.installed and package in (None, way.package)]
@@ -718,6 +722,12 @@ class Figure:
             f"{self.peer.name} at {self.size} ({one}) took {medians} ms: {one.disagreement:.2f} times apart, "
             f"where {AGREEMENT:g} is allowed"
         )
+
+    def of_cpu(self) -> dict[str, Any]:
+        """Samples and names of the CPU, as a measurement has them."""
+        shown = {"peer": self.best} | ({"usual": self.usual} if self.usual else {})
+        ways = {"baseline": self.peer.name, **{role: str(one) for role, one in shown.items()}}
+        return {"timed": {role: one.samples for role, one in shown.items()}, "ways": ways}
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, as plain data: the fastest way, the usual call, all candidates, and every sample."""

@@ -186,7 +186,7 @@ def test_a_result_that_is_late_is_not_lost(host, gate):
 
 
 def test_a_call_that_is_cancelled_as_its_turn_comes(host, gate, monkeypatch):
-    """Between being taken from the queue and being run: found by the soak."""
+    """Between being taken from the queue and being run: found by random work for a long time."""
     gpu = host()
     running = gpu.submit(int, 1)
     gate.wait_for(1)
