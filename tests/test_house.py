@@ -230,7 +230,7 @@ COUNTS = [
     Count("lines of the package's own files", top_files, 942, 1500),
     Count("lines of glla", partial(lines, PACKAGE), 67729, 61000),
     Count("lines of tests", partial(lines, TESTS), 39703, 33000),
-    Count("lines of benchmarks", partial(lines, ROOT / "benchmarks"), 4860, 4500),
+    Count("lines of benchmarks", partial(lines, ROOT / "benchmarks"), 4535, 4500),
     Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13098, 12500),
     Count("lines of README", partial(lines, ROOT / "README.md"), 163, 400),
     Count("files to read for linalg/systems.py", partial(files_to_read, "linalg/systems.py"), 40, 40),
