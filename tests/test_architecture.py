@@ -69,7 +69,7 @@ def module_of(path):
 
 def draws(path):
     """Whether a module of operations adds passes to a draft itself; others are made of the plans of these."""
-    return bool(re.search(r"draft\.(draw|dispatch)\(", path.read_text(encoding="utf-8")))
+    return bool(re.search(r"draft\.(draw|dispatch)\(|single_pass\(", path.read_text(encoding="utf-8")))
 
 
 # Modules of operations that draw, by name, and the variants of others whose steps they write. Those of wrapped arrays

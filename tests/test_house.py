@@ -234,7 +234,7 @@ COUNTS = [
     Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13098, 12500),
     Count("lines of README", partial(lines, ROOT / "README.md"), 163, 400),
     Count("files to read for linalg/systems.py", partial(files_to_read, "linalg/systems.py"), 40, 40),
-    Count("lines to read for linalg/systems.py", partial(lines_to_read, "linalg/systems.py"), 9037, 9000),
+    Count("lines to read for linalg/systems.py", partial(lines_to_read, "linalg/systems.py"), 8860, 9000),
     Count("files to read for a Cholesky factor", partial(files_to_read, "operations/definite/cholesky.py"), 15, 14),
     Count("files to read for a product", partial(files_to_read, "operations/product/matmul.py"), 11, 12),
     Count("isinstance(..., Array) in linalg", partial(matches, PACKAGE / "linalg", r"isinstance\(.*\bArray\b"), 23, 25),

@@ -6,7 +6,7 @@ needs no copy of its own, and a transpose needs no pass.
 
 from __future__ import annotations
 
-from glla.passes import Draft, Plan, Storage, Uniform, matrix
+from glla.passes import Plan, Storage, Uniform, matrix, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -44,12 +44,10 @@ def unary(shape: Shape, operation: str = "positive", placement: Placement = WHOL
     Operand ``A``, result ``result``. One pass.
     `shape`: of the result. `operation`: a key of `UNARY`. `placement`: placement of the operand over the result.
     """
-    draft = Draft(operation)
-    draft.operand("A", spread(shape, placement))
-    result = draft.slot("result", matrix(shape))
     uniforms: dict[str, Uniform] = {"placement": placement, "shape": shape}
-    draft.draw("elementwise/unary", {"A": "A"}, result, uniforms, {"OPERATION": f"{operation}_of"})
-    return draft.plan({"result": result}, flops=UNARY[operation] * shape[0] * shape[1])
+    flops, defines = UNARY[operation] * shape[0] * shape[1], {"OPERATION": f"{operation}_of"}
+    given, made = {"A": spread(shape, placement)}, {"result": matrix(shape)}
+    return single_pass(operation, "elementwise/unary", given, made, uniforms, defines, flops)
 
 
 @cached_plan
@@ -59,13 +57,10 @@ def binary(shape: Shape, operation: str = "add", left: Placement = WHOLE, right:
     Operands ``A`` and ``B``, result ``result``. One pass.
     `shape`: of the result. `operation`: a key of `BINARY`. `left`, `right`: placements of the operands over the result.
     """
-    draft = Draft(operation)
-    draft.operand("A", spread(shape, left))
-    draft.operand("B", spread(shape, right))
-    result = draft.slot("result", matrix(shape))
     uniforms: dict[str, Uniform] = {"A_placement": left, "B_placement": right, "shape": shape}
-    draft.draw("elementwise/binary", {"A": "A", "B": "B"}, result, uniforms, {"OPERATION": f"{operation}_of"})
-    return draft.plan({"result": result}, flops=BINARY[operation] * shape[0] * shape[1])
+    flops, defines = BINARY[operation] * shape[0] * shape[1], {"OPERATION": f"{operation}_of"}
+    given, made = {"A": spread(shape, left), "B": spread(shape, right)}, {"result": matrix(shape)}
+    return single_pass(operation, "elementwise/binary", given, made, uniforms, defines, flops)
 
 
 def spread(shape: Shape, placement: Placement) -> Storage:

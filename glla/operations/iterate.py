@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from glla.passes import Draft, Plan, Storage
+from glla.passes import Plan, Storage, single_pass
 from glla.passes.cache import cached_plan
 
 STATE = Storage(1, 1, dtype="int32")
@@ -15,10 +15,5 @@ def latch(stop: Storage = Storage(1, 1)) -> Plan:  # noqa: B008  # is frozen
 
     Once a stop texel said stop the state stays as it is. One pass.
     """
-    draft = Draft("latch")
-    draft.operand("stop", stop)
-    draft.operand("state", STATE)
-    draft.slot("latched", STATE)
-    integers = {"INTEGERS": int(stop.dtype == "int32")}
-    draft.draw("iterate/latch", {"stop": "stop", "state": "state"}, "latched", defines=integers)
-    return draft.plan({"latched": "latched"})
+    given, integers = {"stop": stop, "state": STATE}, {"INTEGERS": int(stop.dtype == "int32")}
+    return single_pass("latch", "iterate/latch", given, {"latched": STATE}, {}, integers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from glla.passes import Draft, PingPong, Plan, Region, Storage
+from glla.passes import Draft, PingPong, Plan, Region, Storage, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -17,18 +17,14 @@ def answers(size: Shape) -> Plan:
     Operand ``A``, integers; result ``answers``, see ``probe/answers.frag``.
     `size`: height and width in texels.
     """
-    return _one_pass("answers", "probe/answers", "A", Storage(*size), "answers")
+    return single_pass("probe_answers", "probe/answers", {"A": Storage(*size)}, {"answers": Storage(*size)})
 
 
 @cached_plan
 def swizzle(size: Shape) -> Plan:
     """Plan of operands ``A`` and ``B`` to ``reversed``, A's channels backwards, and ``product``, block by block."""
-    draft = Draft("probe_swizzle")
-    storage = Storage(*size)
-    inputs = {name: draft.operand(name, storage) for name in ("A", "B")}
-    targets = (draft.slot("reversed", storage), draft.slot("product", storage))
-    draft.draw("probe/swizzle", inputs, targets)
-    return draft.plan({name: name for name in targets})
+    one = Storage(*size)
+    return single_pass("probe_swizzle", "probe/swizzle", {"A": one, "B": one}, {"reversed": one, "product": one})
 
 
 @cached_plan
@@ -46,23 +42,22 @@ def blending(size: Shape, layers: int) -> Plan:
 @cached_plan
 def arithmetic(size: Shape) -> Plan:
     """Plan of operand ``pairs`` (two channels, a and b) to ``result``: a + b, a b, a, and whether a is NaN."""
-    return _one_pass("arithmetic", "probe/arithmetic", "pairs", Storage(*size, PAIR_CHANNELS))
+    given = {"pairs": Storage(*size, PAIR_CHANNELS)}
+    return single_pass("probe_arithmetic", "probe/arithmetic", given, {"result": Storage(*size)})
 
 
 @cached_plan
 def accuracy(size: Shape) -> Plan:
     """Plan of operand ``pairs`` (two channels, a and b) to ``result``: a / b, a / b as glla divides, root of |a|."""
-    return _one_pass("accuracy", "probe/accuracy", "pairs", Storage(*size, PAIR_CHANNELS))
+    given = {"pairs": Storage(*size, PAIR_CHANNELS)}
+    return single_pass("probe_accuracy", "probe/accuracy", given, {"result": Storage(*size)})
 
 
 @cached_plan
 def compiler(size: Shape) -> Plan:
     """Plan of ``operands`` (a, b, c, d) to ``result``: a b + c, (a + d) - a, ((a + d) 1) - a."""
-    draft = Draft("probe_compiler")
-    operands = draft.operand("operands", Storage(*size))
-    result = draft.slot("result", Storage(*size))
-    draft.draw("probe/compiler", {"operands": operands}, result, {"one": 1.0})
-    return draft.plan({"result": result})
+    given, made = {"operands": Storage(*size)}, {"result": Storage(*size)}
+    return single_pass("probe_compiler", "probe/compiler", given, made, {"one": 1.0})
 
 
 @cached_plan
@@ -94,11 +89,3 @@ def chain(size: Shape, count: int = 64) -> Plan:
         turns.swap()
     draft.draw("packing/window", {"A": turns.front}, draft.slot("counts", Storage(*size)), {"corner": (0, 0)})
     return draft.plan({"counts": "counts"})
-
-
-def _one_pass(name: str, shader: str, operand: str, storage: Storage, result: str = "result") -> Plan:
-    """Plan of one pass from one operand to an RGBA target of its size."""
-    draft = Draft(f"probe_{name}")
-    inputs = {operand: draft.operand(operand, storage)}
-    draft.draw(shader, inputs, draft.slot(result, Storage(storage.height, storage.width)))
-    return draft.plan({result: result})

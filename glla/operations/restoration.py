@@ -6,7 +6,7 @@ not formed, neither to apply it nor to compute H^T H + balance I.
 
 from __future__ import annotations
 
-from glla.passes import Draft, Plan, Uniform, matrix, wrapped
+from glla.passes import Draft, Plan, Uniform, matrix, single_pass, wrapped
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -32,11 +32,9 @@ def _kernel(shape: Shape, psf: Shape, centre: Index) -> dict[str, Uniform]:
 @cached_plan
 def system(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1)) -> Plan:
     """Plan of the system matrix ``H`` of images of a shape, from the kernel ``K``."""
-    pixels = shape[0] * shape[1]
-    draft = Draft("restoration_system")
-    kernel, result = draft.operand("K", matrix(psf)), draft.slot("H", matrix((pixels, pixels)))
-    draft.draw("restoration/system", {"K": kernel}, result, _kernel(shape, psf, centre))
-    return draft.plan({"H": result})
+    pixels, given = shape[0] * shape[1], {"K": matrix(psf)}
+    made = {"H": matrix((pixels, pixels))}
+    return single_pass("restoration_system", "restoration/system", given, made, _kernel(shape, psf, centre))
 
 
 @cached_plan
@@ -63,25 +61,19 @@ def diagonals(shape: Shape, psf: Shape = (3, 3)) -> int:
 
 
 def _normal(name: str, size: Shape, kernel: dict[str, Uniform], psf: Shape, balance: float, band: bool) -> Plan:
-    draft = Draft(f"restoration_normal{'_band' if band else ''}")
-    operand, result = draft.operand("K", matrix(psf)), draft.slot(name, matrix(size))
     uniforms: dict[str, Uniform] = {**kernel, "balance": balance, "shape": size}
-    draft.draw("restoration/normal", {"K": operand}, result, uniforms, {"BAND": int(band)})
-    return draft.plan({name: result})
+    given, made, title = {"K": matrix(psf)}, {name: matrix(size)}, f"restoration_normal{'_band' if band else ''}"
+    return single_pass(title, "restoration/normal", given, made, uniforms, {"BAND": int(band)})
 
 
 @cached_plan
 def apply(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), columns: int = 1, adjoint: bool = False) -> Plan:
     """Plan of ``B`` = H F, or H^T F, for the images in the columns of ``F``."""
-    size = shape[0] * shape[1], columns
-    draft = Draft("restoration_apply")
-    kernel, images = draft.operand("K", matrix(psf)), draft.operand("F", matrix(size))
-    result = draft.slot("B", matrix(size))
-    draft.draw(
-        "restoration/apply", {"K": kernel, "F": images}, result,
-        {**_kernel(shape, psf, centre), "shape": size}, {"ADJOINT": int(adjoint)},
-    )  # fmt: skip
-    return draft.plan({"B": result}, 2 * psf[0] * psf[1] * size[0] * columns)
+    size, defines = (shape[0] * shape[1], columns), {"ADJOINT": int(adjoint)}
+    given, made = {"K": matrix(psf), "F": matrix(size)}, {"B": matrix(size)}
+    uniforms: dict[str, Uniform] = {**_kernel(shape, psf, centre), "shape": size}
+    flops = 2 * psf[0] * psf[1] * size[0] * columns
+    return single_pass("restoration_apply", "restoration/apply", given, made, uniforms, defines, flops)
 
 
 @cached_plan

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from glla.operations.bands.tridiagonal import VARIANTS, Systems
 from glla.operations.batches.stack import Stack
-from glla.passes import Draft, Plan, Storage, Uniform, iterate, matrix
+from glla.passes import Draft, Plan, Storage, Uniform, iterate, matrix, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -83,25 +83,18 @@ RECORD = Storage(1, 1)
 @cached_plan
 def pack(water: Water) -> Plan:
     """Plan of the state of given fields: operands ``z``, ``u``, ``v``, ``h``, packed, result ``state``."""
-    draft = Draft("state of shallow water")
-    inputs = {name: draft.operand(name, matrix(water.shape(name))) for name in FIELDS}
-    state = draft.slot("state", water.storage)
-    draft.draw("shallow_water/pack", inputs, state)
-    return draft.plan({"state": state}, 0)
+    given = {name: matrix(water.shape(name)) for name in FIELDS}
+    return single_pass("state of shallow water", "shallow_water/pack", given, {"state": water.storage})
 
 
 @cached_plan
 def unpack(water: Water, field: str) -> Plan:
     """Plan of a field of a state: operand ``state``, result ``field``, packed."""
-    draft = Draft(f"{field} of shallow water")
-    state = draft.operand("state", water.storage)
     shape = water.shape(field)
-    made = draft.slot("field", matrix(shape))
     uniforms: dict[str, Uniform] = {"shape": shape, "cells": water.cells}
-    draft.draw(
-        "shallow_water/unpack", {"state": state}, made, uniforms, {"FIELD": FIELDS.index(field), **water.defines}
-    )
-    return draft.plan({"field": made}, 0)
+    defines, given = {"FIELD": FIELDS.index(field), **water.defines}, {"state": water.storage}
+    name = f"{field} of shallow water"
+    return single_pass(name, "shallow_water/unpack", given, {"field": matrix(shape)}, uniforms, defines)
 
 
 @cached_plan
@@ -111,13 +104,10 @@ def paint(water: Water, zoom: int = 1, look: Triple = ONES, above: Triple = ONES
     `look`: difference of two cells that turns the light by half, elevation of full colour, depth of white ground, in m.
     `above`, `below`: colours of elevations, red, green and blue from 0 to 1.
     """
-    draft = Draft("picture of shallow water")
-    state = draft.operand("state", water.storage)
-    colour = draft.slot("colour", Storage(zoom * water.cells[1], zoom * water.cells[0]))
-    uniforms: dict[str, Uniform] = {"zoom": zoom, "look": look, "above": above, "below": below}
-    uniforms["cells"] = water.cells
-    draft.draw("shallow_water/paint", {"state": state}, colour, uniforms, water.defines)
-    return draft.plan({"colour": colour}, 0)
+    made = {"colour": Storage(zoom * water.cells[1], zoom * water.cells[0])}
+    uniforms: dict[str, Uniform] = {"zoom": zoom, "look": look, "above": above, "below": below, "cells": water.cells}
+    name, given = "picture of shallow water", {"state": water.storage}
+    return single_pass(name, "shallow_water/paint", given, made, uniforms, water.defines)
 
 
 class _Step:

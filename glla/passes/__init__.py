@@ -12,7 +12,7 @@ The room is not called ``plan``, because `glla.plan` is the function that shows 
 """
 
 from glla.passes.check import BLOCK_ALIGNMENT, MOST_GROUPS
-from glla.passes.draft import Draft, PingPong
+from glla.passes.draft import Draft, PingPong, single_pass
 from glla.passes.form import Form, Forms, forms_of, resident
 from glla.passes.layout import Layout, Packed, Wrapped
 from glla.passes.limits import COMPUTE, PLAIN, Limits, Parameters, Tuned
@@ -28,5 +28,5 @@ __all__ = [
     "Draft", "Form", "Forms", "Host", "HostArray", "Iterated", "Layout", "Limits", "Loop", "Packed", "Parameters",
     "Pass", "PingPong", "Plan", "Region", "Scope", "Slot", "Step", "Storage", "Transfer", "Transition", "Tuned",
     "Uniform", "Variant", "Variants", "Wrapped", "forms_of", "iterate", "matrix", "parameter_space", "resident",
-    "shared", "stages", "texture", "touched", "wrapped",
+    "shared", "single_pass", "stages", "texture", "touched", "wrapped",
 ]  # fmt: skip

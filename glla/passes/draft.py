@@ -17,8 +17,6 @@ from glla.passes.storage import HostArray, Slot, Storage
 class Draft:
     """A plan in the making: slots and passes are added one by one.
 
-    Examples
-    --------
     >>> draft = Draft("copy")
     >>> source = draft.operand("A", Storage(1, 1))
     """
@@ -124,8 +122,6 @@ class Draft:
     def scope(self, name: str, number: int | None = None) -> Iterator[None]:
         """Name the steps that are added meanwhile: a turn of a loop (`number`, from 0), or a part.
 
-        Examples
-        --------
         >>> draft = Draft("loop")
         >>> for k in range(3):
         ...     with draft.scope("turn", k):
@@ -142,20 +138,29 @@ class Draft:
         used = {name for step in self.steps for name in _touched(step)}
         slots = {n: s for n, s in self.slots.items() if n in used or n in self.operands}
         scopes = tuple(scope for scope in self._scopes if scope.end > scope.first)
-        return Plan(
-            self.operation,
-            slots,
-            tuple(self.operands),
-            dict(results),
-            tuple(self.steps),
-            self._flops if flops is None else flops,
-            scopes,
-            after,
-        )
+        flops = self._flops if flops is None else flops
+        return Plan(self.operation, slots, tuple(self.operands), dict(results), tuple(self.steps), flops, scopes, after)
 
 
 def _touched(step: Step | Call) -> tuple[str, ...]:
     return (*step.operands.values(), *step.results.values()) if isinstance(step, Call) else touched(step)
+
+
+def single_pass(
+    operation: str,
+    shader: str,
+    operands: Mapping[str, Slot],
+    results: Mapping[str, Slot],
+    uniforms: Mapping[str, Uniform] | None = None,
+    defines: Mapping[str, shaders.Define] | None = None,
+    flops: int = 0,
+) -> Plan:
+    """Plan of one pass, from operands that are named as the shader's samplers to results, in its order of outputs."""
+    draft = Draft(operation)
+    inputs = {name: draft.operand(name, slot) for name, slot in operands.items()}
+    outputs = {name: draft.slot(name, slot) for name, slot in results.items()}
+    draft.draw(shader, inputs, tuple(outputs), uniforms, defines)
+    return draft.plan(outputs, flops)
 
 
 class PingPong:

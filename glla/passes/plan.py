@@ -192,13 +192,8 @@ class Plan:
     def check(self, limits: Limits | None = None) -> None:
         """Prove the rules that GL does not enforce, see `glla.passes.check`.
 
-        Raises
-        ------
-        PlanError
-            A rule is broken: which pass, which slot.
-        LimitError
-            A texture is larger than `limits` allow, a pass has too many targets, or a compute shader is asked of an
-            OpenGL that has none.
+        Raises PlanError: a rule is broken: which pass, which slot. Raises LimitError: a texture is larger than `limits`
+        allow, a pass has too many targets, or a compute shader is asked of an OpenGL that has none.
         """
         flat = self.flat
         check(flat, tuple(step for step in flat.steps if not isinstance(step, Call)), limits or Limits())

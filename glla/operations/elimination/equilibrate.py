@@ -6,7 +6,7 @@ Scaling by powers of two is exact. The condition number of a real matrix is ofte
 from __future__ import annotations
 
 from glla.operations.batches.stack import SINGLE, Cells
-from glla.passes import Draft, Plan, Storage, Uniform, matrix
+from glla.passes import Draft, Plan, Storage, Uniform, matrix, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
 
@@ -102,13 +102,9 @@ def scale(shape: Shape, rows: int = 0, columns: int = 0) -> Plan:
     `rows`, `columns` (-1, 0, 1): multiply row i by 2^(rows e_i), e from the operand ``row_exponents``, which is missing
     when this is 0; columns likewise by ``column_exponents``.
     """
-    draft = Draft("equilibrate_scale")
-    draft.operand("A", matrix(shape))
-    inputs = {"A": "A"}
+    given = {"A": matrix(shape)}
     for name, sign, count in (("row_exponents", rows, shape[0]), ("column_exponents", columns, shape[1])):
-        if sign:
-            inputs[name] = draft.operand(name, Storage(texels(count), 1))
-    result = draft.slot("scaled", matrix(shape))
-    uniforms = {"signs": (rows, columns), "shape": shape}
-    draft.draw("equilibrate/scale", inputs, result, uniforms, {"ROWS": abs(rows), "COLUMNS": abs(columns)})
-    return draft.plan({"scaled": result})
+        given |= {name: Storage(texels(count), 1)} if sign else {}
+    uniforms: dict[str, Uniform] = {"signs": (rows, columns), "shape": shape}
+    defines = {"ROWS": abs(rows), "COLUMNS": abs(columns)}
+    return single_pass("equilibrate_scale", "equilibrate/scale", given, {"scaled": matrix(shape)}, uniforms, defines)

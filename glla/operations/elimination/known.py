@@ -25,7 +25,7 @@ from glla.operations.layouts import blocks, packing
 from glla.operations.layouts.crossing import upload
 from glla.operations.product import matmul
 from glla.operations.record import Float32
-from glla.passes import Draft, HostArray, Limits, Plan, matrix, resident
+from glla.passes import Draft, HostArray, Limits, Plan, matrix, resident, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
@@ -78,11 +78,8 @@ def part(draft: Draft, joined: str, shape: Shape) -> tuple[str, str]:
 @cached_plan
 def beside(shape: Shape) -> Plan:
     """Plan that puts the known columns beside A: operands ``A`` and ``B``, result ``joined``. One pass."""
-    draft = Draft("beside")
-    a, b = draft.operand("A", matrix(shape)), draft.operand("B", matrix((shape[0], PROBES)))
-    joined = draft.slot("joined", matrix(wide(shape)))
-    draft.draw("rref/beside", {"A": a, "B": b}, joined, {"left": texels(shape[1])})
-    return draft.plan({"joined": joined})
+    given, made = {"A": matrix(shape), "B": matrix((shape[0], PROBES))}, {"joined": matrix(wide(shape))}
+    return single_pass("beside", "rref/beside", given, made, {"left": texels(shape[1])})
 
 
 def recovered(shape: Shape, found: Float32) -> bool:

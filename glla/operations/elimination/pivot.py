@@ -27,7 +27,7 @@ from math import isqrt
 
 from glla.errors import PlanError, one_of
 from glla.operations.batches.stack import SINGLE, Cells, Stack
-from glla.passes import Draft, PingPong, Plan, Region, Storage, Uniform, matrix
+from glla.passes import Draft, PingPong, Plan, Region, Storage, Uniform, matrix, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
 
@@ -303,12 +303,9 @@ def trace(rows: int, steps: int, inverse: bool = False) -> Plan:
     `rows`: rows of the factored matrix. `steps`: steps of the factorisation; the operand ``pivots`` holds their
     records. `inverse`: where each original row went, instead of where each new row comes from.
     """
-    draft = Draft("permutation_trace")
-    draft.operand("pivots", Storage(1, steps))
-    result = draft.slot("rows", Storage(texels(rows), 1))
-    uniforms = {"first": 0, "end": steps}
-    draft.draw("permutation/trace", {"pivots": "pivots"}, result, uniforms, {"INVERSE": int(inverse)})
-    return draft.plan({"rows": result})
+    given, made = {"pivots": Storage(1, steps)}, {"rows": Storage(texels(rows), 1)}
+    defines = {"INVERSE": int(inverse)}
+    return single_pass("permutation_trace", "permutation/trace", given, made, {"first": 0, "end": steps}, defines)
 
 
 @cached_plan
@@ -322,9 +319,5 @@ def gather(shape: Shape, rows: int | None = None, left: int = 0, columns: int | 
     if left % 2:
         raise PlanError(f"permutation_gather: columns that are left out must be an even number, got {left}")
     chosen = (shape[0] if rows is None else rows, shape[1] - left if columns is None else columns)
-    draft = Draft("permutation_gather")
-    draft.operand("A", matrix(shape))
-    draft.operand("rows", Storage(texels(chosen[0]), 1))
-    result = draft.slot("B", matrix(chosen))
-    draft.draw("permutation/gather", {"A": "A", "rows": "rows"}, result, {"shape": chosen, "left": left})
-    return draft.plan({"B": result})
+    given, made = {"A": matrix(shape), "rows": Storage(texels(chosen[0]), 1)}, {"B": matrix(chosen)}
+    return single_pass("permutation_gather", "permutation/gather", given, made, {"shape": chosen, "left": left})

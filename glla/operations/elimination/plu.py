@@ -38,7 +38,7 @@ from glla.operations.record import (
     builder,
     kept,
 )
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, resident
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, resident, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.storage import HostArray, Storage, matrix
@@ -201,11 +201,7 @@ def diagonal(n: int) -> Plan:
     Operand ``LU``, result ``diagonal``: a column of texels (u_2y, u_2y+1, s_2y, s_2y+1), s_i = max abs(u_ki).
     `n`: order of the (square, factored) matrix.
     """
-    draft = Draft("plu_diagonal")
-    draft.operand("LU", matrix((n, n)))
-    result = draft.slot("diagonal", Storage(texels(n), 1))
-    draft.draw("plu/diagonal", {"LU": "LU"}, result)
-    return draft.plan({"diagonal": result})
+    return single_pass("plu_diagonal", "plu/diagonal", {"LU": matrix((n, n))}, {"diagonal": Storage(texels(n), 1)})
 
 
 @cached_plan
@@ -213,11 +209,8 @@ def factor(shape: Shape, which: str) -> Plan:
     """Plan that takes one factor out of the packed ones: ``"L"``, m x min(m, n), or ``"U"``, min(m, n) x n."""
     m, n = shape
     small = (m, min(m, n)) if which == "L" else (min(m, n), n)
-    draft = Draft(f"plu_{which}")
-    draft.operand("LU", matrix(shape))
-    result = draft.slot(which, matrix(small))
-    draft.draw("plu/factor", {"LU": "LU"}, result, {"shape": small}, {"LOWER": int(which == "L")})
-    return draft.plan({which: result})
+    given, defines = {"LU": matrix(shape)}, {"LOWER": int(which == "L")}
+    return single_pass(f"plu_{which}", "plu/factor", given, {which: matrix(small)}, {"shape": small}, defines)
 
 
 @kept(VARIANTS)

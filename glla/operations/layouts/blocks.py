@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from glla.operations.elementwise import WHOLE, Placement, spread
 from glla.operations.layouts.crossing import read_back
-from glla.passes import Draft, Limits, Plan, Uniform, matrix
+from glla.passes import Draft, Limits, Plan, Uniform, matrix, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -21,12 +21,8 @@ def gather(source: Shape, shape: Shape, origin: Shape = (0, 0), down: Shape = (1
     comes from. `down`, `right`: offset, in rows and columns of A, from one row (one column) of the result to the next.
     Negative offsets go backwards; other pairs give the transpose or a diagonal.
     """
-    draft = Draft("gather")
-    draft.operand("A", matrix(source))
-    block = draft.slot("block", matrix(shape))
     uniforms: dict[str, Uniform] = {"origin": origin, "down": down, "right": right, "shape": shape}
-    draft.draw("blocks/gather", {"A": "A"}, block, uniforms)
-    return draft.plan({"block": block})
+    return single_pass("gather", "blocks/gather", {"A": matrix(source)}, {"block": matrix(shape)}, uniforms)
 
 
 @cached_plan
@@ -40,15 +36,11 @@ def assign(
     ``first + (k, l) step``; steps may be negative. `placement`: placement of the operand B over the block, see
     `glla.operations.elementwise.Placement`.
     """
-    draft = Draft("assign")
-    draft.operand("A", matrix(shape))
-    draft.operand("B", spread(count, placement))
-    result = draft.slot("result", matrix(shape))
     uniforms: dict[str, Uniform] = {
         "first": first, "step_": step, "count": count, "placement": placement, "shape": shape,
     }  # fmt: skip
-    draft.draw("blocks/assign", {"A": "A", "B": "B"}, result, uniforms)
-    return draft.plan({"result": result})
+    given = {"A": matrix(shape), "B": spread(count, placement)}
+    return single_pass("assign", "blocks/assign", given, {"result": matrix(shape)}, uniforms)
 
 
 def read_diagonal(draft: Draft, a: str, n: int, limits: Limits, name: str) -> str:

@@ -12,7 +12,7 @@ from math import isqrt, prod
 import numpy as np
 
 from glla.operations.record import Float32
-from glla.passes import Draft, Plan, Region, Storage, Uniform, matrix
+from glla.passes import Draft, Plan, Region, Storage, Uniform, matrix, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
 
@@ -101,7 +101,4 @@ def unpack(shape: Shape, tile: Tile) -> Plan:
 @cached_plan
 def identity(shape: Shape) -> Plan:
     """Plan that writes an identity matrix."""
-    draft = Draft("identity")
-    result = draft.slot("I", matrix(shape))
-    draft.draw("packing/identity", {}, result, {"shape": shape})
-    return draft.plan({"I": result})
+    return single_pass("identity", "packing/identity", {}, {"I": matrix(shape)}, {"shape": shape})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from glla.operations.linear.view import Shape, laid
-from glla.passes import Draft, Plan, Uniform
+from glla.passes import Draft, Plan, Uniform, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
 
@@ -77,13 +77,11 @@ def _draw_sequence(
 @cached_plan
 def eye(shape: Shape, dtype: str, texture_size: int, diagonal: int = 0) -> Plan:
     """Plan of ones on a diagonal of the last two dimensions: no operand, result ``result``. One pass."""
-    draft, storage = Draft("eye"), laid(shape, dtype, texture_size)
-    result = draft.slot("result", storage)
+    storage = laid(shape, dtype, texture_size)
     uniforms: dict[str, Uniform] = {"extent": (math.prod(shape), storage.width)}
     uniforms |= {"diagonal": (*shape[-2:], diagonal), "ends": _numbers(dtype, 1, 0, 0)}
     defines: dict[str, Define] = {"DIAGONAL": 1, "RESULT_INTEGER": int(dtype != "float32"), "RANK": 0}
-    draft.draw("wrapped/create", {}, result, uniforms, defines)
-    return draft.plan({"result": result}, flops=0)
+    return single_pass("eye", "wrapped/create", {}, {"result": storage}, uniforms, defines)
 
 
 def _numbers(dtype: str, *values: Number) -> Uniform:

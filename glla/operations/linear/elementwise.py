@@ -123,16 +123,10 @@ def binary(a: View, b: View, operation: str, texture_size: int) -> Plan:
     leave nothing but the sign.
     """
     _agree(operation, a, b)
-    shape = broadcast_shapes(a.shape, b.shape)
-    dtype = result_dtype(operation, a.dtype)
-    draft = Draft(operation)
-    inputs = operands(draft, texture_size, A=a, B=b)
-    over = Over(shape, texture_size, A=a, B=b)
-    result = draft.slot("result", laid(shape, dtype, texture_size))
-    defines: dict[str, Define] = {"OPERATION": f"{operation}_of", "INTEGER": integer(a), **over.defines}
-    defines |= {"RESULT_INTEGER": int(dtype != "float32"), "FAMILY": FAMILIES.get(operation, 0)}
-    draft.draw("wrapped/binary", inputs, result, over.uniforms, defines)
-    return draft.plan({"result": result}, flops=PAIR[operation] * over.elements)
+    over, dtype = Over(broadcast_shapes(a.shape, b.shape), texture_size, A=a, B=b), result_dtype(operation, a.dtype)
+    defines: dict[str, Define] = {"OPERATION": f"{operation}_of", "RESULT_INTEGER": int(dtype != "float32")}
+    defines["FAMILY"] = FAMILIES.get(operation, 0)
+    return over.plan(operation, "wrapped/binary", dtype, defines, flops=PAIR[operation] * over.elements)
 
 
 @cached_plan
@@ -144,14 +138,8 @@ def where(condition: View, a: View, b: View, texture_size: int) -> Plan:
     _agree("where", a, b)
     if condition.dtype == "float32":
         raise PlanError("where: a condition is bool or int32, got float32; compare it with something")
-    draft = Draft("where")
-    inputs = operands(draft, texture_size, A=a, B=b, C=condition)
     shape = broadcast_shapes(a.shape, b.shape, condition.shape)
-    over = Over(shape, texture_size, A=a, B=b, C=condition)
-    result = draft.slot("result", laid(shape, a.dtype, texture_size))
-    defines: dict[str, Define] = {"INTEGER": integer(a), **over.defines}
-    draft.draw("wrapped/ternary", inputs, result, over.uniforms, defines)
-    return draft.plan({"result": result}, flops=0)
+    return Over(shape, texture_size, A=a, B=b, C=condition).plan("where", "wrapped/ternary", a.dtype)
 
 
 def _agree(operation: str, *views: View) -> None:

@@ -23,7 +23,7 @@ from glla.operations.linear.view import (
     laid,
     operands,
 )
-from glla.passes import Draft, Plan, Uniform, matrix
+from glla.passes import Draft, Plan, Uniform, matrix, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
 
@@ -68,20 +68,15 @@ def box(shape: Shape, key: Index | tuple[Index, ...]) -> tuple[Box, Shape, tuple
 
 @cached_plan
 def _assign(a: View, part: Box, value: View, texture_size: int) -> Plan:
-    draft = Draft("assign")
-    inputs = operands(draft, texture_size, A=a, B=value)
-    result = draft.slot("result", laid(a.shape, a.dtype, texture_size))
     cut = tuple(axis for axis, (own, length) in enumerate(zip(part, a.shape, strict=True)) if own != (0, 1, length))
     seen = replace(value, shape=a.shape)  # over the box; where it is all of a dimension, over that
     over = Over(a.shape, texture_size, cut, straight=False, A=a, B=seen)
     uniforms: dict[str, Uniform] = {
-        **over.uniforms,
         "first": over.filled({axis: part[axis][0] for axis in cut}, 0),
         "step_": over.filled({axis: part[axis][1] for axis in cut}, 1),
         "count": over.filled({axis: part[axis][2] for axis in cut}, 2**31 - 1),
     }
-    draft.draw("wrapped/assign", inputs, result, uniforms, {"INTEGER": integer(a), **over.defines})
-    return draft.plan({"result": result}, flops=0)
+    return over.plan("assign", "wrapped/assign", a.dtype, uniforms=uniforms)
 
 
 def assign(a: View, key: Index | tuple[Index, ...], value: View, texture_size: int) -> Plan:
@@ -201,17 +196,11 @@ def _take(operation: str, a: View, indices: View, axis: int, texture_size: int) 
     length, stride = a.shape[axis], a.strides[axis]
     if length == 0 and indices.count:
         raise PlanError(f"{operation}: there is nothing to take along axis {axis} of shape {a.shape}")
-    draft = Draft(operation)
-    inputs = operands(draft, texture_size, A=a, I=indices)
     still = replace(
         a, shape=(*a.shape[:axis], 1, *a.shape[axis + 1 :]), strides=(*a.strides[:axis], 0, *a.strides[axis + 1 :])
     )
-    shape = broadcast_shapes(still.shape, indices.shape)
-    over = Over(shape, texture_size, straight=False, A=still, I=indices)
-    result = draft.slot("result", laid(shape, a.dtype, texture_size))
-    uniforms: dict[str, Uniform] = {**over.uniforms, "along": (length, stride)}
-    draft.draw("wrapped/take", inputs, result, uniforms, {"INTEGER": integer(a), **over.defines})
-    return draft.plan({"result": result}, flops=0)
+    over = Over(broadcast_shapes(still.shape, indices.shape), texture_size, straight=False, A=still, I=indices)
+    return over.plan(operation, "wrapped/take", a.dtype, uniforms={"along": (length, stride)})
 
 
 @cached_plan
@@ -219,14 +208,8 @@ def triangle(a: View, upper: bool, diagonal: int, texture_size: int) -> Plan:
     """Plan that keeps one side of a diagonal of the last two dimensions: operand ``A``, result ``result``. One pass."""
     if a.ndim < 2:
         raise PlanError(f"triangle: takes at least two dimensions, got shape {a.shape}")
-    draft = Draft("triu" if upper else "tril")
-    inputs = operands(draft, texture_size, A=a)
-    result = draft.slot("result", laid(a.shape, a.dtype, texture_size))
-    over = Over(a.shape, texture_size, (a.ndim - 2, a.ndim - 1), straight=False, A=a)
-    uniforms: dict[str, Uniform] = {**over.uniforms, "diagonal": diagonal}
-    defines: dict[str, Define] = {"UPPER": int(upper), "INTEGER": integer(a), **over.defines}
-    draft.draw("wrapped/triangle", inputs, result, uniforms, defines)
-    return draft.plan({"result": result}, flops=0)
+    over, name = Over(a.shape, texture_size, (a.ndim - 2, a.ndim - 1), straight=False, A=a), "triu" if upper else "tril"
+    return over.plan(name, "wrapped/triangle", a.dtype, {"UPPER": int(upper)}, {"diagonal": diagonal})
 
 
 @cached_plan
@@ -237,13 +220,9 @@ def pack(a: View, texture_size: int) -> Plan:
     """
     if a.ndim != 2:
         raise PlanError(f"pack: takes two dimensions, got shape {a.shape}")
-    draft = Draft("pack")
-    inputs = operands(draft, texture_size, A=a)
-    rows, columns = a.shape
-    packed = draft.slot("packed", matrix((rows, columns)))
-    uniforms: dict[str, Uniform] = {"A_view": (*a.strides, a.offset), "shape": (rows, columns)}
-    draft.draw("wrapped/pack", inputs, packed, uniforms, {"INTEGER": integer(a)})
-    return draft.plan({"packed": packed}, flops=0)
+    shape, given, defines = (a.shape[0], a.shape[1]), {"A": a.storage(texture_size)}, {"INTEGER": integer(a)}
+    uniforms: dict[str, Uniform] = {"A_view": (*a.strides, a.offset), "shape": shape}
+    return single_pass("pack", "wrapped/pack", given, {"packed": matrix(shape)}, uniforms, defines)
 
 
 @cached_plan
@@ -261,15 +240,10 @@ def unpack(
     `source`, `shape`: rows and columns of M as stored, and of the result. `origin`, `down`, `right`: as in
     `glla.operations.layouts.blocks.gather`; ``down=(0, 1), right=(1, 0)`` takes the transpose.
     """
-    draft = Draft("unpack")
-    draft.operand("M", matrix(source))
-    elements = math.prod(shape)
     storage = laid(shape, "float32", texture_size)
-    result = draft.slot("result", storage)
-    uniforms: dict[str, Uniform] = {"extent": (elements, storage.width), "columns": shape[1]}
+    uniforms: dict[str, Uniform] = {"extent": (math.prod(shape), storage.width), "columns": shape[1]}
     uniforms |= {"origin": origin, "down": down, "right": right}
-    draft.draw("wrapped/unpack", {"M": "M"}, result, uniforms, {"RANK": 0})
-    return draft.plan({"result": result}, flops=0)
+    return single_pass("unpack", "wrapped/unpack", {"M": matrix(source)}, {"result": storage}, uniforms, {"RANK": 0})
 
 
 @cached_plan
@@ -301,11 +275,7 @@ def from_raw(shape: Shape, record: int, texture_size: int, start: int = 0, matri
     `shape`: of one matrix. `record`: elements of a record. `start`: place of the matrix in its record. `matrices`:
     records.
     """
-    draft = Draft("from raw")
-    draft.operand("raw", raw_storage(max(record * matrices, 1), texture_size))
-    length = math.prod(shape)
-    storage = laid((matrices, *shape), "float32", texture_size)
-    result = draft.slot("result", storage)
+    length, storage = math.prod(shape), laid((matrices, *shape), "float32", texture_size)
     uniforms: dict[str, Uniform] = {"extent": (length * matrices, storage.width), "part": (start, record, length)}
-    draft.draw("wrapped/from_raw", {"raw": "raw"}, result, uniforms, {"RANK": 0})
-    return draft.plan({"result": result}, flops=0)
+    given, made = {"raw": raw_storage(max(record * matrices, 1), texture_size)}, {"result": storage}
+    return single_pass("from raw", "wrapped/from_raw", given, made, uniforms, {"RANK": 0})

@@ -11,13 +11,13 @@ converts views to its uniforms. Dimensions contiguous in all operands are merged
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Any
 
 from glla.errors import PlanError
-from glla.passes import Draft, Form, Storage, Uniform, wrapped
+from glla.passes import Draft, Form, Plan, Storage, Uniform, single_pass, wrapped
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Wrapped
 
@@ -278,6 +278,7 @@ class Over:
         self, shape: Shape, texture_size: int, apart: tuple[int, ...] = (), straight: bool = True, **views: View
     ) -> None:
         spread = {name: view.broadcast_to(shape) for name, view in views.items()}
+        self.shape, self.texture_size, self.views = shape, texture_size, views
         self.elements = math.prod(shape)
         self.uniforms: dict[str, Uniform] = {"extent": (self.elements, wrapped(self.elements, texture_size).width)}
         self.defines: dict[str, Define] = {}
@@ -329,6 +330,21 @@ class Over:
         """Number for each dimension that the shader sees: those that are apart have their own."""
         own = {self.at[axis]: number for axis, number in numbers.items()}
         return tuple(own.get(place, other) for place in range(self.rank))
+
+    def plan(
+        self,
+        operation: str,
+        shader: str,
+        dtype: str,
+        defines: Mapping[str, Define] | None = None,
+        uniforms: Mapping[str, Uniform] | None = None,
+        flops: int = 0,
+    ) -> Plan:
+        """Plan of this pass: an operand for each view, and ``result``, of type `dtype`; A has the type that is read."""
+        given = {name: view.storage(self.texture_size) for name, view in self.views.items()}
+        made = {"result": laid(self.shape, dtype, self.texture_size)}
+        own = {**(defines or {}), "INTEGER": integer(self.views["A"]), **self.defines}
+        return single_pass(operation, shader, given, made, {**self.uniforms, **(uniforms or {})}, own, flops)
 
 
 def operands(draft: Draft, texture_size: int, **views: View) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from glla.operations.batches.stack import SINGLE, Cells
-from glla.passes import Draft, Limits, PingPong, Plan, Storage, Uniform, matrix
+from glla.passes import Draft, Limits, PingPong, Plan, Storage, Uniform, matrix, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
@@ -140,9 +140,5 @@ def applied(shape: Shape, columns: int, limits: Limits) -> Plan:
 @cached_plan
 def upper(source: Shape, shape: Shape, keep: bool = False) -> Plan:
     """Plan of R, `shape`, from the factors, with columns scaled back; `keep` leaves entries below the diagonal."""
-    draft = Draft("qr/upper")
-    inputs = {"H": draft.operand("H", matrix(source))}
-    inputs["column_exponents"] = draft.operand("column_exponents", Storage(texels(source[1]), 1))
-    result = draft.slot("R", matrix(shape))
-    draft.draw("qr/upper", inputs, result, {"shape": shape}, {"KEEP": int(keep)})
-    return draft.plan({"R": result})
+    given = {"H": matrix(source), "column_exponents": Storage(texels(source[1]), 1)}
+    return single_pass("qr/upper", "qr/upper", given, {"R": matrix(shape)}, {"shape": shape}, {"KEEP": int(keep)})
