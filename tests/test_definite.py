@@ -8,11 +8,7 @@ import scipy.linalg
 
 import glla
 from glla import testing
-from glla.errors import (
-    NonFiniteError,
-    NotPositiveDefiniteError,
-    SingularMatrixError,
-)
+from glla.errors import NonFiniteError, NotPositiveDefiniteError, SingularMatrixError
 from glla.testing import JUDGES, spd
 
 SHAPES = [(1, 1), (2, 3), (3, 1), (5, 2), (15, 1), (16, 4), (17, 3), (67, 5), (170, 2)]

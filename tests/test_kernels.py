@@ -349,18 +349,15 @@ def test_integers_become_truths():
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        (
-            {"A": [0.5]},
-            DTypeError,
-            "kernel: A must be integers that fit int32 as k.frag:2 declares isampler2D A, got dty",
-        ),
+        ({"A": [0.5]}, DTypeError,
+         "kernel: A must be integers that fit int32 as k.frag:2 declares isampler2D A, got dty"),
         ({"A": [2**31]}, DTypeError, "kernel: A must be integers that fit int32 as k.frag:2 declares isampler2D A"),
         ({"A": [1], "size": 3}, OptionError, "kernel: size belongs to lib/array.glsl, and glla gives it; leave it out"),
         ({"A": [1], "shape": "x"}, OptionTypeError, "kernel: shape must be a length or a tuple of them, got 'x'"),
         ({"A": [1], "shape": -1}, ShapeError, "kernel: shape must have no negative side, got (-1,)"),
         ({"A": [1], "shape": 2, "repeat": 2}, ShapeError, "fed back must be as its sampler is"),
     ],
-)
+)  # fmt: skip
 def test_what_a_call_with_arrays_refuses(given, error, message):
     text = '#include "lib/array.glsl"\nuniform isampler2D A;\nlayout(location = 0) out ivec4 r;\n'
     kernel = glla.kernel(

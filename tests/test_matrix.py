@@ -11,9 +11,7 @@ import pytest
 
 import glla
 from glla import testing
-from glla.errors import (
-    ReleasedError,
-)
+from glla.errors import ReleasedError
 
 
 @pytest.mark.parametrize(("m", "n"), [*testing.SHAPES, (0, 1), (1, 0)])

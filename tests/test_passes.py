@@ -141,10 +141,8 @@ BROKEN = [
     (plan(replace(COPY, inputs={"A": "X", "B": "X"})), "pass 0 (copy): samplers declared ['A'], given ['A', 'B']"),
     (plan(ON_WHOLE, Y=WHOLE), "pass 0 (whole): N is declared for texels of int32, slot X holds float32"),
     (plan(ON_WHOLE, X=WHOLE), "pass 0 (whole): result is declared for texels of int32, slot Y holds float32"),
-    (
-        plan(COPY, X=Buffer(192, "texels")),
-        "pass 0 (copy): A is declared for texels of float32, slot X holds float32 in a buffer",
-    ),
+    (plan(COPY, X=Buffer(192, "texels")),
+     "pass 0 (copy): A is declared for texels of float32, slot X holds float32 in a buffer"),
     (plan(Pass("linear", {"A": "X"}, ("Y",))), "A is declared for texels of float32 in a buffer, slot X holds float32"),
     (plan(COPY, X=WHOLE), "pass 0 (copy): A is declared for texels of float32, slot X holds int32"),
     (plan(replace(ON_WHOLE, uniforms={}), X=WHOLE, Y=WHOLE), "pass 0 (whole): uniforms declared ['ks'], given []"),
@@ -167,10 +165,8 @@ BROKEN = [
     (transferring(*FROM_48, Transfer("b", "c"), c=BUFFER), f"{CROSSES} buffer of 768 bytes to buffer of 768 bytes"),
     (transferring(*FROM_48, b=Buffer.of(Storage(4, 16))), f"{CROSSES} 3x16x4 to buffer of 1024 bytes"),
     (transferring(*FROM_48, b=Buffer.of(Storage(3, 16, 2))), f"{CROSSES} 3x16x4 to buffer of 384 bytes"),
-    (
-        transferring(FILL_W, Transfer("W", "b", first=1), b=Buffer(768, "texels")),
-        f"{CROSSES} 3x16x4 to buffer of 768 bytes",
-    ),
+    (transferring(FILL_W, Transfer("W", "b", first=1), b=Buffer(768, "texels")),
+     f"{CROSSES} 3x16x4 to buffer of 768 bytes"),
     (transferring(FILL_W, with_block(), TO_BUFFER), "reads b (as Numbers) before any step has written it"),
     (transferring(*FROM_48, with_block(slot="c")), "reads c (as Numbers) before any step has written it"),
     (transferring(FILL_W, with_block(slot="W")), f"pass 1 (block): {IN_BUFFER}(slot='W', "),
@@ -179,10 +175,8 @@ BROKEN = [
     (transferring(*FROM_48, with_block(-16)), f"{IN_BUFFER}(slot='b', first=-16, count=4)"),
     (transferring(*FROM_48, with_block(0, 0)), f"{IN_BUFFER}(slot='b', first=0, count=0)"),
     (transferring(*FROM_48, replace(with_block(), blocks={})), "uniform blocks declared ['Numbers'], given []"),
-    (
-        transferring(*FROM_48, replace(COPY, blocks={"Numbers": Block("b", 0, 4)})),
-        "pass 2 (copy): uniform blocks declared [], given ['Numbers']",
-    ),
+    (transferring(*FROM_48, replace(COPY, blocks={"Numbers": Block("b", 0, 4)})),
+     "pass 2 (copy): uniform blocks declared [], given ['Numbers']"),
     (transferring(replace(FILL, outputs=("b",))), f"pass 0 (fill): {TEXTURES}"),
     (transferring(*FROM_48, replace(COPY, inputs={"A": "b"})), f"pass 2 (copy): {TEXTURES}"),
     (plan(replace(TWICE, groups=(0, 1))), f"pass 0 (twice): {GROUPS} (0, 1)"),
@@ -192,7 +186,7 @@ BROKEN = [
     (plan(replace(TWICE, outputs=("X",))), "pass 0 (twice): an operand is never written, got outputs ('X',)"),
     (plan(replace(TWICE, outputs=("Y", "Z"))), "the shader writes ('result',), the pass takes ('Y', 'Z')"),
     (plan(replace(TWICE, uniforms={})), "pass 0 (twice): uniforms declared ['n'], given []"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("broken", "message"), BROKEN, ids=[message for _, message in BROKEN])
@@ -211,14 +205,10 @@ SMALL = "a texture may have 8 texels a side on this device, slot X needs"
         (plan(COPY, X=Storage(9, 4)), "texture_size", 9, 8, f"{SMALL} 9; cut the matrix into blocks"),
         (plan(COPY, X=Storage(4, 10)), "texture_size", 10, 8, f"{SMALL} 10; cut the matrix into blocks"),
         (plan(BOTH), "draw_buffers", 2, 1, "pass 0 (both): 1 targets at most, got 2"),
-        (
-            transferring(*FROM_48, with_block(16, 17)), "uniform_block", 17, 16,
-            "pass 2 (block): a uniform block may have 16 texels, Numbers needs 17",
-        ),
-        (
-            plan(TWICE), "opengl", COMPUTE, 420,
-            "pass 0 (twice): a compute shader needs OpenGL 4.3, this device has 4.2; choose another variant",
-        ),
+        (transferring(*FROM_48, with_block(16, 17)), "uniform_block", 17, 16,
+         "pass 2 (block): a uniform block may have 16 texels, Numbers needs 17"),
+        (plan(TWICE), "opengl", COMPUTE, 420,
+         "pass 0 (twice): a compute shader needs OpenGL 4.3, this device has 4.2; choose another variant"),
     ],
 )  # fmt: skip
 def test_what_a_device_lacks_for_a_plan_is_named(large, limit, asked, allowed, message):

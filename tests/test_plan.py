@@ -255,52 +255,23 @@ SQUARES = (LARGE, LARGE), (LARGE, LARGE)
         (("plu", 8), {}, ShapeError, "plan: an operand must be a matrix, a stack of them, or a shape, got 8"),
         (("rref", (-1, 3)), {}, ShapeError, "plan: a shape must be (rows, columns), each 0 at least, got (-1, 3)"),
         (("rref", (3,)), {}, ShapeError, "plan: a shape must be (rows, columns), each 0 at least, got (3,)"),
-        (
-            ("solve", (2, 4, 4), (3, 4, 1)),
-            {},
-            ShapeError,
-            "plan: solve: leading dimensions must broadcast, got A (2, 4, 4) and B (3, 4, 1)",
-        ),
+        (("solve", (2, 4, 4), (3, 4, 1)), {}, ShapeError,
+         "plan: solve: leading dimensions must broadcast, got A (2, 4, 4) and B (3, 4, 1)"),
         (("rref", (2, 3, 4)), {}, ShapeError, "rref: A must be two-dimensional, got shape (2, 3, 4); reshape it"),
         (("matmul", (2, 3)), {}, ShapeError, "plan: matmul takes 2 shape(s) (A, B), got 1"),
-        (
-            ("matmul", (2, 3), (4, 5)),
-            {},
-            ShapeError,
-            "matmul: inner dimensions must agree, got A (2, 3) and B (4, 5)",
-        ),
-        (
-            ("triangular", (2, 3), (3, 1)),
-            {},
-            ShapeError,
-            "triangular: T must be square and have as many rows as B, got T (2, 3) and B (3, 1)",
-        ),
-        (
-            ("matmul", (2, 3), (3, 5)),
-            {"variant": "fast"},
-            OptionError,
-            f"matmul: variant must be one of {among(matmul.VARIANTS, 'fast')}",
-        ),
-        (
-            ("matmul", *SQUARES),
-            {"variant": "inner_product", "parameters": (("UNROLL", 3),)},
-            OptionError,
-            "matmul[inner_product]: UNROLL must be one of 1, 2, 4, 8, got 3",
-        ),
-        (
-            ("plu", (2, 2)),
-            {"variant": "recursive"},
-            OptionError,
-            f"plu: variant must be one of {among(plu.VARIANTS, 'recursive')}",
-        ),
-        (
-            ("plu", (2, 2)),
-            {"pivoting": "rook"},
-            OptionError,
-            "pivoting: must be one of partial, harmonic, geometric, got 'rook'",
-        ),
+        (("matmul", (2, 3), (4, 5)), {}, ShapeError, "matmul: inner dimensions must agree, got A (2, 3) and B (4, 5)"),
+        (("triangular", (2, 3), (3, 1)), {}, ShapeError,
+         "triangular: T must be square and have as many rows as B, got T (2, 3) and B (3, 1)"),
+        (("matmul", (2, 3), (3, 5)), {"variant": "fast"}, OptionError,
+         f"matmul: variant must be one of {among(matmul.VARIANTS, 'fast')}"),
+        (("matmul", *SQUARES), {"variant": "inner_product", "parameters": (("UNROLL", 3),)}, OptionError,
+         "matmul[inner_product]: UNROLL must be one of 1, 2, 4, 8, got 3"),
+        (("plu", (2, 2)), {"variant": "recursive"}, OptionError,
+         f"plu: variant must be one of {among(plu.VARIANTS, 'recursive')}"),
+        (("plu", (2, 2)), {"pivoting": "rook"}, OptionError,
+         "pivoting: must be one of partial, harmonic, geometric, got 'rook'"),
     ],
-)
+)  # fmt: skip
 def test_messages(arguments, options, error, message):
     with pytest.raises(error) as caught:
         glla.plan(*arguments, limits=GPU, **options)

@@ -11,11 +11,7 @@ import pytest
 import glla
 from glla import testing
 from glla.array.dispatch import UFUNCS
-from glla.errors import (
-    ReleasedError,
-    ShapeError,
-    UnsupportedError,
-)
+from glla.errors import ReleasedError, ShapeError, UnsupportedError
 from glla.interop import numpy as protocols
 from glla.operations.linear.elementwise import BITS, BOUNDS
 from glla.registry import PUBLIC

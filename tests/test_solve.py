@@ -7,11 +7,7 @@ import pytest
 
 import glla
 from glla import testing
-from glla.errors import (
-    ConvergenceError,
-    GllaError,
-    SingularMatrixError,
-)
+from glla.errors import ConvergenceError, GllaError, SingularMatrixError
 
 # Accuracy ----------------------------------------------------------------------------------------------------------
 

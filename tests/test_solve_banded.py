@@ -7,12 +7,7 @@ import pytest
 import scipy.linalg
 
 import glla
-from glla.errors import (
-    NonFiniteError,
-    NotPositiveDefiniteError,
-    OptionError,
-    SingularMatrixError,
-)
+from glla.errors import NonFiniteError, NotPositiveDefiniteError, OptionError, SingularMatrixError
 from glla.linalg import device_stacks as there
 from glla.operations.bands import banded as kernel
 from glla.operations.bands import tridiagonal

@@ -12,12 +12,7 @@ import pytest
 
 import glla
 from glla import testing
-from glla.errors import (
-    LimitError,
-    NonFiniteError,
-    OutOfMemoryError,
-    SingularMatrixError,
-)
+from glla.errors import LimitError, NonFiniteError, OutOfMemoryError, SingularMatrixError
 from glla.gl import Device, Download
 from glla.linalg import streaming, tiling
 from glla.linalg.caller import Caller

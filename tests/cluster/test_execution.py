@@ -625,22 +625,16 @@ def lu_solved(grid, change):
         (lambda g: DistributedMatrix.load(g, np.eye(4 + g.rank), 4), ShapeError, "same shape and nb"),
         (lambda g: DistributedMatrix.load(g, np.eye(4), 4 + 2 * (g.rank == 3)), ShapeError, "same shape and nb"),
         (lambda g: DistributedMatrix.from_function(g, np.add, 4), ShapeError, "two sizes, got 4"),
-        (
-            lambda g: DistributedMatrix.from_function(g, lambda i, j: 1 / (3 - g.rank), (4, 4)),
-            ClusterError,
-            "rank 3: Zero",
-        ),
-        (
-            lambda g: DistributedMatrix.scatter(g, np.eye(4) if g.rank else None),
-            DTypeError,
-            "rank 0 must have the array",
-        ),
+        (lambda g: DistributedMatrix.from_function(g, lambda i, j: 1 / (3 - g.rank), (4, 4)), ClusterError,
+         "rank 3: Zero"),
+        (lambda g: DistributedMatrix.scatter(g, np.eye(4) if g.rank else None), DTypeError,
+         "rank 0 must have the array"),
         (lambda g: DistributedMatrix.scatter(g, None, root=4), OptionError, "a rank from 0 to 3, got 4"),
         (lambda g: DistributedMatrix.load(g, np.eye(4)).gather(root=-1), OptionError, "a rank from 0 to 3, got -1"),
         (lambda g: lu_solved(g, lambda piv: piv[:3]), ShapeError, "6 integers from 0 to 5"),
         (lambda g: lu_solved(g, lambda piv: piv + 1), ShapeError, "6 integers from 0 to 5"),
     ],
-)
+)  # fmt: skip
 def test_all_ranks_refuse_alike(function, error, message, on_grid):
     found = errors_of(on_grid, (2, 2), function)
     assert {kind for kind, _ in found} == {error}
@@ -664,10 +658,8 @@ def test_nearly_singular_systems_are_refused(on_grid, rng):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (
-            lambda: cluster.run(2, lambda one: cluster.grid(one, engine="numpy", timeout=5 + one.rank, grace=5)),
-            ClusterError, "ranks differ in glla's version or in options",
-        ),
+        (lambda: cluster.run(2, lambda one: cluster.grid(one, engine="numpy", timeout=5 + one.rank, grace=5)),
+         ClusterError, "ranks differ in glla's version or in options"),
         (lambda: cluster.run(3, lambda one: cluster.grid(one, (2, 2), engine="numpy")), OptionError, "2 x 2 for 3"),
         (lambda: cluster.grid(engine="numpy", timeout="long"), OptionError, "timeout must be a number, got 'long'"),
         (lambda: cluster.grid(3, engine="numpy"), OptionError, "comm must be a communicator of mpi4py, got 3"),

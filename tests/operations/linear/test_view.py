@@ -120,27 +120,15 @@ THREE, INTEGERS = View.of((3,)), View.of((3,), "int32")
     [
         (lambda: broadcast_shapes((2,), (3,)), r"broadcast: shapes do not go together, got \(2,\), \(3,\)$"),
         (lambda: View.of((2,)).broadcast_to((3,)), r"broadcast: shape \(2,\) does not spread over \(3,\)$"),
-        (
-            lambda: move.assign(THREE, 0, INTEGERS, 8),
-            r"assign: the value has the array's dtype, float32, got int32",
-        ),
-        (
-            lambda: move.concat((View.of((3, 2)), View.of((3, 3))), 0, 8),
-            r"concat: arrays have one dtype and agree",
-        ),
+        (lambda: move.assign(THREE, 0, INTEGERS, 8), r"assign: the value has the array's dtype, float32, got int32"),
+        (lambda: move.concat((View.of((3, 2)), View.of((3, 3))), 0, 8), r"concat: arrays have one dtype and agree"),
         (lambda: move.take(THREE, THREE, 0, 8), r"take: indices are int32, got float32; cast them$"),
-        (
-            lambda: order.searchsorted(View.of((2, 2)), THREE, False, 8),
-            r"searchsorted: the sorted array has one",
-        ),
-        (
-            lambda: product.product(View.of((2, 3)), View.of((2, 3)), 8),
-            r"product: inner dimensions must agree",
-        ),
+        (lambda: order.searchsorted(View.of((2, 2)), THREE, False, 8), r"searchsorted: the sorted array has one"),
+        (lambda: product.product(View.of((2, 3)), View.of((2, 3)), 8), r"product: inner dimensions must agree"),
         (lambda: fold.place(View.of((3, 0)), "argmax", (1,), 8), r"argmax: a line has at least one element"),
         (lambda: fold.fold(View.of((2, 3)), "sum", (1, -1), 8), r"sum: each axis is reduced once, got \(1, -1\)$"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_go_together(call, message):
     with pytest.raises(PlanError, match=rf"^{message}"):
         call()
