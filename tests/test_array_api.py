@@ -788,20 +788,6 @@ def test_special_cases_of_reductions(name, line):
 # The strategies that the standard's suite draws with ---------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
-@given(st.data())
-def test_hypothesis_draws_arrays(data):
-    """`hypothesis.extra.array_api` makes them by the namespace alone: asarray, zeros, item assignment, comparisons."""
-    made = array_api.make_strategies_namespace(xp, api_version="2025.12")
-    dtype = data.draw(made.boolean_dtypes() | st.sampled_from([xp.int32, xp.float32]))
-    elements = {"float32": {"allow_subnormal": False}}.get(dtype.name)
-    A = data.draw(made.arrays(dtype, made.array_shapes(min_dims=0, max_dims=3, min_side=0), elements=elements))
-    assert isinstance(A, glla.Array)
-    assert A.dtype == dtype
-    index = data.draw(made.indices(A.shape))
-    np.testing.assert_array_equal(A[index].numpy(), A.numpy()[index])
-
-
 @pytest.mark.parametrize("order", [3, -2.5])
 @pytest.mark.parametrize(
     "values", [[3e38, 1e38, 2e38], [1e-30, 2e-30, 3e-30], [0, 0, 0], [0, 1, 2], [np.inf, 1, 2]], ids=str

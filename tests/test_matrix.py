@@ -88,18 +88,6 @@ def test_astype():
             testing.assert_exact(glla.asarray(a).astype(dtype).numpy(), np.float32(a).astype(dtype), dtype=dtype)
 
 
-# Transposes --------------------------------------------------------------------------------------------------------
-
-
-def test_small_products_read_transposes_as_they_are(device, rng):
-    a = testing.integers(5, 4, rng)
-    A = glla.asarray(a)
-    passes = device.stats().passes
-    C = A @ A.T
-    assert device.stats().passes == passes + 1
-    testing.assert_exact(C.numpy(), a @ a.T)
-
-
 # Copies ------------------------------------------------------------------------------------------------------------
 
 
@@ -201,19 +189,6 @@ def test_results_outlive_their_operands(rng):
     testing.assert_exact(other.numpy(), np.full((3, 3), 7))
 
 
-def test_what_is_shared_stays_until_the_last_goes(device, rng):
-    gc.collect()
-    before, a = device.stats().textures, testing.normal(3, 4, rng)
-    A = glla.asarray(a)
-    B, C = A.T, A.copy()
-    assert device.stats().textures == before + 1
-    A.release()
-    testing.assert_exact(B.numpy(), np.ascontiguousarray(a.T))
-    testing.assert_exact(C.numpy(), a)
-    del B, C
-    assert device.stats().textures == before
-
-
 def test_in_place_gives_the_old_texture_back(device):
     gc.collect()
     before = device.stats().textures
@@ -262,17 +237,6 @@ def test_the_interpreter_ends_quietly(ending):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-# The operator ------------------------------------------------------------------------------------------------------
-
-
-# asarray -----------------------------------------------------------------------------------------------------------
-
-
-def test_matrices_in_a_list_are_read_back(rng):
-    a = testing.integers(2, 2, rng)
-    testing.assert_exact(glla.matmul([glla.asarray(a)] * 3, np.eye(2)), np.stack([a] * 3))
 
 
 # -- what describes it -----------------------------------------------------------------------------------------------

@@ -283,16 +283,6 @@ def test_parts_are_numpys(cut, axis, rng):
         assert [one.shape for one in np.split(A, cut, axis)] == [one.shape for one in np.split(a, cut, axis)]
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 5, 8, -1, -2, -3])
-def test_matrix_power(n):
-    a = np.float32([[2, 1, 0], [0, 1, 1], [0, 0, 0.5]])
-    A = glla.asarray(a)
-    result = np.linalg.matrix_power(A, n)
-    np.testing.assert_allclose(result.numpy(), np.linalg.matrix_power(a.astype(np.float64), n), rtol=1e-5, atol=1e-5)
-    result += 1
-    testing.assert_exact(A.numpy(), a)
-
-
 VALUES = [0, 1, 1 + 2**-20, 3e38, np.inf, -np.inf, np.nan]
 
 
@@ -387,20 +377,6 @@ def test_pending_results_have_their_say():
 
 
 # DLPack ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (0, 3)], ids=str)
-def test_dlpack_to_the_host(shape, rng):
-    a = testing.normal(*shape, rng)
-    A = glla.asarray(a)
-    assert A.__dlpack_device__() == (1, 0)
-    result = np.from_dlpack(A)
-    testing.assert_exact(result, a)
-    testing.assert_exact(np.from_dlpack(A.T, device="cpu"), np.ascontiguousarray(a.T))
-    assert np.from_dlpack(A, copy=True).base is not None or a.size == 0
-    result = np.array(result)
-    result[:] = 0
-    testing.assert_exact(A.numpy(), a)
 
 
 @pytest.mark.parametrize(

@@ -145,11 +145,3 @@ def test_wrong_axis(axis, standard):
     for use in (A.max, A.min, A.mean, A.var, A.any, A.argmax, A.cumsum, lambda axis: A.norm(axis=axis)):
         with pytest.raises(OptionError, match=words):
             use(axis)
-
-
-@pytest.mark.parametrize("axis", [(0, 1), (1, 0), (-1, 0), (-2, -1)])
-@pytest.mark.parametrize("order", [None, "fro", 1, -1, np.inf, -np.inf])
-def test_the_order_of_two_axes(order, axis, rng):
-    a = testing.integers(5, 3, rng)
-    for A in both(a):
-        np.testing.assert_allclose(A.norm(order, axis).numpy(), np.linalg.norm(a, order, axis), rtol=1e-6)

@@ -229,9 +229,6 @@ def test_a_solution_that_underflows_is_an_error():
     testing.assert_exact(glla.solve(np.eye(3) * 1e30, np.zeros(3)), np.zeros(3, dtype=np.float32))
 
 
-# What is no number -------------------------------------------------------------------------------------------------
-
-
 # Sweeps ------------------------------------------------------------------------------------------------------------
 
 
