@@ -23,6 +23,7 @@ from glla.hybrid.share import GAIN, MOST_AHEAD, Pace, cpu_takes, from_ratio, gpu
 from glla.hybrid.stream import Stream
 from glla.hybrid.tasks import SHARED, Cpu, Outcome, Task, measure_pace
 from glla.operations import OPERATIONS
+from tests.matrix import CALLS, FAMILIES, cases, verdict
 
 INFINITE = math.inf
 
@@ -394,25 +395,28 @@ def test_results_are_right_and_in_order_whoever_made_them(operation, gpu):
 
 
 @pytest.mark.parametrize("ratio", [0, INFINITE])
-@pytest.mark.parametrize("operation", ANY_MATRIX)
-def test_awkward_systems_on_either_side(operation, ratio, gpu, rng):
-    """Empty, one by one, permuted, badly scaled; a right-hand side that is a vector; integers."""
-    kinds = [testing.identity(1, 1), testing.swapped_pairs(6, 6), testing.graded(7, 7, rng), testing.bad_pairs(4, 4)]
-    kinds.append(np.array([[2, 1], [4, 4]]))
-    kinds.append(testing.normal(5, 5, rng) * np.float32(2.0 ** (-20 if operation == "det" else -60)))
-    if operation == "solve":
-        systems = [(a, np.arange(1, len(a) + 1)) for a in kinds]
-        results = list(glla.hybrid.map("solve", systems, gpu=gpu, ratio=ratio))
-        for (a, b), x in zip(systems, results, strict=True):
-            testing.assert_solve(a.astype(np.float32), x[:, np.newaxis], b[:, np.newaxis].astype(np.float32))
-        (empty,) = glla.hybrid.map("solve", [(np.ones((0, 0)), np.ones((0, 3)))], gpu=gpu, ratio=ratio)
-        assert empty.shape == (0, 3)
-        return
-    for a, result in zip(kinds, glla.hybrid.map(operation, kinds, gpu=gpu, ratio=ratio), strict=True):
-        judge(operation, a.astype(np.float32), result)
-    (empty,) = glla.hybrid.map(operation, [np.ones((0, 0))], gpu=gpu, ratio=ratio)
-    for part in empty if isinstance(empty, tuple) else (empty,):
-        assert np.size(part) == (1 if operation == "det" else 0)
+@pytest.mark.parametrize("operation", [name for name in SHARED if name in CALLS])
+def test_every_type_of_matrix_keeps_the_bound_on_either_side(operation, ratio, gpu, rng):
+    family = FAMILIES[CALLS[operation].family]
+    systems = [family.make(kind, n, rng) for kind, n in cases(family, (1, 2, 5, 17))]
+    given = [one if len(one) > 1 else one[0] for one in systems]
+    for operands, result in zip(systems, glla.hybrid.map(operation, given, gpu=gpu, ratio=ratio), strict=True):
+        found = verdict(operation, operands, result)
+        assert found.ok, found
+
+
+@pytest.mark.parametrize("ratio", [0, INFINITE])
+def test_nothing_vectors_and_integers_on_either_side(ratio, gpu):
+    def mapped(operation, *systems):
+        return list(glla.hybrid.map(operation, systems, gpu=gpu, ratio=ratio))
+
+    a = np.array([[2, 1], [4, 4]])
+    empty, x = mapped("solve", (np.ones((0, 0)), np.ones((0, 3))), (a, a.sum(axis=1)))
+    assert empty.shape == (0, 3) and x.tolist() == [1, 1]
+    for operation in ("lu_factor", "plu", "inv"):
+        (empty,) = mapped(operation, np.ones((0, 0)))
+        assert all(np.size(part) == 0 for part in (empty if isinstance(empty, tuple) else (empty,)))
+    assert mapped("det", np.ones((0, 0)), a) == [1, 4]
 
 
 @pytest.mark.parametrize("ratio", [0, INFINITE])
@@ -424,31 +428,6 @@ def test_bad_scaling_is_mended_on_either_side(ratio, gpu):
     assert x.tolist() == [1, 1] and (y[1] == 1 if ratio == 0 else y.tolist() == [1, 1])
     (scaled,) = glla.hybrid.map("det", [a * 2.0**-50], gpu=gpu, ratio=ratio)
     assert scaled == pytest.approx((2.0**30 - 2.0**60) * 2.0**-100)
-
-
-@pytest.mark.parametrize("operation", ["lu_factor", "plu"])
-@pytest.mark.parametrize("ratio", [0, INFINITE])
-def test_factors_of_any_shape_and_rank(operation, ratio, gpu, rng):
-    kinds = [testing.normal(3, 8, rng), testing.normal(9, 4, rng), testing.zeros(4, 4), testing.singular(6, 6, rng)]
-    for a, result in zip(kinds, glla.hybrid.map(operation, kinds, gpu=gpu, ratio=ratio), strict=True):
-        judge(operation, a, result)
-
-
-@pytest.mark.parametrize("ratio", [0, INFINITE])
-def test_echelon_forms_of_any_shape_and_rank(ratio, gpu, rng):
-    """Wide, tall, of every rank, badly scaled; both sides find the pivots that exact arithmetic has."""
-    low = rng.integers(-5, 6, (6, 4)) @ rng.integers(-3, 4, (4, 9))
-    scaled = np.array([[2.0**60, 1, 2.0**61], [1, 2.0**-60, 3]])
-    late = np.array([[0, 1, 2], [0, 2, 4], [0, 0, 5]])
-    regular = np.array([[1.5, 1, 1.3], [1, 2.7, 0.75]]) * 2.0 ** np.array([20, 0, 9])
-    kinds = [testing.normal(3, 8, rng), testing.normal(9, 4, rng), testing.zeros(4, 4), low, scaled, late, regular]
-    ranks = [(0, 1, 2), (0, 1, 2, 3), (), (0, 1, 2, 3), (0, 2), (1, 2), (0, 1)]
-    results = list(glla.hybrid.map("rref", kinds, gpu=gpu, ratio=ratio))
-    assert [pivots for _, pivots in results] == ranks
-    for a, result in zip(kinds, results, strict=True):
-        judge("rref", a.astype(np.float32), result)
-    (empty,) = glla.hybrid.map("rref", [np.ones((0, 3))], gpu=gpu, ratio=ratio)
-    assert empty.matrix.shape == (0, 3) and empty.pivots == ()
 
 
 @pytest.mark.parametrize("ratio", [0, INFINITE])
@@ -704,8 +683,3 @@ def test_lapack_works_in_place_on_fortran_order(monkeypatch, rng):
         assert overwritten and all(orders), name
     assert host.solve(a, b).flags.c_contiguous and host.inv(a).flags.c_contiguous
     assert host.solve(a, b[:, 0]).shape == (20,)
-
-
-def test_paces_of_the_slower_cpu_side_are_forgotten():
-    """Remembered before LAPACK worked in place: they would send the GPU what the CPU now does faster."""
-    assert memory.FORMAT >= 2
