@@ -324,6 +324,12 @@ def dense(ab: np.ndarray) -> np.ndarray:
     return a
 
 
+def noisy(ab: np.ndarray) -> np.ndarray:
+    """The matrix of three bands, with entries above them that are not looked at."""
+    a = dense(ab)
+    return a + np.triu(np.full_like(a, 9), 2)
+
+
 def turned_factors(lu: np.ndarray) -> np.ndarray:
     """Packed factors of the transpose of L U."""
     u, d = np.triu(lu), np.diagonal(lu, 0, -2, -1)
@@ -373,7 +379,10 @@ SPELLINGS: dict[str, dict[str, Spelling]] = {
         "lower": lambda place, t, **o: _turned(glla.inv(place(t.mT.copy()), assume_a="lower triangular", **o))
     },
     "tridiagonal": {
-        "dense": lambda place, ab, b, **o: glla.solve(place(dense(ab)), place(b), assume_a="tridiagonal", **o)
+        "dense": lambda place, ab, b, **o: glla.solve(place(noisy(ab)), place(b), assume_a="tridiagonal", **o)
+    },
+    "pentadiagonal": {
+        "dense": lambda place, ab, b, **o: glla.solve(place(dense(ab)), place(b), assume_a="banded", **o)
     },
     "solve_pos_banded": {
         "lower": lambda place, ab, b, **o: glla.solveh_banded(place(lowered(ab)), place(b), lower=True, **o)
