@@ -346,14 +346,6 @@ def test_a_plan_runs_again_on_whatever_textures(either, rng, variant):
     del others
 
 
-def test_a_large_plan_runs_again_after_free(either, rng):
-    a = normal(70, 90, rng)
-    first, kept = elimination(either, a), either.upload(a)
-    either.free()
-    assert_exact(elimination(either, a), first)
-    assert_exact(either.download(kept, a.shape), a)
-
-
 def test_calls_serve_again_until_a_texture_goes(fresh):
     plan = packing.identity((5, 5))
     fresh.run(plan)["I"].release()
@@ -384,35 +376,6 @@ def test_kept_calls_are_bounded_and_the_oldest_go_first():
         for plan, side in zip(plans, (3, 4, 5, 6), strict=True):
             assert_exact(device.download(device.run(plan)["I"], (side, side)), np.eye(side))
         assert device.stats().call_bytes <= device.stats().max_call_bytes
-
-
-def test_a_plan_whose_calls_exceed_the_bound_runs_again(rng):
-    """For other textures each time: those of the last ones stay."""
-    with glla.Device(max_call_bytes=20_000) as device:
-        plan, a = plu.plan(resident((40, 40)), variant="blocked"), normal(40, 40, rng)
-        kept, first = [], elimination(device, a)
-        for _ in range(3):
-            kept.append(device.upload(a))
-            results = device.run(plan, A=kept[-1])
-            assert list(device._runner._prepared) == [plan] and device.stats().call_bytes > 20_000
-            assert_exact(device.download(results["LU"], a.shape), first)
-
-
-def test_memory_that_runs_short_between_runs(rng):
-    """The pool frees what is idle by itself, in the middle of finding textures for a plan."""
-    a = integers(8, 8, rng)
-    plan = matmul.plan(resident((8, 8), (8, 8)))
-    with glla.Device(max_bytes=16 * 16 * 6) as device:
-        for turn in range(6):
-            left = device.upload(a)
-            assert_exact(device.download(device.run(plan, A=left, B=left)["C"], (8, 8)), a @ a)
-            left.release()
-            device.write_texels(np.ones((8, 8 + turn % 3, 4), np.float32)).release()  # crowds the others out
-    with glla.Device(max_texture_size=8, max_bytes=400) as device:
-        with pytest.raises(OutOfMemoryError):
-            device.upload(np.ones((16, 16), np.float32))
-        gc.collect()
-        assert device.stats().textures == 0  # an upload without room leaves nothing
 
 
 def test_the_calls_of_a_plan_go_with_it(fresh, block):

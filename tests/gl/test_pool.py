@@ -285,20 +285,6 @@ def test_the_bound_grows_with_recent_work_and_falls_again(fresh, monkeypatch):
     assert held(fresh) == (0, 3, 0, (6 + 7 + 8) * TEXEL)
 
 
-def test_plans_that_run_again_make_no_textures(fresh, monkeypatch, rng):
-    """However small the bound is that holds without them."""
-    monkeypatch.setattr(pool, "MOST_IDLE_BYTES", 0)
-    a = rng.standard_normal((40, 40), dtype=np.float32)
-    A = glla.asarray(a, fresh)
-    for function, *operands in ((glla.plu, A), (glla.solve, a, a), (glla.inv, A)):
-        for _ in range(2):
-            function(*operands, device=fresh)
-        before = fresh._pool._numbers
-        function(*operands, device=fresh)
-        assert fresh._pool._numbers == before
-    A.release()
-
-
 def test_the_numbers_of_what_has_gone_are_forgotten(sparing, monkeypatch):
     monkeypatch.setattr(pool, "RECENT", 8)
     for width in range(2, 60):

@@ -42,14 +42,6 @@ def test_integers_are_exact(run, rng, variant, lies_transposed):
         assert is_bitwise_symmetric(c)
 
 
-@every_variant
-def test_the_example_of_the_source(run, variant):
-    m = np.arange(49, dtype=np.float32).reshape(7, 7)
-    r = product(run, m, variant)
-    assert r[0].tolist() == [91, 238, 385, 532, 679, 826, 973]
-    assert r[6, 6] == 14203
-
-
 @pytest.mark.parametrize("rows, columns", [(4, 2), (8, 1), (1, 8), (2, 4), (4, 1)])
 def test_blocks_on_the_diagonal_are_fetched_once_or_twice_for_the_same_bits(run, rng, rows, columns):
     """v006 against v005: of a block that is wider than high ONCE changes nothing."""
@@ -162,7 +154,6 @@ def test_the_half_that_is_drawn_is_folded_into_a_rectangle(m, software):
 
 # ---- of the product that a call recognises ------------------------------------------------------------------------
 
-SHAPES = [(1, 1), (1, 40), (40, 1), (2, 3), (3, 2), (7, 7), (8, 8), (9, 4), (33, 5), (5, 33), (65, 66)]
 every_half = pytest.mark.parametrize("variant", matmul.HALVES)
 every_place = pytest.mark.parametrize("on_device", [False, True])
 
@@ -214,17 +205,6 @@ def test_values_on_the_device_are_recognised_by_their_texture(rng):
 
 
 # ---- its values ------------------------------------------------------------------------------------------------------
-
-
-@every_half
-@every_place
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_products_of_integers_with_their_transpose_are_exact(rng, variant, on_device, shape):
-    a = integers(*shape, rng)
-    for left, right in pairs(glla.asarray(a) if on_device else a):
-        c = np.asarray(glla.matmul(left, right, variant=variant))
-        assert_exact(c, np.asarray(left) @ np.asarray(right))
-        assert is_bitwise_symmetric(c)
 
 
 @pytest.mark.threaded

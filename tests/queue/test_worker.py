@@ -41,16 +41,6 @@ def fill(gpu, gate):
 # ---- results -----------------------------------------------------------------------------------------------------
 
 
-def test_calls_return_before_anything_is_done(host, gate):
-    gpu = host()
-    a = gpu.submit(np.array, [[1, 2], [3, 4]])
-    b = a @ a
-    c = (b - a) * 2 + [[1, 0], [0, 1]]
-    assert not (a.done() or b.done() or c.done())
-    gate.open()
-    assert c.result(PATIENCE).tolist() == [[13, 16], [24, 37]]
-
-
 def test_truth_is_the_values_and_identity_is_that_of_a_future(host, gate):
     gate.open()
     gpu = host()
@@ -185,28 +175,6 @@ def test_a_result_that_is_late_is_not_lost(host, gate):
         gpu.submit(fail, TimeoutError("the operation's own")).result(PATIENCE)
 
 
-def test_a_call_that_is_cancelled_as_its_turn_comes(host, gate, monkeypatch):
-    """Between being taken from the queue and being run: found by random work for a long time."""
-    gpu = host()
-    running = gpu.submit(int, 1)
-    gate.wait_for(1)
-    late = gpu.submit(int, 2)
-    take = gpu._worker._next
-
-    def taken():
-        work = take()
-        if work is not None and work[1] is late:
-            assert late.cancel()
-        return work
-
-    monkeypatch.setattr(gpu._worker, "_next", taken)
-    gate.open()
-    assert running.result(PATIENCE) == 1
-    with pytest.raises(CancelledError):
-        late.result(PATIENCE)
-    assert gpu.submit(int, 3).result(PATIENCE) == 3
-
-
 def test_a_full_queue_holds_back_and_times_out(host, gate):
     gpu = host(capacity=2)
     calls = fill(gpu, gate)
@@ -225,22 +193,6 @@ def test_a_full_queue_holds_back_and_times_out(host, gate):
     last = gpu.submit(int, 11)
     gate.open()
     assert [p.result(PATIENCE) for p in (*calls[:-1], late.result(), last)] == [0, 1, 9, 11]
-
-
-def test_threads_are_let_in_in_turn(host, gate):
-    """No thread starves: each waits behind those that came before, even where room is made for one only."""
-    gpu = host(capacity=1)
-    fill(gpu, gate)
-    threads = []
-    for place in range(8):
-        threads.append(started(gpu.submit, int, place))
-        wait_until(lambda place=place: blocked(gpu) == place + 1)
-    for place, thread in enumerate(threads):
-        gate.allow()
-        assert thread.result(PATIENCE)._number == place + 3
-        assert not any(later.done() for later in threads[place + 1 :])
-    gate.open()
-    assert [thread.result().result(PATIENCE) for thread in threads] == list(range(8))
 
 
 # ---- the worker waits for nobody -----------------------------------------------------------------------------------
@@ -592,24 +544,6 @@ def test_a_dead_worker_is_reported(host, gate):
         other.submit(fail, Lost()).result(PATIENCE)
 
 
-def test_a_worker_that_dies_of_something_unforeseen_leaves_nobody_waiting(host, gate, monkeypatch):
-    """What no operation raises: here, there is no memory to look for the next call."""
-    gpu = host(capacity=2)
-    done = gpu.submit(int, 1)
-    gate.wait_for(1)
-    waiting = [done + 1, done + 2]
-    values = [started(pending.result) for pending in waiting]
-    late = started(gpu.submit, int, 4)
-    wait_until(lambda: blocked(gpu) == 1 and all(pending._host is not None for pending in waiting))
-    monkeypatch.setattr(gpu._worker, "_next", lambda: fail(MemoryError("enough")))
-    gate.open()
-    text = r"the coprocessor's thread has ended \(MemoryError: enough\); make another one$"
-    said = [(one, "was not done: ") for one in (*values, *waiting)] + [(late, "^int: "), (done, "is lost: ")]
-    for future, begin in said:
-        with pytest.raises(CoprocessorError, match=begin + text):
-            future.result(PATIENCE)
-
-
 # ---- whatever is raised ------------------------------------------------------------------------------------------
 
 
@@ -643,14 +577,6 @@ def test_what_a_callback_raises_in_the_callers_thread_is_the_callers(host, gate)
     gate.open()
     gpu.close(timeout=PATIENCE)
     assert running.done()
-
-
-@pytest.mark.parametrize("error", ENDS, ids=lambda error: type(error).__name__)
-def test_an_operation_may_raise_anything(host, gate, error):
-    gate.open()
-    gpu = host()
-    assert gpu.submit(fail, error).exception(PATIENCE) is error
-    assert gpu.submit(int, 1).result(PATIENCE) == 1
 
 
 class Unspeakable(Exception):
