@@ -5,6 +5,7 @@ import pytest
 
 import glla
 from glla.errors import NotPositiveDefiniteError
+from glla.operations import OPERATIONS
 from tests.matrix import (
     CALLS,
     DEFINITE,
@@ -187,3 +188,18 @@ def test_the_work_does_not_depend_on_how_many_there_are(name, place, device, rng
     assert work(0, 5) == work(0, 12)
     if name in SCALED and name not in ("cholesky_banded", "cho_solve_banded"):
         assert work(2, 12) == work(9, 12)
+
+
+ASKED = ("matmul", "plu", "lu_factor", "rref", "cholesky", "cho_factor", "cholesky_banded", "solve_triangular")
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [(name, one) for name in ASKED for one in OPERATIONS[name].variants if one != "row_operations_full"],
+)  # which exchanges columns, too: factors are none of P L U
+def test_a_variant_that_is_asked_for_is_the_one_that_runs(name, variant, device, rng):
+    if lacks := OPERATIONS[name].variants[variant].lacks(device.limits):
+        pytest.skip(lacks)
+    with glla.trace() as trace:
+        CALLS[name].call(*map(on_device, operands_of(name, 6, rng)), variant=variant)
+    assert any(f"[{variant}" in one.operation for one in trace.passes)

@@ -293,18 +293,6 @@ def test_stacks_of_triangles_are_batched_and_are_the_hosts(name, far, device, rn
 # -- float32's limits: one rule for arrays of the host and on a device ------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["reduced", "complete", "r", "raw"])
-@pytest.mark.parametrize("shape", [(3, 3), (7, 3), (3, 7), (2, 3, 3)], ids=str)
-def test_factors_of_what_is_not_finite_are_refused(mode, shape, device):
-    for place in range(np.prod(shape)):
-        a = np.ones(shape, dtype=np.float32)
-        a.flat[place] = np.inf if place % 2 else np.nan
-        A = glla.asarray(a, device, check_finite=False)
-        with pytest.raises(NonFiniteError, match=r"^qr: A must not hold NaN or infinity"):
-            glla.qr(A, mode)
-        glla.qr(A, mode, check_finite=False)
-
-
 @pytest.mark.parametrize("shape", [(9, 5), (3, 4, 4)], ids=str)
 def test_of_factors_by_reflections_one_number_is_read_if_any(shape, device, rng, traffic):
     A = glla.asarray(rng.standard_normal(shape), device)

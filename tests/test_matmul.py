@@ -63,20 +63,6 @@ def test_inner_dimension_about_the_loop_limit(k, rng):
     testing.assert_exact(glla.matmul(a, b), testing.product(a, b))
 
 
-def test_operands_larger_than_a_texture(device):
-    side = 2 * device.limits.texture_size
-    a = counting((side + 3, 2))
-    b = counting((2, 3))
-    testing.assert_exact(glla.matmul(a, b), a @ b)
-    testing.assert_exact(glla.matmul(b.T, a.T), b.T @ a.T)
-
-
-def test_sum_near_the_largest_float_is_no_overflow():
-    """The check adds up the result, which may overflow where no entry does."""
-    a = np.full((4, 1), 3e38, np.float32)
-    testing.assert_exact(glla.matmul(a, [[1, 1]]), np.repeat(a, 2, axis=1))
-
-
 def test_the_way_of_a_call_is_as_the_package_describes_it(rng):
     """Each file that its docstring names takes part."""
     named = set(re.findall(r"``([a-z_/]+\.(?:py|frag))``", glla.__doc__))

@@ -45,36 +45,6 @@ def test_every_shape_and_type(variant, pivoting, rng):
         assert_factors(testing.MATRICES[next(kinds)](m, n, rng), pivoting, variant)
 
 
-SPECIAL = (
-    [[0, 1], [1, 0]], np.eye(4)[[0, 2, 1, 3]], np.zeros((3, 3)), np.ones((4, 4)), [[0, 0], [0, 3]], [[0, 5], [0, 3]],
-    [[1, 2, 3], [4, 5, 6], [7, 8, 9]], [[0, 0, 1], [0, 0, 0], [0, 2, 0]],
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("variant", "pivoting"), CHOICES)
-def test_special_matrices(variant, pivoting):
-    """Each is a matrix that some elimination has stumbled over."""
-    for a in SPECIAL:
-        assert_factors(np.array(a, dtype=np.float32), pivoting, variant)
-
-
-@pytest.mark.parametrize("variant", [None, *sorted({variant for variant, _ in CHOICES if variant})])
-def test_a_variant_runs_its_own_plan(device, variant, monkeypatch, rng):
-    a = glla.asarray(testing.normal(6, 6, rng))
-    run = []
-
-    def spy(plan, **operands):
-        run.append(plan.operation)
-        return type(device).run(device, plan, **operands)
-
-    monkeypatch.setattr(device, "run", spy)
-    monkeypatch.setattr("glla.linalg.execution.merged", lambda device, plan: plan)  # plans have their names
-    glla.lu_factor(a, variant=variant)
-    glla.plu(a, variant=variant)
-    chosen = variant or kernel.choose(resident((6, 6)), device.limits)[0]
-    assert [operation for operation in run if operation.startswith("plu[")] == 2 * [f"plu[{chosen}, partial]"]
-
-
 def test_stacks_go_by_the_variant(device, rng):
     a = rng.standard_normal((3, 6, 6)).astype(np.float32)
     before = device.stats().passes

@@ -113,20 +113,6 @@ def test_a_small_pivot_that_is_no_rounding_error_stays(device, monkeypatch, rng)
     assert "rref[rank2, partial]" not in run
 
 
-def test_a_variant_runs_its_own_plan(device, monkeypatch, rng):
-    a = testing.normal(6, 8, rng)
-    run = []
-    monkeypatch.setattr("glla.linalg.execution.merged", lambda device, plan: plan)  # plans have their names
-    monkeypatch.setattr(
-        device, "run", lambda plan, **operands: run.append(plan) or type(device).run(device, plan, **operands)
-    )
-    for variant in VARIANTS:
-        glla.rref(a, variant=variant, tol=0.0)
-    assert [plan.operation for plan in run if plan.operation.startswith("rref[")] == [
-        f"rref[{variant}, harmonic]" for variant in VARIANTS
-    ]
-
-
 # Each is a matrix that some elimination has stumbled over.
 SPECIAL = {
     "exchange": [[0, 1], [1, 0]],

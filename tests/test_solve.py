@@ -20,19 +20,6 @@ def test_hilbert_of_order_seven_is_singular_in_float32(n):
         glla.solve(a, np.ones(n))
 
 
-@pytest.mark.parametrize("factor", [2.0**-126, 1e-37, 1e-30, 1e30, 1e37, 3e38])
-def test_values_near_the_limits(factor, rng):
-    """Near the largest values reciprocals are denormal, and sums overflow; near the smallest, products vanish."""
-    a = np.clip(testing.normal(9, 9, rng), -1, 1) + 3 * testing.swapped_pairs(9, 9)
-    a = (a / np.abs(a).max() * factor).astype(np.float32)
-    a[0, 0] = factor
-    x = testing.normal(9, 2, rng)
-    b = (a.astype(np.float64) @ x / 16).astype(np.float32)
-    testing.assert_solve(a, glla.solve(a, b), b)
-    if 1e-37 < factor < 1e37:
-        testing.assert_inverse(a, glla.inv(a))
-
-
 @pytest.mark.parametrize(
     "a",
     [
@@ -93,16 +80,6 @@ def test_singular(equilibrate):
             glla.solve(a, np.ones(len(a)), equilibrate=equilibrate)
         with pytest.raises(np.linalg.LinAlgError, match=r"^inv: Singular matrix: "):
             glla.inv(a)
-
-
-@pytest.mark.parametrize("n", [2, 3, 5, 12, 33, 64])
-@pytest.mark.parametrize("equilibrate", [True, False])
-def test_rank_deficient_integers_are_singular(n, equilibrate, rng):
-    for rank in sorted({0, 1, n // 2, n - 1}):
-        for _ in range(5):
-            a = testing.singular(n, n, rng, rank)
-            with pytest.raises(SingularMatrixError):
-                glla.solve(a, np.ones(n), equilibrate=equilibrate)
 
 
 @pytest.mark.parametrize("cond", [1e3, 1e5, 1e6])

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.linalg
 
 import glla
 from glla import testing
 from glla.errors import SingularMatrixError
-from glla.operations.batches import stack
 from glla.operations.host import substitution
 from glla.operations.systems import lu_scaling
 
@@ -57,32 +55,10 @@ def test_one_right_factor_for_all_is_one_product(work, rng):
     testing.assert_exact(glla.matmul(a, b[:, 0]), a @ b[:, 0])
 
 
-def test_large_matrices_go_one_by_one(work, rng):
-    n = stack.LARGEST + 1
-    a = stack_of(testing.conditioned, (2,), n, n, rng)
-    result = {}
-    assert work(lambda: result.update(x=glla.solve(a, np.ones(n))))[0] > 2
-    for i in range(2):
-        testing.assert_solve(a[i], result["x"][i, :, np.newaxis], np.ones((n, 1)))
-
-
 def test_a_variant_that_is_asked_for_is_taken(work, rng):
     a = testing.integers(6, 6, rng).reshape(1, 6, 6).repeat(3, axis=0)
     assert work(lambda: glla.matmul(a, a, variant="virtual_cube"))[0] > 3
     testing.assert_exact(glla.matmul(a, a, variant="virtual_cube"), a @ a)
-
-
-# Values ------------------------------------------------------------------------------------------------------------
-
-
-def test_factors_mix_with_scipys(rng):
-    a, b = stack_of(testing.conditioned, (4,), 6, 6, rng), stack_of(testing.normal, (4,), 6, 2, rng)
-    each = [scipy.linalg.lu_factor(matrix) for matrix in a]
-    theirs = np.stack([lu for lu, _ in each]), np.stack([piv for _, piv in each])
-    lu, piv = glla.lu_factor(a)
-    for i in range(4):
-        testing.assert_solve(a[i], glla.lu_solve(theirs, b)[i], b[i])
-        testing.assert_solve(a[i], scipy.linalg.lu_solve((lu[i], piv[i]), b[i]), b[i])
 
 
 # Members that are special ------------------------------------------------------------------------------------------
@@ -161,21 +137,3 @@ def test_a_tiny_entry_is_accepted(name, work):
     turns = np.moveaxis(np.array([[c, -s, 0 * c], [s, c, 0 * c], [0 * c, 0 * c, 1 + 0 * c]]), -1, 0)
     calm = np.where(np.abs(turns) < 0.5, 0.25, turns)
     assert work(lambda: REJECTED[name](turns)) == work(lambda: REJECTED[name](calm)) == (1, 1)
-
-
-def test_large_singular_matrices_of_a_stack_are_named(rng):
-    a = np.stack([np.eye(3), np.ones((3, 3))])
-    with glla.Device(max_texture_size=2) as small:
-        with pytest.raises(
-            SingularMatrixError, match=r"^inv: Singular matrix at index \(1\) of the stack: pivot 1 of 3"
-        ):
-            glla.inv(a, device=small)
-        with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix at index \(1\) of the stack: pivot"):
-            glla.solve(a, np.ones(3), device=small)
-
-
-def test_small_pivots_that_are_none_of_rounding_pass(rng):
-    a = stack_of(testing.graded, (3,), 8, 8, rng)
-    b = np.ones((8, 1))
-    for i, x in enumerate(glla.solve(a, b, equilibrate=False)):
-        testing.assert_solve(a[i], x, b)

@@ -71,14 +71,6 @@ def test_rank_is_that_of_the_whole(small, rng):
     np.testing.assert_allclose(x, exact[0], atol=1e-3)
 
 
-def test_tall_data_of_any_device(rng):
-    """The issue's own case, as a regression: 50 000 x 20."""
-    a = rng.standard_normal((50_000, 20)).astype(np.float32)
-    x, *_, rank, s = glla.lstsq(glla.asarray(a), a @ np.arange(20, dtype=np.float32))
-    assert rank == 20 and s.shape == (20,)
-    np.testing.assert_allclose(x.numpy(), np.arange(20), atol=1e-3)
-
-
 def test_what_does_not_go(small, rng):
     a = testing.normal(200, 3, rng)
     for call in (
