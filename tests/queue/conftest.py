@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from functools import partial
 
-import numpy as np
 import pytest
 
 from glla.queue import Coprocessor
@@ -111,8 +110,3 @@ def host(gate):
         coprocessor._worker.close(cancel=True)
         coprocessor._worker.thread.join(PATIENCE)
         assert not coprocessor._worker.thread.is_alive(), "the worker does not end"
-
-
-def constant(value):
-    """What gives a matrix."""
-    return np.array(value)
