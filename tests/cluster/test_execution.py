@@ -5,9 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import Future
 from itertools import product
-from math import inf
 
 import numpy as np
 import pytest
@@ -26,7 +24,6 @@ from glla.errors import (
     NonFiniteError,
     OptionError,
     OptionTypeError,
-    OutOfMemoryError,
     ShapeError,
     SingularMatrixError,
 )
@@ -277,56 +274,6 @@ def test_what_is_sent_is_what_is_planned(grid, variant, on_grid):
         assert (one[2][0] - none[2][0], one[2][1] - none[2][1]) == (planned.sent, planned.sent_bytes)
 
 
-class Slow:
-    """A communicator whose messages are in the receiver's memory some time later than they were, by their length."""
-
-    def __init__(self, inner, latency, byte):
-        self._inner, self._latency, self._byte = inner, latency, byte
-
-    def __getattr__(self, name):
-        return getattr(self._inner, name)
-
-    def expect(self, data, source, tag):
-        ticket, seconds = self._inner.expect(data, source, tag), self._latency + self._byte * data.nbytes
-        came = []
-
-        class Late:
-            cancel = ticket.cancel
-
-            def done(self):
-                if not came and ticket.done():
-                    came.append(time.monotonic())
-                return bool(came) and time.monotonic() >= came[0] + seconds
-
-        return Late()
-
-
-@pytest.mark.parametrize("slower", ["byte", pytest.param("latency", marks=pytest.mark.sweep)])
-def test_a_network_made_worse_takes_as_much_longer_as_the_model_says(slower):
-    """Differences of times, without those of the sums over all ranks that every operation ends with."""
-    n, nb, free = 64, 8, dict.fromkeys(("network", "rate", "panel_rate", "triangle_rate", "bus"), inf)
-    schedule = cluster.plan("plu", n, nb, (1, 2), look_ahead=False)
-    per = {"latency": 0.01, "byte": 0.01 / 1000}[slower]
-
-    def took(order, times):
-        def work(communicator):
-            with cluster.grid(communicator, engine="numpy", timeout=20, grace=5) as grid:
-                a = DistributedMatrix.load(grid, uniform(order, order, 1), nb)
-                grid.channel.communicator = Slow(communicator, **{"latency": 0.0, "byte": 0.0, slower: times * per})
-                start = time.monotonic()
-                cluster.lu_factor(a)
-                return time.monotonic() - start
-
-        return min(max(cluster.run(2, work)) for _ in range(3))
-
-    def predicted(times):
-        worse = {"latency": times * per} if slower == "latency" else {"network": 1 / (times * per)}
-        return cluster.simulate(schedule, cluster.Parameters(**{"latency": 0.0, **free, **worse})).seconds
-
-    measured = (took(n, 6) - took(0, 6)) - (took(n, 1) - took(0, 1))
-    assert 0.8 < measured / (predicted(6) - predicted(1)) < 1.25
-
-
 def solved(grid, a, b, refine=False, variant="tournament", nb=8):
     return cluster.solve(DistributedMatrix.load(grid, a, nb), b, refine, variant=variant)
 
@@ -543,47 +490,6 @@ def test_solve_makes_a_grid_of_all_ranks_for_an_array():
             solved(grid, np.zeros((3, 3)), np.ones(3))
 
 
-@pytest.mark.parametrize("grid", [(1, 3), (3, 1), (2, 2)])
-def test_operands_of_any_kind_and_order_of_memory(grid, on_grid, rng):
-    base = rng.integers(-5, 6, (40, 60))
-    square = base[:20, :20]
-    kinds = [
-        np.asfortranarray(square.astype(np.float32)), base[::-2, ::-3], square.T, square > 0, square.astype(np.float16),
-        np.abs(square).astype(np.uint8), square.astype(">f4"), square.astype(np.longdouble),
-        np.broadcast_to(base[0, :20], (20, 20)),
-    ]  # fmt: skip
-
-    def work(grid):
-        for a in kinds:
-            loaded, dealt = DistributedMatrix.load(grid, a, 4), DistributedMatrix.scatter(grid, a, 4)
-            assert (loaded.gather() == a).all()
-            assert (cluster.matmul(loaded, dealt).gather() == a.astype(int) @ a.astype(int)).all()
-        a = square + 40 * np.eye(20)
-        for b in (list(range(20)), np.arange(20)[::-1], base[::2, ::30], np.zeros((20, 0)), np.ones(20, bool)):
-            x = cluster.solve(DistributedMatrix.load(grid, a, 6), b)
-            assert x.shape == np.shape(b)
-            assert x.size == 0 or hpl(a, x, np.asarray(b)) < 16
-        return True
-
-    assert all(on_grid(grid, work))
-
-
-@pytest.mark.parametrize("grid", [(1, 3), (3, 1), (3, 2)])
-def test_permutations_are_exact(grid, on_grid, rng):
-    """Any n: below a block, below the ranks, and none that blocks divide."""
-    for n, nb in product((1, 2, 5, 23), (2, 8, 64)):
-        p = np.eye(n)[rng.permutation(n)]
-
-        def work(grid, p=p, nb=nb):
-            a = DistributedMatrix.load(grid, p, nb)
-            lu, piv = cluster.lu_factor(a)
-            assert (lu.gather() == np.eye(len(p))).all()
-            assert (p[permutation(piv, len(p))] == np.eye(len(p))).all()
-            return (p @ cluster.solve(a, np.arange(len(p))) == np.arange(len(p))).all()
-
-        assert all(on_grid(grid, work))
-
-
 # -- wrong calls, failures --------------------------------------------------------------------------------------------
 
 
@@ -698,32 +604,6 @@ def test_a_rank_that_raises_ends_the_operation_on_all(where, on_grid, monkeypatc
 
     told = f"rank {rank}: ZeroDivisionError: made to fail"
     assert on_grid((2, 2), work) == [[told, True, told, True]] * 4
-
-
-def test_an_engine_that_fails_later_ends_the_operation_on_all(on_grid, monkeypatch):
-    """Not where its step is queued, but where the host waits for it; the grid goes on."""
-    real, failing = engines._HostTrailing.update, [True]
-
-    def update(self, lower, upper):
-        if not failing[0] or threading.current_thread().name != "rank 2" or lower.shape[0] > 8:
-            return real(self, lower, upper)
-        future = Future()
-        future.set_exception(OutOfMemoryError("no memory for a texture"))
-        return future
-
-    monkeypatch.setattr(engines._HostTrailing, "update", update)
-
-    def work(grid):
-        a = uniform(24, 24, 1)
-        whole = DistributedMatrix.load(grid, a, 4)
-        with pytest.raises(OutOfMemoryError) as raised:
-            cluster.lu_factor(whole)
-        with grid.operation():
-            failing[0] = False
-        lu, piv = cluster.lu_factor(whole)
-        return str(raised.value), ratio(a, lu.gather(), piv) < 30
-
-    assert on_grid((2, 2), work) == [("rank 2: no memory for a texture", True)] * 4
 
 
 def test_a_rank_that_hangs_is_named_in_time(on_grid, monkeypatch):
