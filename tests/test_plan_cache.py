@@ -3,7 +3,6 @@
 import threading
 import tracemalloc
 
-import numpy as np
 import pytest
 
 import glla
@@ -157,42 +156,3 @@ def test_a_plan_of_plans_counts_what_it_calls():
     draft.operand("A", matrix((64, 64)))
     outer = draft.plan({"LU": draft.call("inner", inner, A="A")["LU"]})
     assert estimate(outer) == ENTRY_BYTES + STEP_BYTES * (1 + len(inner.steps))
-
-
-# ---- mixed shapes --------------------------------------------------------------------------------------------------
-
-
-def mixed_shapes(device, rng, count):
-    """Results of ever other shapes, each compared with NumPy's."""
-    for number in range(count):
-        m, k, n = (int(side) for side in rng.integers(1, 65, 3))
-        a, b = rng.integers(-4, 5, (m, k)).astype(np.float32), rng.integers(-4, 5, (k, n)).astype(np.float32)
-        A = glla.asarray(a, device)
-        kind = number % 4
-        if kind == 0:
-            assert np.array_equal((A @ glla.asarray(b, device)).numpy(), a @ b)
-        elif kind == 1:
-            assert np.array_equal((A + A).numpy(), a + a)
-        elif kind == 2:
-            assert np.array_equal(A.sum(axis=0), a.sum(axis=0))
-        else:
-            solution = glla.solve(2 * np.eye(m, dtype=np.float32), a, device=device)
-            assert np.array_equal(solution, a / 2)
-
-
-@pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=[pytest.mark.sweep, pytest.mark.timeout(1800)])])
-def test_memory_is_bounded_over_mixed_shapes(rng, count):
-    """By bounds that some of the shapes fill already."""
-    glla.gl.set_max_plan_bytes(300_000)
-    try:
-        with glla.Device(max_idle_bytes=200_000, max_call_bytes=300_000) as device:
-            mixed_shapes(device, rng, count // 4)
-            for _ in range(15):
-                mixed_shapes(device, rng, count // 20)
-                stats = device.stats()
-                assert 100_000 < stats.plan_bytes <= stats.max_plan_bytes == 300_000
-                assert 100_000 < stats.call_bytes <= stats.max_call_bytes == 300_000
-                assert 50_000 < stats.idle_bytes <= stats.max_idle_bytes == 200_000
-                assert stats.textures == 0 and stats.framebuffers < 1000
-    finally:
-        glla.gl.set_max_plan_bytes(None)

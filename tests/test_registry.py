@@ -5,7 +5,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import array_api_strict as strict
 import numpy as np
 import pytest
 
@@ -84,39 +83,6 @@ SPD = np.float32([[4, 2], [2, 5]])
 LOWER = np.float32([[2, 0], [1, 2]])
 
 
-@pytest.fixture
-def cholesky():
-    """A public function of this test's own, on the host, decorated as one of glla.linalg would be."""
-
-    own = registry.PUBLIC["cholesky"]
-
-    @registry.public(numpy="linalg.cholesky", namespace="cholesky", options=("upper",))
-    def cholesky(a, *, upper=False, device=None):
-        """Factor a symmetric positive definite matrix.
-
-        There is more to say.
-        """
-        lower = np.linalg.cholesky(a.numpy() if isinstance(a, glla.Array) else a)
-        result = lower.T if upper else lower
-        return glla.asarray(result, device) if isinstance(a, glla.Array) else result
-
-    yield cholesky
-    registry.PUBLIC["cholesky"] = own
-
-
-def test_a_public_function_delegates_and_is_listed(cholesky):
-    assert registry.PUBLIC["cholesky"] == registry.Public(cholesky, "linalg.cholesky", "cholesky", ("upper",), True)
-    assert list(inspect.signature(cholesky).parameters) == ["a", "upper", "device"]
-    assert cholesky(Pending(), upper=True)[0] == "cholesky"
-
-
-def test_a_public_function_implements_numpy_s(cholesky):
-    A = glla.asarray(SPD)
-    assert (np.linalg.cholesky(A).numpy() == LOWER).all()
-    assert (np.linalg.cholesky(A, upper=True).numpy() == LOWER.T).all()
-    assert (np.linalg.cholesky(SPD) == LOWER).all()  # of an array it is NumPy's
-
-
 def test_numpy_s_options_are_accepted_at_their_defaults(monkeypatch):
     monkeypatch.setitem(registry.PUBLIC, "eigvalsh", None)  # so that glla's own comes back
 
@@ -128,38 +94,6 @@ def test_numpy_s_options_are_accepted_at_their_defaults(monkeypatch):
     assert np.linalg.eigvalsh(A, UPLO="L").tolist() == pytest.approx(np.linalg.eigvalsh(SPD).tolist())
     with pytest.raises(UnsupportedError, match=r"^numpy\.linalg\.eigvalsh: takes \(a\) on an Array, got an unexpected"):
         np.linalg.eigvalsh(A, UPLO="U")
-
-
-def test_a_public_function_is_in_the_array_api(cholesky):
-    A = glla.asarray(SPD)
-    offered = A.__array_namespace__().linalg.cholesky
-    assert inspect.signature(offered) == inspect.signature(strict.linalg.cholesky).replace(
-        return_annotation=inspect.Signature.empty,
-        parameters=[
-            part.replace(annotation=part.empty)
-            for part in inspect.signature(strict.linalg.cholesky).parameters.values()
-        ],
-    )
-    assert offered.__name__ == "cholesky"
-    assert offered.__doc__ == "Factor a symmetric positive definite matrix. See `glla.cholesky`."
-    assert (offered(A, upper=True).numpy() == LOWER.T).all()
-    with pytest.raises(TypeError, match="device"):
-        offered(A, device=A.device)
-
-
-def test_the_array_api_gives_no_bare_numbers():
-    @registry.public(namespace="eigvals")
-    def eigvals(a):
-        return 2
-
-    try:
-        result = glla.array_api.linalg.eigvals(glla.asarray(SPD))
-        assert isinstance(result, glla.Array)
-        assert (result.shape, result.dtype, result.item()) == ((), np.int32, 2)
-    finally:
-        del registry.PUBLIC["eigvals"]
-    with pytest.raises(AttributeError, match="eigvals"):
-        glla.array_api.linalg.eigvals  # noqa: B018
 
 
 def test_functions_written_out_come_first():

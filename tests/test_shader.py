@@ -24,12 +24,6 @@ def test_text_begins_with_the_version_and_the_defines(shader_files):
     assert resolve("a", defines).fragment.text == f"#version 330 core\n{text}#define H a + b\n{MAIN}"
 
 
-def test_defines_reach_both_stages(shader_files):
-    shader_files({"a.frag": MAIN, "a.vert": "void main() {}"})
-    found = resolve("a", {"X": 1})
-    assert "#define X 1" in found.vertex.text and "#define X 1" in found.fragment.text
-
-
 def test_includes_are_inserted_in_place(shader_files):
     shader_files({"a.frag": 'one\n#include "lib/b.glsl"\nfour\n', "lib/b.glsl": "two\nthree\n"})
     assert resolve("a").fragment.text.splitlines()[1:] == ["one", "two", "three", "four"]
@@ -289,11 +283,6 @@ def test_an_include_that_cannot_be_read(own, tmp_path, include):
     with pytest.raises(ShaderError) as caught:
         own(include)
     assert "mine.frag:2" in str(caught.value)
-
-
-def test_an_include_that_includes_itself(own, tmp_path):
-    (tmp_path / "user/self.glsl").write_text('once\n#include "self.glsl"\n#include "./self.glsl"\n')
-    assert own("self.glsl").count("once") == 1
 
 
 def test_a_long_chain_of_includes(own, tmp_path):

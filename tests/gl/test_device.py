@@ -29,8 +29,6 @@ from glla.passes import COMPUTE, Block, Buffer, Draft, Limits, Plan, Region, Sto
 from glla.testing import assert_exact, integers, normal
 from tests.beside import in_thread
 
-from .conftest import VIEWS
-
 pytestmark = [pytest.mark.newer_gl, pytest.mark.threaded]
 
 OTHER_THREAD = "device: belongs to the thread that made it; make a Device in this thread, or send the work to that one"
@@ -439,19 +437,6 @@ def test_a_plan_is_checked_before_it_runs(fresh):
 
 
 # ---- transfer ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("side", [2, 3, 8, None])
-def test_an_array_comes_back_as_it_went(rng, view, side):
-    for shape in ((1, 1), (1, 5), (5, 1), (4, 6), (7, 3), (16, 17), (33, 9)):
-        limit = 17 if side is not None and max(shape) > 2 * side else side
-        sent = VIEWS[view](normal(*shape, rng))
-        before = sent.copy()
-        with glla.Device(max_texture_size=limit) as device:
-            assert_exact(device.download(device.upload(sent), shape), before)
-            assert_exact(sent, before)
-            assert device.stats().textures == 0
 
 
 @pytest.mark.parametrize("size", [0, 1, -1, 10**6])

@@ -223,12 +223,7 @@ FORKS = """
 """
 
 
-def test_forks_beside_a_busy_coprocessor():
-    assert run(FORKS.format(forks=10)) == ["refused"] * 10
-
-
-@pytest.mark.sweep
 @pytest.mark.timeout(600)
-def test_two_hundred_forks_beside_a_busy_coprocessor():
-    assert run(FORKS.format(forks=200), limit=500) == ["refused"] * 200
-    print("\n200 forks: each child ended")
+@pytest.mark.parametrize("forks", [10, pytest.param(200, marks=pytest.mark.sweep)])
+def test_forks_beside_a_busy_coprocessor(forks):
+    assert run(FORKS.format(forks=forks), limit=500) == ["refused"] * forks

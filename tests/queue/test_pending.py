@@ -1,18 +1,12 @@
 """What a result knows of the rest: an `Owner`, and the list of operations."""
 
-import ast
 from concurrent.futures import Future
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import glla
-import glla.queue
 from glla.operations import OPERATIONS
 from glla.queue.pending import Call, Pending
-
-ORDER = ["turns", "pending", "engine", "worker", "handle", "methods", "single", "several"]
 
 
 class Owner:
@@ -57,20 +51,6 @@ def test_a_result_needs_no_more_than_an_owner(owner):
     assert p.cancel() and owner.asked == ["process", "process", p]
 
 
-def test_operators_queue_calls(owner):
-    p = Pending(owner, Call("zeros", np.zeros, (3,)))
-    found = [p + 1, 1 + p, p - 1, 1 - p, p * 2, 2 * p, p / 2, 2 / p, p @ 2, 2 @ p, p**2, 2**p, -p, +p, abs(p)]
-    found += [p < 1, p <= 1, p > 1, p >= 1, p == 1, p != 1]
-    found += [p.T, p[0], np.add(p, 1), np.linalg.inv(p), glla.matmul(p, 2), glla.matmul(2, p)]
-    assert all(type(one) is Pending for one in found)
-    names = ["add", "subtract", "multiply", "divide", "matmul", "power"]
-    both = [call for name in names for call in ((name, 0), (name, 1))]
-    places = [(name, next(place for place, one in enumerate(args) if one is p)) for name, args in owner.calls]
-    rest = ["negative", "positive", "absolute", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
-    rest += ["transpose", "getitem", "add", "inv", "matmul"]
-    assert places == both + [(name, 0) for name in rest] + [("matmul", 1)]
-
-
 def test_operators_do_what_they_say(owner):
     a, b = np.array([[1.0, 2], [3, 4]]), np.array([[5.0, 6], [7, 8]])
     p = Pending(owner, Call("array", np.array))
@@ -94,15 +74,3 @@ def test_parts_are_those_of_the_record(owner, name):
     else:
         with pytest.raises(TypeError, match="cannot be taken apart before it is there"):
             iter(p)
-
-
-@pytest.mark.parametrize("place", range(len(ORDER)))
-def test_modules_of_the_queue_know_those_before_them(place):
-    folder = Path(glla.queue.__file__).parent
-    assert {path.stem for path in folder.glob("[!_]*.py")} == set(ORDER)
-    tree = ast.parse((folder / f"{ORDER[place]}.py").read_text(encoding="utf-8"))
-    names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    names |= {f"glla.queue.{alias.name}" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
-              and node.module == "glla.queue" for alias in node.names}  # fmt: skip
-    imported = {name.removeprefix("glla.queue.") for name in names if name.startswith("glla.queue.")}
-    assert imported <= set(ORDER[:place])

@@ -66,20 +66,6 @@ def test_every_device_takes_part(several, rng):
     assert (next(stream) == np.eye(3) / 2).all()
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_streams_of_systems_go_to_all_devices(count, rng):
-    systems = [(rng.integers(-3, 4, (6, 6)) + 20 * np.eye(6), rng.integers(-5, 6, 6)) for _ in range(20)]
-    with glla.coprocessors(["software"] * count) as several:
-        for ratio in (0, 1):
-            stream = glla.hybrid.map("solve", systems, gpu=several, ratio=ratio)
-            for (a, b), x in zip(systems, stream, strict=True):
-                assert np.abs(a @ x - b).max() < 1e-4
-            assert stream.report.gpu_systems + stream.report.cpu_systems == 20
-            if ratio == 0:
-                assert stream.report.gpu_systems == 20
-        assert not several.closed
-
-
 def test_wrong_calls_say_what_is_right(several):
     one = np.eye(2, dtype=np.float32)
     for call, error, message in (
