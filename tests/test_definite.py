@@ -80,18 +80,11 @@ def test_symmetric_systems_may_be_inspd(name, device):
     assert (glla.solve([[0, 1], [1, 0]], [2, 3], assume_a=name, device=device) == [3, 2]).all()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "cho_factor",
-        "cho_solve",
-        "cholesky_banded",
-        "cho_solve_banded",
-        "solve_triangular",
-        "solveh_banded",
-        "solve_banded",
-    ],
-)
+SCIPYS = ("cho_factor", "cho_solve", "cholesky_banded", "cho_solve_banded", "solve_triangular", "solveh_banded",
+          "solve_banded")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCIPYS)
 def test_arguments_come_in_scipy_s_order(name):
     """What is given by position means the same; options of glla's own follow."""
     ours, theirs = (list(inspect.signature(getattr(one, name)).parameters) for one in (glla, scipy.linalg))

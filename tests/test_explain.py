@@ -67,11 +67,6 @@ def test_summary_and_cost(shader_files, header, summary):
     assert shaders.cost("own") == "2 fetches (3. with X)"
 
 
-def test_cost_may_be_missing(shader_files):
-    shader_files({"own.frag": "// Nothing.\n"})
-    assert shaders.cost("own") == ""
-
-
 def test_unknown_shader():
     with pytest.raises(glla.errors.ShaderError, match=r"^shader: no file no/such\.frag; shaders are looked for below"):
         shaders.summary("no/such")
@@ -148,11 +143,6 @@ def test_a_loop_keeps_which_steps_are_which():
     assert loop.runs == 3
 
 
-def test_plans_that_are_called_are_parts():
-    names = [item.name for item in outline(glla.plan("solve", (70, 70), (70, 300), limits=SOFTWARE)) if item.name]
-    assert names[:4] == ["pack A", "pack B", "equilibrate", "factor"]
-
-
 # ---- explanations ----------------------------------------------------------------------------
 
 
@@ -196,12 +186,6 @@ def test_plu_is_a_loop_of_three_passes():
     assert "reads A = A or LU_ping or LU_pong, candidates; draws LU_ping or LU_pong" in text
     assert "2. pivot/factor_records (step 96)" in text
     assert "In all 97 passes: 97 draws, 0 transfers, 4 shaders" in text
-
-
-def test_turns_may_differ():
-    text = str(glla.explain(OPERATIONS["plu"].device_plan(resident((512, 512)), GPU, variant="blocked")))
-    assert re.search(r"8 times, panel 0 to 7 \(\d+ passes", text)
-    assert "in 7 of 8: trailing update" in text
 
 
 def test_a_plan_of_plans():

@@ -19,7 +19,7 @@ from glla import testing
 from glla.errors import CoprocessorError, LimitError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.hybrid import host, memory
 from glla.hybrid.memory import DAYS, Memory
-from glla.hybrid.share import GAIN, MOST_AHEAD, Pace, cpu_takes, from_ratio, gpu_share
+from glla.hybrid.share import GAIN, MOST_AHEAD, Pace
 from glla.hybrid.stream import Stream
 from glla.hybrid.tasks import SHARED, Cpu, Outcome, Task, measure_pace
 from glla.operations import OPERATIONS
@@ -260,14 +260,6 @@ def test_sizes_have_paces_of_their_own():
     systems = [np.eye(size, dtype=np.float32) for size in (1, 64, 1, 64, 70, 1)]
     list(shared(world, systems, memory))
     assert set(memory) == {"det 1 x 1", "det 64 x 64"}
-
-
-def test_shares():
-    assert gpu_share(10, Pace(1, 1, 1, 1), gpu_busy=4) == 3
-    assert gpu_share(3, Pace(1, 1, 1, 1), gpu_busy=4) == 0
-    assert gpu_share(5, from_ratio(0)) == 5 and gpu_share(5, from_ratio(INFINITE)) == 0
-    assert cpu_takes(5, from_ratio(INFINITE), 0) and not cpu_takes(5, from_ratio(0), 0)
-    assert cpu_takes(5, from_ratio(2), 0) and not cpu_takes(1, from_ratio(0.5), 0)
 
 
 # -- what is remembered -----------------------------------------------------------------------------------------------

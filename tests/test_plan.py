@@ -13,7 +13,7 @@ from glla.errors import GllaError, LimitError, OptionError, OutOfMemoryError, Sh
 from glla.operations import OPERATIONS
 from glla.operations.elimination import plu, plu_batches
 from glla.operations.product import matmul, tiles
-from glla.passes import COMPUTE, Form, Limits, Plan, Tuned, resident, stages
+from glla.passes import COMPUTE, Form, Limits, Plan, resident, stages
 
 GPU, SOFTWARE = Limits(), Limits(software=True)
 LARGE = 300  # beyond what goes as a stack
@@ -53,16 +53,6 @@ def test_every_operation_has_a_plan_that_prints(operation, limits, n):
 
 
 @every_operation
-def test_what_may_come_after_it_is_shown(operation):
-    plan = glla.plan(operation, *shapes_of(operation, LARGE), limits=GPU)
-    text = str(plan)
-    for name, one in stages(plan):
-        assert not name or f"\n{name}:\n" in text
-        for then in one.after:
-            assert f"if {then.when}: then {then.stage or then.error}" in text
-
-
-@every_operation
 def test_what_comes_in_and_goes_out_is_shown(operation):
     """Arrays of the host are uploaded and the result is read back; what lies on the device is neither."""
     shapes = shapes_of(operation, LARGE)
@@ -92,13 +82,6 @@ def test_a_stack_that_is_too_large_goes_in_pieces():
     assert plan.cost.passes == pieces * glla.plan("solve", (2, 5, 5), (5, 1), limits=limits).cost.passes
     with glla.Device(max_texture_size=64, max_bytes=10**7) as capped:
         assert glla.plan("solve", (2000, 5, 5), (5, 1), device=capped).cost == plan.cost
-
-
-def test_large_matrices_of_a_stack_go_one_by_one():
-    one, three = (glla.plan("lu_factor", shape, limits=GPU) for shape in ((500, 400), (3, 500, 400)))
-    assert (one.times, three.times) == (1, 3)
-    assert str(three).splitlines()[1].startswith("3 times: lu_factor: ")
-    assert three.cost == one.cost
 
 
 def test_what_exceeds_a_texture_is_shown_in_tiles():
@@ -168,28 +151,11 @@ def test_parameters_of_a_variant():
     assert shaders_of(plan) == ["matmul/register_blocked", "matmul/interleave"] * 2
 
 
-@both_limits
-@pytest.mark.parametrize("n", [8, 63, 64, 255, 256, 512])
-def test_the_variant_of_plu_is_the_one_that_runs(n, limits):
-    variant = "blocked" if n >= (256 if limits.software else 64) else "rank2"
-    text = str(replace(glla.plan("plu", (n, n), limits=limits), after=()))
-    assert ("strips/to_strips" in text) == (variant == "blocked")
-    fused = variant == "blocked" and not limits.software
-    assert ("plu/blocked/panel_step" in text) == fused
-
-
 def test_the_loop_limit_splits_a_product():
     limits = Limits(texture_size=2**20, loop_trips=1000)
     for k, passes in ((2000, 1), (2001, 2), (4000, 2), (4001, 3)):
         plan = glla.plan("matmul", *resident((2, k), (k, 2)), limits=limits)
         assert plan.cost.passes == passes
-
-
-def test_what_was_tuned_is_shown():
-    tuned = Limits(tuned=(Tuned("matmul", 400, "virtual_cube"), Tuned("plu", 400, "blocked", (("FUSED", 0),))))
-    assert "matmul/virtual_cube" in str(glla.plan("matmul", (LARGE, LARGE), (LARGE, LARGE), limits=tuned))
-    assert "plu/blocked/panel_step" not in str(glla.plan("plu", (LARGE, LARGE), limits=tuned))
-    assert "plu/blocked/panel_step" in str(glla.plan("plu", (LARGE, LARGE), limits=GPU))
 
 
 def test_without_limits_it_is_for_the_default_device(device):

@@ -80,7 +80,6 @@ def test_half_an_import_announces_nothing(monkeypatch, tmp_path):
 # The decorator ------------------------------------------------------------------------------------------------------
 
 SPD = np.float32([[4, 2], [2, 5]])
-LOWER = np.float32([[2, 0], [1, 2]])
 
 
 def test_numpy_s_options_are_accepted_at_their_defaults(monkeypatch):

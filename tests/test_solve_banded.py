@@ -12,7 +12,6 @@ from glla.linalg import device_stacks as there
 from glla.operations.bands import banded as kernel
 from glla.operations.bands import tridiagonal
 from glla.operations.batches.stack import Stack
-from glla.operations.host import bands
 from glla.passes import Draft, forms_of
 
 LIMIT = 30 * 2.0**-24
@@ -215,29 +214,6 @@ def test_systems_of_one_equation(device):
     assert glla.solveh_banded(np.full((3, 1), 4), [8], device=device) == [2]
     with pytest.raises(SingularMatrixError):
         glla.solve_banded((0, 0), [[0]], [1], device=device)
-
-
-def test_memory_does_not_grow_with_the_number_of_systems(rng, monkeypatch):
-    """Pieces follow each other through the same textures."""
-    monkeypatch.setattr("glla.operations.batches.stack.MOST_TEXELS", 4000)
-    peaks = []
-    with glla.Device() as own:
-        for count in (900, 5400):
-            ab, b = case(30, rng, stack=(count,))
-            x = glla.solve_banded((1, 1), ab, b, device=own)
-            assert backward(dense(ab[-9:], 1, 1), x[-9:], b[-9:]) < LIMIT
-            peaks.append(own.stats().peak_bytes)
-    assert 0 < peaks[1] < 2 * peaks[0]
-
-
-@pytest.mark.parametrize(("lower", "upper"), [(1, 1), (2, 2), (0, 1), (3, 1), (1, 4)])
-def test_elimination_on_the_host(lower, upper, rng):
-    for n in (1, 2, 3, 7, 40):
-        ab, b = rng.standard_normal((5, lower + upper + 1, n)), rng.standard_normal((5, n, 2))
-        x, flaws = bands.pivoted(ab, lower, upper, b)
-        assert (flaws == -1).all() and backward(dense(ab, lower, upper), x, b) < 1e-11
-    x, flaws = bands.pivoted(np.zeros((1, 3, 4)), 1, 1, np.ones((1, 4, 1)))
-    assert flaws == [0]
 
 
 def test_the_host_decides_by_the_diagnostics():

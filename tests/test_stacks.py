@@ -55,12 +55,6 @@ def test_one_right_factor_for_all_is_one_product(work, rng):
     testing.assert_exact(glla.matmul(a, b[:, 0]), a @ b[:, 0])
 
 
-def test_a_variant_that_is_asked_for_is_taken(work, rng):
-    a = testing.integers(6, 6, rng).reshape(1, 6, 6).repeat(3, axis=0)
-    assert work(lambda: glla.matmul(a, a, variant="virtual_cube"))[0] > 3
-    testing.assert_exact(glla.matmul(a, a, variant="virtual_cube"), a @ a)
-
-
 # Members that are special ------------------------------------------------------------------------------------------
 
 

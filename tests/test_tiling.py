@@ -12,15 +12,15 @@ import pytest
 
 import glla
 from glla import testing
-from glla.errors import LimitError, NonFiniteError, OutOfMemoryError, SingularMatrixError
+from glla.errors import LimitError, NonFiniteError, OutOfMemoryError
 from glla.gl import Device, Download
 from glla.linalg import streaming, tiling
 from glla.linalg.caller import Caller
 from glla.operations import OPERATIONS
 from glla.operations.layouts import packing
-from glla.operations.product import matmul, tiles
+from glla.operations.product import tiles
 from glla.operations.systems import streams
-from glla.passes import Limits, forms_of, resident
+from glla.passes import Limits, forms_of
 from glla.passes.rates import HARDWARE
 
 SIDE, CAP = 24, 40_000
@@ -65,12 +65,6 @@ def test_tiles_cover_a_product_and_keep_to_the_limits(shape, side, room):
     assert made.counts[1] * made.inner >= shape[1] > (made.counts[1] - 1) * made.inner
 
 
-def test_more_room_never_moves_more():
-    efforts = [tiles.choose(333, 777, 555, Limits(), room).effort for room in (30_000, 10**5, 10**6, 10**7, None)]
-    assert efforts == sorted(efforts, reverse=True)
-    assert efforts[0] > efforts[-1] == 4 * (333 * 777 + 777 * 555 + 333 * 555)
-
-
 @pytest.mark.parametrize(("m", "n", "a", "b"), [(90, 170, 4, 1), (170, 90, 1, 4)])
 def test_the_smaller_operand_travels_once(m, n, a, b, monkeypatch, small, rng):
     """Told by what is uploaded, not by the figures."""
@@ -91,16 +85,6 @@ def test_the_smaller_operand_travels_once(m, n, a, b, monkeypatch, small, rng):
     assert made.counts[1] == 1
     assert loads[(m, 10)] == made.counts[0] or loads[(10, n)] == made.counts[2]
     testing.assert_exact(out, testing.product(x, y))
-
-
-def test_the_fastest_variant_counts_more_than_the_traffic():
-    limits = Limits(texture_size=32768)
-    made = tiles.choose(40000, 8192, 40000, limits, 4 * 10**9)
-    assert made.variant == "panel_broadcast"
-    other = tiles.choose(40000, 8192, 40000, limits, 4 * 10**9, "register_blocked")
-    assert other.variant == "register_blocked"
-    tile = resident((made.rows, made.inner), (made.inner, made.columns))
-    assert matmul.choose(tile, limits)[0] == "panel_broadcast"
 
 
 def test_too_little_for_the_smallest_tile(rng):
@@ -153,22 +137,6 @@ def test_the_public_product_under_caps(rng, shape, side, cap):
         assert cap is None or stats.peak_bytes <= cap
 
 
-@pytest.mark.parametrize("room", [12_000, 30_000, 200_000])
-def test_what_is_reckoned_is_what_is_taken(rng, room):
-    a, b = whole_numbers(rng, 200, 150), whole_numbers(rng, 150, 170)
-    out = np.empty((200, 170), np.float32)
-    with glla.Device(max_bytes=room, max_texture_size=128) as capped:
-        made = tiling.matmul(capped, a, b, out)
-        assert capped.stats().peak_bytes == made.nbytes
-    testing.assert_exact(out, testing.product(a, b))
-
-
-@pytest.mark.parametrize("variant", ["inner_product", "virtual_cube", "register_blocked", "packed_4x1", "rank_one"])
-def test_variants_in_tiles(small, rng, variant):
-    a, b = whole_numbers(rng, 61, 53), whole_numbers(rng, 53, 70)
-    testing.assert_exact(glla.matmul(a, b, variant=variant, device=small), testing.product(a, b))
-
-
 @pytest.mark.parametrize("k", [100, 200])
 def test_panels_in_tiles(rng, k):
     """The variant of large products on a GPU, whose many textures count too."""
@@ -179,35 +147,6 @@ def test_panels_in_tiles(rng, k):
         assert made.counts[1] == k // 100
         assert capped.stats().peak_bytes == made.nbytes
     testing.assert_exact(out, testing.product(a, b))
-
-
-def test_products_of_floats_keep_the_bound(small, rng):
-    a, b = testing.normal(70, 900, rng), testing.graded(900, 61, rng)
-    testing.assert_product(glla.matmul(a, b, device=small), a, b)
-
-
-@pytest.mark.parametrize("view", ["F", "T", "steps", "backwards", "float64", "int8"])
-def test_operands_of_any_kind(small, rng, view):
-    a = whole_numbers(rng, 67, 50)
-    given = {
-        "F": np.asfortranarray(a),
-        "T": np.ascontiguousarray(a.T).T,
-        "steps": np.repeat(a, 3, axis=1)[:, ::3],
-        "backwards": np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
-        "float64": a.astype(float),
-        "int8": a.astype(np.int8),
-    }[view]
-    b = whole_numbers(rng, 50, 55)
-    testing.assert_exact(glla.matmul(given, b, device=small), testing.product(a, b))
-    testing.assert_exact(glla.matmul(b.T, given.T, device=small), testing.product(b.T, a.T))
-
-
-def test_stacks_of_large_matrices(small, rng):
-    a, b = whole_numbers(rng, 2, 1, 70, 50), whole_numbers(rng, 1, 3, 50, 66)
-    testing.assert_exact(glla.matmul(a, b, device=small), a @ b)
-    testing.assert_exact(glla.matmul(a, b[0, 0], device=small), a @ b[0, 0])
-    testing.assert_exact(glla.matmul(a[0, 0, 0], b, device=small), a[0, 0, 0] @ b)
-    testing.assert_exact(glla.matmul(a, b[0, 0, :, 0], device=small), a @ b[0, 0, :, 0])
 
 
 def test_what_fits_is_not_cut(small, rng, monkeypatch):
@@ -237,27 +176,6 @@ def test_fits_whole_is_neither_too_strict_nor_too_lenient(rng, shape):
         patch.setattr(tiling, "matmul", lambda *arguments: pytest.fail("cut without need"))
         testing.assert_exact(glla.matmul(a, b, variant="inner_product", device=capped), testing.product(a, b))
         assert capped.stats().peak_bytes == least
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("place", [(0, 0), (66, 89), (30, 45), (40, 24)])
-def test_nonfinite_reaches_exactly_its_row_or_column(small, bad, place):
-    a, b = np.ones((67, 90), np.float32), np.full((90, 70), 2, np.float32)
-    expected = np.full((67, 70), 180, np.float32)
-    a[place] = expected[place[0]] = bad
-    np.testing.assert_array_equal(glla.matmul(a, b, device=small, check_finite=False), expected)
-    np.testing.assert_array_equal(glla.matmul(b.T, a.T, device=small, check_finite=False), expected.T)
-    with pytest.raises(NonFiniteError, match=r"^matmul: A must not hold NaN or infinity, got .*; clean it"):
-        glla.matmul(a, b, device=small)
-
-
-def test_overflow_of_a_result_in_tiles(small):
-    a = np.full((70, 70), 1e30, np.float32)
-    with pytest.raises(
-        NonFiniteError, match=r"^matmul: the result does not fit float32 \(largest 3\.403e\+38\); scale"
-    ):
-        glla.matmul(a, a, device=small)
-    assert (glla.matmul(a, a, device=small, check_finite=False) == np.inf).all()
 
 
 # -- files, and out ---------------------------------------------------------------------------------------------------
@@ -361,14 +279,6 @@ def test_many_right_hand_sides(rng, n, columns):
         assert capped.stats().textures == 0
 
 
-def test_more_right_hand_sides_than_a_texture_holds(rng):
-    """No cap on memory."""
-    a, b = testing.conditioned(20, 20, rng), testing.normal(20, 500, rng)
-    with glla.Device(max_texture_size=32) as capped:
-        testing.assert_solve(a, glla.solve(a, b, device=capped), b)
-        testing.assert_solve(a, glla.lu_solve(glla.lu_factor(a), b, device=capped), b)
-
-
 @pytest.mark.parametrize("n", [3, 30, 48])
 def test_inverses_block_by_block(rng, n):
     a = testing.conditioned(n, n, rng)
@@ -381,14 +291,6 @@ def test_inverses_block_by_block(rng, n):
     assert n < 48 or len(blocks) > 1
 
 
-def test_right_hand_sides_in_a_file(small, rng, tmp_path):
-    a, b = testing.conditioned(10, 10, rng), testing.normal(10, 300, rng)
-    b.tofile(tmp_path / "b")
-    mapped = np.memmap(tmp_path / "b", np.float32, "r", shape=b.shape)
-    testing.assert_solve(a, glla.solve(a, mapped, device=small), b)
-    testing.assert_solve(a, glla.solve(a, np.asfortranarray(b), device=small), b)
-
-
 def test_right_hand_sides_that_are_not_finite(small, rng):
     a, b = testing.conditioned(10, 10, rng), testing.normal(10, 300, rng)
     expected = glla.solve(a, b, device=small)
@@ -399,13 +301,6 @@ def test_right_hand_sides_that_are_not_finite(small, rng):
     assert np.isnan(x[:, 200]).any()
     testing.assert_exact(np.delete(x, 200, axis=1), np.delete(expected, 200, axis=1))
     assert np.isnan(glla.solve(np.full_like(a, np.nan), b, device=small, check_finite=False)).all()
-
-
-def test_singular_systems_in_blocks(small):
-    with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix: pivot 1 of 2"):
-        glla.solve(np.ones((2, 2)), np.ones((2, 200)), device=small)
-    with pytest.raises(SingularMatrixError, match=r"^lu_solve: Singular matrix: U is zero at place 1"):
-        glla.lu_solve((np.ones((2, 2)) * [[1, 1], [1, 0]], np.array([0, 1])), np.ones((2, 200)), device=small)
 
 
 def test_a_matrix_that_must_fit_and_does_not(rng):

@@ -239,18 +239,6 @@ def test_a_block_reads_its_part_of_a_buffer(either, block, rng):
         assert_exact(either.read(a).reshape(48, 4), texels.reshape(48, 4))
 
 
-def test_a_plan_with_a_buffer_runs_again_on_other_values(either, block, rng):
-    """What the buffer held is replaced, and so is which block is bound."""
-    plans = [block_plan(first) for first in (0, 16, 32)]
-    results, expected = [], []
-    for turn in range(9):
-        texels = rng.standard_normal((3, 16, 4), dtype=np.float32)
-        results.append(either.run(plans[turn % 3], A=either.write_texels(texels))["R"])
-        expected.append(texels[turn % 3, :4])
-    for result, texels in zip(results, expected, strict=True):
-        assert_exact(either.read(result)[0], texels)
-
-
 def test_buffers_are_counted_pooled_and_freed(fresh, block, rng):
     a = fresh.write_texels(rng.standard_normal((3, 16, 4), dtype=np.float32))
     plan = block_plan()

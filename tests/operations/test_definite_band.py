@@ -1,13 +1,11 @@
 """Bands of positive definite matrices: what no other operation has; the rest is in tests/matrix.py."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 import scipy.linalg
 
 import glla
-from glla.errors import NonFiniteError, ShapeError
+from glla.errors import ShapeError
 from glla.operations import OPERATIONS
 from glla.operations.bands.definite_band import VARIANTS
 from glla.passes import Limits, Tuned, resident
@@ -84,15 +82,6 @@ def test_a_matrix_of_a_batch_has_the_bits_of_one_alone(n, w, lower, place, devic
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------
-
-
-def test_float32_s_limits():
-    for number in (1e-38, 3e38):
-        exact = Fraction(float(np.float32(number)))
-        root = Fraction(float(glla.cholesky_banded([[number]])[0, 0]))
-        assert abs(root * root / exact - 1) < Fraction(1, 2**22)
-    with pytest.raises(NonFiniteError):
-        glla.solveh_banded(np.float32([[1e-38]]), [1e38])
 
 
 def test_nothing_and_what_is_refused():

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from glla.operations.elimination.equilibrate import plan, scale
-from glla.testing import MATRICES, SHAPES, assert_exact, normal
-
-WHOLE = [shape for shape in SHAPES if 0 not in shape]
-every_shape = pytest.mark.parametrize("shape", WHOLE, ids=str)
+from glla.testing import MATRICES, assert_exact, normal
 
 
 def exponents(texels, count):
@@ -42,11 +39,6 @@ def check(run, a):
     assert ((columns >= 1) | (columns == 0)).all() and (columns < 2).all()
 
 
-@every_shape
-def test_every_shape(run, rng, shape):
-    check(run, normal(*shape, rng))
-
-
 @pytest.mark.parametrize("name", MATRICES)
 def test_every_kind_of_matrix(run, rng, name):
     check(run, MATRICES[name](17, 13, rng))
@@ -59,20 +51,6 @@ def test_any_magnitude_comes_near_one(run, value):
     check(run, a)
 
 
-def test_denormal_and_huge_side_by_side(run):
-    check(run, np.array([[1e-40, 0, 0], [0, 3e38, 0], [0, 0, -3e-45]], dtype=np.float32))
-
-
-@pytest.mark.parametrize(("row", "column"), [(0, 0), (1, 2), (4, 6)])
-def test_zero_row_and_column_stay(run, rng, row, column):
-    a = normal(5, 7, rng)
-    a[row], a[:, column] = 0, 0
-    _, scaled, e, f = equilibrated(run, a)
-    assert e[row] == f[column] == 0
-    assert not scaled[row].any() and not scaled[:, column].any()
-    check(run, a)
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2), (2, 3), (17, 16), (13, 29)], ids=str)
 @pytest.mark.parametrize("name", ["normal", "graded", "tiny", "huge", "zeros"])
 def test_undone_exactly(run, rng, shape, name):
@@ -81,13 +59,6 @@ def test_undone_exactly(run, rng, shape, name):
     kept = {key: results[key] for key in ("row_exponents", "column_exponents")}
     assert_exact(run(scale(shape, 1, 1), A=scaled, **kept).matrix("scaled", shape), a)
     assert_exact(run(scale(shape, -1, -1), A=a, **kept).matrix("scaled", shape), scaled)
-
-
-def test_denormals_come_back(run):
-    a = np.array([[1e-40, 1], [-3e-45, 2e38], [0, 1.1754942e-38]], dtype=np.float32)
-    results, scaled, _, _ = equilibrated(run, a)
-    kept = {key: results[key] for key in ("row_exponents", "column_exponents")}
-    assert run(scale((3, 2), 1, 1), A=scaled, **kept).matrix("scaled", (3, 2)).tobytes() == a.tobytes()
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(0, 0), (0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1)])

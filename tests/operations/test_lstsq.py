@@ -65,15 +65,6 @@ def test_the_ends_of_the_range(shape, power, device, rng):
     assert np.abs(x - other[0]).max() <= 1e-3 * np.abs(other[0]).max()
 
 
-def test_graded_columns_have_the_rank_that_numpy_gives_them(device, rng):
-    a = (rng.standard_normal((12, 5)) * np.ldexp(1.0, [60, 0, -60, 58, 1])).astype(np.float32)
-    b = rng.standard_normal(12).astype(np.float32)
-    x, _, rank, _ = judged(a, b, device=device)
-    other = expected(a, b)
-    assert rank == other[2] == 2
-    assert np.abs(x - other[0]).max() <= 1e-4 * np.abs(other[0]).max()
-
-
 def test_rcond_decides_the_rank(device):
     a, b = np.diag(np.float32([4, 1, 2.0**-10])), np.ones(3, np.float32)
     for rcond, rank in ((None, 3), (-1, 3), (0.0, 3), (2.0**-11, 2), (0.5, 1), (2.0, 0)):
@@ -103,19 +94,6 @@ def test_without_unknowns_all_of_b_is_left(device):
         x, residuals, rank, s = glla.lstsq(left, right)
         assert (x.shape, rank, s.shape) == ((0, 2), 0, (0,))
         assert (residuals.dtype, residuals.tolist()) == (np.float32, [25, 5])
-
-
-@pytest.mark.parametrize("shape", [(6, 3), (3, 6), (0, 3), (3, 0)], ids=str)
-def test_of_arrays_on_the_device_all_is_there(shape, device, rng):
-    a, b = rng.standard_normal(shape).astype(np.float32), rng.standard_normal(shape[0]).astype(np.float32)
-    at_home = glla.lstsq(a, b, device=device)
-    for left, right in ((glla.asarray(a, device), b), (a, glla.asarray(b, device)), (glla.asarray(a.T, device).T, b)):
-        for found in (np.linalg.lstsq(left, right), glla.lstsq(left, right)):
-            assert isinstance(found[2], int)
-            for place in (0, 1, 3):
-                assert isinstance(found[place], glla.Array)
-                assert found[place].shape == at_home[place].shape
-            assert np.allclose(found[0].numpy(), at_home[0], rtol=0, atol=1e-5)
 
 
 def test_the_small_problem_in_float64():

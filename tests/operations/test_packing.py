@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from glla.operations.layouts.packing import pack, packed_by_host, tiles, unpack, unpacked_by_host
-from glla.testing import assert_exact, normal
 
 CUT = [(shape, size) for shape in [(3, 9), (9, 3), (8, 8), (17, 13), (5, 16)] for size in (4, 5, 8)]
 
@@ -43,22 +42,3 @@ def test_tiles_cover_each_element_once_and_start_at_even_ones(shape, size):
         assert 0 < rows <= size and 0 < columns <= size
         count[top : top + rows, left : left + columns] += 1
     assert (count == 1).all()
-
-
-@every_cut
-def test_pack_in_tiles(run, shape, size, rng):
-    a = normal(*shape, rng)
-    cut = {
-        f"raw_{number}": raw(a[top : top + rows, left : left + columns])
-        for number, (top, left, rows, columns) in enumerate(tiles(shape, size))
-    }
-    assert_exact(run(pack(shape, side=size), **cut).matrix("packed", shape), a)
-
-
-@every_cut
-def test_unpack_in_tiles(run, shape, size, rng):
-    a = normal(*shape, rng)
-    for tile in tiles(shape, size):
-        top, left, rows, columns = tile
-        part = run(unpack(shape, tile), packed=a)["raw"][:, :, 0]
-        assert_exact(part, a[top : top + rows, left : left + columns])

@@ -8,7 +8,7 @@ import scipy.linalg
 
 from glla.errors import OptionError
 from glla.operations.acceptance import accepted
-from glla.operations.elimination import pivot, plu
+from glla.operations.elimination import plu
 from glla.operations.elimination.pivot import NORMS, steps
 from glla.operations.elimination.plu import MANNERS, VARIANTS, diagonal, pivotings
 from glla.passes import Limits, Pass, resident
@@ -16,13 +16,11 @@ from glla.testing import (
     MATRICES,
     SHAPES,
     assert_exact,
-    assert_plu,
     embedded,
     integers,
     normal,
     permutation_from_piv,
     unpack_lu,
-    wilkinson_growth,
 )
 from tests.matrix import small_factors
 
@@ -56,14 +54,6 @@ def factors(results, shape):
     """P, L, U and LAPACK's pivots out of what a plan hands out."""
     piv = results["records"][:, :2].reshape(-1)[: min(shape)].astype(int)
     return (permutation_from_piv(piv, shape[0]), *unpack_lu(results.matrix("LU", shape)), piv)
-
-
-def in_order(results, a):
-    """A with its columns in the order of the factorisation: P L U is that."""
-    if "columns" not in results:
-        return a
-    exchanges = results["columns"][0, :, :2].reshape(-1)[: min(a.shape)].astype(int)
-    return a @ permutation_from_piv(exchanges, a.shape[1])
 
 
 def healthy(results, a):
@@ -231,14 +221,6 @@ def test_of_equal_entries_the_first_row_wins(factorise, n):
         assert [p, q] == [int(one[0]) for one in np.nonzero(np.abs(a) == np.abs(a).max())]
 
 
-def test_complete_pivoting_does_not_grow(factorise):
-    """Wilkinson's matrix: partial pivoting lets the last column grow to 2^19."""
-    a = wilkinson_growth(20, 20, order=20)
-    for variant, growth in (("row_operations", 2.0**19), (FULL, 2.0)):
-        _, _, upper, _ = factors(factorise(plan(a.shape, variant=variant), a), a.shape)
-        assert np.abs(upper).max() == growth
-
-
 @pytest.mark.parametrize("pivoting", [*NORMS, "complete"])
 @pytest.mark.parametrize("variant", MANNERS)
 def test_column_by_column_there_is_no_choice_of_pivoting(variant, pivoting):
@@ -268,29 +250,6 @@ def test_pivots_are_lapacks(factorise, rng, name, variant):
         for one in (a, other):
             piv = factors(factorise(plan(shape, variant=variant), one), shape)[3]
             assert piv.tolist() == scipy.linalg.lu_factor(one)[1].tolist(), shape
-
-
-# ---- records -----------------------------------------------------------------------------------------------------
-
-
-@every_variant
-@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (7, 5), (5, 7), (37, 37), (67, 3), (130, 129), (70, 200)], ids=str)
-def test_records_lead_to_the_permutation(run, factorise, rng, shape, variant):
-    a = normal(*shape, rng)
-    results = factorise(plan(shape, variant=variant), a)
-    assert results["pivots"].shape == results["healths"].shape == (1, steps(shape), 4)
-    assert (
-        results["records"][:, 2].tolist() == list(range(0, 2 * steps(shape), 2)) and not results["records"][:, 3].any()
-    )
-    p, lower, upper, _ = factors(results, shape)
-    order = p.argmax(axis=0)
-    rows = run(pivot.trace(shape[0], steps(shape)), pivots=results["pivots"])["rows"]
-    back = run(pivot.trace(shape[0], steps(shape), inverse=True), pivots=results["pivots"])["rows"]
-    assert rows[:, 0, :2].reshape(-1)[: shape[0]].tolist() == order.tolist()
-    assert back[:, 0, :2].reshape(-1)[: shape[0]].tolist() == np.argsort(order).tolist()
-    permuted = run(pivot.gather(shape), A=in_order(results, a), rows=rows).matrix("B", shape)
-    assert_exact(permuted, in_order(results, a)[order])
-    assert_plu(permuted, np.eye(shape[0], dtype=np.float32), lower, upper)
 
 
 # ---- character ---------------------------------------------------------------------------------------------------

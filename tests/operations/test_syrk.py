@@ -8,7 +8,7 @@ from glla.errors import OptionError, ShapeError
 from glla.operations import OPERATIONS
 from glla.operations.product import matmul, syrk
 from glla.operations.product.syrk import VARIANTS
-from glla.passes import PLAIN, Form, Limits, Tuned, resident
+from glla.passes import PLAIN, Form, Limits, resident
 from glla.testing import JUDGES, assert_exact, assert_product, integers, normal
 
 SOFTWARE = Limits(software=True)
@@ -109,15 +109,6 @@ def test_a_product_of_a_matrix_and_its_transpose_is_this(limits, shape):
     for one, other in ((plain, turned), (turned, plain)):
         shown = OPERATIONS["matmul"].device_plan((one, other), limits, symmetric=True)
         assert str(shown) == str(syrk.plan((one,), limits))
-
-
-def test_what_is_chosen():
-    small, large = resident((30, 30)), resident((2000, 2000))
-    assert syrk.choose(small, SOFTWARE) == syrk.choose(small, PLAIN) == ("inner_product", ())
-    assert syrk.choose(large, SOFTWARE) == ("symmetric", ())
-    assert syrk.choose(large, PLAIN) == ("symmetric_panels", ())
-    tuned = Limits(tuned=(Tuned("syrk", 2000, "stripes", (("WIDTH", 64),)),))
-    assert syrk.choose(large, tuned) == ("stripes", (("WIDTH", 64),))
 
 
 def test_blocks_that_are_too_large_are_refused():

@@ -5,7 +5,7 @@ import pytest
 
 from glla.operations.triangles import triangular_inverse as inverse
 from glla.operations.triangles.triangular_inverse import VARIANTS
-from glla.passes import PLAIN, Limits, Tuned, resident
+from glla.passes import Limits, resident
 from glla.testing import MATRICES, ROUNDOFF
 
 SOFTWARE = Limits(software=True)
@@ -50,16 +50,3 @@ def test_every_kind_of_triangle(run, rng, variant, lower, unit):
         assert (np.abs(np.eye(n) - t.astype(np.float64) @ x) <= limit).all()
         assert not (np.triu(x, 1) if lower else np.tril(x, -1)).any()
         assert (inverted(run, variant, given.T.copy(), lower, unit, transposed=True) == x).all()
-
-
-# ---- plans -----------------------------------------------------------------------------------------------------------
-
-
-def test_what_is_chosen():
-    small, large = resident((100, 100)), resident((1000, 1000))
-    assert inverse.choose(large, PLAIN) == ("panel_broadcast", ())
-    assert inverse.choose(small, PLAIN) == inverse.choose(large, SOFTWARE) == ("blocked", ())
-    tuned = Limits(tuned=(Tuned("triangular", 1000, "blocked", (("ROWS", 32),)),))
-    assert inverse.choose(large, tuned) == ("blocked", (("ROWS", 32),))
-    without = Limits(tuned=(Tuned("triangular", 1000, "rank2", ()),))
-    assert inverse.choose(large, without) == ("blocked", ())

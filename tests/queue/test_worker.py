@@ -4,7 +4,6 @@ import asyncio
 import concurrent.futures
 import gc
 import re
-import threading
 import weakref
 from concurrent.futures import CancelledError
 
@@ -380,16 +379,6 @@ def test_what_waits_can_be_cancelled(host, gate):
     assert "cancelled" in repr(second)
 
 
-def test_a_callback_of_what_is_cancelled_finds_its_room_free(host, gate):
-    gpu = host(capacity=1)
-    _, waiting = fill(gpu, gate)
-    added = []
-    waiting.add_done_callback(lambda p: added.append(gpu.submit(int, 8)))
-    assert waiting.cancel()
-    gate.open()
-    assert added[0].result(PATIENCE) == 8
-
-
 def test_cancelling_between_queue_and_start(host, gate):
     """The worker has taken the call already, but not begun it: it notices, and goes on."""
     gpu = host()
@@ -496,16 +485,6 @@ def test_closing_takes_its_time(host, gate):
     gate.open()
     gpu.close()
     assert [p.result(0) for p in calls] == [0, 1, 2]
-
-
-def test_an_exception_that_leaves_the_block_cancels(host, gate):
-    gpu = host()
-    with pytest.raises(KeyError), gpu:
-        running, waiting = gpu.submit(int, 1), gpu.submit(int, 2)
-        gate.wait_for(1)
-        threading.Timer(0.05, gate.open).start()
-        raise KeyError
-    assert waiting.cancelled() and running.done()
 
 
 def test_a_dead_worker_is_reported(host, gate):
@@ -646,13 +625,6 @@ def test_a_failure_keeps_nothing_alive(host, gate, monkeypatch, fails, asked):
 
 
 # ---- references --------------------------------------------------------------------------------------------------
-
-
-def test_what_is_done_lets_go_of_its_operands(host, gate, make):
-    gpu = host()
-    total = gpu.submit(make) + gpu.submit(make)
-    gate.open()
-    assert isinstance(total.result(PATIENCE), Value)
 
 
 def test_a_value_goes_with_its_last_reference_in_any_thread(host, gate, make):

@@ -106,14 +106,6 @@ def test_what_is_not_solved_is_said(name, number):
     assert info == 0 or not (definite if name.startswith("cg") else consistent)
 
 
-@others
-def test_operators_of_the_host(name, rng):
-    solve, make = CASES[name]
-    A, b = make(6), rng.standard_normal(36)
-    x, info = solve(theirs.aslinearoperator(A), b, rtol=1e-7)
-    assert info == 0 and relative(A, x, b) <= 1e-7
-
-
 SOLVERS = ("cg", "bicgstab", "minres", "gmres")
 
 
