@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,8 +13,11 @@ from glla.errors import DeviceError, ShaderError
 from glla.gl.hints import moderngl
 from glla.operations.probe import chain
 from glla.operations.record import Float32
-from glla.passes import Plan
+from glla.passes import Pass, Plan
+from glla.passes.check import Since
+from glla.passes.glsl.find import Define
 from glla.passes.sheet import in_one_texture
+from glla.passes.steps import Step, renamed
 
 VARIABLE, OFF = "GLLA_BARRIER", "off"
 
@@ -44,4 +48,28 @@ def form(context: moderngl.Context, side: int, run: Callable[[Plan, Float32], Fl
     except (DeviceError, ShaderError):
         return lambda plan: plan
     ordered, meeting = (counts[..., :2] == STEPS).all(axis=(0, 1))
-    return partial(in_one_texture, side=side, defines={"MEET": int(meeting)}) if ordered else lambda plan: plan
+    return partial(joined, side=side, defines={"MEET": int(meeting)}) if ordered else lambda plan: plan
+
+
+def joined(plan: Plan, side: int, defines: Mapping[str, Define]) -> Plan:
+    """The plan with slots `in_one_texture`; several targets of a pass are the slots they replace, see `Draft.draw`."""
+    behind = {step for step in plan.passes if isinstance(step, Pass) and step.barrier and len(step.outputs) > 1}
+    if not behind:
+        return in_one_texture(plan, side, defines)
+    drawn = {slot for step in behind for slot in step.outputs}
+    names = {slot: slot for slot in plan.slots}
+    steps, since = list[Step](), Since()
+    for step in plan.passes:
+        if not isinstance(step, Pass) or step not in behind:
+            since = Since()
+            steps.append(renamed(step, names))
+            continue
+        own = {sampler: None for sampler, slot in step.inputs.items() if slot in drawn}
+        names |= {new: names[step.inputs[old]] for new, old in zip(step.outputs, own, strict=False)}
+        region, inputs = plan.drawn(step), {sampler: names[slot] for sampler, slot in step.inputs.items()}
+        since = since if own else Since()
+        barrier = bool(own) and since.needs_barrier(region, {region})
+        outputs = tuple(names[slot] for slot in step.outputs)
+        steps.append(replace(step, inputs=inputs, outputs=outputs, barrier=barrier, parts=own or None))
+    slots = {names[slot]: plan.slots[slot] for slot in plan.slots}
+    return in_one_texture(replace(plan, slots=slots, steps=tuple(steps)), side, defines)

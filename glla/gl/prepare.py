@@ -98,7 +98,7 @@ def _prepared(plan: Plan, step: Pass | Dispatch, program: Program, known: _Known
             program.gl[name].binding = binding  # type: ignore[union-attr]
     region = plan.drawn(step)
     viewport = (region.x, region.y, region.width, region.height)
-    if step.parts is not None:  # the vertex stage places what is drawn
+    if "SHEET" in step.defines:  # the vertex stage places what is drawn
         sheet = texture(plan.slots[step.outputs[0]])
         viewport = (0, 0, sheet.width, sheet.height)
     return Draw(step, program, program.gl.glo, samplers, tuple(changed), viewport)
@@ -129,6 +129,7 @@ def _follows(draw: Draw, first: Draw) -> bool:
         and one.outputs == other.outputs
         and one.accumulate == other.accumulate
         and one.points == other.points == 0
+        and not (one.parts and one.barrier)
         and len(one.blocks) == len(other.blocks) == 1
         and next(iter(one.blocks.values())).slot == next(iter(other.blocks.values())).slot
     )

@@ -349,9 +349,9 @@ class Runner:
             buffer = textures[block.slot].gl.mglo
             bind = partial(buffer.bind_to_uniform_block, binding, 16 * block.first, 16 * block.count)
             calls += state.change(("block", binding), block, bind)
+        calls += [gl.texture_barrier] if step.barrier and step.parts is not None else []
         call = gl.draw_large if large else gl.draw
-        if step.parts is not None:
-            calls += [gl.texture_barrier] if step.barrier else []
+        if "SHEET" in step.defines:
             return [*calls, partial(call, moderngl.TRIANGLES, VERTICES * step.step, VERTICES)]
         if not step.points:
             return [*calls, partial(call, moderngl.TRIANGLES, 3 * step.step, 3)]
@@ -378,7 +378,9 @@ class Runner:
     ) -> list[Call]:
         """Convert a burst to GL calls; samplers and uniforms are set already."""
         gl, step = self._calls, burst.first.step
-        calls = self._target(burst.first, textures, state)
+        # Until a flush NVIDIA's driver keeps what is queued: the GPU would be idle while hundreds of draws are issued.
+        calls = [*self._target(burst.first, textures, state), *([] if self._limits.software else [gl.flush])]
+        calls += [gl.texture_barrier] if step.barrier and step.parts else []
         state.forget("view")
         state.forget(("block", 0))
         (block,) = step.blocks.values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Protocol
 
 from glla.errors import LimitError, PlanError
@@ -50,12 +50,33 @@ def check(plan: Checked, steps: tuple[Step, ...], limits: Limits) -> None:
     _Check(plan, limits).all(steps)
 
 
+class Since:
+    """Texels of a shared texture that passes have drawn and fetched since a barrier; `unknown`: there was none."""
+
+    def __init__(self, unknown: bool = True) -> None:
+        self._unknown, self._drawn, self._fetched = unknown, list[Region](), list[Region]()
+
+    def needs_barrier(self, drawn: Region, fetched: Set[Region]) -> bool:
+        """Whether the next pass, which reads what was drawn or draws what was read, needs one, which then is there."""
+        read = any(one.meets(earlier) for one in fetched for earlier in self._drawn)
+        needed = self._unknown or read or any(map(drawn.meets, self._fetched))
+        if needed:
+            self._unknown, self._drawn, self._fetched = False, [], []
+        for regions, one in ((self._drawn, drawn), *((self._fetched, part) for part in fetched)):
+            last = regions[-1] if regions else one
+            if (last.x, last.y + last.height) == (one.x, one.y):  # hundreds of strips are looked at as one
+                regions[-1] = Region(last.x, last.y, max(last.width, one.width), last.height + one.height)
+            else:
+                regions.append(one)
+        return needed
+
+
 class _Check:
     """Checks one plan."""
 
     def __init__(self, plan: Checked, limits: Limits) -> None:
         self.plan, self.limits = plan, limits
-        self._since: tuple[list[Region], list[Region]] | None = None  # regions drawn and fetched since a barrier
+        self._since = Since()
 
     def all(self, steps: tuple[Step, ...]) -> None:
         """Check slots, then steps in their order, then results."""
@@ -210,35 +231,28 @@ class _Check:
             if slot not in written:
                 raise PlanError(f"{where}: reads {slot} (as {sampler}) before any pass has written it")
         lent = {*self.plan.operands, *self.plan.results.values()}
-        if (step.barrier or step.parts is not None) and (
-            len(step.outputs) > 1 or step.accumulate or lent & set(step.outputs)
-        ):
+        elsewhere = len(step.outputs) > 1 and any((step.parts or {}).values())
+        if (step.barrier or step.parts is not None) and (elsewhere or step.accumulate or lent & set(step.outputs)):
             raise PlanError(f"{where}: behind a barrier a pass replaces one temporary, got {step.outputs}")
         if isinstance(step, Pass) and step.accumulate and not set(step.outputs) <= written:
             raise PlanError(f"{where}: accumulates into {step.outputs} before any pass has written it")
 
     def _apart(self, step: Pass | Dispatch, sampler: str) -> bool:
-        """Whether a pass draws to no texel that it may fetch through this sampler."""
-        fetched = (step.parts or {}).get(sampler)
-        return fetched is not None and not fetched.meets(self.plan.drawn(step))
+        """Whether a pass draws to no texel that it may fetch through this sampler, but for each fragment's own."""
+        parts = step.parts or {}
+        return sampler in parts and not ((part := parts[sampler]) and part.meets(self.plan.drawn(step)))
 
     def _ordered(self, where: str, step: Step) -> None:
         """Prove that in a shared texture a pass reads nothing drawn since a barrier, and draws nothing read."""
         if not isinstance(step, Pass) or step.parts is None:
-            self._since = None
+            self._since = Since()
             return
         if step.barrier:
-            self._since = [], []
-        fetched, drawn = [*step.parts.values()], self.plan.drawn(step)
-        earlier = self._since
-        if (
-            earlier is None
-            or any(map(drawn.meets, earlier[1]))
-            or any(part.meets(one) for part in fetched for one in earlier[0])
-        ):
+            self._since = Since(unknown=False)
+        drawn = self.plan.drawn(step)
+        fetched = {part or drawn for part in step.parts.values()}
+        if self._since.needs_barrier(drawn, fetched):
             raise PlanError(f"{where}: a barrier is missing between what it reads or draws and the passes before")
-        earlier[0].append(drawn)
-        earlier[1].extend(fetched)
 
     def _names(self, where: str, step: Pass | Dispatch) -> None:
         declared = shaders.resolve(step.shader, step.defines)

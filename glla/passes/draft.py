@@ -56,7 +56,10 @@ class Draft:
         points: int = 0,
         barrier: bool = False,
     ) -> None:
-        """Add a pass; with a `barrier` its slots may share one texture, see `glla.passes.sheet`."""
+        """Add a pass; with a `barrier` its slots may share one texture, see `glla.passes.sheet`.
+
+        Several targets may then be the `inputs` drawn behind barriers; a fragment fetches its own texel of these alone.
+        """
         targets = (outputs,) if isinstance(outputs, str) else outputs
         given = uniforms or {}, defines or {}, region, accumulate, blocks or {}, step, points, barrier
         self.steps.append(Pass(shader, inputs, targets, *given))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from glla.errors import PlanError
+from glla.passes.check import Since
 from glla.passes.glsl import find as shaders
 from glla.passes.plan import Call, Plan
 from glla.passes.steps import Dispatch, Pass, Region, Step, touched
@@ -48,32 +49,17 @@ def in_one_texture(plan: Plan, side: int, defines: Mapping[str, shaders.Define])
         return plan
     name = " + ".join(slots)
     given = {**defines, "SHEET": pitch}
-    steps, since = list[Step | Call](), _Since()
+    steps, since = list[Step | Call](), Since()
     for step in plan.steps:
         if isinstance(step, Pass) and step in behind:
-            steps.append(replace(_moved(step, name, sheet, parts, given), barrier=since.needs_barrier(step)))
+            fetched = {parts[slot] for slot in step.inputs.values() if slot in parts}
+            barrier = since.needs_barrier(parts[step.outputs[0]], fetched)
+            steps.append(replace(_moved(step, name, sheet, parts, given), barrier=barrier))
         else:
             steps.append(_told(plan, step, name, parts))
-            since.unknown = True
+            since = Since()
     others = {one: slot for one, slot in plan.slots.items() if one not in slots}
     return replace(plan, slots={**others, name: sheet}, steps=tuple(steps))
-
-
-class _Since:
-    """Slots that passes have drawn and read since the last barrier."""
-
-    def __init__(self) -> None:
-        self.unknown, self.drawn, self.read = True, set[str](), set[str]()
-
-    def needs_barrier(self, step: Pass) -> bool:
-        """Whether a pass needs a barrier in front of it, which then is there."""
-        drawn, read = set(step.outputs), set(step.inputs.values())
-        needed = self.unknown or bool(drawn & self.read or read & self.drawn)
-        if needed:
-            self.unknown, self.drawn, self.read = False, set(), set()
-        self.drawn |= drawn
-        self.read |= read
-        return needed
 
 
 def _moved(

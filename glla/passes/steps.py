@@ -85,8 +85,8 @@ class Pass:
     points: int = 0
     # its slots may share one texture, see `glla.passes.sheet`; in such a texture, that it has a barrier in front of it
     barrier: bool = False
-    # in such a texture: sampler -> texels that it may fetch from what it draws to; None where each slot has its own
-    parts: Mapping[str, Region] | None = None
+    # in such a texture: sampler -> texels that it may fetch from what it draws to, None for each fragment's own one
+    parts: Mapping[str, Region | None] | None = None
 
     @property
     def reads(self) -> tuple[str, ...]:

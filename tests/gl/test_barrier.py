@@ -13,6 +13,7 @@ from glla.operations.definite import cholesky
 from glla.operations.elimination import plu
 from glla.operations.orthogonal import qr_blocks
 from glla.operations.probe import blending, chain
+from glla.operations.product import matmul
 from glla.operations.triangles import triangular
 from glla.passes import Limits, Pass, PingPong, Region, Transfer, resident, shared
 from glla.passes.sheet import in_one_texture
@@ -121,6 +122,46 @@ def test_a_definite_factor_has_the_same_bits_in_one_texture(joined, separate, rn
     a = rng.standard_normal((n, n)).astype(np.float32)
     for one in (a @ a.T + n * np.eye(n, dtype=np.float32), a, np.full((n, n), np.nan, dtype=np.float32)):
         assert cholesky_factor(joined, n, one) == cholesky_factor(separate, n, one)
+
+
+PRODUCTS = {
+    "panel_broadcast": partial(matmul.plan, variant="panel_broadcast", parameters=(("DEPTH", 16),)),
+    "panel_groups": partial(matmul.plan, variant="panel_groups", parameters=(("GROUPS", 32),)),
+    "half": partial(matmul.plan, symmetric=True, upper=True, variant="panel_broadcast", parameters=(("DEPTH", 16),)),
+}
+FEW = Limits(uniform_block=2048)
+"""Limits with which `panel_groups` takes several passes for 70 inner indices."""
+
+
+@pytest.mark.parametrize("kind", PRODUCTS)
+def test_a_product_in_place_has_the_same_bits(joined, separate, rng, kind):
+    made = PRODUCTS[kind](resident((70, 70), (70, 70)), FEW)
+    a, b = rng.standard_normal((2, 70, 70)).astype(np.float32)
+    a = np.triu(a) if kind == "half" else a
+    given = [{name: one.upload({"A": a, "B": b}[name]) for name in made.operands} for one in (joined, separate)]
+    first, second = (bits(one, one.run(made, **slots)) for one, slots in zip((joined, separate), given, strict=True))
+    assert first == second
+    assert joined._runner._prepared[made].form is not None
+    assert separate._runner._prepared[made].form is None
+
+
+@pytest.mark.parametrize("kind", PRODUCTS)
+def test_passes_in_place_draw_each_texel_once_between_two_barriers(kind):
+    whole = PRODUCTS[kind](resident((70, 70), (70, 70)), FEW)
+    made = barrier.joined(whole, 512, {})
+    made.check()
+    targets = {slot for step in whole.steps if isinstance(step, Pass) and step.barrier for slot in step.outputs}
+    assert len(made.slots) == len(whole.slots) - len(targets) // 2
+    behind = [number for number, step in enumerate(made.steps) if isinstance(step, Pass) and step.barrier]
+    for number in behind:
+        with pytest.raises(PlanError, match=f"pass {number} .*: a barrier is missing between what it reads or draws"):
+            changed(made, number, barrier=False).check()
+        for parts in (None, {}, {"C0": Region(0, 0, 1, 1)}):
+            with pytest.raises(PlanError, match=r"reads .* \(as C\d\) while drawing to it"):
+                changed(made, number, parts=parts).check()
+    if kind == "panel_broadcast":  # which has several passes of one chunk in a row
+        with pytest.raises(PlanError, match="a barrier is missing"):
+            changed(made, behind[0] + 1, region=made.steps[behind[0]].region).check()
 
 
 def test_nothing_but_a_barrier_is_between_two_passes(quiet):

@@ -254,6 +254,7 @@ def panel_broadcast(task: Task) -> str:
                     Region(0, strip * group, min(width, reach(group)), strip),
                     blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * depth, 4 * deep)},
                     step=group,
+                    barrier=True,
                 )
     return assembled(task, pair[(chunks - 1) % 2], layout)
 
@@ -300,6 +301,7 @@ def panel_groups(task: Task) -> str:
                     Region(0, strip * group, width, strip * min(in_block, groups - group)),
                     blocks={"Panel": Block(buffer, (chunk * held + group) * 2 * depth, in_block * 2 * depth)},
                     step=group,
+                    barrier=True,
                 )
     return assembled(task, pair[(chunks - 1) % 2], {**layout, "COLUMNS": GROUPS_COLUMNS})
 
