@@ -57,7 +57,7 @@ class Since:
         self._unknown, self._drawn, self._fetched = unknown, list[Region](), list[Region]()
 
     def needs_barrier(self, drawn: Region, fetched: Set[Region]) -> bool:
-        """Whether the next pass, which reads what was drawn or draws what was read, needs one, which then is there."""
+        """Whether the next pass, which reads texels drawn since, or draws some read, needs one; then it is there."""
         read = any(one.meets(earlier) for one in fetched for earlier in self._drawn)
         needed = self._unknown or read or any(map(drawn.meets, self._fetched))
         if needed:
