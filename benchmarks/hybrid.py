@@ -34,7 +34,7 @@ from benchmarks.study import DEVICE, SIZES, Columns, Data, laid_out, listed, new
 from glla import Coprocessor, testing
 from glla.gl.clock import clock, warm_up
 from glla.hybrid import Stream, host
-from glla.lab import machine, peers
+from glla.lab import machine, peers, plots
 from glla.lab.study import Report, Run, at_least, option
 from glla.lab.table import aligned, digits, markdown
 from glla.testing import JUDGES
@@ -183,31 +183,28 @@ def measure(work: Work, rounds: int, splits: bool, software: bool) -> dict[str, 
 
 def plot(run: dict[str, Any], path: Path) -> None:
     """Draw, for each size, the time of every split, and where the hybrid came out."""
-    from matplotlib.figure import Figure
-
     records = [record for record in run["records"] if record["ok"]]
-    figure = Figure(figsize=(5 * max(1, len(records)), 4.5), layout="constrained")
     count = records[0]["count"] if records else 0
     title = f"{count} systems ({run['operation']}) on {run['renderer']} and {run['cores']} cores"
-    figure.suptitle(title, wrap=True, fontsize=11)
-    for axes, record in zip(figure.subplots(1, max(1, len(records)), squeeze=False)[0], records, strict=False):
-        seconds = record["seconds"]
-        axes.set(title=f"n = {record['n']}", xlabel="systems on the GPU", ylabel="seconds")
-        if "splits" in record:
-            axes.plot(record["splits"], ".-", label="fixed split")
-        axes.axhline(min(seconds["cpu"], seconds["cpu_usual"]), linestyle=":", color="grey", label="CPU alone")
-        axes.axhline(seconds["cpu_best"], linestyle="-.", color="grey", label="CPU alone, fastest way")
-        if "gpu" in seconds:
-            axes.axhline(seconds["gpu"], linestyle="--", color="grey", label="GPU alone")
-        axes.plot(record["gpu_systems"], seconds["pair"], "*", markersize=16, color="crimson", label="glla.hybrid")
-        pairs = record["all_seconds"]["pair"]
-        axes.vlines(record["gpu_systems"], min(pairs), max(pairs), color="crimson", linewidth=3)
-        ratio = record["ratio"]
-        thesis = f", rounded up {math.ceil(float(ratio))}" if math.isfinite(float(ratio)) else ""
-        axes.annotate(f"r = {float(ratio):.3g}{thesis}", (0.02, 0.02), xycoords="axes fraction")
-        axes.set_ylim(bottom=0)
-        axes.legend()
-    figure.savefig(path, format="png", dpi=120)
+    with plots.drawn(path, (5 * max(1, len(records)), 4.5)) as figure:
+        figure.suptitle(title, wrap=True, fontsize=11)
+        for axes, record in zip(figure.subplots(1, max(1, len(records)), squeeze=False)[0], records, strict=False):
+            seconds = record["seconds"]
+            axes.set(title=f"n = {record['n']}", xlabel="systems on the GPU", ylabel="seconds")
+            if "splits" in record:
+                axes.plot(record["splits"], ".-", label="fixed split")
+            axes.axhline(min(seconds["cpu"], seconds["cpu_usual"]), linestyle=":", color="grey", label="CPU alone")
+            axes.axhline(seconds["cpu_best"], linestyle="-.", color="grey", label="CPU alone, fastest way")
+            if "gpu" in seconds:
+                axes.axhline(seconds["gpu"], linestyle="--", color="grey", label="GPU alone")
+            axes.plot(record["gpu_systems"], seconds["pair"], "*", markersize=16, color="crimson", label="glla.hybrid")
+            pairs = record["all_seconds"]["pair"]
+            axes.vlines(record["gpu_systems"], min(pairs), max(pairs), color="crimson", linewidth=3)
+            ratio = record["ratio"]
+            thesis = f", rounded up {math.ceil(float(ratio))}" if math.isfinite(float(ratio)) else ""
+            axes.annotate(f"r = {float(ratio):.3g}{thesis}", (0.02, 0.02), xycoords="axes fraction")
+            axes.set_ylim(bottom=0)
+            axes.legend()
 
 
 # -- the table --------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from glla import cluster
 from glla.cluster import mpi
 from glla.cluster.timeline import Timeline, recording
 from glla.errors import OptionError
-from glla.lab import timeline
+from glla.lab import plots, timeline
 from glla.lab.extra import check_writable, require
 
 SAID = 31999
@@ -124,10 +124,8 @@ def draw(n: int, nb: int, shape: tuple[int, int], parameters: cluster.Parameters
 
     `n`, `nb`: order and block of the largest matrix. `shape`: grid of the most nodes. `parameters`: of the cluster.
     `look_ahead`: as for `glla.cluster.predict`. `path`: the picture: png, svg or pdf.
-    Raises OptionError: matplotlib does not know the suffix.
+    Raises OptionError: a picture has another ending.
     """
-    from matplotlib.figure import Figure
-
     most = shape[0] * shape[1]
     counts = _powers(most)
     one = n / most**0.5
@@ -139,17 +137,13 @@ def draw(n: int, nb: int, shape: tuple[int, int], parameters: cluster.Parameters
         ]
 
     strong, weak = points(lambda count: n), points(lambda count: max(1, round(one * count**0.5)))
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for found, label in ((strong, f"one matrix, n = {n}"), (weak, "the same bytes on every node")):
-        left.loglog(counts, [one.seconds for one in found], "o-", label=label)
-        right.semilogx(counts, [one.efficiency for one in found], "o-", label=label)
-        for count, each in zip(counts, found, strict=True):
-            right.annotate(each.binds, (count, each.efficiency), fontsize=6, rotation=30)
-    left.set(xlabel="nodes", ylabel="seconds, predicted", title="Time of PLU")
-    right.set(xlabel="nodes", ylabel="of the engines' rate", title="Efficiency, and what binds", ylim=(0, 1.05))
-    left.legend()
-    try:
-        figure.savefig(path, dpi=150)
-    except ValueError as error:
-        raise OptionError(f"predict: {path.name!r}: {error}") from None
+    with plots.drawn(path, (10, 4), 150) as figure:
+        left, right = figure.subplots(1, 2)
+        for found, label in ((strong, f"one matrix, n = {n}"), (weak, "the same bytes on every node")):
+            left.loglog(counts, [one.seconds for one in found], "o-", label=label)
+            right.semilogx(counts, [one.efficiency for one in found], "o-", label=label)
+            for count, each in zip(counts, found, strict=True):
+                right.annotate(each.binds, (count, each.efficiency), fontsize=6, rotation=30)
+        left.set(xlabel="nodes", ylabel="seconds, predicted", title="Time of PLU")
+        right.set(xlabel="nodes", ylabel="of the engines' rate", title="Efficiency, and what binds", ylim=(0, 1.05))
+        left.legend()

@@ -149,22 +149,16 @@ def table(found: list[History], n: int, rtol: float) -> str:
 
 def save(found: list[History], path: Path, n: int, rtol: float) -> None:
     """Draw the residuals over the products with A. Raises OptionError: no such kind of picture."""
-    plots.check_suffix(path)
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=plots.SIZE, layout="constrained")
-    ax = figure.subplots()
-    for number, one in enumerate(found):
-        products = one["products"] * np.arange(1, len(one["residuals"]) + 1)
-        ax.plot(
-            products, one["residuals"], label=one["name"], color=plots.COLOURS[number % len(plots.COLOURS)],
-            linestyle=plots.DASHES[number % len(plots.DASHES)], marker="o" if one["products"] > 2 else "", markersize=4,
-        )  # fmt: skip
-    ax.axhline(rtol, color="#888888", linewidth=1)
-    ax.set(yscale="log", xlabel="products with A", ylabel="norm(b - A x) / norm(b), true")
-    ax.set_title(f"five-point Laplacian, {n} x {n} points, float32; asked for {rtol:g} (line)")
-    ax.legend(loc="upper right")
-    figure.savefig(path, dpi=120)
+    with plots.drawn(path, plots.SIZE) as figure:
+        ax = figure.subplots()
+        for number, one in enumerate(found):
+            look = {**plots.style(number), "marker": "o" if one["products"] > 2 else "", "markersize": 4}
+            products = one["products"] * np.arange(1, len(one["residuals"]) + 1)
+            ax.plot(products, one["residuals"], label=one["name"], **look)
+        ax.axhline(rtol, color="#888888", linewidth=1)
+        ax.set(yscale="log", xlabel="products with A", ylabel="norm(b - A x) / norm(b), true")
+        ax.set_title(f"five-point Laplacian, {n} x {n} points, float32; asked for {rtol:g} (line)")
+        ax.legend(loc="upper right")
 
 
 def _run(run: Run) -> Report:

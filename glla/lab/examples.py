@@ -103,7 +103,7 @@ def summed(a: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.float64]:
     >>> summed(np.array([[1.0, 2.0, 4.0]]), np.array([[0, 0, 0], [1, 0, 2], [0, 0, 0]])).tolist()
     [[5.0, 9.0, 10.0]]
     """
-    return degraded(a.astype(np.float64), weights[::-1, ::-1], "edge")
+    return degraded(a.astype(np.float64), weights[::-1, ::-1], "nearest")
 
 
 def _report(found: tuple[Pictures, bool], said: str, dpi: int) -> Report:
@@ -127,7 +127,7 @@ STENCIL_STUDY = Study(
     "3 x 3 stencils of a photograph, a kernel of ten lines: every pixel is held against its bound, and drawn",
     lambda run: _report(stencil(run.device, run.options.size), "pixel is {}within its bound of NumPy's float64", 80),
     size=(256, "rows and columns"),
-    needs=("pywt",),
+    needs=("pywt", "scipy"),
     out="stencil.png",
     endings=(".png",),
 )

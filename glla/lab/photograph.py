@@ -47,10 +47,16 @@ def picture(size: int = SIDE) -> Float64:
     require("demo", "pywt")
     import pywt.data
 
-    image = np.asarray(pywt.data.camera(), dtype=np.float64)
-    block = SIDE // size
-    cut = image[: size * block, : size * block]
-    return np.asarray(cut.reshape(size, block, size, block).mean(axis=(1, 3)))
+    whole = SIDE // size * size
+    return shrunk(np.asarray(pywt.data.camera(), dtype=np.float64)[:whole, :whole], size)
+
+
+def shrunk(levels: Float64, side: int) -> Float64:
+    """Take the means of blocks, as many as fit; the middle of a picture that they do not cover."""
+    block = min(levels.shape) // side
+    top, left = ((length - block * side) // 2 for length in levels.shape)
+    cut = levels[top : top + block * side, left : left + block * side]
+    return np.asarray(cut.reshape(side, block, side, block).mean(axis=(1, 3)))
 
 
 def gaussian_blur(n: int, spread: float) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glla.array.array import Array, asarray
 from glla.display.colours import CHANGED
 from glla.gl import Device
-from glla.lab.plots import signed
+from glla.lab import plots
 from glla.operations.elimination import pivot, plu
 from glla.passes import resident
 
@@ -56,20 +56,16 @@ def draw(
     `path`: A PNG file. `renderer`: the device, for the title. `stages`, (int, ndarray): from `factorisation`.
     `photographs`, (str, ndarray): title and grey levels; a quarter of each is shown, from an eighth below the top on.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(16, 9), layout="constrained")
-    parts: Any = figure.subfigures(2, 1, height_ratios=(1, 1.25))
-    upper, lower = parts
     n = len(stages[0][1])
-    upper.suptitle(f"A photograph as a {n} x {n} matrix A, and its PLU factorisation on {renderer}", fontsize=14)
-    _draw_stages(upper, stages)
-    lower.suptitle(
-        "A detail of the photograph X, its columns blurred by a known matrix B, and recovered by solving B X = Y",
-        fontsize=14,
+    recovered = (
+        "A detail of the photograph X, its columns blurred by a known matrix B, and recovered by solving B X = Y"
     )
-    _draw_photographs(lower, photographs)
-    figure.savefig(path, format="png", dpi=120)
+    with plots.drawn(path, (16, 9)) as figure:
+        upper, lower = figure.subfigures(2, 1, height_ratios=(1, 1.25))
+        upper.suptitle(f"A photograph as a {n} x {n} matrix A, and its PLU factorisation on {renderer}", fontsize=14)
+        _draw_stages(upper, stages)
+        lower.suptitle(recovered, fontsize=14)
+        _draw_photographs(lower, photographs)
 
 
 def _draw_stages(figure: Any, stages: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
@@ -80,7 +76,7 @@ def _draw_stages(figure: Any, stages: Sequence[tuple[int, NDArray[np.float32]]])
     scale = SymLogNorm(low, 0.1, vmin=-high, vmax=high)
     axes = figure.subplots(1, len(stages))
     for ax, (done, values) in zip(axes, stages, strict=True):
-        image = ax.imshow(values, cmap=signed(), norm=scale, interpolation="nearest")
+        image = ax.imshow(values, cmap=plots.signed(), norm=scale, interpolation="nearest")
         _draw_frontier(ax, done, len(values))
         ax.set_title(f"{done} of {len(values)} columns eliminated" if done else "A")
         ax.set_xticks([])

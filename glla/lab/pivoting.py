@@ -25,7 +25,8 @@ from glla import linalg, testing
 from glla.array.array import Array, asarray
 from glla.array.convert import Float32, as_float32
 from glla.errors import ShapeError
-from glla.gl import Device, DeviceLike, named_device
+from glla.gl import DeviceLike, named_device
+from glla.lab import plots
 from glla.lab.extra import require
 from glla.lab.study import Report, Run, Study, option
 from glla.lab.table import aligned, digits
@@ -135,15 +136,11 @@ def real_matrices(folder: Path) -> dict[str, Float32]:
         rows, columns, _, _, field, _ = mminfo(path)
         if not 2 <= min(rows, columns) <= max(rows, columns) <= LARGEST_REAL or field == "complex":
             continue
-        read = mmread(path, **_sparse_array(mmread))
+        newer = {"spmatrix": False} if "spmatrix" in inspect.signature(mmread).parameters else {}  # the older one warns
+        read = mmread(path, **newer)
         dense = np.asarray(read.toarray() if hasattr(read, "toarray") else read)
         found[path.name.split(".")[0]] = as_float32("pivoting", path.name, dense, True)
     return found
-
-
-def _sparse_array(mmread: Callable[..., Any]) -> dict[str, bool]:
-    """Ask SciPy for its newer kind of sparse array, where it has both: the older kind comes with a warning there."""
-    return {"spmatrix": False} if "spmatrix" in inspect.signature(mmread).parameters else {}
 
 
 # -- complete pivoting ------------------------------------------------------------------------------------------------
@@ -239,9 +236,9 @@ def pivoting_study(
         a = as_float32("pivoting_study", name, value, True)
         if a.ndim != 2 or 0 in a.shape:
             raise ShapeError(f"pivoting_study: {name} must be two-dimensional and not empty, got shape {a.shape}")
+        runs = ((operation, pivoting) for operation, strategies in STRATEGIES.items() for pivoting in strategies)
         matrix = asarray(a, target)
-        records += [_plu(name, a, matrix, pivoting) for pivoting in STRATEGIES["plu"]]
-        records += [_rref(name, a, target, pivoting) for pivoting in STRATEGIES["rref"]]
+        records += [Record(name, len(a), a.shape[1], *run, *FIGURES[run[0]](a, matrix, run[1])) for run in runs]
     return records
 
 
@@ -250,54 +247,51 @@ def _plan(kernel: Any, shape: Shape, variant: str = "rank2", **options: Any) -> 
     return plan
 
 
-def _plu(name: str, a: Float32, matrix: Array, pivoting: Any) -> Record:
+Figures = tuple[float, float, float, bool, float, int]
+"""Those of a record, from its growth on."""
+
+
+def _plu(a: Float32, matrix: Array, pivoting: Any) -> Figures:
     """Factor with one norm, then as the library does."""
     if pivoting == COMPLETE:
-        return _pluq(name, a, matrix)
-    plan = _plan(plu_kernel, a.shape, pivoting=pivoting)
-    device = matrix.device
+        P, L, U, Q = pluq(matrix)
+        error = testing.judge_plu(a @ Q.T, P, L, U).ratio
+        passes = len(_plan(plu_kernel, a.shape, "row_operations_full").passes)
+        return _over(np.abs(U).max(), np.abs(a).max()), math.nan, error, False, error, passes
+    plan, device = _plan(plu_kernel, a.shape, pivoting=pivoting), matrix.device
     results = device.run(plan, A=matrix.texture)
     lower, upper = testing.unpack_lu(Array(device, results["LU"], a.shape).numpy())
     pivots = exchanges(device.read(results["pivots"]), min(a.shape))
-    verdict = testing.judge_plu(a, testing.permutation_from_piv(pivots, len(a)), lower, upper)
+    error = testing.judge_plu(a, testing.permutation_from_piv(pivots, len(a)), lower, upper).ratio
     ratio, largest = device.read(results["health"])[0, :, :2].T
     scale = largest_magnitude(matrix)
     judged = pivoting != "partial"
     refused = judged and not acceptance.accepted(ratio.min(), largest.max(), scale, min(a.shape))
     returned = testing.judge_plu(a, *linalg.plu(a, pivoting, variant="rank2", device=device, check_finite=False))
     smallest = float(ratio.min()) if judged else math.nan
-    figures = (_over(np.abs(upper).max(), scale), smallest, verdict.ratio, bool(refused), returned.ratio)
-    return Record(name, len(a), a.shape[1], "plu", pivoting, *figures, len(plan.passes))
+    return _over(np.abs(upper).max(), scale), smallest, error, bool(refused), returned.ratio, len(plan.passes)
 
 
-def _pluq(name: str, a: Float32, matrix: Array) -> Record:
-    P, L, U, Q = pluq(matrix)
-    verdict = testing.judge_plu(a @ Q.T, P, L, U)
-    passes = len(_plan(plu_kernel, a.shape, "row_operations_full").passes)
-    growth = _over(np.abs(U).max(), np.abs(a).max())
-    return Record(
-        name, len(a), a.shape[1], "plu", COMPLETE, growth, math.nan, verdict.ratio, False, verdict.ratio, passes
-    )
-
-
-def _rref(name: str, a: Float32, device: Device, pivoting: Any) -> Record:
+def _rref(a: Float32, matrix: Array, pivoting: Any) -> Figures:
     """Reduce the equilibrated [A | b] with one norm, then [A | b] as the library does."""
-    augmented = np.column_stack([a, a.sum(axis=1, dtype=np.float64).astype(np.float32)])
+    augmented, device = np.column_stack([a, a.sum(axis=1, dtype=np.float64).astype(np.float32)]), matrix.device
     upload = asarray(augmented, device)
     results = device.run(equilibrate.plan((upload.shape[0], upload.shape[1])), A=upload.texture)
     scaled = Array(device, results["scaled"], upload.shape)
     judged = pivoting != "partial"
     limits = (SMALLEST_BLOCK_NORM, 0.0) if judged else (0.0, EPSILON)
     result, pivots, (ratio, largest, _) = eliminated(scaled, limits, pivoting, device)
-    verdict = testing.judge_rref(scaled.numpy(), np.asarray(result), pivots)
+    error = testing.judge_rref(scaled.numpy(), np.asarray(result), pivots).ratio
     order = min(augmented.shape)
     refused = judged and not (len(pivots) == order and acceptance.accepted(ratio, largest, 2.0, order))
-    R, found = linalg.rref(augmented, pivoting=pivoting, variant="rank2", device=device, check_finite=False)
-    returned = testing.judge_rref(augmented, R, found)
+    found = linalg.rref(augmented, pivoting=pivoting, variant="rank2", device=device, check_finite=False)
+    returned = testing.judge_rref(augmented, *found).ratio
     growth, smallest = (_over(largest, largest_magnitude(scaled)), ratio) if judged else (math.nan, math.nan)
     passes = len(_plan(rref_kernel, augmented.shape, pivoting=pivoting).passes)
-    figures = (growth, smallest, verdict.ratio, bool(refused), returned.ratio)
-    return Record(name, len(a), a.shape[1], "rref", pivoting, *figures, passes)
+    return growth, smallest, error, bool(refused), returned, passes
+
+
+FIGURES: dict[str, Callable[[Float32, Array, str], Figures]] = {"plu": _plu, "rref": _rref}
 
 
 def largest_magnitude(a: Array) -> float:
@@ -351,39 +345,28 @@ SMALLEST_DRAWN = 1e-6
 
 def draw(records: Sequence[Record], title: str, path: Path) -> None:
     """Write a picture: growth and error, by matrix, operation and pivoting. Hollow marks were refused."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(14, 9), layout="constrained")
-    figure.suptitle(f"{title} (hollow: refused; left edge: zero; right edge: infinite)")
-    axes: Any = figure.subplots(2, 2, sharey="row")
-    for row, operation in zip(axes, STRATEGIES, strict=True):
-        some = [record for record in records if record.operation == operation]
-        _draw_figures(row[0], some, "growth", f"{operation}: growth")
-        _draw_figures(row[1], some, "error", f"{operation}: residual / bound")
-        row[1].axvline(1.0, color="black", linewidth=0.8)
-    axes[0, 1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside the points, not over them
-    figure.savefig(path, format="png", dpi=110)
+    title = f"{title} (hollow: refused; left edge: zero; right edge: infinite)"
+    with plots.drawn(path, (14, 9), 110, title) as figure:
+        axes = figure.subplots(2, 2, sharey="row")
+        for row, operation in zip(axes, STRATEGIES, strict=True):
+            some = [record for record in records if record.operation == operation]
+            _draw_figures(row[0], some, "growth", f"{operation}: growth")
+            _draw_figures(row[1], some, "error", f"{operation}: residual / bound")
+            row[1].axvline(1.0, color="black", linewidth=0.8)
+        axes[0, 1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside the points, not over them
 
 
 def _draw_figures(axes: Axes, records: Sequence[Record], name: str, title: str) -> None:
     """Draw one figure of the records, a line for each matrix; infinite values at the right edge."""
     names = list(dict.fromkeys(record.matrix for record in records))
-    records = [record for record in records if not math.isnan(getattr(record, name))]
-    values = [getattr(record, name) for record in records]
-    edge = max(100.0, 10 * max((value for value in values if math.isfinite(value)), default=0.0))
+    values = {record: value for record in records if not math.isnan(value := getattr(record, name))}
+    edge = max(100.0, 10 * max(filter(math.isfinite, values.values()), default=0.0))
     axes.set_xscale("log")
     for number, (pivoting, mark) in enumerate(MARKS.items()):
         axes.plot([], [], mark, color=f"C{number}", label=pivoting)
-        for record in (record for record in records if record.pivoting == pivoting):
-            value = getattr(record, name)
-            place = names.index(record.matrix) + 0.16 * (number - 1.5)
-            axes.plot(
-                min(max(value, SMALLEST_DRAWN), edge),
-                place,
-                mark,
-                color=f"C{number}",
-                fillstyle="none" if record.refused else "full",
-            )
+        for record in (record for record in values if record.pivoting == pivoting):
+            x, y = min(max(values[record], SMALLEST_DRAWN), edge), names.index(record.matrix) + 0.16 * (number - 1.5)
+            axes.plot(x, y, mark, color=f"C{number}", fillstyle="none" if record.refused else "full")
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="x", alpha=0.3)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,18 @@ def values(array: NDArray[Any], most: float | None = None) -> dict[str, Any]:
     return {"cmap": LinearSegmentedColormap.from_list("positive", SIGNED[2:]), "vmin": 0, "vmax": most}
 
 
+@contextmanager
+def drawn(path: Path, size: tuple[float, float], dpi: int = 120, title: str = "") -> Iterator[Any]:
+    """Yield a figure of matplotlib to draw on, `size` in inches, and write it; the ending of the path decides."""
+    check_suffix(path)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    figure.suptitle(title)
+    yield figure
+    figure.savefig(path, dpi=dpi, metadata={"Software": None} if path.suffix.lower() == ".png" else None)
+
+
 def panels(
     path: Path,
     pictures: Sequence[tuple[str, NDArray[Any]]],
@@ -71,20 +84,15 @@ def panels(
     **look: Any,
 ) -> None:
     """Draw arrays side by side, each below its title, all in one look; with lines around the texels of matrices."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(inches * len(pictures), 1.1 * inches), layout="constrained")
-    figure.suptitle(title)
-    for ax, (name, array) in zip(figure.subplots(1, len(pictures), squeeze=False)[0], pictures, strict=True):
-        ax.imshow(array, interpolation="nearest", **look)
-        ax.set_title(name)
-        ax.set_xticks(np.arange(-0.5, array.shape[1], 2) if texels else [], [] if texels else None)
-        ax.set_yticks(np.arange(-0.5, array.shape[0], 2) if texels else [], [] if texels else None)
-        ax.tick_params(length=0)
-        if texels:
-            ax.grid(color=TEXELS, linewidth=0.4)
-    metadata = {"Software": None} if path.suffix == ".png" else None
-    figure.savefig(path, dpi=dpi, metadata=metadata)
+    with drawn(path, (inches * len(pictures), 1.1 * inches), dpi, title) as figure:
+        for ax, (name, array) in zip(figure.subplots(1, len(pictures), squeeze=False)[0], pictures, strict=True):
+            ax.imshow(array, interpolation="nearest", **look)
+            ax.set_title(name)
+            ax.set_xticks(np.arange(-0.5, array.shape[1], 2) if texels else [], [] if texels else None)
+            ax.set_yticks(np.arange(-0.5, array.shape[0], 2) if texels else [], [] if texels else None)
+            ax.tick_params(length=0)
+            if texels:
+                ax.grid(color=TEXELS, linewidth=0.4)
 
 
 def style(number: int) -> dict[str, Any]:
@@ -131,29 +139,23 @@ def save(comparison: Comparison, path: Path) -> list[Path]:
     """Write all plots into one picture, PNG or SVG; or as PDF, for a paper, each into a file of its own."""
     check_suffix(path)
     require("compare", "matplotlib")
-    from matplotlib.figure import Figure
-
     if path.suffix.lower() == ".pdf":
         return [_for_a_paper(comparison, name, path) for name in PLOTS if name != "roofline" or comparison.ceilings]
-    figure = Figure(figsize=(2 * SIZE[0], 2 * SIZE[1] + 0.6), layout="constrained")
-    place = comparison.environment
-    title = f"{comparison.operation}: {comparison.formula}   on {place.get('renderer', '?')}"
-    figure.suptitle(_text(title), fontsize=15)
-    axes: Any = figure.subplots(2, 2)
-    for ax, draw in zip(axes.flat, PLOTS.values(), strict=True):
-        draw(ax, comparison, DARK)
-    figure.savefig(path, dpi=120)
+    with drawn(path, (2 * SIZE[0], 2 * SIZE[1] + 0.6)) as figure:
+        title = f"{comparison.operation}: {comparison.formula}   on {comparison.environment.get('renderer', '?')}"
+        figure.suptitle(_text(title), fontsize=15)
+        for ax, draw in zip(figure.subplots(2, 2).flat, PLOTS.values(), strict=True):
+            draw(ax, comparison, DARK)
     return [path]
 
 
 def _for_a_paper(comparison: Comparison, name: str, path: Path) -> Path:
     """Write one plot as wide as a page's text, the legend below it, in type of 9 points, without a title."""
     import matplotlib
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=PAPER, layout="constrained")
-    ax = figure.subplots()
-    with matplotlib.rc_context({"pdf.fonttype": 42, "font.size": 9}):
+    written = path.with_stem(f"{path.stem}-{name}")
+    with matplotlib.rc_context({"pdf.fonttype": 42, "font.size": 9}), drawn(written, PAPER) as figure:
+        ax = figure.subplots()
         PLOTS[name](ax, comparison, DARK)
         ax.set_title("")
         legend: Any = ax.get_legend()
@@ -162,8 +164,6 @@ def _for_a_paper(comparison: Comparison, name: str, path: Path) -> Path:
             legend.remove()
             below: dict[str, Any] = {"loc": "outside lower center", "ncols": 2 if max(map(len, labels)) < 30 else 1}
             figure.legend(legend.legend_handles, labels, **below, handlelength=2.8, frameon=False, fontsize=9)
-        written = path.with_stem(f"{path.stem}-{name}")
-        figure.savefig(written)
     return written
 
 

@@ -99,14 +99,11 @@ THEIR_INVERSIONS = {64: 24.29, 80: 87.46, 96: 259.31, 128: 1496.89}
 
 
 def degraded(picture: Float64, psf: Float64, border: str = "constant") -> Float64:
-    """Convolve in float64, with zero beyond the border, the model of `restore`; or "wrap", as the FFT, or "edge"."""
-    rows, columns = picture.shape
-    a, b = psf.shape
-    turned = psf[::-1, ::-1]
-    wide = np.pad(picture, ((a - 1 - a // 2, a // 2), (b - 1 - b // 2, b // 2)), border)  # type: ignore[call-overload]
-    return np.asarray(
-        sum(turned[i, j] * wide[i : i + rows, j : j + columns] for i in range(a) for j in range(b)), dtype=np.float64
-    )
+    """Convolve in float64, with zero beyond the border, the model of `restore`; or "wrap", as the FFT, or "nearest"."""
+    require("demo", "scipy")
+    from scipy import ndimage
+
+    return np.asarray(ndimage.convolve(picture, psf, mode=border))
 
 
 def noisy(picture: Float64, noise: str, seed: int = SEED) -> Float64:
@@ -164,10 +161,7 @@ def load(path: Path | None, side: int) -> Float64:
             f"demo: a picture must have {side} rows and columns at least, got {found.shape} in {path}; "
             "pass a smaller --size"
         )
-    block = min(found.shape) // side
-    top, left = ((length - block * side) // 2 for length in found.shape)
-    cut = found[top : top + block * side, left : left + block * side]
-    means = cut.reshape(side, block, side, block).mean(axis=(1, 3))
+    means = photograph.shrunk(found, side)
     return np.asarray((means - means.min()) / max(float(np.ptp(means)), 1e-30))
 
 
@@ -314,20 +308,14 @@ def timings(
                 one["reason"] = "too long"
                 continue
             try:
-                restored, seconds = _timed(partial(way, seen, BLUR))
+                restored = way(seen, BLUR)
+                seconds = clock(partial(way, seen, BLUR), REPEATS, most=2.0, warm=True).median
             except GllaError as error:
                 one["reason"] = str(error)
                 continue
             one |= {"seconds": seconds, "error": square_error(restored, image)}
             before[name] = side, seconds
     return found
-
-
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """Do some work that ends in NumPy arrays: the result of the first time, and seconds of the others."""
-    results: list[Any] = []
-    seconds = clock(lambda: results.append(work()), REPEATS, most=2.0).median
-    return results[0], seconds
 
 
 # -- what is shown ----------------------------------------------------------------------------------------------------

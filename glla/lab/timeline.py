@@ -9,6 +9,7 @@ from typing import Any
 from glla.cluster.model import Event
 from glla.cluster.steps import Send, Work
 from glla.cluster.timeline import Timeline
+from glla.lab import plots
 from glla.lab.chrome import event, named, written
 
 HOST, ENGINE = 1, 2
@@ -50,28 +51,26 @@ def draw(found: Timeline, title: str, path: Path) -> None:
 
     `found`: what took place. `title`: of the picture. `path`: png, svg or pdf.
     """
-    from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     ranks = sorted({one.rank for one in found.events})
     colours = {"do": "tab:blue", "engine": "tab:orange", "wait": "lightgrey", "send": "tab:green"}
-    figure = Figure(figsize=(12, 1.2 * len(ranks) + 1.5), layout="constrained")
-    axes = figure.subplots()
-    for one in found.events:
-        lane = _lane(one)
-        kind = "do" if isinstance(one.step, Work) else "send" if isinstance(one.step, Send) else "wait"
-        bottom = 2 * one.rank + (0 if lane == HOST else 0.8)
-        bar = (1e3 * one.start, 1e3 * (one.end - one.start))
-        axes.broken_barh([bar], (bottom, 0.7), color=colours["engine" if lane == ENGINE else kind])
-    for sent, received in found.messages():
-        axes.annotate(
-            "", (1e3 * received.end, 2 * received.rank + 0.35), (1e3 * sent.start, 2 * sent.rank + 0.35),
-            arrowprops={"arrowstyle": "->", "color": "black", "lw": 0.5, "alpha": 0.6},
-        )  # fmt: skip
-    axes.set(yticks=[2 * rank + 0.75 for rank in ranks], yticklabels=[f"rank {rank}" for rank in ranks])
-    axes.set(xlabel="milliseconds", title=title)
-    axes.invert_yaxis()
-    names = {"do": "host works", "send": "host sends", "wait": "host waits", "engine": "engine"}
-    handles = [Patch(color=colours[kind], label=label) for kind, label in names.items()]
-    axes.legend(handles=handles, loc="upper right", fontsize=7, ncols=4)
-    figure.savefig(path, dpi=130)
+    with plots.drawn(path, (12, 1.2 * len(ranks) + 1.5), 130) as figure:
+        axes = figure.subplots()
+        for one in found.events:
+            lane = _lane(one)
+            kind = "do" if isinstance(one.step, Work) else "send" if isinstance(one.step, Send) else "wait"
+            bottom = 2 * one.rank + (0 if lane == HOST else 0.8)
+            bar = (1e3 * one.start, 1e3 * (one.end - one.start))
+            axes.broken_barh([bar], (bottom, 0.7), color=colours["engine" if lane == ENGINE else kind])
+        for sent, received in found.messages():
+            axes.annotate(
+                "", (1e3 * received.end, 2 * received.rank + 0.35), (1e3 * sent.start, 2 * sent.rank + 0.35),
+                arrowprops={"arrowstyle": "->", "color": "black", "lw": 0.5, "alpha": 0.6},
+            )  # fmt: skip
+        axes.set(yticks=[2 * rank + 0.75 for rank in ranks], yticklabels=[f"rank {rank}" for rank in ranks])
+        axes.set(xlabel="milliseconds", title=title)
+        axes.invert_yaxis()
+        names = {"do": "host works", "send": "host sends", "wait": "host waits", "engine": "engine"}
+        handles = [Patch(color=colours[kind], label=label) for kind, label in names.items()]
+        axes.legend(handles=handles, loc="upper right", fontsize=7, ncols=4)

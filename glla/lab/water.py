@@ -131,16 +131,10 @@ class Reference:
     @staticmethod
     def _carried(w: Field, across: Field, ratio: Any) -> Field:
         """The velocity at the feet of the streamlines that end on the inner faces."""
-        nx, ny = w.shape
-        i, j = np.meshgrid(np.arange(1, nx - 1), np.arange(ny), indexing="ij")
-        di, dj = -ratio * w[1:-1], -ratio * across
-        fi, fj = np.floor(di), np.floor(dj)
-        part_i, part_j = di - fi, dj - fj
-        low, high = (np.clip(i + fi.astype(int) + k, 0, nx - 1) for k in (0, 1))
-        left, right = (np.clip(j + fj.astype(int) + k, 0, ny - 1) for k in (0, 1))
-        one = w[low, left] * (1 - part_i) + w[high, left] * part_i
-        two = w[low, right] * (1 - part_i) + w[high, right] * part_i
-        found: Field = one * (1 - part_j) + two * part_j
+        from scipy import ndimage
+
+        i, j = np.mgrid[1 : len(w) - 1, : w.shape[1]]
+        found: Field = ndimage.map_coordinates(w, [i - ratio * w[1:-1], j - ratio * across], order=1, mode="nearest")
         return found
 
 
@@ -312,7 +306,7 @@ STUDY = Study(
     (option("--window", action="store_true", help="run live in a window, where the mouse makes waves"),),
     size=(SIDE, "cells along a side"),
     least=8,
-    needs=("matplotlib", "PIL"),
+    needs=("matplotlib", "PIL", "scipy"),
     out="water.gif",
     endings=(".gif", ".png"),
 )

@@ -133,30 +133,26 @@ def draw(
     path: Path, renderer: str, sums: list[Float32], large: NDArray[Any], result: NDArray[Any], dpi: int = 80
 ) -> None:
     """Draw the sum as it grows, and a photograph with its sum."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(14, 6.6), layout="constrained")
-    parts: Any = figure.subfigures(1, 2, width_ratios=(1.6, 1))
-    left, right = parts
-    left.suptitle(f"C after some of its {len(sums)} frames, and where 16 bits do not hold it")
-    axes = left.subplots(2, 3).ravel()
-    most = float(sums[-1].max())
-    for ax, frame in zip(axes, SHOWN, strict=False):
-        shown = ax.imshow(sums[frame], **plots.values(sums[frame], most), interpolation="nearest")
-        ax.set_title(f"after frame {frame}", fontsize=9)
-    left.colorbar(shown, ax=list(axes), label="sum of squares of windows", pad=0.01)
-    axes[4].imshow(sums[-1] > LIMIT, cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
-    axes[4].set_title(f"above {LIMIT:.0f}: black", fontsize=9)
-    axes[5].imshow(np.minimum(sums[-1], LIMIT), **plots.values(sums[-1], most), interpolation="nearest")
-    axes[5].set_title("cut to 16 bits", fontsize=9)
-    right.suptitle(f"A photograph, and the root of its C, on {renderer.split('(')[0].strip()}")
-    for ax, shown in zip(right.subplots(2, 1), (large, np.sqrt(result)), strict=True):
-        ax.imshow(shown, cmap="gray", interpolation="nearest")
-        ax.set_axis_off()
-    for ax in axes:
-        ax.set_xticks([])
-        ax.set_yticks([])
-    figure.savefig(path, format="png", dpi=dpi, metadata={"Software": None})
+    with plots.drawn(path, (14, 6.6), dpi) as figure:
+        left, right = figure.subfigures(1, 2, width_ratios=(1.6, 1))
+        left.suptitle(f"C after some of its {len(sums)} frames, and where 16 bits do not hold it")
+        axes = left.subplots(2, 3).ravel()
+        most = float(sums[-1].max())
+        for ax, frame in zip(axes, SHOWN, strict=False):
+            shown = ax.imshow(sums[frame], **plots.values(sums[frame], most), interpolation="nearest")
+            ax.set_title(f"after frame {frame}", fontsize=9)
+        left.colorbar(shown, ax=list(axes), label="sum of squares of windows", pad=0.01)
+        axes[4].imshow(sums[-1] > LIMIT, cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
+        axes[4].set_title(f"above {LIMIT:.0f}: black", fontsize=9)
+        axes[5].imshow(np.minimum(sums[-1], LIMIT), **plots.values(sums[-1], most), interpolation="nearest")
+        axes[5].set_title("cut to 16 bits", fontsize=9)
+        right.suptitle(f"A photograph, and the root of its C, on {renderer.split('(')[0].strip()}")
+        for ax, shown in zip(right.subplots(2, 1), (large, np.sqrt(result)), strict=True):
+            ax.imshow(shown, cmap="gray", interpolation="nearest")
+            ax.set_axis_off()
+        for ax in axes:
+            ax.set_xticks([])
+            ax.set_yticks([])
 
 
 STUDY = Study(

@@ -68,26 +68,26 @@ def table(found: Sequence[Level]) -> str:
 
 def draw(found: Sequence[Level], path: Path) -> None:
     """Draw the secular function of each level with its poles and the roots that were found."""
-    plots.check_suffix(path)
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 2.2 * len(found)), layout="constrained")
     roots = np.concatenate([one["roots"] for one in found])
     low, high = roots.min() - 0.1, roots.max() + 0.1
     near = (1 + np.tanh(np.linspace(-6, 6, 200))) / 2  # of a pole, where f is steep
-    for number, (ax, one) in enumerate(zip(figure.subplots(len(found), squeeze=False)[:, 0], found, strict=True), 1):
-        d, z, live = one["poles"], one["z"], one["live"]
-        ends = [low, *d[live], high]
-        for left, right in pairwise(ends):
-            x = left + (right - left) * near
-            ax.plot(x, 1 + one["rho"] * (z**2 / (d - x[:, np.newaxis]))[:, live].sum(axis=1), color=plots.COLOURS[0])
-        ax.axhline(0, color="#888888", linewidth=0.8)
-        ax.vlines(d[live], -4, 6, color=plots.COLOURS[1], linewidth=0.8, linestyle=":")
-        ax.plot(one["roots"][live], np.zeros(live.sum()), "o", color=plots.COLOURS[3], markersize=5, label="root found")
-        ax.plot(d[~live], np.zeros((~live).sum()), "kx", markersize=6, label="deflated: a pole that is a root")
-        ax.set(ylim=(-4, 6), xlim=(low, high), ylabel=f"level {number}: f(x)")
-    figure.axes[0].legend(loc="upper right", fontsize=9)
-    figure.suptitle(
-        "f(x) = 1 + rho sum z_i^2 / (d_i - x): poles d_i, eigenvalues of two parts (dotted); roots, of both"
-    )
-    figure.savefig(path, dpi=110)
+    title = "f(x) = 1 + rho sum z_i^2 / (d_i - x): poles d_i, eigenvalues of two parts (dotted); roots, of both"
+    with plots.drawn(path, (12, 2.2 * len(found)), 110, title) as figure:
+        for number, (ax, one) in enumerate(
+            zip(figure.subplots(len(found), squeeze=False)[:, 0], found, strict=True), 1
+        ):
+            d, z, live = one["poles"], one["z"], one["live"]
+            ends = [low, *d[live], high]
+            for left, right in pairwise(ends):
+                x = left + (right - left) * near
+                ax.plot(
+                    x, 1 + one["rho"] * (z**2 / (d - x[:, np.newaxis]))[:, live].sum(axis=1), color=plots.COLOURS[0]
+                )
+            ax.axhline(0, color="#888888", linewidth=0.8)
+            ax.vlines(d[live], -4, 6, color=plots.COLOURS[1], linewidth=0.8, linestyle=":")
+            ax.plot(
+                one["roots"][live], np.zeros(live.sum()), "o", color=plots.COLOURS[3], markersize=5, label="root found"
+            )
+            ax.plot(d[~live], np.zeros((~live).sum()), "kx", markersize=6, label="deflated: a pole that is a root")
+            ax.set(ylim=(-4, 6), xlim=(low, high), ylabel=f"level {number}: f(x)")
+        figure.axes[0].legend(loc="upper right", fontsize=9)

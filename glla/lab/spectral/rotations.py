@@ -81,22 +81,23 @@ def draw(found: Sequence[dict[str, Any]], film: Sequence[Float32], path: Path) -
     """Draw the histories, or write the film."""
     if path.suffix.lower() == ".gif":
         return write_film(film, path)
-    plots.check_suffix(path)
-    from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    figure, n = Figure(figsize=plots.SIZE, layout="constrained"), len(film[0])
-    ax = figure.subplots()
-    for number, one in enumerate(found):
-        look: dict[str, Any] = {"color": plots.COLOURS[number // len(RULES)], "linestyle": "-:"[number % len(RULES)]}
-        label = f"{one['matrix']}, rounding errors {one['rule']}: {one['sweeps']} sweeps"
-        ax.plot(np.arange(len(one["masses"])) / (n - 1), one["masses"], label=label, linewidth=2, **look)
-    ax.set(yscale="log", xlabel=f"sweeps, of {n - 1} steps", ylabel="norm(A off its diagonal) / norm(A)")
-    ax.set_title(f"Jacobi's method, order {n}, float32")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.grid(axis="x", color="#dddddd")
-    ax.legend(loc="upper right")
-    figure.savefig(path, dpi=120)
+    n = len(film[0])
+    with plots.drawn(path, plots.SIZE) as figure:
+        ax = figure.subplots()
+        for number, one in enumerate(found):
+            look: dict[str, Any] = {
+                "color": plots.COLOURS[number // len(RULES)],
+                "linestyle": "-:"[number % len(RULES)],
+            }
+            label = f"{one['matrix']}, rounding errors {one['rule']}: {one['sweeps']} sweeps"
+            ax.plot(np.arange(len(one["masses"])) / (n - 1), one["masses"], label=label, linewidth=2, **look)
+        ax.set(yscale="log", xlabel=f"sweeps, of {n - 1} steps", ylabel="norm(A off its diagonal) / norm(A)")
+        ax.set_title(f"Jacobi's method, order {n}, float32")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.grid(axis="x", color="#dddddd")
+        ax.legend(loc="upper right")
     return None
 
 
