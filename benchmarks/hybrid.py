@@ -91,7 +91,7 @@ class Work:
         return [call(*system) for system in self.systems]
 
     @cached_property
-    def trials(self) -> list[peers.Trial]:
+    def trials(self) -> list[peers.Candidate]:
         """Ways to do one on the CPU, the fastest first; that of ``plu`` is its factorisation."""
         return peers.trials(PEERS[self.operation].installed(), self.systems[0])
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,11 +17,11 @@ import numpy as np
 from glla.errors import GllaError, LimitError
 from glla.gl import Device, GPUClock
 from glla.gl.clock import clock, warm_up
-from glla.lab import peers
+from glla.lab import peers, samples
 from glla.lab.measurement import Measurement, judged
 from glla.lab.operations import Arrays, Job
 from glla.lab.peers import BusyError, Figure, Peer
-from glla.lab.samples import Samples
+from glla.lab.samples import Samples, repeated
 from glla.testing import Verdict
 
 Judge = Callable[[Any], Verdict]
@@ -35,21 +36,20 @@ ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class Effort:
-    """How long to time."""
+class Effort(samples.Effort):
+    """How long to time; a GPU is warmed up, as its clock falls while the CPU verifies."""
 
-    repeats: int  # repeats wanted; their median counts
-    fewest: int = 3  # repeats done even if they take long
-    seconds: float = 2.0  # more than `fewest` only as long as all together take less
-    warm: float = 0.0  # seconds of the same work before a GPU is timed: its clock falls while the CPU verifies
-    peer: peers.Effort = field(default_factory=peers.Effort)  # how long to time the CPU, at either end of a size
+    most: int = 9
+    seconds: float = 2.0
+    warm: float = 0.0
+    peer: samples.Effort = field(default_factory=samples.Effort)  # how long to time the CPU, at either end of a size
 
 
 EFFORTS = {  # (software, quick)
-    (True, True): Effort(repeats=5, seconds=0.1, peer=peers.QUICK),
-    (True, False): Effort(repeats=9),
-    (False, True): Effort(repeats=5, seconds=0.1, warm=0.2, peer=peers.QUICK),
-    (False, False): Effort(repeats=9, seconds=1.0, warm=0.3),
+    (True, True): Effort(most=5, seconds=0.1, peer=peers.QUICK),
+    (True, False): Effort(),
+    (False, True): Effort(most=5, seconds=0.1, warm=0.2, peer=peers.QUICK),
+    (False, False): Effort(seconds=1.0, warm=0.3),
 }
 
 
@@ -120,31 +120,30 @@ class Bench:
         Resident runs are warmed up again: between transfers a GPU idles.
         """
         warm_up(job.end_to_end, self.effort.warm, self.device.finish)
-        whole = Samples.of(self._repeated(job.end_to_end)[0])
+        whole = self._repeated(job.end_to_end)
         if job.run is None:
             return {"ours": whole, "whole": whole}
         warm_up(job.run, self.effort.warm, self.device.finish)
-        wall, gpu = self._repeated(job.run, self._gpu)
-        return {"ours": Samples.of(wall), "whole": whole} | ({"gpu": Samples.of(gpu)} if gpu else {})
+        if self._gpu is None:
+            return {"ours": self._repeated(job.run), "whole": whole}
+        timed, both = partial(both_clocks, job.run, self.device, self._gpu), list[tuple[float, float]]()
+
+        def once() -> float:
+            both.append(timed())
+            return both[-1][0]
+
+        return {"ours": repeated(once, self.effort), "whole": whole, "gpu": Samples.of(gpu for _, gpu in both)}
 
     def median(self, work: Callable[[], Any], hopeless: float = np.inf) -> float:
         """Time some work that has run before, by its median; once only if that takes more than `hopeless` seconds."""
         first, _ = clock(work, self.device.finish)
         if first > hopeless:
             return first
-        return Samples.of([first, *self._repeated(work)[0]]).median
+        return Samples.of([first, *self._repeated(work).times]).median
 
-    def _repeated(self, work: Callable[[], Any], gpu: GPUClock | None = None) -> tuple[list[float], list[float]]:
-        """Time some work that has run before: seconds of each repeat by the wall clock, and by the GPU's."""
-        effort, wall, own = self.effort, list[float](), list[float]()
-        while len(wall) < effort.repeats and (len(wall) < effort.fewest or sum(wall) < effort.seconds):
-            if gpu is None:
-                wall.append(clock(work, self.device.finish)[0])
-            else:
-                one, other = both_clocks(work, self.device, gpu)
-                wall.append(one)
-                own.append(other)
-        return wall, own
+    def _repeated(self, work: Callable[[], Any]) -> Samples:
+        """Time some work that has run before."""
+        return repeated(lambda: clock(work, self.device.finish)[0], self.effort)
 
 
 def both_clocks(work: Callable[[], object], device: Device, gpu: GPUClock) -> tuple[float, float]:
@@ -175,7 +174,7 @@ def same(one: Any, other: Any) -> bool:
 class Beside:
     """The CPU's figures of a run."""
 
-    effort: peers.Effort  # how long to time it, before and after the contenders
+    effort: samples.Effort  # how long to time it, before and after the contenders
     package: str | None = None  # only this package's ways to call it
     tolerant: bool = False  # go on where its figures disagree, and keep what is wrong in `troubles`
     say: Callable[[str], object] = lambda text: None  # takes a line about what goes on

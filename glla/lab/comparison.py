@@ -302,7 +302,7 @@ class Experiment:
         self.judge = operations.judge(operation)
         self.entries = _swept(_entries(self.operation, variants, also), sweep or {})
         self.baseline, package = _baseline(self.operation, baseline)
-        self._beside = Beside(peers.Effort(), package, tolerant=True)
+        self._beside = Beside(EFFORTS[False, False].peer, package, tolerant=True)
         self.repeats, self.seed, self.quick = _at_least_one("repeats", repeats), seed, quick
         self._sizes = None if sizes is None else tuple(_at_least_one("sizes", size) for size in sizes)
         if self._sizes == ():
@@ -397,7 +397,7 @@ class Experiment:
             self._keep_sources(entry, job.plan)
             return job
 
-        bench = Bench(device, replace(EFFORTS[device.info.software, False], repeats=self.repeats))
+        bench = Bench(device, replace(EFFORTS[device.info.software, False], most=self.repeats))
         return bench.measure(values, make, partial(self.judge.verdict, arrays), partial(self._look, entry, arrays))
 
     def _look(self, entry: Entry, arrays: Arrays, job: PlanJob, checked: Verified) -> Mapping[str, Any]:

@@ -31,7 +31,7 @@ from glla.gl.clock import clock, warm_up
 from glla.hybrid.cores import control
 from glla.lab import machine
 from glla.lab.extra import require
-from glla.lab.samples import Samples
+from glla.lab.samples import Effort, Samples, repeated
 from glla.operations import Operation, window_squares
 from glla.operations.record import Float32
 from glla.operations.sparse.compressed import Compressed
@@ -529,16 +529,6 @@ def peer_of(operation: Operation) -> Peer | None:
 # -- timing ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How long to time a call."""
-
-    fewest: int = 3  # repeats at least, and at most
-    most: int = 40
-    seconds: float = 0.15  # no more repeats than `fewest` once all together took this long
-    warm: float = 0.05  # seconds of the same work before, so that clock and threads are awake; one call at least
-
-
 QUICK = Effort(seconds=0.05, warm=0.02)
 """Of a call in a quick run."""
 
@@ -596,53 +586,18 @@ def repeats(way: Way, arrays: Arrays, threads: int | None, effort: Effort, hopel
         if first > hopeless and (first := once()) > hopeless:
             return Samples.of([first])
         warm_up(once, effort.warm - first)
-        times: list[float] = []
         calls = max(1, min(MOST_CALLS, round(effort.seconds / effort.most / max(once(), 1e-9))))
-        while len(times) < effort.most and (len(times) < effort.fewest or calls * sum(times) < effort.seconds):
-            times.append(sum(once() for _ in range(calls)) / calls)
-    return Samples.of(times)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A way with a number of threads, None for the library's own setting, and the fastest of a few repeats."""
-
-    way: Way
-    threads: int | None
-    seconds: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"way": self.way.label, "threads": self.threads, "seconds": self.seconds}
-
-
-def trials(ways: Sequence[Way], arrays: Arrays) -> list[Trial]:
-    """Try ways with all cores, then the two fastest with fewer threads; the fastest comes first."""
-    every, *fewer = thread_counts()
-
-    found: list[Trial] = []
-
-    def attempt(way: Way, threads: int | None) -> None:
-        limit = max(LONG, HOPELESS * min((trial.seconds for trial in found), default=np.inf))
-        found.append(Trial(way, threads, min(repeats(way, arrays, threads, TRIAL, limit).times)))
-        found.sort(key=lambda trial: trial.seconds)
-
-    for way in ways:
-        attempt(way, every)
-    for best in found[:2]:
-        for count in fewer:
-            if count != 1 or best.seconds < FEW:
-                attempt(best.way, count)
-    return found
+        return repeated(once, effort, calls)
 
 
 @dataclass
-class Finalist:
-    """A way that is timed in full, in blocks: one at the start of a size, one at its end, ..."""
+class Candidate:
+    """A way with a number of threads, None for the library's own setting."""
 
     way: Way
     threads: int | None
-    blocks: list[Samples] = field(default_factory=list)
+    seconds: float = 0.0  # the fastest of a few repeats, when it was tried
+    blocks: list[Samples] = field(default_factory=list)  # timed in full: at the start of a size, at its end, ...
 
     @property
     def samples(self) -> Samples:
@@ -656,20 +611,36 @@ class Finalist:
         return max(medians) / min(medians) if medians else 1.0
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data, every sample of every block included."""
-        return {
-            "way": self.way.label,
-            "threads": self.threads,
-            **{name: value for name, value in self.samples.as_dict().items() if name != "samples"},
-            "blocks": [[float(f"{seconds:.6g}") for seconds in block.times] for block in self.blocks],
-        }
+        """As plain data: seconds of the trial, or every sample of every block."""
+        named = {"way": self.way.label, "threads": self.threads}
+        if not self.blocks:
+            return {**named, "seconds": self.seconds}
+        figures = {name: value for name, value in self.samples.as_dict().items() if name != "samples"}
+        blocks = [[float(f"{seconds:.6g}") for seconds in block.times] for block in self.blocks]
+        return {**named, **figures, "blocks": blocks}
 
     def __str__(self) -> str:
-        return f"{self.way.label}{_threads(self.threads)}"
+        return described({"way": self.way.label, "threads": self.threads})
 
 
-def _threads(count: int | None) -> str:
-    return "" if count is None else f", {count} thread{'' if count == 1 else 's'}"
+def trials(ways: Sequence[Way], arrays: Arrays) -> list[Candidate]:
+    """Try ways with all cores, then the two fastest with fewer threads; the fastest comes first."""
+    every, *fewer = thread_counts()
+
+    found: list[Candidate] = []
+
+    def attempt(way: Way, threads: int | None) -> None:
+        limit = max(LONG, HOPELESS * min((trial.seconds for trial in found), default=np.inf))
+        found.append(Candidate(way, threads, min(repeats(way, arrays, threads, TRIAL, limit).times)))
+        found.sort(key=lambda trial: trial.seconds)
+
+    for way in ways:
+        attempt(way, every)
+    for best in found[:2]:
+        for count in fewer:
+            if count != 1 or best.seconds < FEW:
+                attempt(best.way, count)
+    return found
 
 
 class Figure:
@@ -687,9 +658,9 @@ class Figure:
         if not ways:
             require(f"{peer.name} as a peer", peer.usual.package)
         self.trials = trials(ways, arrays)
-        usual = [Finalist(peer.usual, None)] if peer.usual in ways else []
+        usual = [Candidate(peer.usual, None)] if peer.usual in ways else []
         self.usual = usual[0] if usual else None
-        self.finalists = [*usual, *(Finalist(trial.way, trial.threads) for trial in self.trials[:FINALISTS])]
+        self.finalists = [*usual, *(Candidate(trial.way, trial.threads) for trial in self.trials[:FINALISTS])]
 
     def time(self, arrays: Arrays) -> None:
         """Time a block of each finalist."""
@@ -707,7 +678,7 @@ class Figure:
         return len(self.finalists[0].blocks)
 
     @property
-    def best(self) -> Finalist:
+    def best(self) -> Candidate:
         """The fastest, with which glla is compared."""
         return min(self.finalists, key=lambda one: one.samples.median)
 
@@ -716,7 +687,7 @@ class Figure:
         shown = [self.best] if self.usual in (None, self.best) else [self.best, self.usual]
         return "; ".join(self._apart(one) for one in shown if one and one.disagreement > AGREEMENT)
 
-    def _apart(self, one: Finalist) -> str:
+    def _apart(self, one: Candidate) -> str:
         medians = ", then ".join(f"{1e3 * block.median:.3g}" for block in one.blocks)
         return (
             f"{self.peer.name} at {self.size} ({one}) took {medians} ms: {one.disagreement:.2f} times apart, "
@@ -746,4 +717,5 @@ def described(finalist: dict[str, Any]) -> str:
     >>> described({"way": "a @ b", "threads": 16}), described({"way": "a @ b", "threads": None})
     ('a @ b, 16 threads', 'a @ b')
     """
-    return f"{finalist['way']}{_threads(finalist['threads'])}"
+    count = finalist["threads"]
+    return str(finalist["way"]) + ("" if count is None else f", {count} thread{'' if count == 1 else 's'}")

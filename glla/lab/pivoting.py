@@ -236,9 +236,10 @@ def pivoting_study(
         a = as_float32("pivoting_study", name, value, True)
         if a.ndim != 2 or 0 in a.shape:
             raise ShapeError(f"pivoting_study: {name} must be two-dimensional and not empty, got shape {a.shape}")
-        runs = ((operation, pivoting) for operation, strategies in STRATEGIES.items() for pivoting in strategies)
         matrix = asarray(a, target)
-        records += [Record(name, len(a), a.shape[1], *run, *FIGURES[run[0]](a, matrix, run[1])) for run in runs]
+        for operation, strategies in STRATEGIES.items():
+            run = FIGURES[operation]
+            records += [Record(name, len(a), a.shape[1], operation, one, *run(a, matrix, one)) for one in strategies]
     return records
 
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 import numpy as np
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to time some work."""
+
+    most: int = 40  # repeats at most, and at least
+    fewest: int = 3
+    seconds: float = 0.15  # no more repeats than `fewest` once all of them took this long
+    warm: float = 0.05  # seconds of the same work before, so that clock and threads are awake
+
 
 NOISY = 1.25
 """The upper quartile of a timing over its lower one, a ratio, above which the timing is called noisy: the factor of
@@ -74,3 +85,15 @@ class Samples:
             "repeats": len(self.times),
             "samples": list(self.times),
         }
+
+
+def repeated(once: Callable[[], float], effort: Effort, calls: int = 1) -> Samples:
+    """Repeat what gives its seconds as often as an effort says; a repeat is the mean of some calls.
+
+    >>> repeated(lambda: 2.0, Effort(most=5, seconds=7.0)).times
+    (2.0, 2.0, 2.0, 2.0)
+    """
+    times: list[float] = []
+    while len(times) < effort.most and (len(times) < effort.fewest or calls * sum(times) < effort.seconds):
+        times.append(sum(once() for _ in range(calls)) / calls)
+    return Samples.of(times)

@@ -1,23 +1,24 @@
-"""A comparison on a terminal: a live table, plain lines without a terminal, and the conclusions."""
+"""A comparison on a terminal: a line for each record, and the conclusions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from glla.lab import machine
 from glla.lab.comparison import Comparison, Experiment, Summary
 from glla.lab.fits import FEWEST, POOR, per_cent
 from glla.lab.measurement import Measurement
 from glla.lab.samples import NOISY
-from glla.lab.table import columned, digits, latex, milliseconds, quartiles, titled
+from glla.lab.table import digits, latex, milliseconds, quartiles, titled
 from glla.passes.screen import screen
 from glla.registry import announce
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
 WIDE = 160
 """Columns that the full table wants."""
@@ -88,73 +89,43 @@ def _console() -> Console:
     return made
 
 
+STYLES = {"ok": "", "skipped": "yellow"}
+"""Colours of records by their status; of others it is bold red."""
+
+
 def watch(experiment: Experiment, console: Console | None = None) -> None:
-    """Run a comparison and show it as it grows.
+    """Run a comparison and print a line for each record as it comes, of few columns where the full ones do not fit.
 
     `experiment`: what to run; its `result` holds what there is, even when this is interrupted. `console`: by default
     standard output.
     """
-    console = console or _console()
-    result = experiment.result
-    head = f"{result.operation}: {result.formula}; {result.shape}"
-    console.print(f"{head}\n{_place(experiment)}", markup=False, soft_wrap=True)
-    (_live if console.is_terminal else _lines)(experiment, console)
-
-
-def _place(experiment: Experiment) -> str:
-    info = experiment.device.info
-    peer = experiment.baseline.name if experiment.baseline else "no baseline"
-    return f"{info.renderer}, OpenGL {info.version}, {info.backend}; beside {peer}"
-
-
-def _lines(experiment: Experiment, console: Console) -> None:
-    """Print a line for each record as it comes, in columns."""
-    widths = [max(len(heading), 8) for heading, _, _ in COLUMNS]
-    widths[0] = max(len("variant"), *(len(entry.label) for entry in experiment.entries))
-
-    def line(cells: Iterable[str]) -> str:
-        first, *rest = cells
-        return "  ".join([first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:], strict=True))])
-
-    console.print(line(heading for heading, _, _ in COLUMNS), markup=False, soft_wrap=True)
-    for record in experiment.run():
-        console.print(line(cell(record) for _, cell, _ in COLUMNS), markup=False, soft_wrap=True)
-
-
-def _live(experiment: Experiment, console: Console) -> None:
-    """Redraw the end of the table with each record; print all of it when nothing more comes."""
-    from rich.console import Group
     from rich.live import Live
     from rich.text import Text
 
-    def frame() -> Any:
-        records = experiment.result.records
-        rows = max(4, console.height - 6)
-        done = f"{len(records)} of {experiment.total} measured" if records else "measuring the ceilings of the device"
-        return Group(table(records[-rows:], console.width), Text(f"{done}; Ctrl-C ends it and keeps what is there"))
+    console = console or _console()
+    info, result = experiment.device.info, experiment.result
+    peer = experiment.baseline.name if experiment.baseline else "no baseline"
+    print_ = partial(console.print, markup=False, soft_wrap=True)
+    print_(f"{result.operation}: {result.formula}; {result.shape}")
+    print_(f"{info.renderer}, OpenGL {info.version}, {info.backend}; beside {peer}")
+    columns = [(name, cell) for name, cell, shown in COLUMNS if shown or console.width >= WIDE]
+    longest = max(len("variant"), *(len(entry.label) for entry in experiment.entries))
+    forms = [f"<{longest}", *(f">{max(len(name), 8)}" for name, _ in columns[1:])]
 
-    try:
-        with Live(frame(), console=console, transient=True, auto_refresh=False) as live:
-            for _ in experiment.run():
-                live.update(frame(), refresh=True)
-    finally:
-        console.print(table(experiment.result.records, console.width))
+    def line(cells: Iterable[str]) -> str:
+        return "  ".join(map(format, cells, forms))
 
+    print_(line(name for name, _ in columns))
+    with Live(console=console, transient=True, auto_refresh=False) if console.is_terminal else nullcontext() as live:
 
-def table(records: Iterable[Measurement], width: int = WIDE) -> Table:
-    """Lay records out as a table of rich's; a narrow one where the full one does not fit."""
-    shown = list(records)
-    head, cells = laid_out(shown, narrow=width < WIDE)
-    rows: list[list[str]] = []
-    styles, size = [], None
-    for record, row in zip(shown, cells, strict=True):
-        if size not in (None, record.size):
-            rows.append([])
-            styles.append("")
-        size = record.size
-        styles.append("" if record.ok else "yellow" if record.status == "skipped" else "bold red")
-        rows.append(row)
-    return columned("", head, rows, styles)
+        def say(done: str) -> None:
+            if live is not None:
+                live.update(Text(f"{done}; Ctrl-C ends it and keeps what is there"), refresh=True)
+
+        say("measuring the ceilings of the device")
+        for record in experiment.run():
+            print_(line(cell(record) for _, cell in columns), style=STYLES.get(record.status, "bold red"))
+            say(f"{len(result)} of {experiment.total} measured")
 
 
 def laid_out(records: Iterable[Measurement], narrow: bool = False) -> tuple[list[str], list[list[str]]]:

@@ -16,7 +16,7 @@ from glla.gl import Device
 from glla.gl.clock import clock as once
 from glla.lab.extra import check_files, require
 from glla.lab.plain import save
-from glla.lab.samples import Samples
+from glla.lab.samples import Effort, Samples, repeated
 
 Say = Callable[[str], None]
 """Called with the next piece of work."""
@@ -119,9 +119,7 @@ def clock(
     finish = device.finish if device else lambda: None
     if not warm:
         once(work, finish)
-    calls, times = 1, list[float]()
+    calls = 1
     while least and (seconds := once(work, finish, calls)[0]) < least:
         calls *= max(2, min(16, round(least / max(seconds, 1e-6))))
-    while len(times) < repeats and sum(times) <= most:
-        times.append(once(work, finish, calls)[0] / calls)
-    return Samples.of(times)
+    return repeated(lambda: once(work, finish, calls)[0] / calls, Effort(repeats, 1, most))

@@ -1,4 +1,4 @@
-"""Tables of texts: aligned for a file, in Markdown, or one of rich's for a terminal; and numbers as their cells.
+"""Tables of texts: aligned, in Markdown, or for LaTeX; and numbers as their cells.
 
 The first column stands to the left, and so do others that have words alone.
 """
@@ -8,12 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from glla.lab.samples import Samples
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 Row = Sequence[str]
 
@@ -110,24 +106,3 @@ def latex(head: Row, rows: Sequence[Row]) -> str:
         r"\end{tabular}",
     ]
     return "\n".join(lines)
-
-
-def columned(title: str, head: Row, rows: Sequence[Row], styles: Sequence[str] = ()) -> Table:
-    """Make a table for a terminal, with a title, if there is one, and a style for each row; an empty row is a line.
-
-    Only columns of several words are wrapped.
-    """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", padding=(0, 1, 0, 0), pad_edge=False)
-    for place, (name, side) in enumerate(zip(head, _sides(head, filter(None, rows)), strict=True)):
-        is_of_words = side == "<" and any(" " in row[place] for row in rows if row)
-        table.add_column(name, justify="left" if side == "<" else "right", no_wrap=not is_of_words)
-    for row, style in zip(rows, styles or [""] * len(rows), strict=True):
-        if row:
-            table.add_row(*(Text(cell, style=style) for cell in row))
-        else:
-            table.add_section()
-    return table

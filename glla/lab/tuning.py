@@ -39,7 +39,7 @@ CLEARLY = 0.97
 HOPELESS = 2.0
 """A candidate whose first run takes more than this many times as long as the best is not run again."""
 
-EFFORT = Effort(repeats=REPEATS)
+EFFORT = Effort(most=REPEATS)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from glla.gl.clock import clock
 from glla.lab import ceilings, fits, peers
 from glla.lab.fits import FEWEST, per_cent
 from glla.lab.operations import uploaded
-from glla.lab.samples import Samples
+from glla.lab.samples import Effort, Samples, repeated
 from glla.operations import OPERATIONS
 from glla.passes import Plan, resident
 from glla.queue import Coprocessor
@@ -49,7 +49,7 @@ them."""
 QUICK = (8, 12, 16, 24)
 """Orders of a quick run, which only shows that everything runs."""
 
-ONCE = peers.Effort(fewest=1, most=1, seconds=0.0, warm=0.0)
+ONCE = Effort(fewest=1, most=1, seconds=0.0, warm=0.0)
 """Of a peer in a quick run."""
 
 
@@ -132,10 +132,7 @@ class Place:
     def repeated(self, once: Callable[[], float]) -> float:
         """Run for the first time, which compiles and so does not count; then the median of up to five."""
         once()
-        found = [once()]
-        while len(found) < (2 if self.quick else 5) and sum(found) < ENOUGH:
-            found.append(once())
-        return self._kept(Samples.of(found))
+        return self._kept(repeated(once, Effort(2 if self.quick else 5, 1, ENOUGH)))
 
     def _kept(self, samples: Samples) -> float:
         self.taken.append(samples)

@@ -135,25 +135,24 @@ def terminal(width=160, height=40):
 
 
 @pytest.mark.parametrize(("width", "seen"), [(160, True), (90, False)])
-def test_a_live_table_on_a_terminal(quick, width, seen):
+def test_lines_on_a_terminal(quick, width, seen):
     console = terminal(width)
     experiment = Experiment("matmul", ["inner_product", "register_blocked"], [4, 8], baseline="none", repeats=1)
     show.watch(experiment, console)
     text = console.file.getvalue()
     assert "measuring the ceilings of the device" in text
     assert "3 of 4 measured; Ctrl-C ends it and keeps what is there" in text
-    last = text[text.rindex("GFLOP/s") :]  # the table that stays
-    assert last.count("inner_product") == last.count("register_blocked") == 2
+    assert text.count("inner_product") == text.count("register_blocked") == 2
     assert ("draws" in text) is seen
-    assert max(map(len, last.splitlines()[1:])) <= width + 20  # with the codes of the terminal
+    assert max(map(len, text.splitlines()[2:])) <= width + 20  # with the codes of the terminal
 
 
-def test_a_live_table_that_is_interrupted_stays(quick, interrupted):
+def test_lines_that_are_interrupted_stay(quick, interrupted):
     interrupted(2)
     console = terminal()
     with pytest.raises(KeyboardInterrupt):
         show.watch(Experiment("matmul", ["virtual_cube"], [4, 8], baseline="none", repeats=1), console)
-    assert "virtual_cube" in console.file.getvalue().splitlines()[-2]
+    assert console.file.getvalue().count("virtual_cube") == 1
 
 
 def test_reasons_are_reported_once():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glla.lab import extra, peers
-from glla.lab.peers import Effort, Figure, Finalist, Peer, Way
+from glla.lab.peers import Candidate, Effort, Figure, Peer, Way
 from glla.lab.samples import Samples
 from glla.operations import OPERATIONS
 from glla.testing import JUDGES
@@ -148,7 +148,7 @@ def test_the_fastest_way_is_the_peer_and_the_usual_call_stands_beside(clock):
 def timed_twice(peer):
     """A figure of two finalists, at the start and at the end of a run."""
     figure = Figure(peer, "n = 4", ())
-    figure.finalists = [figure.usual, Finalist(peer.others[0], None)]
+    figure.finalists = [figure.usual, Candidate(peer.others[0], None)]
     figure.time(())
     figure.time(())
     return figure
