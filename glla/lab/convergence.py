@@ -98,13 +98,10 @@ def histories(
 
 def _in_turns(device: Device, calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
     """Time each call once in every round, after one round to warm up."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for number in range(rounds and rounds + 1):
-        for name, call in calls.items():
-            seconds, _ = clock(call, device.finish)
-            if number:
-                times[name].append(seconds)
-    return times
+    found = [
+        {name: clock(call, device.finish)[0] for name, call in calls.items()} for _ in range(rounds and rounds + 1)
+    ]
+    return {name: [one[name] for one in found[1:]] for name in calls}
 
 
 def _theirs(matrix: SparseMatrix) -> Mapping[str, tuple[int, Callable[..., Any], Any]]:

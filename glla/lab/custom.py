@@ -40,7 +40,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.errors import OptionError
 from glla.gl import Device
@@ -190,18 +189,14 @@ def compile_all(device: Device, operation: str, found: Sequence[Contender]) -> N
     forms = _small(operation)
     for one in found:
         plan = one.build(forms, device.limits, ())
-        operands = {name: device.write_texels(_ones(plan, name)) for name in plan.operands}
-        device.run(plan, **operands)
+        stores = {name: texture(plan.slots[name]) for name in plan.operands}
+        ones = {name: np.ones((one.height, one.width, one.channels), np.float32) for name, one in stores.items()}
+        device.run(plan, **{name: device.write_texels(texels) for name, texels in ones.items()})
 
 
 def _small(operation: str) -> Forms:
     """Forms of operands with which a shader is tried out."""
     return operations.forms(operations.inputs(operations.find(operation), SMALL))
-
-
-def _ones(plan: Plan, name: str) -> NDArray[np.float32]:
-    storage = texture(plan.slots[name])
-    return np.ones((storage.height, storage.width, storage.channels), dtype=np.float32)
 
 
 def _build(

@@ -137,19 +137,13 @@ def figure(mistake: Mistake) -> Figure:
     ax.imshow(image, interpolation="nearest", extent=extent)
     ax.set_xlabel("column")
     ax.set_ylabel("row")
-    ax.set_title(_lines(mistake.words), fontsize=11, parse_math=False)
+    ax.set_title(mistake.words.replace("; ", ";\n"), fontsize=11, parse_math=False)
     shades = ListedColormap(colormaps[SHADES](np.linspace(LIGHTEST, 1.0, 256)))
     drawn.colorbar(ScalarMappable(LogNorm(1.0, most), shades), ax=ax, label="error over bound", shrink=0.8)
-    kinds = [
-        Patch(color=RIGHT, label="within its bound"),
-        Patch(color=UNDEFINED, label="no number, or no error allowed"),
-    ]
+    names = {RIGHT: "within its bound", UNDEFINED: "no number, or no error allowed"}
+    kinds = [Patch(color=colour, label=name) for colour, name in names.items()]
     ax.legend(handles=kinds, loc="upper center", bbox_to_anchor=(0.5, -0.09), ncols=2, frameon=False)
     return drawn
-
-
-def _lines(text: str) -> str:
-    return text.replace("; ", ";\n")
 
 
 def png(mistake: Mistake) -> bytes:

@@ -220,13 +220,9 @@ def by_methods(device: Device, seen: Float64) -> dict[str, Float64]:
 def of_border(restored: dict[str, Float64], picture: Float64) -> list[dict[str, Any]]:
     """Mean square errors of each method: of the whole picture, and of its inner part."""
     edge = min(BORDER, len(picture) // 4)
-    inner = slice(edge, -edge)
+    parts = {"whole": np.s_[:, :], "inner": np.s_[edge:-edge, edge:-edge]}
     return [
-        {
-            "method": method,
-            "whole": square_error(one, picture),
-            "inner": square_error(one[inner, inner], picture[inner, inner]),
-        }
+        {"method": method, **{name: square_error(one[part], picture[part]) for name, part in parts.items()}}
         for method, one in restored.items()
     ]
 
@@ -245,14 +241,13 @@ def _normal(shape: tuple[int, ...], psf: Float64, balance: float) -> tuple[Any, 
     from scipy import sparse
 
     m, n = shape
-    diagonals: dict[tuple[int, int], float] = {
-        (psf.shape[0] // 2 - i, psf.shape[1] // 2 - j): psf[i, j] for i in range(len(psf)) for j in range(psf.shape[1])
-    }
-    h = sum(
-        weight * sparse.kron(sparse.eye_array(m, k=down), sparse.eye_array(n, k=right))
-        for (down, right), weight in diagonals.items()
+    h = sparse.csc_array(
+        sum(
+            weight
+            * sparse.kron(sparse.eye_array(m, k=psf.shape[0] // 2 - i), sparse.eye_array(n, k=psf.shape[1] // 2 - j))
+            for (i, j), weight in np.ndenumerate(psf)
+        )
     )
-    h = sparse.csc_array(h)
     return h, sparse.csc_array(h.T @ h + balance * sparse.eye_array(m * n))
 
 

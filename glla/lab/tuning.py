@@ -25,10 +25,9 @@ from glla.gl import Device, DeviceLike, named_device, tuning
 from glla.lab import comparison, operations
 from glla.lab.bench import Bench, Effort
 from glla.lab.measurement import written
-from glla.lab.operations import Arrays, Contender, PlanJob
+from glla.lab.operations import Contender, PlanJob
 from glla.lab.table import milliseconds
 from glla.passes import Limits, Parameters
-from glla.testing import Judge
 
 REPEATS = 4
 """Repeats of a candidate, after its first run."""
@@ -138,21 +137,21 @@ def _tuned(device: Device, name: str, size: int, seed: int, trying: Callable[[st
     operation = operations.find(name)
     arrays, judge = operations.inputs(operation, size, seed), operations.judge(name)
     default = untuned(name, size, device.limits)
-    best: tuple[float, str, Parameters] | None = None
+    best: tuple[str, Parameters, float] | None = None
     default_seconds, tried, troubles = float("nan"), 0, []
     for contender, parameters in _candidates(name, default, device.limits):
         label = comparison.Entry(contender, parameters).label
         trying(f"{name} {label}, n = {size}")
         try:
             job = operations.prepare(device, operation, contender, arrays, parameters)
-            seconds = _seconds(device, job, None if best is None else best[0])
+            seconds = _seconds(device, job, None if best is None else best[2])
             tried += 1
-            if best is None or seconds < CLEARLY * best[0]:
-                trouble = _wrong(judge, arrays, job)
-                if trouble:
-                    troubles.append(f"{name} {label}, n = {size}: {trouble}")
+            if best is None or seconds < CLEARLY * best[2]:
+                verdict = judge.verdict(arrays, job.fetch(job.run()))
+                if not verdict.ok:
+                    troubles.append(f"{name} {label}, n = {size}: {verdict}")
                     continue
-                best = (seconds, contender.name, parameters)
+                best = contender.name, parameters, seconds
             if contender.name == default and default_seconds != default_seconds:  # its first combination: the defaults
                 default_seconds = seconds
         except LimitError:
@@ -161,8 +160,7 @@ def _tuned(device: Device, name: str, size: int, seed: int, trying: Callable[[st
             troubles.append(f"{name} {label}, n = {size}: {error}")
     if best is None:
         raise OptionError(f"tune: no variant of {name} gives a right result at n = {size}: {'; '.join(troubles)}")
-    seconds, variant, chosen = best
-    return Outcome(name, size, variant, chosen, seconds, default, default_seconds, tried, tuple(troubles))
+    return Outcome(name, size, *best, default, default_seconds, tried, tuple(troubles))
 
 
 def _candidates(name: str, default: str, limits: Limits) -> Iterator[tuple[Contender, Parameters]]:
@@ -185,12 +183,6 @@ def _seconds(device: Device, job: PlanJob, best: float | None) -> float:
     """Time a job, after a run to warm up; once only where there is no hope."""
     job.run()
     return Bench(device, EFFORT).median(job.run, inf if best is None else HOPELESS * best)
-
-
-def _wrong(judge: Judge, arrays: Arrays, job: PlanJob) -> str:
-    """Verdict on a wrong result, '' if it is right."""
-    verdict = judge.verdict(arrays, job.fetch(job.run()))
-    return "" if verdict.ok else str(verdict)
 
 
 # -- files ------------------------------------------------------------------------------------------------------------

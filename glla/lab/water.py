@@ -66,12 +66,11 @@ def tridiagonal(bands: Bands) -> Field:
 
 def dense(bands: Bands) -> list[tuple[Field, Field]]:
     """Write each line as a dense system, as the thesis does."""
-    lower, diagonal, upper, rhs = bands
-    systems = []
-    for j in range(rhs.shape[1]):
-        matrix = np.diag(diagonal[:, j]) + np.diag(lower[1:, j], -1) + np.diag(upper[:-1, j], 1)
-        systems.append((matrix, rhs[:, j, np.newaxis]))
-    return systems
+    lower, diagonal, upper, rhs = (band.T for band in bands)
+    return [
+        (np.diag(middle) + np.diag(below[1:], -1) + np.diag(above[:-1], 1), right[:, np.newaxis])
+        for below, middle, above, right in zip(lower, diagonal, upper, rhs, strict=True)
+    ]
 
 
 def on_cpu(bands: Bands) -> Field:
@@ -81,11 +80,7 @@ def on_cpu(bands: Bands) -> Field:
 
 def shared(gpu: Coprocessor) -> Solver:
     """Solve the lines as dense systems, some on the CPU and some on the GPU."""
-
-    def solve(bands: Bands) -> Field:
-        return np.column_stack([x[:, 0] for x in hybrid.map("solve", dense(bands), gpu=gpu)])
-
-    return solve
+    return lambda bands: np.column_stack([x[:, 0] for x in hybrid.map("solve", dense(bands), gpu=gpu)])
 
 
 class Reference:
@@ -140,15 +135,9 @@ class Reference:
 
 def differences(a: Any, b: Any) -> dict[str, tuple[float, float]]:
     """Mean and largest difference of each field of two simulations."""
-    found = {}
-    for name in "zuv":
-        gap = np.abs(_host(getattr(a, name)).astype(np.float64) - _host(getattr(b, name)))
-        found[name] = float(gap.mean()), float(gap.max())
-    return found
-
-
-def _host(field: Any) -> Field:
-    return field if isinstance(field, np.ndarray) else field.numpy()
+    fields = {name: (np.asarray(getattr(one, name), np.float64) for one in (a, b)) for name in "zuv"}
+    gaps = {name: np.abs(one - other) for name, (one, other) in fields.items()}
+    return {name: (float(gap.mean()), float(gap.max())) for name, gap in gaps.items()}
 
 
 def resident(device: Device, n: int, scheme: str = "adi", dt: float = DT) -> ShallowWater:
