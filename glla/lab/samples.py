@@ -88,7 +88,7 @@ class Samples:
 
 
 def repeated(once: Callable[[], float], effort: Effort, calls: int = 1) -> Samples:
-    """Repeat what gives its seconds as often as an effort says; a repeat is the mean of some calls.
+    """Repeat work that gives its own seconds as often as an effort says; a repeat is the mean of some calls.
 
     >>> repeated(lambda: 2.0, Effort(most=5, seconds=7.0)).times
     (2.0, 2.0, 2.0, 2.0)
