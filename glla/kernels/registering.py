@@ -20,7 +20,6 @@ from glla.passes.glsl import find as shaders
 SMALL = 5
 """Order of the matrices with which a shader is tested when it is registered."""
 
-
 _PINNED: dict[tuple[str, str], str] = {}  # operation and name of a variant -> its shader
 
 
@@ -68,33 +67,38 @@ def register(operation: str, name: str, source: str | os.PathLike[str], *, summa
     A product whose inner dimension takes several passes, or several tiles, adds to the sums of those before. A shader
     that does not look at ``CONTINUE`` cannot do that; such a call raises a ShaderError that says so.
     """
-    record, interface = _found("register", operation)
+    record, _ = _found("register", operation)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", name):
         raise OptionError(f"register: a name has letters, digits and underscores, got {name!r}")
     variants = cast(Variants, record.variants)
     taken = f"register: {operation} has a variant {name!r}; choose another name"
     if name in variants:
         raise OptionError(taken)
-    text, file, folder = stand_in.read(source, name)
-    shader = shaders.adopt(file, text, interface.stands_for, folder, keep=True)
-    known = stand_in.parameters(text)
-    exchange = partial(_exchanged, operation, interface, shader, name)
-    values = {parameter: allowed[0] for parameter, allowed in known.items()}
-    small = resident(*(array.shape[-2:] for array in record.example(SMALL, np.random.default_rng(0))))
-    exchange(interface.plan(small, PLAIN, values), values)  # does it keep to the interface?
-    variant = Variant(
-        summary or shaders.summary(shader) or "a shader of a user's",
-        author or file,
-        parameters=known,
-        rule="values must go together as the shader's #error says",
-        keeps_rule=lambda values: not stand_in.refusal(shader, values),
-        exchange=exchange,
-        text=text,
-    )
+    _, shader, variant = made("register", operation, source, name, summary, author, keep=True)
     if not variants.register(name, variant):
         raise OptionError(taken)
     shaders.pin(shader)
     _PINNED[operation, name] = shader
+
+
+def made(
+    function: str, operation: str, source: str | os.PathLike[str], name: str | None, *words: str, keep: bool = False
+) -> tuple[str, str, Variant]:
+    """Make a variant of a shader: its name, that of the file if None, the shader as adopted, and the variant."""
+    record, known = _found(function, operation)
+    text, file, folder = stand_in.read(source, name)
+    name = name or os.path.basename(file).removesuffix(stand_in.SUFFIX)
+    shader = shaders.adopt(file, text, known.stands_for, folder, keep=keep)
+    exchange = partial(_exchanged, operation, known, shader, name)
+    variant = Variant(
+        words[0] or shaders.summary(shader) or "a shader of a user's", words[1] or file, (), stand_in.parameters(text),
+        rule="values must go together as the shader's #error says",
+        keeps_rule=lambda values: not stand_in.refusal(shader, values), exchange=exchange, text=text,
+    )  # fmt: skip
+    values = {parameter: allowed[0] for parameter, allowed in variant.parameters.items()}
+    small = resident(*(array.shape[-2:] for array in record.example(SMALL, np.random.default_rng(0))))
+    exchange(known.plan(small, PLAIN, values), values)  # does it keep to the interface?
+    return name, shader, variant
 
 
 def unregister(operation: str, name: str) -> None:

@@ -44,12 +44,12 @@ import numpy as np
 from glla.errors import OptionError
 from glla.gl import Device
 from glla.kernels import stand_in
+from glla.kernels.registering import made
 from glla.lab import operations
 from glla.lab.operations import Contender
 from glla.operations import OPERATIONS
 from glla.operations.record import Interface
-from glla.passes import PLAIN, Forms, Limits, Parameters, Plan, texture
-from glla.passes.glsl import find as shaders
+from glla.passes import Forms, Limits, Parameters, Plan, Variant, texture
 
 GALLERY = Path(__file__).with_name("gallery")
 
@@ -148,22 +148,11 @@ def contender(
     operation: str, source: str | os.PathLike[str], name: str | None = None, *, summary: str = "", author: str = ""
 ) -> Contender:
     """Make a contender of a shader, as `register` does, without adding it to the table."""
-    interface = find(operation)
-    text, file, folder = stand_in.read(source, name)
-    made = name or Path(file).name.removesuffix(stand_in.SUFFIX)
-    operations.check_free(operation, made)
-    shader = shaders.adopt(file, text, interface.stands_for, folder)
-    parameters = stand_in.parameters(text)
-    build = partial(_build, operation, shader, parameters)
-    build(_small(operation), PLAIN, ())  # does it keep to the interface?
+    called, shader, variant = made("compare", operation, source, name, summary, author)
+    operations.check_free(operation, called)
+    refusal = partial(stand_in.refusal, shader)
     return Contender(
-        made,
-        build,
-        summary or shaders.summary(shader) or "a shader of your own",
-        author or file,
-        parameters=parameters,
-        text=text,
-        refusal=partial(stand_in.refusal, shader),
+        **vars(variant), name=called, build=partial(_build, INTERFACES[operation], variant), refusal=refusal
     )
 
 
@@ -186,7 +175,7 @@ def compile_all(device: Device, operation: str, found: Sequence[Contender]) -> N
 
     Raises ShaderError: one does not compile: its file, the line, and what the driver says.
     """
-    forms = _small(operation)
+    forms = operations.forms(operations.inputs(operations.find(operation), SMALL))
     for one in found:
         plan = one.build(forms, device.limits, ())
         stores = {name: texture(plan.slots[name]) for name in plan.operands}
@@ -194,24 +183,11 @@ def compile_all(device: Device, operation: str, found: Sequence[Contender]) -> N
         device.run(plan, **{name: device.write_texels(texels) for name, texels in ones.items()})
 
 
-def _small(operation: str) -> Forms:
-    """Forms of operands with which a shader is tried out."""
-    return operations.forms(operations.inputs(operations.find(operation), SMALL))
-
-
-def _build(
-    operation: str,
-    shader: str,
-    parameters: Mapping[str, tuple[int, ...]],
-    forms: Forms,
-    limits: Limits,
-    chosen: Parameters,
-) -> Plan:
+def _build(interface: Interface, variant: Variant, forms: Forms, limits: Limits, chosen: Parameters) -> Plan:
     """Plan of the operation, with the shader in the place of glla's."""
-    values = {name: known[0] for name, known in parameters.items()} | dict(chosen)
-    interface = INTERFACES[operation]
-    plan = interface.plan(forms, limits, values)
-    return stand_in.put_into(plan, operation, interface, shader, values, f"{operation}[{shader}]")
+    assert variant.exchange is not None
+    values = {name: known[0] for name, known in variant.parameters.items()} | dict(chosen)
+    return variant.exchange(interface.plan(forms, limits, values), values)
 
 
 # -- where to start from ----------------------------------------------------------------------------------------------

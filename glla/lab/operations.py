@@ -51,21 +51,14 @@ ALONE = "usual"
 """Name of the contender of an operation that has no variants."""
 
 
-@dataclass(frozen=True, eq=False)
-class Contender:
-    """One way to do an operation."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contender(Variant):
+    """One way to do an operation: a variant, and how its plan is built."""
 
     name: str  # unique among those of its operation
     build: Builder  # (forms, limits, parameters) -> `Plan`, a new one each time
-    summary: str = ""  # what is particular to it, and where it comes from, in a line each
-    source: str = ""
-    needs: tuple[str, ...] = ()  # what it needs beyond OpenGL 3.3, such as ``"OpenGL 4.3"``
-    # parameters that `build` takes, with the values that make sense; the first is the default
-    parameters: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     special: bool = False  # run only when asked for, by its name or by ``all``
-    # the source of a shader that is not below ``shaders/``, for reports; empty for glla's own, which `shaders` names
-    text: str = ""
-    # values of all parameters by name -> why they do not go together, '' if they do
+    # values of all parameters by name -> why they do not go together, in more words than `rule` has
     refusal: Callable[[Mapping[str, int]], str] = lambda values: ""
 
     def refuses(self, parameters: Parameters) -> str:
@@ -73,7 +66,8 @@ class Contender:
         for name, value in parameters:
             if value not in self.parameters[name]:
                 return f"{name} must be one of {', '.join(map(str, self.parameters[name]))}, got {value}"
-        return self.refusal({name: values[0] for name, values in self.parameters.items()} | dict(parameters))
+        values = {name: allowed[0] for name, allowed in self.parameters.items()} | dict(parameters)
+        return self.refusal(values) or ("" if self.keeps_rule(values) else self.rule)
 
 
 @dataclass(frozen=True)
@@ -161,18 +155,10 @@ def remove(operation: str, name: str) -> None:
 def _listed(operation: Operation) -> Iterator[Contender]:
     """Contenders of glla's: each variant in its usual pivoting, then with every other strategy that it knows."""
     if not operation.variants:
-        yield Contender(ALONE, partial(_built, operation, {}), f"the only way there is to do {operation.name}")
+        only = f"the only way there is to do {operation.name}"
+        yield Contender(only, "", name=ALONE, build=partial(_built, operation, {}))
     for name, variant in operation.variants.items():
-        plain = Contender(
-            name,
-            partial(_built, operation, {"variant": name}),
-            variant.summary,
-            variant.source,
-            variant.needs,
-            variant.parameters,
-            text=variant.text,
-            refusal=partial(_broken_rule, variant),
-        )
+        plain = Contender(**vars(variant), name=name, build=partial(_built, operation, {"variant": name}))
         yield plain
         for pivoting in operation.pivotings(name)[1:] if operation.pivotings else ():
             if pivoting == "none":
@@ -193,10 +179,6 @@ def _built(
     if operation.trial.values is None:
         return fresh(operation.call_plan, tuple(replace(form, resident=False) for form in forms), limits, **given)
     return fresh(operation.device_plan, forms, limits, **options, **given)
-
-
-def _broken_rule(variant: Variant, values: Mapping[str, int]) -> str:
-    return "" if variant.keeps_rule(values) else variant.rule
 
 
 def unmet(needs: tuple[str, ...], limits: Limits) -> str:

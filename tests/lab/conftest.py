@@ -88,12 +88,12 @@ def bad_plan(forms, limits, parameters):
 
 
 CONTENDERS = {
-    "short_sum": Contender("short_sum", short_sum, "leaves out a term", "a test"),
-    "broken": Contender("broken", broken, "<b>raises</b>", "a test"),
-    "too_large": Contender("too_large", too_large),
-    "bad_plan": Contender("bad_plan", bad_plan),
-    "newest": Contender("newest", short_sum, needs=("OpenGL 9.9",)),
-    "extended": Contender("extended", short_sum, needs=("GL_ARB_compute_shader",)),
+    "short_sum": Contender("leaves out a term", "a test", name="short_sum", build=short_sum),
+    "broken": Contender("<b>raises</b>", "a test", name="broken", build=broken),
+    "too_large": Contender("", "", name="too_large", build=too_large),
+    "bad_plan": Contender("", "", name="bad_plan", build=bad_plan),
+    "newest": Contender("", "", name="newest", build=short_sum, needs=("OpenGL 9.9",)),
+    "extended": Contender("", "", name="extended", build=short_sum, needs=("GL_ARB_compute_shader",)),
 }
 
 
@@ -104,7 +104,7 @@ def add():
 
     def add(*names):
         for name in names:
-            contender = CONTENDERS.get(name, name)
+            contender = CONTENDERS[name] if isinstance(name, str) else name
             operations.add("matmul", contender)
             added.append(contender.name)
 

@@ -196,7 +196,7 @@ def test_a_shader_that_does_not_compile_fails_with_its_line(quick, add):
     def build(forms, limits, parameters):
         return Plan(plan.operation, plan.slots, plan.operands, plan.results, (wrong,), plan.flops)
 
-    add(operations.Contender("typo", build))
+    add(operations.Contender("", "", name="typo", build=build))
     (record,) = outcome("typo", size=4)
     assert record.status == "failed"
     assert record.reason.startswith("shader matmul/inner_product does not compile:")
@@ -228,7 +228,7 @@ def test_parameters_make_an_entry_of_their_own(quick):
         seen.append(parameters)
         return matmul.plan(forms)
 
-    contender = operations.Contender("mine", build, parameters={"UNROLL": (1, 2)})
+    contender = operations.Contender("", "", name="mine", build=build, parameters={"UNROLL": (1, 2)})
     result = outcome(contender, (contender, {"UNROLL": 2}), size=4)
     assert [record.variant for record in result] == ["mine", "mine[UNROLL=2]"]
     assert [record.parameters for record in result] == [(), (("UNROLL", 2),)]

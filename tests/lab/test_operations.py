@@ -82,7 +82,7 @@ def test_shaders_of_a_plan_and_parameters_of_a_builder(device):
         return matmul.plan(forms)
 
     operation = find("matmul")
-    prepare(device, operation, Contender("x", build), inputs(operation, 4), (("UNROLL", 2),))
+    prepare(device, operation, Contender("", "", name="x", build=build), inputs(operation, 4), (("UNROLL", 2),))
     assert seen == [(resident((4, 4), (4, 4)), device.limits, (("UNROLL", 2),))]
 
 
@@ -96,7 +96,7 @@ def test_add_and_remove(add):
         ("eig", "x", r"operation must be one of cho_factor, .*, got 'eig'"),
     ):
         with pytest.raises(OptionError, match=message):
-            operations.add(name, Contender(contender, matmul.plan))
+            operations.add(name, Contender("", "", name=contender, build=matmul.plan))
 
 
 @pytest.mark.parametrize(
