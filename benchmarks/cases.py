@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,10 +30,6 @@ SMALL_SIZES = (8, 16, 32, 64, 128, 256)
 STACKS = ((1000, 8), (100, 32), (64, 64))
 """(systems in a stack, their order)."""
 
-TRIANGULAR_SIZES = (256, 1024, 4096)
-"""Orders of the triangles: what `glla.operations.triangles.triangular.choose` compares was measured at these."""
-
-
 ANY = 1 << 30
 LARGEST = {
     # (subject, variant; "" for the public function): largest size on a GPU, on a software rasteriser
@@ -50,7 +45,7 @@ LARGEST = {
     **dict.fromkeys([("rref", name) for name in rref.VARIANTS], (ANY, 512)),
     ("inv", ""): (ANY, 256),
     ("det", ""): (ANY, 512),
-    ("triangular_n", "rank2"): (1024, 256),  # writes all of X n / 2 times
+    ("triangular", "rank2"): (1024, 256),  # writes all of X n / 2 times
 }
 """Sizes above which a variant is left out; all others of `ASKED` have none, and other subjects 256 in software."""
 
@@ -74,11 +69,9 @@ class Subject:
     operation: str  # a key of `glla.operations.OPERATIONS`
     function: Callable[..., Any] | None = None  # the public function, where that is timed; None where the variants are
     count: int = 0  # systems in a stack, which runs end to end alone; 0 for one system at a time
-    columns: int = 0  # right-hand sides; 0 for those of the operation's example
     stays: bool = True  # timed with operands and results on the device, too
     # orders of its own, up to the largest that is asked for; by default those that are asked for
     sizes: tuple[int, ...] = ()
-    on_request: bool = False  # left out unless named: it answers one question, and the time on a GPU machine is short
 
     @property
     def about(self) -> Operation:
@@ -103,11 +96,7 @@ class Subject:
         examples = [operations.inputs(self.about, n, SEED + place) for place in range(max(1, self.count))]
         if self.count:
             return tuple(np.stack(part) for part in zip(*examples, strict=True))
-        (arrays,) = examples
-        if not self.columns:
-            return arrays
-        *others, last = arrays
-        return (*others, np.tile(last, (1, -(-self.columns // last.shape[1])))[:, : self.columns].copy())
+        return examples[0]
 
     def flops(self, arrays: Arrays) -> int:
         """Additions and multiplications."""
@@ -140,13 +129,9 @@ class Subject:
 
     def peer_size(self, n: int) -> str:
         """What is said of the size of the peer's work."""
-        if self.operation == "triangular":
-            columns = self.columns or n
-            return f"n = {n}, {columns} right-hand side{'s' if columns > 1 else ''}"
         return f"{self.count} of n = {n}" if self.count else f"n = {n}"
 
 
-one_size = partial(Subject, "triangular", sizes=TRIANGULAR_SIZES, on_request=True)
 ASKED: dict[str, Subject] = {
     "matmul": Subject("matmul"),
     "plu": Subject("plu"),
@@ -156,9 +141,6 @@ ASKED: dict[str, Subject] = {
     "det": Subject("slogdet", linalg.slogdet),
     "small": Subject("solve", linalg.solve, stays=False, sizes=SMALL_SIZES),
     **{f"stack_{m}": Subject("solve", linalg.solve, count=m, stays=False, sizes=(n,)) for m, n in STACKS},
-    "triangular_1": one_size(columns=1),
-    "triangular_64": one_size(columns=64),
-    "triangular_n": one_size(),
 }
 """Subjects with a name of their own in the results: sizes, stacks and shapes beside the usual ones."""
 
@@ -174,9 +156,6 @@ def subjects() -> dict[str, Subject]:
 
 OPERATIONS = subjects()
 """All subjects, by their names in the results."""
-
-USUAL = tuple(name for name, subject in OPERATIONS.items() if not subject.on_request)
-"""Names of the subjects that run by default."""
 
 
 def select(names: Sequence[str], sizes: Sequence[int], software: bool, limits: Limits = PLAIN) -> Iterator[Case]:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
-from benchmarks.cases import OPERATIONS, USUAL, Case, select
+from benchmarks.cases import OPERATIONS, Case, select
 from benchmarks.study import QUICK, SIZES, Data, listed, some
 from glla.cli.options import opened
 from glla.gl import Device
@@ -198,7 +198,7 @@ def _timed(way: str, one: Data) -> tuple[str, str, str]:
 
 STUDY = listed("operations", _run, QUICK,
         SIZES,
-        some("--operations", OPERATIONS, USUAL),
+        some("--operations", OPERATIONS),
         option("--no-shader-cache", action="store_true", help="cold starts compile everything"),
         option(
             "--tolerate-busy", action="store_true",

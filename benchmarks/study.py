@@ -81,7 +81,7 @@ def parser(study: Study) -> argparse.ArgumentParser:
     return made
 
 
-def some(name: str, known: Collection[str], usual: Iterable[str] | None = None, **given: Any) -> Option:
+def some(name: str, known: Collection[str], **given: Any) -> Option:
     """Make an option that takes some of the known names, with commas between; all by default."""
 
     def read(text: str) -> list[str]:
@@ -90,9 +90,8 @@ def some(name: str, known: Collection[str], usual: Iterable[str] | None = None, 
             raise argparse.ArgumentTypeError(f"must be some of {','.join(known)}, got {text!r}")
         return names
 
-    default = list(known if usual is None else usual)
-    about = f"some of {','.join(known)} ({'all' if usual is None else ','.join(usual)})"
-    return option(name, **{"type": read, "default": default, "metavar": "NAMES", "help": about, **given})
+    about = f"some of {','.join(known)} (all)"
+    return option(name, **{"type": read, "default": list(known), "metavar": "NAMES", "help": about, **given})
 
 
 def queue(options: argparse.Namespace, **given: Any) -> glla.Coprocessor:

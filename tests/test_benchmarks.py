@@ -149,19 +149,6 @@ def test_all_operations(ask, capsys):
     check_peers(outcome)
 
 
-def test_what_is_run_on_request(ask):
-    names = [name for name in OPERATIONS if name not in cases.USUAL]
-    assert names == ["triangular_1", "triangular_64", "triangular_n"]
-    _, outcome = run(ask, "--operations", ",".join(names))
-    records = operations.measurements(outcome)
-    seen = [(one.operation, one.variant, one.size) for one in records]
-    assert seen == [(name, variant, 6) for name in names for variant in FEW["triangular"]]
-    flops = {one.operation: one.flops for one in records}
-    assert flops == {"triangular_1": 36, "triangular_64": 36 * 64, "triangular_n": 216}
-    for one in records:
-        check_record(one)
-
-
 def check_peers(outcome):
     """One figure for each peer and size, whoever stands beside it, with all its samples."""
     for key, peer in outcome["peers"].items():
@@ -192,7 +179,7 @@ def test_work_that_is_the_same_has_one_figure():
         for one, other in zip(*(OPERATIONS[name].peer_operands(8) for name in pair), strict=True):
             np.testing.assert_array_equal(one, other)
             assert other.flags.c_contiguous
-    assert {subject for subject, _ in cases.LARGEST} <= set(cases.ASKED)
+    assert {subject for subject, _ in cases.LARGEST} <= set(OPERATIONS)
 
 
 # ---- a busy machine --------------------------------------------------------------------------
