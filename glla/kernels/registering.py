@@ -67,7 +67,7 @@ def register(operation: str, name: str, source: str | os.PathLike[str], *, summa
     A product whose inner dimension takes several passes, or several tiles, adds to the sums of those before. A shader
     that does not look at ``CONTINUE`` cannot do that; such a call raises a ShaderError that says so.
     """
-    record, _ = _found("register", operation)
+    record, _ = taking_shaders("register", operation)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", name):
         raise OptionError(f"register: a name has letters, digits and underscores, got {name!r}")
     variants = cast(Variants, record.variants)
@@ -85,7 +85,7 @@ def made(
     function: str, operation: str, source: str | os.PathLike[str], name: str | None, *words: str, keep: bool = False
 ) -> tuple[str, str, Variant]:
     """Make a variant of a shader: its name, that of the file if None, the shader as adopted, and the variant."""
-    record, known = _found(function, operation)
+    record, known = taking_shaders(function, operation)
     text, file, folder = stand_in.read(source, name)
     name = name or os.path.basename(file).removesuffix(stand_in.SUFFIX)
     shader = shaders.adopt(file, text, known.stands_for, folder, keep=keep)
@@ -109,7 +109,7 @@ def unregister(operation: str, name: str) -> None:
     OptionError
         No such variant was registered.
     """
-    record, _ = _found("unregister", operation)
+    record, _ = taking_shaders("unregister", operation)
     variants = cast(Variants, record.variants)
     known = variants.get(name)
     if known is None or known.exchange is None:
@@ -121,7 +121,7 @@ def unregister(operation: str, name: str) -> None:
         shaders.pin(shader, False)
 
 
-def _found(function: str, operation: str) -> tuple[Operation, Interface]:
+def taking_shaders(function: str, operation: str) -> tuple[Operation, Interface]:
     """Find an operation that takes a shader of a user's."""
     open_to_all = {key: (one, one.interface) for key, one in OPERATIONS.items() if one.interface is not None}
     if operation not in open_to_all:

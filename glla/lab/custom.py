@@ -44,7 +44,7 @@ import numpy as np
 from glla.errors import OptionError
 from glla.gl import Device
 from glla.kernels import stand_in
-from glla.kernels.registering import made
+from glla.kernels.registering import made, taking_shaders
 from glla.lab import operations
 from glla.lab.operations import Contender
 from glla.operations import OPERATIONS
@@ -70,9 +70,7 @@ def find(operation: str) -> Interface:
     >>> find("triangular").stands_for
     'triangular/substitute'
     """
-    if operation not in INTERFACES:
-        raise OptionError(f"compare: a shader of your own can do {', '.join(INTERFACES)}, got {operation!r}")
-    return INTERFACES[operation]
+    return taking_shaders("compare", operation)[1]
 
 
 def explanation(operation: str) -> str:

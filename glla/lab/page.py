@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
-from html import escape
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,11 @@ STYLE = "friendly"
 def document(trace: Recorder) -> str:
     """Write the page; it asks for nothing from anywhere. `trace`: with values."""
     from jinja2 import Environment, StrictUndefined
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import GLShaderLexer
 
+    formatter = HtmlFormatter(style=STYLE)
     pictures = ["data:image/png;base64," + b64encode(png).decode() for png in frames.pictures(trace)]
     passes = [_described(one) for one in frames.drawn(trace)]
     names = sorted({one.shader for one in trace.passes if one.draw is not None})
@@ -33,9 +34,9 @@ def document(trace: Recorder) -> str:
         timing=trace.timing,
         dropped=trace.dropped,
         passes=passes,
-        data=_in_script({"passes": passes, "pictures": pictures}),
-        sources=[(name, highlighted(shaders.source(name))) for name in names],
-        style=_style(),
+        data={"passes": passes, "pictures": pictures},
+        sources=[(name, highlight(shaders.source(name), GLShaderLexer(), formatter)) for name in names],
+        style=formatter.get_style_defs(".highlight"),
     )
 
 
@@ -62,27 +63,3 @@ def _named(given: tuple[str, str]) -> str:
 def _time(one: TracedPass) -> str:
     gpu = "" if one.gpu is None else f"{1e6 * one.gpu:.1f} µs on the GPU, "
     return f"{gpu}{1e6 * one.wall:.1f} µs on the wall"
-
-
-def _in_script(data: Any) -> str:
-    """JSON that may stand in a script element: no tag can end in it."""
-    return json.dumps(data).replace("<", "\\u003c")
-
-
-def highlighted(source: str) -> str:
-    """GLSL as HTML, coloured where Pygments is there."""
-    if find_spec("pygments") is None:
-        return f"<pre>{escape(source)}</pre>"
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import GLShaderLexer
-
-    return str(highlight(source, GLShaderLexer(), HtmlFormatter(style=STYLE)))
-
-
-def _style() -> str:
-    if find_spec("pygments") is None:
-        return ""
-    from pygments.formatters import HtmlFormatter
-
-    return str(HtmlFormatter(style=STYLE).get_style_defs(".highlight"))

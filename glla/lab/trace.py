@@ -36,7 +36,7 @@ def _save_gif(trace: Recorder, path: Path) -> None:
     images[0].save(path, format="GIF", save_all=True, append_images=images[1:], duration=durations, loop=0)
 
 
-NEEDS = {".gif": ("matplotlib", "PIL"), ".html": ("jinja2", "matplotlib"), ".json": ()}
+NEEDS = {".gif": ("matplotlib", "PIL"), ".html": ("jinja2", "matplotlib", "pygments"), ".json": ()}
 """Packages that a file needs, by its ending."""
 
 WRITERS: dict[str, Callable[[Recorder, Path], None]] = {
