@@ -23,6 +23,7 @@ import sys
 import time
 from argparse import SUPPRESS, Namespace
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -102,11 +103,6 @@ def feed(gpu: Coprocessor, work: str, size: int) -> Feed:
 # -- work on the CPU ------------------------------------------------------------------------------------------------
 
 
-def numpy_product() -> None:
-    """Multiply with NumPy, which gives up the interpreter lock while it does."""
-    _ = MATRIX @ MATRIX
-
-
 def python_loop() -> None:
     """Hold the interpreter lock all the time."""
     total = 0
@@ -115,10 +111,11 @@ def python_loop() -> None:
 
 
 MATRIX = np.random.default_rng(2007).standard_normal((512, 512), dtype=np.float32)
-CPU_WORK: dict[str, Callable[[], None]] = {"numpy": numpy_product, "python": python_loop}
+CPU_WORK: dict[str, Callable[[], object]] = {"numpy": partial(np.matmul, MATRIX, MATRIX), "python": python_loop}
+"""NumPy gives up the interpreter lock while it multiplies."""
 
 
-def rate(step: Callable[[], None], seconds: float) -> float:
+def rate(step: Callable[[], object], seconds: float) -> float:
     """Steps a second."""
     start = now = time.perf_counter()
     count = 0
@@ -132,7 +129,7 @@ def rate(step: Callable[[], None], seconds: float) -> float:
 # -- measuring ------------------------------------------------------------------------------------------------------
 
 
-def both(feed: Feed, step: Callable[[], None] | None, seconds: float) -> tuple[float, float]:
+def both(feed: Feed, step: Callable[[], object] | None, seconds: float) -> tuple[float, float]:
     """Rates of the CPU (0 if it sleeps) and the queue, side by side."""
     with feed.busy():
         before, start = feed.done, time.perf_counter()
@@ -150,13 +147,6 @@ def neighbour(work: str, arguments: Sequence[str]) -> Iterator[None]:
             raise RuntimeError("overlap: the other process did not start; see its messages above")
         yield
         process.stdin.close()
-
-
-def be_neighbour(gpu: Coprocessor, work: str, size: int) -> None:
-    """Be that process: work until the input ends."""
-    with feed(gpu, work, size).busy():
-        print("busy", flush=True)
-        sys.stdin.read()
 
 
 def measure(options: Namespace, gpu: Coprocessor, work: str, size: int) -> list[dict[str, Any]]:
@@ -241,7 +231,9 @@ def _run(run: Run) -> Report:
     ) as gpu:  # fmt: skip
         interval, sizes = sys.getswitchinterval(), SIZES[gpu.info.software]
         if options.neighbour:
-            be_neighbour(gpu, options.neighbour, sizes[options.neighbour])
+            with feed(gpu, options.neighbour, sizes[options.neighbour]).busy():
+                print("busy", flush=True)
+                sys.stdin.read()  # ends when the other process says so
             return Report("")
         records = []
         for work in options.work:

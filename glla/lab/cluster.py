@@ -115,10 +115,6 @@ def _traced(communicator: Any, operation: str, size: int, seed: int) -> Timeline
     return found
 
 
-def _powers(most: int) -> list[int]:
-    return [*(1 << bit for bit in range(most.bit_length()) if 1 << bit < most), most]
-
-
 def draw(n: int, nb: int, shape: tuple[int, int], parameters: cluster.Parameters, look_ahead: bool, path: Path) -> None:
     """Draw time and efficiency over the number of nodes, for one matrix and for one share of each node.
 
@@ -127,7 +123,7 @@ def draw(n: int, nb: int, shape: tuple[int, int], parameters: cluster.Parameters
     Raises OptionError: a picture has another ending.
     """
     most = shape[0] * shape[1]
-    counts = _powers(most)
+    counts = [*(1 << bit for bit in range(most.bit_length()) if 1 << bit < most), most]
     one = n / most**0.5
 
     def points(order: Callable[[int], int]) -> Sequence[cluster.Prediction]:

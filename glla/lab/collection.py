@@ -123,21 +123,9 @@ HEAD = ("operation", "variant", "source", "passes", "fetches", "flop", "needs")
 
 def cells(entry: Entry) -> tuple[str, ...]:
     """Write an entry as a row below `HEAD`."""
-    return (
-        entry.operation,
-        entry.variant,
-        entry.source,
-        str(entry.passes),
-        _fetched(entry),
-        str(entry.flops),
-        ", ".join(entry.needs) or "OpenGL 3.3",
-    )
-
-
-def _fetched(entry: Entry) -> str:
-    if entry.fetches is None:
-        return "-"
-    return str(entry.fetches) if entry.fewest_fetches == entry.fetches else f"{entry.fewest_fetches} to {entry.fetches}"
+    known = {} if entry.fetches is None else dict.fromkeys((entry.fewest_fetches, entry.fetches))
+    fetched, needs = " to ".join(map(str, known)) or "-", ", ".join(entry.needs) or "OpenGL 3.3"
+    return entry.operation, entry.variant, entry.source, str(entry.passes), fetched, str(entry.flops), needs
 
 
 def text(found: list[Entry], where: str) -> str:

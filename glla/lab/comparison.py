@@ -437,15 +437,11 @@ class Experiment:
         for name, defines in operations.shaders(plan):
             shader = resolve(name, defines)
             *others, last = shader.stages.values()
-            stages = {shaders.file(name): last} | {_file(stage): stage for stage in others}
-            self.result.sources += [
-                Source(entry.label, file, _parts(stage)) for file, stage in stages.items() if file != COMMON_VERTEX
-            ]
-
-
-def _file(stage: Stage) -> str:
-    """File of a stage of glla's."""
-    return next(file for file, _ in stage.lines if not file.startswith("("))
+            stages = {shaders.file(name): last}
+            for stage in others:  # whose file is the first that is not generated
+                stages[next(file for file, _ in stage.lines if not file.startswith("("))] = stage
+            stages.pop(COMMON_VERTEX, None)
+            self.result.sources += [Source(entry.label, file, _parts(stage)) for file, stage in stages.items()]
 
 
 def _parts(stage: Stage) -> tuple[tuple[str, int, str], ...]:

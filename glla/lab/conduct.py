@@ -74,7 +74,9 @@ def breach(device: Device, operation: str, contender: Contender, parameters: Par
         arrays = operations.inputs(found, n, SEED)
         plan = contender.build(operations.forms(arrays), device.limits, parameters)
         reason = _wrong(device, found, plan, arrays)
-        if not reason and _wrong(device, found, _derived(plan, POISONED), arrays):
+        own = (replace(step, shader=f"{step.shader}@{POISONED}") if _is_own(step) else step for step in plan.passes)
+        poisoned = Plan(plan.operation, plan.slots, plan.operands, plan.results, tuple(own), plan.flops)
+        if not reason and _wrong(device, found, poisoned, arrays):
             operands = operations.uploaded(device, found, plan, arrays)
             outside = fetches.count(device, plan, operands, fetches.OUTSIDE, shaders.is_adopted)
             reason = (
@@ -139,9 +141,3 @@ def stopped(device: Device, plan: Plan, operands: Mapping[str, Texture]) -> str:
 
 def _is_own(step: DeviceStep) -> TypeGuard[Pass]:
     return isinstance(step, Pass) and shaders.is_adopted(step.shader)
-
-
-def _derived(plan: Plan, kind: str) -> Plan:
-    """Plan whose passes with the user's shader draw with a derived one."""
-    steps = (replace(step, shader=f"{step.shader}@{kind}") if _is_own(step) else step for step in plan.passes)
-    return Plan(plan.operation, plan.slots, plan.operands, plan.results, tuple(steps), plan.flops)

@@ -254,8 +254,10 @@ def _draw(ax: Axes, panel: _Panel, norm: Normalize, colour: str, verb: str) -> N
         image = ax.imshow(cells, cmap=signed().with_extremes(bad=NOTHING), norm=norm, interpolation="nearest")
         ax.xaxis.set_major_locator(MaxNLocator(10, integer=True, min_n_ticks=1))
     else:
-        own = colormaps["Greens"].with_extremes(bad=NOTHING)
-        image = ax.imshow(cells, cmap=own, interpolation="nearest", **_own_scale(cells))
+        own, finite = colormaps["Greens"].with_extremes(bad=NOTHING), cells[np.isfinite(cells)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        pale = high + (high - low) * 0.6 + 1e-30  # so that the numbers can be read
+        image = ax.imshow(cells, cmap=own, interpolation="nearest", vmin=low, vmax=pale)
         ax.set_xticks(range(cells.shape[1]) if cells.shape[1] <= panel.storage.channels else [])
         ax.set_xticklabels(["r", "g", "b", "a"][: len(ax.get_xticks())])
         ax.set_aspect("auto")
@@ -277,12 +279,6 @@ def _draw(ax: Axes, panel: _Panel, norm: Normalize, colour: str, verb: str) -> N
 
         left, top, width, height = panel.outline
         ax.add_patch(Rectangle((left, top), width, height, fill=False, color=DRAWN, linewidth=3.5, clip_on=False))
-
-
-def _own_scale(cells: Float32) -> dict[str, Any]:
-    finite = cells[np.isfinite(cells)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    return {"vmin": low, "vmax": high + (high - low) * 0.6 + 1e-30}  # pale, so that the numbers can be read
 
 
 def _draw_texels(ax: Axes, panel: _Panel) -> None:

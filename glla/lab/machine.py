@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import time
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
@@ -82,9 +83,11 @@ def blas() -> list[dict[str, Any]]:
 
     if find_spec("scipy") is not None:
         import scipy.linalg  # noqa: F401 - loads its BLAS, so that it is listed
+    brought = ("numpy", "scipy")
     libraries: list[dict[str, Any]] = [
         {
-            "used_by": _user(one["filepath"]),
+            # the package that it came with, '' for the system's: NumPy's wheel and SciPy's each bring one
+            "used_by": next((name for name in brought if re.search(rf"{name}(\.libs|/\.dylibs)", one["filepath"])), ""),
             "name": one["internal_api"],
             "version": one["version"] or "unknown",
             "threads": one["num_threads"],
@@ -94,11 +97,6 @@ def blas() -> list[dict[str, Any]]:
         if one["user_api"] == "blas"
     ]
     return sorted(libraries, key=lambda one: str(one["used_by"]))  # in which order they were loaded tells nothing
-
-
-def _user(path: str) -> str:
-    """Package that a library came with, '' for the system's: NumPy's wheel and SciPy's each bring one."""
-    return next((name for name in ("numpy", "scipy") if f"{name}.libs" in path or f"{name}/.dylibs" in path), "")
 
 
 VARIABLES = (
@@ -197,7 +195,9 @@ class _Usage:
     """Seconds of CPU used so far, by all and by this process with its children."""
 
     def __init__(self) -> None:
-        self.clock, self.all, self.own = time.perf_counter(), machine_seconds(), _own_seconds()
+        spent = os.times()
+        self.own = spent.user + spent.system + spent.children_user + spent.children_system
+        self.clock, self.all = time.perf_counter(), machine_seconds()
 
     def others(self) -> float | None:
         """Cores that others used since then."""
@@ -221,11 +221,6 @@ def machine_cores(proc: Path = PROC) -> int:
     """Count the cores that `machine_seconds` speaks of, which may be more than this process may use."""
     counted = sum(line.startswith("cpu") for line in _read(proc / "stat").splitlines())
     return max(counted - 1, 0) or os.cpu_count() or 1  # less the line of all together
-
-
-def _own_seconds() -> float:
-    spent = os.times()
-    return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def busy(load: dict[str, Any]) -> str:

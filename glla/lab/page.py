@@ -41,25 +41,17 @@ def document(trace: Recorder) -> str:
 
 
 def _described(one: TracedPass) -> dict[str, Any]:
+    reads = (slot if name == slot else f"{name} = {slot}" for name, slot in one.inputs.items())
+    gpu = "" if one.gpu is None else f"{1e6 * one.gpu:.1f} µs on the GPU, "
     return {
         "title": frames.title(one),
         "words": frames.words(one) + ".",
         "shader": one.shader,
         "rows": [
-            ["reads", ", ".join(map(_named, one.inputs.items())) or "nothing"],
+            ["reads", ", ".join(reads) or "nothing"],
             ["draws", f"{', '.join(one.outputs)}, texels {one.region}"],
             ["uniforms", ", ".join(f"{name} = {value}" for name, value in frames.settings(one).items()) or "none"],
             ["defines", ", ".join(f"{name} = {value}" for name, value in one.defines.items()) or "none"],
-            ["time", _time(one)],
+            ["time", f"{gpu}{1e6 * one.wall:.1f} µs on the wall"],
         ],
     }
-
-
-def _named(given: tuple[str, str]) -> str:
-    name, slot = given
-    return slot if name == slot else f"{name} = {slot}"
-
-
-def _time(one: TracedPass) -> str:
-    gpu = "" if one.gpu is None else f"{1e6 * one.gpu:.1f} µs on the GPU, "
-    return f"{gpu}{1e6 * one.wall:.1f} µs on the wall"

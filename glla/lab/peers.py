@@ -24,7 +24,6 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.errors import GllaError
 from glla.gl.clock import clock, warm_up
@@ -437,14 +436,10 @@ CONDITION = _peer(
 )  # fmt: skip
 
 
-def _ranges(count: int, w: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    places = np.arange(count)
-    return np.maximum(0, places - w + 1), np.minimum(places, count - w) + 1
-
-
 def _by_prefix_sums(a: Float32, w: int = 5, limit: float = 65535.0) -> Any:
     """The closed form: sums of rows and of columns as differences of running sums, then w products."""
-    (top, bottom), (left, right) = (_ranges(side, w) for side in a.shape)
+    lines = [np.arange(side) for side in a.shape]
+    (top, bottom), (left, right) = ((np.maximum(0, one - w + 1), np.minimum(one, len(one) - w) + 1) for one in lines)
     down, across = (
         np.pad(np.cumsum(a, axis=axis, dtype=np.float64), [(int(axis == one), 0) for one in (0, 1)]) for axis in (0, 1)
     )

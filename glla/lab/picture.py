@@ -33,16 +33,12 @@ def factorisation(device: Device, a: NDArray[np.float32]) -> list[tuple[int, NDA
     Returns (int, ndarray): columns eliminated, and the matrix as it is then: L and U in their places, the rest still to
     do.
     """
-    steps = pivot.steps((len(a), len(a)))
-    stops = sorted({round(steps * quarter / QUARTERS) for quarter in range(1, QUARTERS + 1)} - {0})
-    matrix = asarray(a, device)
-    return [(0, a), *((min(2 * stop, len(a)), _stopped(matrix, stop)) for stop in stops)]
-
-
-def _stopped(a: Array, stop: int) -> NDArray[np.float32]:
-    plan = plu.plan(resident(a.shape), a.device.limits, variant="rank2", stop=stop)
-    results = a.device.run(plan, A=a.texture)
-    return Array(a.device, results["LU"], a.shape).numpy()
+    steps, matrix, found = pivot.steps((len(a), len(a))), asarray(a, device), [(0, a)]
+    for stop in sorted({round(steps * quarter / QUARTERS) for quarter in range(1, QUARTERS + 1)} - {0}):
+        plan = plu.plan(resident(a.shape), device.limits, variant="rank2", stop=stop)
+        results = device.run(plan, A=matrix.texture)
+        found.append((min(2 * stop, len(a)), Array(device, results["LU"], matrix.shape).numpy()))
+    return found
 
 
 def draw(
@@ -65,7 +61,12 @@ def draw(
         upper.suptitle(f"A photograph as a {n} x {n} matrix A, and its PLU factorisation on {renderer}", fontsize=14)
         _draw_stages(upper, stages)
         lower.suptitle(recovered, fontsize=14)
-        _draw_photographs(lower, photographs)
+        for ax, (title, grey) in zip(lower.subplots(1, len(photographs)), photographs, strict=True):
+            n = len(grey)  # the half of the rows and of the columns that has the face
+            detail = grey[n // 8 : n // 8 + n // 2, n // 4 : n // 4 + n // 2]
+            ax.imshow(detail, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+            ax.set_title(title)
+            ax.set_axis_off()
 
 
 def _draw_stages(figure: Any, stages: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
@@ -103,16 +104,3 @@ def _label(ax: Axes, text: str, x: float, y: float) -> None:
 
     outline = [withStroke(linewidth=3, foreground="black")]
     ax.text(x, y, text, color="white", fontsize=14, ha="center", va="center", weight="bold", path_effects=outline)
-
-
-def _draw_photographs(figure: Any, photographs: Sequence[tuple[str, NDArray[Any]]]) -> None:
-    for ax, (title, grey) in zip(figure.subplots(1, len(photographs)), photographs, strict=True):
-        ax.imshow(_detail(grey), cmap="gray", vmin=0, vmax=255, interpolation="nearest")
-        ax.set_title(title)
-        ax.set_axis_off()
-
-
-def _detail(grey: NDArray[Any]) -> NDArray[Any]:
-    """Cut out half the rows and half the columns: where the photograph has its face."""
-    n = len(grey)
-    return grey[n // 8 : n // 8 + n // 2, n // 4 : n // 4 + n // 2]

@@ -208,13 +208,7 @@ def errors(device: Device, picture: Float64, say: Say = lambda what: None) -> li
 BALANCE = 1e-3
 """Tikhonov's weight of a blur without noise."""
 
-NOTHING, SYSTEM, FOURIER = METHODS = ("nothing", "system matrix (glla)", "FFT (NumPy)")
-
-
-def by_methods(device: Device, seen: Float64) -> dict[str, Float64]:
-    """Restore a blurred picture by each method."""
-    ours = np.asarray(restore(seen, BLUR, BALANCE, device=device), dtype=np.float64)
-    return dict(zip(METHODS, (seen, ours, by_fourier(seen, BLUR, BALANCE)), strict=True))
+NOTHING, SYSTEM, FOURIER = "nothing", "system matrix (glla)", "FFT (NumPy)"
 
 
 def of_border(restored: dict[str, Float64], picture: Float64) -> list[dict[str, Any]]:
@@ -327,7 +321,14 @@ def _run(run: Run) -> Report:
     largest = run.options.largest or (size if software or own is not None else max(SIDES))
     found = errors(device, picture, run.say)
     seen = {"zero": degraded(picture, BLUR), "wraps around": degraded(picture, BLUR, "wrap")}
-    restored = {border: by_methods(device, one) for border, one in seen.items()}
+    restored = {
+        border: {
+            NOTHING: one,
+            SYSTEM: np.asarray(restore(one, BLUR, BALANCE, device=device), dtype=np.float64),
+            FOURIER: by_fourier(one, BLUR, BALANCE),
+        }
+        for border, one in seen.items()
+    }
     borders = {border: of_border(one, picture) for border, one in restored.items()}
     sides = [side for side in SIDES if side <= largest]
     timed = timings(device, partial(load, own), sides, run.options.seconds, run.say)

@@ -210,19 +210,14 @@ def fits(comparison: Comparison) -> list[str]:
     if not found:
         return [NO_FIT] if any(record.ok for record in comparison.records) else []
     width = max(len(summary.variant) for summary in found)
-    lines = [
-        f"  {one.variant:{width}}  {one.fit!s:60}  {speedup_text(one)}{crossing(one, comparison.baseline)}".rstrip()
-        for one in found
-    ]
+    lines = []
+    for one in found:
+        faster = "" if one.speedup is None else f"speed-up {digits(one.speedup)}{' (rough)' * one.rough}, "
+        line = f"  {one.variant:{width}}  {one.fit!s:60}  {faster}{crossing(one, comparison.baseline)}"
+        lines.append(line.rstrip())
     head = "seconds as a + b n^3, by least squares, with the residual in seconds and the largest relative difference"
     beside = "; speed-up b_CPU / b_GPU, as the thesis's equation 4.7" if comparison.baseline else ""
     return [head + beside, *lines]
-
-
-def speedup_text(summary: Summary) -> str:
-    """Write the speed-up, '' without one."""
-    rough = " (rough)" if summary.rough else ""
-    return "" if summary.speedup is None else f"speed-up {digits(summary.speedup)}{rough}, "
 
 
 def crossing(summary: Summary, baseline: str) -> str:
