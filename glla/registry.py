@@ -32,7 +32,7 @@ ANNOUNCEMENTS = {
     "text of a plan": "glla.display.table",
     "html of a plan": "glla.display.html",
     "player of a plan": "glla.web.frame",
-    "html of a comparison": "glla.lab.html",
+    "html of a comparison": "glla.lab.show",
     "text of a comparison": "glla.lab.show",
     "text of a trace": "glla.display.trace",
     "html of a trace": "glla.display.trace",

@@ -18,7 +18,7 @@ from glla.display.colours import picture
 from glla.display.html import MOST_LINES, OPEN_STEPS
 from glla.display.scopes import core
 from glla.display.trace import STATES
-from glla.lab import html as lab_html
+from glla.lab import show
 from glla.lab.comparison import Comparison
 from glla.lab.measurement import Measurement
 from glla.lab.samples import Samples
@@ -390,7 +390,7 @@ def test_comparisons_show_their_plots():
 
 
 def test_comparisons_without_matplotlib(monkeypatch):
-    monkeypatch.setattr(lab_html, "find_spec", lambda name: None)
+    monkeypatch.setattr(show, "find_spec", lambda name: None)
     markup = comparison()._repr_html_()
     shown = read(markup)
     assert "plots need Matplotlib: pip install 'glla[lab]'" in shown.text

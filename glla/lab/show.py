@@ -1,14 +1,16 @@
-"""A comparison on a terminal: a line for each record, and the conclusions."""
+"""A comparison on a terminal, a line for each record, with its conclusions; and in a notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glla.lab import machine
+from glla.display.html import MOST_LINES, folded, left_out, line, table
+from glla.lab import machine, plots
 from glla.lab.comparison import Comparison, Experiment, Summary
 from glla.lab.fits import FEWEST, POOR, per_cent
 from glla.lab.measurement import Measurement
@@ -112,10 +114,10 @@ def watch(experiment: Experiment, console: Console | None = None) -> None:
     longest = max(len("variant"), *(len(entry.label) for entry in experiment.entries))
     forms = [f"<{longest}", *(f">{max(len(name), 8)}" for name, _ in columns[1:])]
 
-    def line(cells: Iterable[str]) -> str:
+    def row(cells: Iterable[str]) -> str:
         return "  ".join(map(format, cells, forms))
 
-    print_(line(name for name, _ in columns))
+    print_(row(name for name, _ in columns))
     with Live(console=console, transient=True, auto_refresh=False) if console.is_terminal else nullcontext() as live:
 
         def say(done: str) -> None:
@@ -124,7 +126,7 @@ def watch(experiment: Experiment, console: Console | None = None) -> None:
 
         say("measuring the ceilings of the device")
         for record in experiment.run():
-            print_(line(cell(record) for _, cell in columns), style=STYLES.get(record.status, "bold red"))
+            print_(row(cell(record) for _, cell in columns), style=STYLES.get(record.status, "bold red"))
             say(f"{len(result)} of {experiment.total} measured")
 
 
@@ -146,7 +148,29 @@ def save_tex(comparison: Comparison, path: Path) -> None:
     path.write_text(f"% in a document with \\usepackage{{booktabs}}\n{rows}\n", encoding="utf-8")
 
 
+def html(comparison: Comparison) -> str:
+    """Show a comparison in a notebook: the plot of the times, the others folded, the table folded beside plots."""
+    renderer = comparison.environment.get("renderer", "")
+    parts = [line(f"{comparison.operation}: {comparison.formula}{f', on {renderer}' if renderer else ''}")]
+    drawn = _plots(comparison) if any(record.ok for record in comparison.records) else []
+    parts += drawn
+    records = table(*laid_out(comparison.records[:MOST_LINES]))
+    records += left_out(max(0, len(comparison) - MOST_LINES), "records")
+    parts.append(folded(f"{len(comparison)} records", records, unfolded=len(drawn) < 2))
+    parts += [line(text) for text in (*warnings(comparison), *reasons(comparison))]
+    return "".join(parts)
+
+
+def _plots(comparison: Comparison) -> list[str]:
+    if find_spec("matplotlib") is None:
+        return [line("plots need Matplotlib: pip install 'glla[lab]'")]
+    first, *others = (name for name in plots.PLOTS if name != "roofline" or comparison.ceilings)
+    drawn = {name: plots.svg(comparison, plots.PLOTS[name], name) for name in (first, *others)}
+    return [drawn.pop(first), *(folded(name, text) for name, text in drawn.items())]
+
+
 announce("text of a comparison", short)
+announce("html of a comparison", html)
 
 
 def conclude(comparison: Comparison) -> None:
@@ -213,8 +237,8 @@ def fits(comparison: Comparison) -> list[str]:
     lines = []
     for one in found:
         faster = "" if one.speedup is None else f"speed-up {digits(one.speedup)}{' (rough)' * one.rough}, "
-        line = f"  {one.variant:{width}}  {one.fit!s:60}  {faster}{crossing(one, comparison.baseline)}"
-        lines.append(line.rstrip())
+        text = f"  {one.variant:{width}}  {one.fit!s:60}  {faster}{crossing(one, comparison.baseline)}"
+        lines.append(text.rstrip())
     head = "seconds as a + b n^3, by least squares, with the residual in seconds and the largest relative difference"
     beside = "; speed-up b_CPU / b_GPU, as the thesis's equation 4.7" if comparison.baseline else ""
     return [head + beside, *lines]
