@@ -15,17 +15,9 @@ from pkgutil import iter_modules
 import numpy as np
 import pytest
 
-from glla.lab import examples
-from glla.operations import OPERATIONS, Operation, elementwise, linear, reduce
+from glla.operations import OPERATIONS, Operation
 from glla.operations.elimination.pivot import NORMS
-from glla.operations.linear.view import View
-from glla.operations.shallow_water import Water
-from glla.operations.sparse import bicgstab, cg, gmres, minres, polynomial, spmv
-from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.formats import FORMATS
-from glla.operations.sparse.layout import vector
-from glla.operations.spectral import filter as filters
-from glla.passes import COMPUTE, Call, Dispatch, Draft, Form, Limits, Pass, stages
+from glla.passes import COMPUTE, Form, Limits, stages
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glla"
@@ -204,136 +196,6 @@ def plans_of_record(name):
     return plans
 
 
-# What the parameters of other builders may be, by name; a bool is both, anything else its default.
-PARAMETERS = {
-    "shape": [(5, 4), (4, 7), (70, 3), (70, 67)],
-    "size": [(5, 4)],
-    "m": [5], "k": [6], "n": [5], "rows": [5], "columns": [4], "steps": [2], "layers": [3],
-    "texture_size": [4],
-    "sweeps": [0, 2],
-    "tile": [(0, 0, 2, 2)],
-    "trips": [(1, 2)],
-    "which": ["L", "U"],
-    "water": [
-        Water((7, 5)), Water((40, 300), pieces=2, tide="west"), Water((5, 6), convection=False, periodic=(True, True)),
-    ],
-    "field": ["z", "u", "v", "h"], "first": [0, 1],
-}  # fmt: skip
-PLACEMENTS = [(1, 1, 0), (0, 1, 1)]
-# Where a name means something else.
-PARAMETERS_OF = {
-    ("equilibrate", "scale"): {"rows": [-1, 0, 1], "columns": [-1, 0, 1]},
-    ("elementwise", "unary"): {"operation": [*elementwise.UNARY], "placement": PLACEMENTS},
-    ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": PLACEMENTS, "right": PLACEMENTS},
-    ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
-    ("blocks", "gather"): {"source": [(5, 7)]},
-    ("inv3", "formula"): {"count": [7], "texture_size": [16], "variant": ["adjugate", "adjugate_fused"]},
-    ("linear_batches", "extremes_of"): {"a": [View.of((3, 4, 4))]},
-    ("linear_batches", "flags"): {"kind": ["system", "definite", "factors", "determinant"], "lines": [(7, 4, 2)]},
-    ("linear_batches", "flags_of_triangles"): {"count": [7]},
-    ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
-}
-
-
-def builders(module):
-    """The public functions of a module that make a plan of a pass or two, for shapes: neither forms nor limits."""
-    for name, function in vars(module).items():
-        own = inspect.isroutine(inspect.unwrap(function)) and function.__module__ == module.__name__
-        if own and not name.startswith("_"):
-            signature = inspect.signature(function)
-            if signature.return_annotation == "Plan" and not {"forms", "limits"} & set(signature.parameters):
-                yield name, function
-
-
-def values(kernel, builder, parameter):
-    """What a parameter may be."""
-    own = PARAMETERS_OF.get((kernel, builder), {})
-    if parameter.name in own:
-        return own[parameter.name]
-    if parameter.annotation == "bool":
-        return [False, True]
-    if parameter.name in PARAMETERS:
-        return PARAMETERS[parameter.name]
-    assert parameter.default is not parameter.empty, f"{kernel}.{builder}: add {parameter.name} to PARAMETERS"
-    return [parameter.default]
-
-
-def plans_of_kernel(kernel):
-    """Every plan that the builders of a module make over all their parameters."""
-    plans = []
-    for name, function in builders(module_of(DRAWING[kernel])):
-        parameters = inspect.signature(function).parameters
-        choices = [values(kernel, name, parameter) for parameter in parameters.values()]
-        plans += [function(**dict(zip(parameters, chosen, strict=True))) for chosen in product(*choices)]
-    return plans
-
-
-def plans_of_wrapped():
-    """A plan or more of every builder of plans for wrapped arrays: of floats and integers, in order and not."""
-    plans, side = [], 64
-    for dtype, turned in product(("float32", "int32", "bool"), (False, True)):
-        a = View.of((4, 4, 4), dtype)
-        a = a.permute((2, 0, 1)) if turned else a
-        truth, index, line = View.of((4, 4, 4), "bool"), View.of((4, 4, 4), "int32"), View.of((9,), dtype)
-        plans += [
-            *(linear.elementwise.cast(a, to, side) for to in ("float32", "int32", "bool")),
-            linear.elementwise.unary(a, "positive", side),
-            linear.elementwise.binary(a, a, "less", side),
-            linear.elementwise.where(truth, a, a, side),
-            *(linear.fold.fold(a, one, axes, side) for one in ("sum", "any") for axes in ((0,), (0, 2), (2,))),
-            linear.fold.place(line.broadcast_to((3, 9)), "argmax", (1,), side),
-            linear.fold.place(View.of((700,), dtype), "argmin", (0,), side),
-            linear.scan.cumulative(a, "cumulative_sum", 1, side, turned),
-            linear.product.product(a, a, side),
-            linear.product.product(View.of((2, 5000), dtype), View.of((5000, 2), dtype), side),
-            linear.move.assign(a, (1, slice(None, None, -2)), View.of((), dtype), side),
-            *(linear.move.concat((a,) * count, 1, side) for count in (1, 2, 3, 9)),
-            linear.move.roll(a, 3, 1, side),
-            linear.move.take(a, View.of((9,), "int32"), 1, side),
-            linear.move.take_along_axis(a, index, 1, side),
-            *(linear.move.triangle(a, upper, 1, side) for upper in (False, True)),
-            linear.move.pack(a.sliced(1), side),
-            *(linear.create.full((5,), 1, dtype, side), linear.create.eye((3, 4), dtype, side)),
-            linear.create.arange(0, 1, 9, dtype, side),
-            *(linear.order.sort(a, axis, turned, side) for axis in (1, 2)),
-            *(linear.order.argsort(a, axis, turned, side) for axis in (1, 2)),
-            linear.order.searchsorted(line, a, turned, side),
-        ]
-        if dtype == "float32":
-            plans += [linear.move.to_raw(parts, side) for parts in ((a,), (a, a))]
-            plans += [linear.fold.fold(a, "sum_squares", (1,), side)]
-    plans += [linear.move.unpack((4, 5), (5, 4), side, down=(0, 1), right=(1, 0))]
-    plans += [linear.move.from_raw((4, 5), 23, side, matrices=3), linear.create.linspace(0, 1, 9, side)]
-    return plans
-
-
-def plans_of_sparse():
-    """Products of sparse matrices that the record's own, of a grid, has no example of: sorted rows, sums in parts."""
-    rng, limits, found = np.random.default_rng(0), Limits(opengl=COMPUTE, loop_trips=16), []
-    for shape, entries in (((70, 70), 300), ((5, 4), 9), ((70, 70), 3000), ((70, 70), 0)):
-        rows, columns = rng.integers(0, shape[0], entries) ** 2 // shape[0], rng.integers(0, shape[1], entries)
-        if not entries:  # most rows alike
-            rows = columns = np.arange(70)
-            entries = 70
-        matrix = Compressed.of_triplets(shape, rows, columns, np.ones(entries))
-        for name, make in FORMATS.items():
-            if (name != "circular" or shape[0] == shape[1]) and (name != "stencil" or len(matrix.offsets) <= 16):
-                forms = (Form(shape, resident=True, view=make(matrix, limits)), Form((shape[1], 1), resident=True))
-                blocks = [*filter(None, [spmv.rows(forms[0], 2, limits)])]
-                found += [spmv.plan(forms, limits), *blocks]
-                found += [filters.filtered((block,), 3) for block in blocks if shape[0] == shape[1]]
-    for n, variant, own in product((5, 70000), cg.VARIANTS, LIMITS):
-        stencil = Draft("an operator")
-        x, y = stencil.operand("x", vector(n, own)), stencil.slot("y", vector(n, own))
-        stencil.draw("krylov/fold", {"sums": x}, y)
-        a = stencil.plan({"y": y}, 0)
-        m = polynomial.chebyshev(a, n, 3, 1.0, 2.0, own)
-        found += [make(a, one, n, own, variant=variant) for make in (cg.begin, cg.turn) for one in (None, m)]
-        found += [make(a, m, n, own) for method in (bicgstab, minres) for make in (method.begin, method.turn)]
-        found += [gmres.begin(a, m, n, own), *(gmres.cycle(a, one, n, own, steps=min(n, 6)) for one in (None, m))]
-    return found
-
-
 # ---- imports ---------------------------------------------------------------------------------
 
 
@@ -504,21 +366,19 @@ def test_shaders_begin_with_their_headers():
 # ---- plans -----------------------------------------------------------------------------------
 
 
-def test_every_plan_keeps_the_rules_and_every_shader_is_drawn_by_one():
-    plans = [plan for kernel in (*KERNELS, "linear_batches") for plan in plans_of_kernel(kernel)]
-    plans += plans_of_wrapped() + plans_of_sparse()
-    plans += [plan for name in OPERATIONS for plan in plans_of_record(name)]
-    for plan in dict.fromkeys(plans):
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_plan_keeps_the_rules(name):
+    """Those of records, in every layout and with all options; others are checked as they run in their tests."""
+    for plan in dict.fromkeys(plans_of_record(name)):
         plan.check(Limits(opengl=COMPUTE))
-    plans, seen, shaders = [*plans, *examples.plans()], set(), set()
-    while plans:  # a plan that others call is looked at once, which takes a tenth of the time of all their passes
-        plan = plans.pop()
-        if plan not in seen:
-            seen.add(plan)
-            plans += [step.plan for step in plan.steps if isinstance(step, Call)]
-            shaders |= {step.shader for step in plan.steps if isinstance(step, Pass | Dispatch)}
-    unused = {path.relative_to(SHADERS).with_suffix("").as_posix() for path in ENTRY_POINTS} - shaders
-    assert not unused, "no variant draws these: add one, or delete the file"
+
+
+def test_every_shader_is_named_by_a_module():
+    text = "".join(path.read_text(encoding="utf-8") for path in MODULES)
+    folders = "|".join(re.findall(r'f"([\w/]+/)\{\w+\}"', text))  # the rest of the name is a variable's
+    names = (path.relative_to(SHADERS).with_suffix("").as_posix() for path in ENTRY_POINTS)
+    unused = [name for name in names if f'"{name}"' not in text and not re.match(f"({folders})", name)]
+    assert not unused, "no module draws these: add a variant, or delete the file"
 
 
 @pytest.mark.parametrize("name", [name for name, record in OPERATIONS.items() if record.choose is not Operation.choose])

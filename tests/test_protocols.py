@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import glla
+from glla import array_api as xp
 from glla import testing
 from glla.array.dispatch import UFUNCS
 from glla.errors import ReleasedError, ShapeError, UnsupportedError
 from glla.interop import numpy as protocols
-from glla.operations.linear.elementwise import BITS, BOUNDS
+from glla.operations.linear.elementwise import BITS
 from glla.registry import PUBLIC
 
 
@@ -24,36 +25,17 @@ def host(value):
 
 # Universal functions -----------------------------------------------------------------------------------------------
 
-INVERSES = (np.arcsin, np.arccos, np.arctanh)
-"""Functions of what lies between -1 and 1."""
-
-SPECIAL = {"exp": 4, "log": 4, "sqrt": 5, "divide": 5, "power": 20}  # units roundoff that they may be off by
-
 
 @pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda ufunc: ufunc.__name__)
 def test_universal_functions_run_on_the_device(ufunc, rng):
-    a, b = np.abs(testing.normal(4, 4, rng)) + 1, testing.integers(4, 4, rng, limit=3) + np.float32(0.5)
-    if ufunc in INVERSES:
-        a = a / 8
-    name = UFUNCS[ufunc]
-    if name in BITS:
-        a, b = (rng.integers(0, 31, (4, 4)).astype(np.int32) for _ in range(2))
-    operands = (a, b)[: ufunc.nin]
-    with np.errstate(all="ignore"):
-        wide = operands if name in {*BITS, "nextafter"} else [operand.astype(np.float64) for operand in operands]
-        expected = ufunc(*wide)
+    """Each by its name; how exact they are is a matter of the array API's functions."""
+    whole = rng.integers(1, 31, (2, 4, 4)).astype(np.int32)
+    a, b = whole if UFUNCS[ufunc] in BITS else whole.astype(np.float32) / 32
     left, right = (glla.asarray(one, dtype=one.dtype) for one in (a, b))
-    variants = [(left, right), (left, b), (a, right)] if ufunc.nin == 2 else [(left,)]
-    for operands in variants:
-        result = ufunc(*operands)
-        assert isinstance(result, glla.Array)
-        if expected.dtype.kind != "f":
-            testing.assert_exact(result.numpy(), expected, dtype=expected.dtype)
-        else:
-            error = np.abs(result.numpy() - expected)
-            scale = a.astype(np.float64) @ np.abs(b) if ufunc is np.matmul else np.abs(expected)
-            bound = max(SPECIAL.get(ufunc.__name__, 4), BOUNDS.get(name, 0)) * testing.ROUNDOFF
-            assert (error <= bound * scale).all(), error / scale / testing.ROUNDOFF
+    with np.errstate(invalid="ignore"):  # the inverse hyperbolic cosine
+        expected = ufunc(*(a, b)[: ufunc.nin])
+    for operands in [(left, right), (left, b), (a, right)] if ufunc.nin == 2 else [(left,)]:
+        alike(ufunc(*operands), expected)
 
 
 def test_out_is_a_matrix(rng):
@@ -130,21 +112,18 @@ def plain(f, a, h):
 CALLS = {
     **dict.fromkeys(
         (np.amax, np.amin, np.argmin, np.array_repr, np.array_str, np.array2string, np.copy, np.corrcoef, np.cov,
-         np.fliplr, np.flipud, np.iscomplexobj, np.isrealobj, np.linalg.det, np.linalg.inv, np.linalg.matrix_transpose,
-         np.matrix_transpose, np.max, np.median, np.ndim, np.nonzero, np.ones_like, np.ravel, np.shape, np.trace,
-         np.transpose, np.zeros_like), plain),
+         np.fliplr, np.flipud, np.iscomplexobj, np.isrealobj, np.linalg.det, np.linalg.inv, np.max, np.median,
+         np.ndim, np.nonzero, np.ones_like, np.ravel, np.shape, np.trace, np.transpose, np.zeros_like), plain),
     **dict.fromkeys((np.around, np.round), lambda f, a, h: f(a / 4)),
     **dict.fromkeys((np.array_equal, np.allclose, np.isclose),
                     lambda f, a, h: [f(*pair) for pair in ((a, a), (h, a), (a, a + 1), (a, a.T))]),
-    **dict.fromkeys((np.cumsum, np.count_nonzero, np.mean), lambda f, a, h: f(a, axis=1)),
-    **dict.fromkeys((np.diagonal, np.linalg.cond, np.triu, np.prod, np.argmax), lambda f, a, h: f(a, 1)),
-    **dict.fromkeys((np.dot, np.linalg.matmul, np.linalg.solve, np.vdot), lambda f, a, h: [f(a, a), f(a, h), f(h, a)]),
-    **dict.fromkeys((np.linalg.matrix_norm, np.linalg.vector_norm), lambda f, a, h: f(a, ord=1)),
-    **dict.fromkeys((np.linalg.trace, np.linalg.diagonal), lambda f, a, h: f(a, offset=1)),
+    **dict.fromkeys((np.cumsum, np.mean), lambda f, a, h: f(a, axis=1)),
+    **dict.fromkeys((np.diagonal, np.linalg.cond, np.prod, np.argmax), lambda f, a, h: f(a, 1)),
+    **dict.fromkeys((np.dot, np.linalg.solve, np.vdot), lambda f, a, h: [f(a, a), f(a, h), f(h, a)]),
     **dict.fromkeys((np.min, np.all), lambda f, a, h: f(a, axis=1, keepdims=True)),
     **dict.fromkeys((np.outer, np.linalg.outer), lambda f, a, h: f(a[1], a[0])),
     **dict.fromkeys((np.sort, np.sum), lambda f, a, h: f(a, 0)),
-    **dict.fromkeys((np.stack, np.hstack, np.vstack, np.concatenate), lambda f, a, h: [f([a, a + 1]), f([a, h])]),
+    **dict.fromkeys((np.hstack, np.vstack, np.concatenate), lambda f, a, h: [f([a, a + 1]), f([a, h])]),
     np.any: lambda f, a, h: f(a > 7, 0),
     np.append: lambda f, a, h: f(a, [h[0]], 0),
     np.argsort: lambda f, a, h: f(a, 1, stable=True),
@@ -154,39 +133,27 @@ CALLS = {
     np.atleast_2d: lambda f, a, h: f(a[0], a),
     np.atleast_3d: lambda f, a, h: f(a[0], a, a[0, 0]),
     np.broadcast_arrays: lambda f, a, h: f(a[0], a),
-    np.broadcast_to: lambda f, a, h: f(a[0], (3, 4)),
     np.clip: lambda f, a, h: f(a, -1, [1, 2, 3, 4]),
     np.column_stack: lambda f, a, h: f([a, a[0]]),
     np.cumprod: lambda f, a, h: f(a, axis=0),
     np.diag: lambda f, a, h: f(a[0], 1),
-    np.diff: lambda f, a, h: f(a, 2, prepend=a[:, :1]),
     np.einsum: lambda f, a, h: f("ij,jk->ik", a, h),
     np.empty_like: lambda f, a, h: f(a).shape,
-    np.expand_dims: lambda f, a, h: f(a, (0, 3)),
-    np.flip: lambda f, a, h: f(a, (0, 1)),
     np.full_like: lambda f, a, h: f(a, 7),
     np.inner: lambda f, a, h: [f(*pair) for b in (a + 1, h.tolist(), [[1] * 4], 2) for pair in ((a, b), (b, a))],
     np.kron: lambda f, a, h: f(a, 2),
-    np.linalg.cross: lambda f, a, h: f(a[:3], a[1:], axis=0),
-    np.linalg.matrix_power: lambda f, a, h: f(a, 3),
     np.linalg.multi_dot: lambda f, a, h: f([a, h]),
     np.linalg.norm: lambda f, a, h: f(a, 1, axis=0),
     np.linalg.slogdet: lambda f, a, h: f(a).logabsdet,
-    np.linalg.tensordot: lambda f, a, h: f(a, a, axes=([0], [0])),
-    np.linalg.vecdot: lambda f, a, h: f(a, a, axis=0),
     np.may_share_memory: lambda f, a, h: f(a, a.T),
-    np.moveaxis: lambda f, a, h: f(a[None], 0, 2),
     np.permute_dims: lambda f, a, h: f(a, (1, 0)),
     np.quantile: lambda f, a, h: f(a, 0.3),
-    np.repeat: lambda f, a, h: f(a, [0, 1, 2, 1], 1),
     np.reshape: lambda f, a, h: f(a, (2, -1)),
     np.result_type: lambda f, a, h: f(a, np.float64),
-    np.roll: lambda f, a, h: f(a, (1, -2), (0, 1)),
     np.save: lambda f, a, h: saved(f, a),
     np.savetxt: lambda f, a, h: written(lambda file, a: f(file, a, "%.1f"), a),
     np.savez: lambda f, a, h: saved(lambda file, a: f(file, h, b=a), a, "b"),
     np.savez_compressed: lambda f, a, h: saved(f, a, "arr_0"),
-    np.searchsorted: lambda f, a, h: f(np.sort(a[0]), a, "right"),
     np.shares_memory: lambda f, a, h: f(a, np.ones(3)),
     np.size: lambda f, a, h: (f(a), f(a, 1), f(a, -2)),
     np.split: lambda f, a, h: f(a, [1, 3]),
@@ -195,14 +162,10 @@ CALLS = {
     np.swapaxes: lambda f, a, h: f(a, 0, -1),
     np.take: lambda f, a, h: f(a, [2, -1, 0], 1),
     np.take_along_axis: lambda f, a, h: f(a, np.argsort(a, 1), 1),
-    np.tensordot: lambda f, a, h: f(a, a, 1),
-    np.tile: lambda f, a, h: f(a[0], (2, 3)),
-    np.tril: lambda f, a, h: f(a, -1),
-    np.unstack: lambda f, a, h: f(a, axis=1),
     np.var: lambda f, a, h: f(a, 0, ddof=1),
     np.where: lambda f, a, h: f(a > 1, a, 0),
 }  # fmt: skip
-"""A call of each function: of an array of the host, or of an Array with one of the host beside it."""
+"""A call of each function that is none of the array API's: of an array, or of an Array with one of the host."""
 
 MORE = [
     # of other forms
@@ -234,8 +197,11 @@ ON_THE_HOST = (np.save, np.savez, np.savez_compressed, np.linalg.det, np.linalg.
 
 
 def test_every_function_is_called():
+    """Here, or with the functions of the array API, where one function serves both."""
     offered = {attrgetter(one.numpy)(np) for one in PUBLIC.values() if one.numpy}
-    assert protocols.FUNCTIONS.keys() <= CALLS.keys() <= protocols.FUNCTIONS.keys() | offered
+    namespace = [inspect.unwrap(getattr(room, name)) for room in (xp, xp.linalg) for name in room.__all__]
+    own = {one for one, found in protocols.FUNCTIONS.items() if not any(found is other for other in namespace)}
+    assert own <= CALLS.keys() <= protocols.FUNCTIONS.keys() | offered
 
 
 def alike(result, expected, on_device=True):
