@@ -11,6 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import product
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -154,12 +155,15 @@ def given_to(function, record):
     for name, parameter in inspect.signature(function).parameters.items():
         if name in getattr(function, "keywords", {}):
             continue  # is settled
-        if name in ("variant", "way", "chosen"):
+        if name in ("variant", "way", "options", "chosen"):
             choices["variant"] = [None, *record.variants]
         elif name == "pivoting":
             choices[name] = [None, *NORMS] if parameter.default is None else list(NORMS)
         elif parameter.annotation == "bool":
             choices[name] = [False, True]
+        if parameter.annotation == "Unpack[Options]":
+            own = get_type_hints(sys.modules[getattr(function, "func", function).__module__].Options)
+            choices |= {one: [False, True] for one, kind in own.items() if kind is bool}
     for values in product(*choices.values()):
         options = dict(zip(choices, values, strict=True))
         known = None if record.pivotings is None or not options.get("variant") else record.pivotings(options["variant"])

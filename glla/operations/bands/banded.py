@@ -15,7 +15,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import GllaError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError
+from glla.errors import GllaError, NotPositiveDefiniteError, ShapeError, SingularMatrixError
 from glla.operations.acceptance import Continue, Done, Values, Verdict, in_float32
 from glla.operations.bands.pentadiagonal import BlockSystems
 from glla.operations.bands.tridiagonal import DIAGNOSTICS, FOUR, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
@@ -33,7 +33,6 @@ from glla.passes import (
     Form,
     Forms,
     Limits,
-    Parameters,
     Plan,
     Transition,
     Uniform,
@@ -102,6 +101,14 @@ FULL: Lines = ((2, -1), (1, 0), (0, 1))
 """Of (1, 1) bands as SciPy has them: upper, diagonal, lower."""
 
 
+class Options(Way, total=False):
+    """Options of every plan of a solution by bands."""
+
+    lines: Given  # which row of the bands is which diagonal, by default `FULL`
+    definite: bool  # A is to be positive definite: a pivot that is not above zero rejects it
+    refine: bool  # correct the solution once, by the residual in float32
+
+
 @dataclass(frozen=True)
 class _Way:
     """How systems are solved: by which variant, and which bands are given."""
@@ -114,21 +121,11 @@ class _Way:
 
     @staticmethod
     def of(
-        forms: Forms,
-        limits: Limits,
-        lines: Given,
-        definite: bool,
-        refine: bool,
-        variant: str | None = None,
-        parameters: Parameters = (),
+        forms: Forms, limits: Limits, lines: Given = FULL, definite: bool = False, refine: bool = False, **way: Any
     ) -> _Way:
-        """Resolve the variant. Raises OptionError: there is no such one, of five bands none at all."""
-        if not isinstance(lines, int):
-            chosen = resolved("tridiagonal", VARIANTS, choose, forms, limits, variant, parameters)
-            return _Way(lines, definite, refine, *chosen)
-        if variant is not None or parameters:
-            raise OptionError(f"pentadiagonal: has no variants, got {variant!r}; leave it out")
-        return _Way(lines, definite, refine)
+        """Resolve the variant, of three bands. Raises OptionError: there is no such one."""
+        chosen = resolved("tridiagonal", VARIANTS, choose, forms, limits, **way)
+        return _Way(lines, definite, refine, *(() if isinstance(lines, int) else chosen))
 
     @property
     def name(self) -> str:
@@ -152,35 +149,26 @@ class _Way:
 
 
 @cached_plan
-def plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lines: Given = FULL,
-    definite: bool = False,
-    refine: bool = False,
-    **way: Unpack[Way],
-) -> Plan:
+def plan(forms: Forms, limits: Limits = PLAIN, **options: Unpack[Options]) -> Plan:
     """Plan of the solution of A X = B on the device, n, columns > 0.
 
     Operands ``A`` and ``B``, results ``X``, all packed, and ``diagnostics``, a texel for each right side. Passes, with
     L = log2(n): ``cyclic_reduction`` 2 L + 1, ``partition`` 2 L / log2(P) + 1, ``parallel_cyclic_reduction`` 2 L + 4,
     ``thomas`` 2 n, ``redundant`` 1; and 3 or 4 more. `refine` doubles them.
 
-    `forms`: of the bands of A, rows x n, and of B, n x columns. `lines`: which row of the bands is which diagonal.
-    `definite`: A is to be positive definite: a pivot that is not above zero rejects it. `refine`: correct the
-    solution once, by the residual in float32.
+    `forms`: of the bands of A, rows x n, and of B, n x columns.
     """
-    rows, n = forms[0].matrix
-    columns = forms[1].matrix[1]
-    chosen = _Way.of(forms, limits, lines, definite, refine, **way)
+    (rows, n), columns = forms[0].matrix, forms[1].matrix[1]
+    chosen = _Way.of(forms, limits, **options)
     draft = Draft(f"{chosen.name}[{chosen.variant}]" if chosen.variant else chosen.name)
     operands = {"A": draft.operand("A", matrix((rows, n))), "B": draft.operand("B", matrix((n, columns)))}
     stack = Stack.of(columns, (n, 1), limits.texture_size)
     systems, x, diagnostics = chosen.solve(draft, stack, Bands(operands, (rows, n, columns)))
     result = draft.slot("X", matrix((n, columns)))
     systems.packed(x, result, columns)
-    return draft.plan({"X": result, "diagnostics": diagnostics}, flops(forms, 19 if isinstance(lines, int) else 8))
+    return draft.plan(
+        {"X": result, "diagnostics": diagnostics}, flops(forms, 19 if isinstance(chosen.lines, int) else 8)
+    )
 
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
@@ -191,39 +179,29 @@ _SINGULAR = Transition(
 _NOT_DEFINITE = Transition("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
 
 
-def _after(
-    forms: Forms, limits: Limits, refine: bool, again: Callable[[], Plan], **ways: Any
-) -> tuple[Transition, ...]:
-    """Stage after a plan with rejected systems: `again`, with refinement, or else the host."""
-    if not refine:
-        return (Transition("a system is rejected", REFINE, again),)
-    at_home = partial(pivoting, tuple(form.single for form in forms), limits, **ways)
+def _after(builder: Callable[..., Plan], forms: Forms, limits: Limits, options: Mapping[str, Any]) -> tuple[Transition]:
+    """Stage after a plan with rejected systems: the same with refinement, or else the host."""
+    if not options.get("refine"):
+        return (
+            Transition("a system is rejected", REFINE, partial(builder, forms, limits, **{**options, "refine": True})),
+        )
+    known = {name: options[name] for name in ("lines", "definite") if name in options}
+    at_home = partial(pivoting, tuple(form.single for form in forms), limits, **known)
     return (Transition("a system is still rejected", PIVOTING, at_home),)
 
 
 @cached_plan
-def call_plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lines: Given = FULL,
-    definite: bool = False,
-    refine: bool = False,
-    **way: Unpack[Way],
-) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, **options: Unpack[Options]) -> Plan:
     """Plan of a call for one matrix: upload host operands, solve, and read back diagnostics and a host result."""
     a_form, b_form = forms
     draft, results = Draft("tridiagonal"), dict[str, str]()
     a = bring_in_watched(draft, "A", a_form, limits, results)
     b = bring_in_watched(draft, "B", b_form, limits, results)
-    options: dict[str, Any] = {"lines": lines, "definite": definite}
-    inner = plan(resident(a_form.matrix, b_form.matrix), limits, **way, refine=refine, **options)
-    made = draft.call("solution", inner, A=a, B=b)
+    made = draft.call("solution", plan(resident(a_form.matrix, b_form.matrix), limits, **options), A=a, B=b)
     results["diagnostics"] = read_texels(draft, made["diagnostics"], "diagnostics of the systems")
     at_home = not (a_form.resident or b_form.resident)
     results["X"] = read_back(draft, made["X"], b_form.matrix, limits, "X") if at_home else made["X"]
-    again = partial(call_plan, forms, limits, **way, refine=True, **options)
-    return draft.plan(results, after=_after(forms, limits, refine, again, **options))
+    return draft.plan(results, after=_after(call_plan, forms, limits, options))
 
 
 @cached_plan
@@ -332,58 +310,44 @@ def room(forms: Forms, limits: Limits) -> int:
 
 
 @cached_plan
-def batched(
-    forms: Forms, limits: Limits = PLAIN, *, lines: Given = FULL, definite: bool = False, refine: bool = False
-) -> Plan:
+def batched(forms: Forms, limits: Limits = PLAIN, **options: Unpack[Options]) -> Plan:
     """Plan of a stack of matrices from the host.
 
     Operand ``raw``: the bands of all, then all B. Result ``records``: for each matrix X, and the worst diagnostics of
     its systems.
     """
     (rows, n), (_, columns), count = forms[0].matrix, forms[1].matrix, forms[0].count
-    chosen = _Way.of(forms, limits, lines, definite, refine)
+    chosen = _Way.of(forms, limits, **options)
     draft = Draft(f"stack[{chosen.name}]")
     operand = draft.operand("raw", raw(count * n * (rows + columns), limits.texture_size))
     stack = Stack.of(count * columns, (n, 1), limits.texture_size)
     given = Bands({"A": operand}, (rows, n, columns), "raw", count * rows * n)
     systems, x, diagnostics = chosen.solve(draft, stack, given)
     records = systems.records(x, diagnostics, columns, limits.texture_size)
-    ways: dict[str, Any] = {"lines": lines, "definite": definite}
     one = tuple(replace(form, shape=(1, *form.matrix)) for form in forms)
-    again = partial(batched, one, limits, **ways, refine=True)
-    return draft.plan({"records": records}, flops(forms), after=_after(forms, limits, refine, again, **ways))
+    return draft.plan({"records": records}, flops(forms), after=_after(batched, one, limits, options))
 
 
 @cached_plan
 def resident_stack(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lines: Given = FULL,
-    definite: bool = False,
-    check_finite: bool = True,
-    refine: bool = False,
-    **way: Unpack[Way],
+    forms: Forms, limits: Limits = PLAIN, *, check_finite: bool = True, **options: Unpack[Options]
 ) -> Plan:
     """Plan of a batch on the device: linear operands become equations, and the unknowns become linear again.
 
     Operands ``A`` and ``B``. Results ``matrices``, the solutions, linear; ``diagnostics``, a texel for each system;
     ``verdict``, read back: how many systems are rejected, the only thing that the host waits for.
-    `forms`: of the bands and of B, with their views; in C order without. `limits`, `lines`, `definite`, `refine`,
-    `variant`, `parameters`: as in `plan`. `check_finite`: NaN and infinity anywhere reject a system, in corners
-    of the bands too, which no equation has.
+    `forms`: of the bands and of B, with their views; in C order without. `check_finite`: NaN and infinity anywhere
+    reject a system, in corners of the bands too, which no equation has.
     """
-    draft = Draft("stack[pentadiagonal]" if isinstance(lines, int) else "stack[tridiagonal]")
-    ways: dict[str, Any] = {"lines": lines, "definite": definite}
-    plain = tuple(Form(form.shape) for form in forms)
-    inner = _resident_core(plain, limits, lines, definite, check_finite, refine, **way)
+    draft = Draft("stack[pentadiagonal]" if isinstance(options.get("lines"), int) else "stack[tridiagonal]")
+    inner = _resident_core(tuple(Form(form.shape) for form in forms), limits, check_finite, **options)
     operands = {name: _in_order(draft, name, form, limits) for name, form in zip("AB", forms, strict=True)}
     made = draft.call("systems", inner, **operands)
     results = {"matrices": made["matrices"], "diagnostics": made["diagnostics"]}
     results["verdict"] = read_texels(draft, made["verdict"], "verdict of the host")
     one = tuple(Form((1, *form.matrix), resident=True) for form in forms)
-    again = partial(resident_stack, one, limits, check_finite=check_finite, refine=True, **ways)
-    return draft.plan(results, flops(forms), after=_after(forms, limits, refine, again, **ways))
+    again = partial(resident_stack, check_finite=check_finite)
+    return draft.plan(results, flops(forms), after=_after(again, one, limits, options))
 
 
 def _in_order(draft: Draft, name: str, form: Form, limits: Limits) -> str:
@@ -396,25 +360,18 @@ def _in_order(draft: Draft, name: str, form: Form, limits: Limits) -> str:
 
 
 @cached_plan
-def _resident_core(
-    forms: Forms,
-    limits: Limits,
-    lines: Given,
-    definite: bool,
-    check_finite: bool,
-    refine: bool,
-    **way: Unpack[Way],
-) -> Plan:
+def _resident_core(forms: Forms, limits: Limits, check_finite: bool, **options: Unpack[Options]) -> Plan:
     """The passes of `resident_stack`, operands in C order; ``verdict`` is a texel."""
     (band_rows, n), (_, columns), size = forms[0].matrix, forms[1].matrix, limits.texture_size
-    chosen, draft = _Way.of(forms, limits, lines, definite, refine, **way), Draft("systems")
+    chosen, draft = _Way.of(forms, limits, **options), Draft("systems")
     operands = {
         name: draft.operand(name, View.of(form.shape).storage(size)) for name, form in zip("AB", forms, strict=True)
     }
     stack = Stack.of(forms[0].count * columns, (n, 1), size)
     given = Bands(operands, (band_rows, n, columns), "wrapped", watch=check_finite)
-    if not isinstance(lines, int) and in_fours(forms, chosen.variant, chosen.values) and not refine:
-        systems = Systems(draft, stack, n, definite=definite)
+    lines = chosen.lines
+    if not isinstance(lines, int) and in_fours(forms, chosen.variant, chosen.values) and not chosen.refine:
+        systems = Systems(draft, stack, n, definite=chosen.definite)
         matrices, diagnostics = systems.in_fours(given, lines, chosen.values["TOP"], size)
     else:
         systems, x, diagnostics = chosen.solve(draft, stack, given)
