@@ -6,7 +6,7 @@ were lost, the system is substituted again there, in float64.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -44,6 +44,19 @@ IN_FLOAT64 = "substitute in float64"
 """Work of the host, by its name in plans and traces."""
 
 
+class Options(Way, total=False):
+    """Options of every plan of a triangular system."""
+
+    lower: bool
+    unit_diagonal: bool
+    transposed: bool
+
+
+def of_triangle(options: Mapping[str, Any]) -> dict[str, bool]:
+    """Options that say what the triangle is, without those of the variant."""
+    return {name: options.get(name, False) for name in ("lower", "unit_diagonal", "transposed")}
+
+
 def flops(forms: Forms) -> int:
     """Additions and multiplications: n^2 for each right-hand side."""
     n, columns = forms[1].matrix
@@ -69,51 +82,36 @@ def device_plan(
 _SINGULAR = Transition("T has a zero on its diagonal", error="SingularMatrixError: names the place")
 
 
-def after(again: Callable[[], Plan], unit_diagonal: bool) -> tuple[Transition, ...]:
+def after(again: partial[Plan]) -> tuple[Transition, ...]:
     """Stages after a substitution: an error, or once more on the host."""
     far = Transition("numbers are near float32's limits", FALLBACK, again)
-    return (far,) if unit_diagonal else (_SINGULAR, far)
+    return (far,) if again.keywords["unit_diagonal"] else (_SINGULAR, far)
 
 
 @kept(triangular.VARIANTS)
-def call_plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    transposed: bool = False,
-    **way: Unpack[Way],
-) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, **options: Unpack[Options]) -> Plan:
     """Plan of a call: upload host operands, substitute, read back a host result.
 
     Of operands on the device the largest entries are read back, and T's diagonal.
     """
-    t_form, b_form = forms
+    (t_form, b_form), kind = forms, of_triangle(options)
     n, columns = b_form.matrix
     draft, results = Draft("solve_triangular"), dict[str, str]()
     turned = t_form.resident and t_form.transposed  # the texture holds the transpose of a
     t = bring_in(draft, "T", t_form, limits, as_it_lies=True)
     if t_form.resident:
         watch(draft, "T", t, (n, n), results)
-        if not unit_diagonal:
+        if not kind["unit_diagonal"]:
             results["diagonal"] = read_diagonal(draft, t, n, limits, "diagonal of T")
     b = bring_in_watched(draft, "B", b_form, limits, results)
-    inner = device_plan(
-        resident((n, n), (n, columns)),
-        limits,
-        **way,
-        lower=lower != turned,
-        unit_diagonal=unit_diagonal,
-        transposed=transposed != turned,
-    )
+    stored = {**options, **{name: kind[name] != turned for name in ("lower", "transposed")}}
+    inner = device_plan(resident((n, n), (n, columns)), limits, **stored)
     x = draft.call("substitution", inner, T=t, B=b)["X"]
     if t_form.resident or b_form.resident:
         watch(draft, "X", x, (n, columns), results)
     else:
         x = read_back(draft, x, (n, columns), limits, "X")
-    again = partial(fallback_plan, forms, limits, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed)
-    return draft.plan({**results, "X": x}, after=after(again, unit_diagonal))
+    return draft.plan({**results, "X": x}, after=after(partial(fallback_plan, forms, limits, **kind)))
 
 
 @cached_plan
@@ -173,9 +171,8 @@ def batched(
 def on_device(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
     """Plan of a batch on the device, with transitions for single matrices."""
     made = triangle_batches.with_triangles(forms, limits, **options)
-    options = {"lower": False, "unit_diagonal": False, "transposed": False} | options
-    again = partial(fallback_plan, tuple(Form(form.matrix) for form in forms), limits, **options)
-    return replace(made, after=after(again, options["unit_diagonal"]))
+    again = partial(fallback_plan, tuple(Form(form.matrix) for form in forms), limits, **of_triangle(options))
+    return replace(made, after=after(again))
 
 
 @np.errstate(all="ignore")
@@ -204,24 +201,14 @@ def solution(forms: Forms, limits: Limits = PLAIN, **options: Any) -> Plan:
     return draft.plan({"X": draft.call("substitution", device_plan(forms, limits, **options), T=t, B=b)["X"]})
 
 
-def tiles(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    room: int | None = None,
-    *,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    transposed: bool = False,
-    **way: Unpack[Way],
-) -> Plan | None:
+def tiles(forms: Forms, limits: Limits = PLAIN, room: int | None = None, **options: Unpack[Options]) -> Plan | None:
     """Plan of a solution block by block of the right-hand sides; None if it goes as a whole."""
     (n, _), (_, columns) = forms[0].matrix, forms[1].matrix
     if not needed(columns, limits, room):
         return None
-    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
 
     def part_of(count: int) -> Plan:
-        return solution(resident((n, n), (n, count)), limits, **way, **options)
+        return solution(resident((n, n), (n, count)), limits, **options)
 
     draft = Draft("solve_triangular in blocks")
     source, b = draft.operand("T", HostArray((n, n))), draft.operand("B", HostArray((n, columns)))
@@ -229,8 +216,8 @@ def tiles(
     left = None if room is None else room - matrix((n, n)).nbytes
     size = columns_at_once((n, columns), limits, left, part_of, matrix((n, n)))
     done = in_blocks(draft, b, (n, columns), size, limits, part_of(size), T=t)
-    again = partial(fallback_plan, forms, limits, **options)
-    return draft.plan({"X": done}, after=after(again, unit_diagonal))
+    again = partial(fallback_plan, forms, limits, **of_triangle(options))
+    return draft.plan({"X": done}, after=after(again))
 
 
 # -- on the host ------------------------------------------------------------------------------------------------------
@@ -333,8 +320,7 @@ def is_flushed(values: Values) -> bool:
 def _was_lost(forms: Forms, values: Values) -> bool:
     """`lost`, of one system; of operands on the device by their largest entries."""
     if "largest_X" not in values:
-        options = {name: values[name] for name in ("lower", "unit_diagonal", "transposed")}
-        return bool(lost(values["T"], values["B"], values["X"], **options))
+        return bool(lost(values["T"], values["B"], values["X"], **of_triangle(values)))
     sizes = [_size(values, name) for name in "TBX"]
     some = all(size != 0 for size in sizes[:2])
     return not np.isfinite(sizes[-1]) or (some and any(size < TINY for size in sizes)) or is_flushed(values)

@@ -8,7 +8,7 @@ n^3. The error is that of substitution, |I - T X| <= (n + 4) u |T||X|, whatever 
 from __future__ import annotations
 
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from glla.passes import (
     Form,
     Forms,
     Limits,
-    Parameters,
     PingPong,
     Plan,
     Region,
@@ -147,7 +146,7 @@ def call_plan(
     else:
         x = read_back(draft, x, shape, limits, "X")
     again = partial(fallback_plan, forms, limits, lower=lower, unit_diagonal=unit_diagonal)
-    return draft.plan({**results, "X": x}, after=solve_triangular.after(again, unit_diagonal))
+    return draft.plan({**results, "X": x}, after=solve_triangular.after(again))
 
 
 @cached_plan
@@ -177,21 +176,12 @@ def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     return solve_triangular.example(n, rng)[:1]
 
 
-def tiles(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    room: int | None = None,
-    *,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    variant: None = None,
-    parameters: Parameters = (),
-) -> Plan | None:
+def tiles(forms: Forms, limits: Limits = PLAIN, room: int | None = None, **options: Any) -> Plan | None:
     """Plan of the solutions of T X = I block by block, where there is a cap on memory; else None."""
-    both = (*forms, Form(forms[0].matrix))
     if room is None:
         return None
-    return solve_triangular.tiles(both, limits, room, lower=lower, unit_diagonal=unit_diagonal)
+    kind = {name: one for name, one in options.items() if name not in ("variant", "parameters")}
+    return solve_triangular.tiles((*forms, Form(forms[0].matrix)), limits, room, **kind)
 
 
 TRIANGULAR_INVERSE = Operation(
