@@ -93,10 +93,6 @@ def _five_points(a: Float64, x: Float64) -> Float64:
     return np.asarray(sum(terms)).reshape(-1, 1)
 
 
-def _condition(a: Float64) -> float:
-    return float(1 / (np.linalg.norm(a, 1) * np.linalg.norm(np.linalg.inv(a), 1)))
-
-
 def _sign_and_log(a: Float64) -> dict[str, Float64]:
     sign, logarithm = np.linalg.slogdet(a)
     return {"sign": np.asarray(sign), "logabsdet": np.asarray(logarithm)}
@@ -120,7 +116,7 @@ PICTURES: dict[str, Callable[..., Mapping[str, Any]]] = {
     "pentadiagonal": lambda ab, b: {"X": np.linalg.solve(_banded(ab, 2), b)},
     "plu": _factors,
     "qr": lambda a: dict(zip("QR", np.linalg.qr(a), strict=True)),
-    "rcond": lambda a: {"rcond": _condition(a)},
+    "rcond": lambda a: {"rcond": float(1 / (np.linalg.norm(a, 1) * np.linalg.norm(np.linalg.inv(a), 1)))},
     "rref": lambda a: {"R": decided.by_float64(a.astype(np.float32))[0]},
     "slogdet": _sign_and_log,
     "solve": lambda a, b: {"X": np.linalg.solve(a, b)},

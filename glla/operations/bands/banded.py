@@ -22,7 +22,7 @@ from glla.operations.bands.tridiagonal import DIAGNOSTICS, FOUR, REDUNDANT_UP_TO
 from glla.operations.batches.stack import Stack, capacity, raw
 from glla.operations.host.bands import pivoted
 from glla.operations.host.scaling import Float64
-from glla.operations.layouts.crossing import at_home, bring_in_watched, read_back, read_texels
+from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_texels
 from glla.operations.layouts.shapes import aligned
 from glla.operations.linear import move
 from glla.operations.linear.view import View
@@ -195,8 +195,8 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **options: Unpack[Options]) 
     """Plan of a call for one matrix: upload host operands, solve, and read back diagnostics and a host result."""
     a_form, b_form = forms
     draft, results = Draft("tridiagonal"), dict[str, str]()
-    a = bring_in_watched(draft, "A", a_form, limits, results)
-    b = bring_in_watched(draft, "B", b_form, limits, results)
+    a = bring_in(draft, "A", a_form, limits, results)
+    b = bring_in(draft, "B", b_form, limits, results)
     made = draft.call("solution", plan(resident(a_form.matrix, b_form.matrix), limits, **options), A=a, B=b)
     results["diagnostics"] = read_texels(draft, made["diagnostics"], "diagnostics of the systems")
     at_home = not (a_form.resident or b_form.resident)

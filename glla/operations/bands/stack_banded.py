@@ -119,17 +119,14 @@ def batch(
         after = Transition(FAR, FALLBACK, partial(again, singles, limits, lower=lower))
         return replace(made(forms, limits, lower=lower), after=(after, error))
 
-    rejects = _rejected_band_factors if made is substitute else rejected_definite
+    def rejects(
+        operands: tuple[Float32, ...], matrices: Float32, diagnostics: Float32, **options: object
+    ) -> NDArray[np.intp]:
+        return rejected_definite(operands, matrices, diagnostics, operands[0] if made is substitute else None)
+
     return Batch(
         most_batched,
         plan,
         Layout(lambda forms: forms[-1].matrix, 1, lambda forms: forms[0].matrix[1]),
         Filter(rejects, extras=("least", *["norms"] * (made is not factor)), scaled=scaled),
     )
-
-
-def _rejected_band_factors(
-    operands: tuple[Float32, ...], matrices: Float32, diagnostics: Float32, **options: object
-) -> NDArray[np.intp]:
-    """As `rejected_definite`, of factors that are given: all of their entries must be near 1."""
-    return rejected_definite(operands, matrices, diagnostics, operands[0])

@@ -15,7 +15,7 @@ from glla.operations.definite import stack_definite
 from glla.operations.definite.cholesky_blocks import InPanels, InWholePanels, block16, rank2, sixteen
 from glla.operations.host import scaling
 from glla.operations.layouts.blocks import read_diagonal
-from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
+from glla.operations.layouts.crossing import at_home, bring_in, read_back, upload, watch
 from glla.operations.layouts.shapes import square
 from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder
 from glla.passes import Draft, Forms, Plan, Transition, Variant, matrix, resident
@@ -142,7 +142,7 @@ def call_plan(kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool =
     draft, results, solves = Draft(kind.name), dict[str, str](), len(forms) > 1
     result, far = ("X", FAR) if solves else ("L", "entries of the diagonal are zero, or beyond 2^-40 to 2^40")
     given = [
-        bring_in_watched(draft, name, form, limits, results) if solves else bring_in(draft, name, form, limits)
+        bring_in(draft, name, form, limits, results) if solves else bring_in(draft, name, form, limits)
         for name, form in zip("AB", forms, strict=False)
     ]
     results |= kind.add(draft, *given, forms, limits, lower=lower, **way)

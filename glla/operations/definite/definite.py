@@ -23,7 +23,7 @@ from glla.operations.host.refinement import Refinement
 from glla.operations.host.scaling import Float64, Integers, scaled_back
 from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.blocks import read_diagonal
-from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
+from glla.operations.layouts.crossing import at_home, bring_in, read_back, upload, watch
 from glla.operations.layouts.shapes import aligned, by_factors, system
 from glla.operations.record import Float32, Function, Operation, Taken, Way
 from glla.operations.triangles import triangular
@@ -89,7 +89,7 @@ def whole_solution(
         return fallback_with_factors(kind, forms, limits, lower=lower)
     draft, results = Draft(kind.name), dict[str, str]()
     c = bring_in(draft, "C", c_form, limits, as_it_lies=kind.as_it_lies)
-    b = bring_in_watched(draft, "B", b_form, limits, results)
+    b = bring_in(draft, "B", b_form, limits, results)
     turned = kind.as_it_lies and c_form.resident and c_form.transposed
     results |= kind.add(draft, c, b, forms, limits, lower=lower is not turned)
     watch(draft, "X", results["X"], b_form.matrix, results)

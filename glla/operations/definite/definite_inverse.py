@@ -25,8 +25,9 @@ from glla.operations.acceptance import FALLBACK, PROMISED, UNIT_ROUNDOFF, Contin
 from glla.operations.definite import cholesky, stack_definite
 from glla.operations.elimination import fallback
 from glla.operations.host.scaling import Integers, equilibrated
+from glla.operations.layouts import packing
 from glla.operations.layouts.blocks import read_diagonal
-from glla.operations.layouts.crossing import at_home, bring_in, bring_in_watched, read_back, upload
+from glla.operations.layouts.crossing import at_home, bring_in, read_back, upload
 from glla.operations.layouts.shapes import square
 from glla.operations.product import matmul
 from glla.operations.product import residual as residuals
@@ -116,14 +117,14 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **wa
     (given,) = forms
     form = given if lower else replace(given, transposed=not given.transposed)
     draft, results = Draft("inv_pos"), dict[str, str]()
-    a = bring_in_watched(draft, "A", form, limits, results)
+    a = bring_in(draft, "A", form, limits, results)
     results |= _inverted(draft, a, form.matrix, limits, **way)
     far = Transition(FAR, FALLBACK, partial(fallback_plan, (form,), limits, **way))
     variant = way.get("variant")
     if form.resident:
         later: tuple[Transition, ...] = ()
         if variant == AUTHORS:
-            whole_ = residuals.add_whole(draft, a, form.matrix, limits)
+            whole_ = draft.call("mirrored", packing.mirrored(form.shape[0]), A=a)["M"]
             results |= residuals.add_residual(draft, whole_, results["X"], form.matrix, limits)
             later = (Transition("the residual may be too large", RESIDUAL, partial(check_residual, form, limits)),)
         return draft.plan(results, after=(far, cholesky.NOT_DEFINITE, *later))

@@ -25,8 +25,7 @@ from glla.operations.layouts import blocks, packing
 from glla.operations.layouts.crossing import upload
 from glla.operations.product import matmul
 from glla.operations.record import Float32
-from glla.passes import Draft, HostArray, Limits, Plan, matrix, resident, single_pass
-from glla.passes.cache import cached_plan
+from glla.passes import Draft, HostArray, Limits, resident
 from glla.passes.layout import Shape, texels
 
 Float64 = NDArray[np.float64]
@@ -63,7 +62,8 @@ def join(draft: Draft, a: str, shape: Shape, limits: Limits) -> str:
     (made,) = draft.host(COORDINATES, lambda: (coordinates(shape),), (), {"coordinates": columns})
     c = upload(draft, made, columns, limits)
     known = draft.call("known columns", matmul.plan(resident(shape, columns), limits), A=a, B=c)["C"]
-    return draft.call("put side by side", beside(shape), A=a, B=known)["joined"]
+    both = blocks.beside((shape[0], 2 * texels(shape[1])), PROBES)
+    return draft.call("put side by side", both, A=a, B=known)["C"]
 
 
 def part(draft: Draft, joined: str, shape: Shape) -> tuple[str, str]:
@@ -73,13 +73,6 @@ def part(draft: Draft, joined: str, shape: Shape) -> tuple[str, str]:
     found = draft.slot("coordinates found", HostArray(place[2:]))
     draft.transfer(raw, found)
     return draft.call("leave known columns", blocks.gather(wide(shape), shape), A=joined)["block"], found
-
-
-@cached_plan
-def beside(shape: Shape) -> Plan:
-    """Plan that puts the known columns beside A: operands ``A`` and ``B``, result ``joined``. One pass."""
-    given, made = {"A": matrix(shape), "B": matrix((shape[0], PROBES))}, {"joined": matrix(wide(shape))}
-    return single_pass("beside", "rref/beside", given, made, {"left": texels(shape[1])})
 
 
 def recovered(shape: Shape, found: Float32) -> bool:

@@ -207,7 +207,10 @@ def call_plan(
     if form.resident:
         watch(draft, "R", r, shape, results)
     results["R"] = r if form.resident else read_back(draft, r, shape, limits, "R")
-    after = _undecided(form, limits, tol) if rides else _after(form, limits, tol)
+    after = _undecided(form, limits, tol)
+    if not rides:
+        close = partial(_check_pivots, form, limits, tol)
+        after = (Transition("a pivot is small, or the inverse large", PIVOT_CHECK, close), *after)
     return draft.plan(results, flops(shape), after=after)
 
 
@@ -257,13 +260,6 @@ def _scaled_back(draft: Draft, r: str, shape: Shape, results: Mapping[str, str],
     (made,) = draft.host(PIVOT_EXPONENTS, of_rows, given, {"exponents of R": texels_of(storage)})
     exponents = {"row_exponents": write_texels(draft, made, storage), "column_exponents": column_exponents}
     return draft.call("scale R", equilibrate.scale(shape, rows=-1, columns=1), A=r, **exponents)["scaled"]
-
-
-def _after(form: Form, limits: Limits, tol: bool) -> tuple[Transition, ...]:
-    return (
-        Transition("a pivot is small, or the inverse large", PIVOT_CHECK, partial(_check_pivots, form, limits, tol)),
-        *_undecided(form, limits, tol),
-    )
 
 
 def _undecided(form: Form, limits: Limits, tol: bool) -> tuple[Transition, ...]:

@@ -43,6 +43,14 @@ def assign(
     return single_pass("assign", "blocks/assign", given, {"result": matrix(shape)}, uniforms)
 
 
+@cached_plan
+def beside(shape: Shape, columns: int) -> Plan:
+    """Plan that puts B, with so many columns, to the right of A: operands ``A`` and ``B``, result ``C``. One pass."""
+    (m, n), both = shape, (shape[0], shape[1] + columns)
+    given = {"A": matrix(shape), "B": matrix((m, columns))}
+    return single_pass("beside", "blocks/beside", given, {"C": matrix(both)}, {"split": n, "shape": both})
+
+
 def read_diagonal(draft: Draft, a: str, n: int, limits: Limits, name: str) -> str:
     """Add the read-back of the diagonal of a packed n x n matrix; give the slot of the array, a column."""
     made = draft.call("diagonal", gather((n, n), (n, 1), down=(1, 1)), A=a)["block"]

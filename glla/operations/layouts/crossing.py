@@ -19,40 +19,31 @@ FEW = 2**16
 one the compilation of its program besides."""
 
 
-def bring_in(draft: Draft, name: str, form: Form, limits: Limits, as_it_lies: bool = False) -> str:
+def bring_in(
+    draft: Draft, name: str, form: Form, limits: Limits, results: dict[str, str] | None = None, as_it_lies: bool = False
+) -> str:
     """Add an operand; give the slot where it is packed.
 
     An array of the host is uploaded first. A transpose on the device is written out, unless the caller takes it
-    `as_it_lies`.
+    `as_it_lies`. With `results` an operand on the device is watched, see `watch`: arithmetic there may have left NaN or
+    infinity, whereas arrays of the host were looked at as they came in.
     """
-    if form.resident and form.transposed:
-        stored = draft.operand(name, matrix(form.matrix[::-1]))
-        if as_it_lies:
-            return stored
-        return draft.call(f"transpose {name}", elementwise.unary(form.matrix, "positive", (1, 1, 1)), A=stored)[
-            "result"
-        ]
-    if form.resident:
-        return draft.operand(name, matrix(form.matrix))
-    return upload(draft, draft.operand(name, HostArray(form.matrix)), form.matrix, limits, form.transposed)
+    shape = form.matrix
+    if not form.resident:
+        return upload(draft, draft.operand(name, HostArray(shape)), shape, limits, form.transposed)
+    slot = draft.operand(name, matrix(shape[::-1] if form.transposed else shape))
+    if form.transposed and not as_it_lies:
+        slot = draft.call(f"transpose {name}", elementwise.unary(shape, "positive", (1, 1, 1)), A=slot)["result"]
+    if results is not None:
+        watch(draft, name, slot, shape, results)
+    return slot
 
 
-def at_home(draft: Draft, name: str, form: Form, limits: Limits) -> str:
-    """Add an operand; give the slot where it is in the host's memory, read back if it is on the device."""
+def at_home(draft: Draft, name: str, form: Form, limits: Limits, results: dict[str, str] | None = None) -> str:
+    """Add an operand as `bring_in` does; give the slot where it is in the host's memory, read back if need be."""
     if not form.resident:
         return draft.operand(name, HostArray(form.matrix))
-    return read_back(draft, bring_in(draft, name, form, limits), form.matrix, limits, f"{name} of the host")
-
-
-def bring_in_watched(draft: Draft, name: str, form: Form, limits: Limits, results: dict[str, str]) -> str:
-    """Add an operand as `bring_in` does; of one on the device the largest entry is read back, as ``largest_NAME``.
-
-    Arithmetic on the device may have left NaN or infinity there; arrays of the host were looked at as they came in.
-    """
-    slot = bring_in(draft, name, form, limits)
-    if form.resident:
-        watch(draft, name, slot, form.matrix, results)
-    return slot
+    return read_back(draft, bring_in(draft, name, form, limits, results), form.matrix, limits, f"{name} of the host")
 
 
 def watch(draft: Draft, name: str, slot: str, shape: Shape, results: dict[str, str]) -> None:
@@ -84,7 +75,7 @@ def called(
     sizes = [prod(one) for one in (shape, *(form.matrix for form in forms))]
     by_host = by_host and at_home and limits.software and max(sizes) <= FEW
     slots = [
-        _packed_by_host(draft, name, form) if by_host else bring_in(draft, name, form, limits, as_it_lies)
+        _packed_by_host(draft, name, form) if by_host else bring_in(draft, name, form, limits, as_it_lies=as_it_lies)
         for name, form in zip(names, forms, strict=False)
     ]
     x = draft.call(step, device_plan, **dict(zip(device_plan.operands, slots, strict=True)))[result]

@@ -102,3 +102,10 @@ def unpack(shape: Shape, tile: Tile) -> Plan:
 def identity(shape: Shape) -> Plan:
     """Plan that writes an identity matrix."""
     return single_pass("identity", "packing/identity", {}, {"I": matrix(shape)}, {"shape": shape})
+
+
+@cached_plan
+def mirrored(n: int, lower: bool = True) -> Plan:
+    """Plan of the symmetric matrix of a triangle: operand ``A``, result ``M``. One pass."""
+    given, made = {"A": matrix((n, n))}, {"M": matrix((n, n))}
+    return single_pass("mirrored", "packing/mirror", given, made, defines={"UPPER": int(not lower)})

@@ -20,8 +20,10 @@ from glla.errors import NonFiniteError, ShapeError
 from glla.operations import elementwise
 from glla.operations.acceptance import in_float32, pairs
 from glla.operations.host.scaling import right_sides, scaled_back
+from glla.operations.layouts import blocks
 from glla.operations.layouts.crossing import (
-    bring_in_watched,
+    at_home,
+    bring_in,
     laid_out,
     read_back,
     read_texels,
@@ -33,7 +35,6 @@ from glla.operations.layouts.crossing import (
 from glla.operations.linear import move
 from glla.operations.linear.view import View, laid
 from glla.operations.orthogonal import qr, qr_rows
-from glla.operations.orthogonal.qr_blocks import beside, window
 from glla.operations.product import matmul
 from glla.operations.record import Float32, Function, Operation, Taken, Trial, Way
 from glla.operations.routes import must_fit_a_texture
@@ -96,7 +97,9 @@ def device_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Pla
     a = draft.operand("A", matrix((m, n)))
     shape = _factored_shape(forms)
     if m >= n:
-        source = draft.call("[A b]", beside((m, n), columns), A=a, B=draft.operand("B", matrix((m, columns))))["C"]
+        source = draft.call("[A b]", blocks.beside((m, n), columns), A=a, B=draft.operand("B", matrix((m, columns))))[
+            "C"
+        ]
     else:
         source = draft.call("A^T", elementwise.unary(shape, "positive", (1, 1, 1)), A=a)["result"]
     results = _factors(draft, source, shape, limits, m < n, **way)
@@ -110,7 +113,7 @@ def _factors(
     found = qr.factored(draft, source, shape, limits, **way)
     top = (min(shape), shape[1])
     results = {
-        "R": draft.call("R", window(found.lying, top, (0, 0)), A=found.packed)["block"],
+        "R": draft.call("R", blocks.gather(found.lying, top), A=found.packed)["block"],
         "column_exponents": found.exponents,
     }
     if with_q:
@@ -139,13 +142,13 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, *, rcond: float | None = Non
         for form in forms:
             if not form.resident:
                 must_fit_a_texture("lstsq", form.matrix, limits)
-        a = bring_in_watched(draft, "A", forms[0], limits, results)
+        a = bring_in(draft, "A", forms[0], limits, results)
         made = device_plan(resident((m, n), (m, columns)), limits, **way)
         given = {"A": a}
         if m >= n:
-            given["B"] = bring_in_watched(draft, "B", forms[1], limits, results)
+            given["B"] = bring_in(draft, "B", forms[1], limits, results)
         else:
-            b = _at_home(draft, forms[1], limits, results)
+            b = at_home(draft, "B", forms[1], limits, results)
         found = draft.call("factors", made, **given)
     r = read_back(draft, found["R"], (min(shape), shape[1]), limits, "R")
     exponents = read_texels(draft, found["column_exponents"], "exponents")
@@ -201,14 +204,6 @@ def _laid_out(draft: Draft, slot: str, form: Form, texture_size: int) -> str:
     storage = laid(form.shape, "float32", texture_size)
     (texels,) = draft.host(LAID_OUT, partial(laid_out, storage), (slot,), {f"{slot} laid out": texels_of(storage)})
     return write_texels(draft, texels, storage)
-
-
-def _at_home(draft: Draft, form: Form, limits: Limits, results: dict[str, str]) -> str:
-    """Add B; give its slot in the host's memory."""
-    if not form.resident:
-        return draft.operand("B", HostArray(form.matrix))
-    b = bring_in_watched(draft, "B", form, limits, results)
-    return read_back(draft, b, form.matrix, limits, "B of the host")
 
 
 def _unscaled(r: Float32, exponents: Float32) -> Float64:

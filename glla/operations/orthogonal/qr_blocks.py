@@ -19,7 +19,7 @@ from glla.operations.product.register_blocks import Blocks
 from glla.operations.record import resolved
 from glla.operations.triangles import triangular
 from glla.operations.triangles.solved_blocks import Triangle, solve_blocks
-from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Uniform, matrix, resident, single_pass
+from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Uniform, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
 
@@ -152,18 +152,3 @@ def orthogonal(shape: Shape, columns: int, width: int, limits: Limits) -> Plan:
             panels.apply(start, kernel, q.front, q.back, start // 2)
             q.swap()
     return draft.plan({"Q": q.front})
-
-
-@cached_plan
-def window(source: Shape, shape: Shape, corner: Shape) -> Plan:
-    """Plan that takes a block out of a matrix, from an even row and column on: operand ``A``, result ``block``."""
-    uniforms: dict[str, Uniform] = {"corner": (corner[1] // 2, corner[0] // 2)}
-    return single_pass("qr/window", "packing/window", {"A": matrix(source)}, {"block": matrix(shape)}, uniforms)
-
-
-@cached_plan
-def beside(shape: Shape, columns: int) -> Plan:
-    """Plan that puts B, whose columns are given, to the right of A: result ``C``. One pass."""
-    (m, n), both = shape, (shape[0], shape[1] + columns)
-    given = {"A": matrix(shape), "B": matrix((m, columns))}
-    return single_pass("qr/beside", "qr/beside", given, {"C": matrix(both)}, {"split": n, "shape": both})

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +18,6 @@ import numpy as np
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.product import matmul
-from glla.operations.record import Float32
 from glla.operations.routes import pieces
 from glla.passes import Draft, Form, HostArray, Limits, Plan, resident
 from glla.passes.layout import Packed, Shape
@@ -84,8 +82,8 @@ def _cut(draft: Draft, source: str, form: Form, ends: Iterable[tuple[int, int]],
     n = form.matrix[1]
     for first, end in ends:
         if not form.resident:
-            work = partial(_rows, first=first, end=end)
-            yield from draft.host(CUT, work, (source,), {f"{source} from {first}": (end - first, n)})
+            made = {f"{source} from {first}": (end - first, n)}
+            yield from draft.host(CUT, lambda a, rows=slice(first, end): (a[rows],), (source,), made)
         else:
             yield _taken(draft, source, form, first, end, limits)
 
@@ -119,7 +117,3 @@ def _joined(draft: Draft, parts: list[tuple[str, Shape]], on_device: bool, limit
 
 def _packed(draft: Draft, slot: str) -> bool:
     return isinstance(getattr(draft.slots[slot], "layout", None), Packed)
-
-
-def _rows(a: Float32, first: int, end: int) -> tuple[Float32]:
-    return (a[first:end],)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -439,11 +439,6 @@ INTERFACE = Interface(
 )
 
 
-def _dtype(dtypes: Sequence[str]) -> str:
-    """Type of the product of Arrays: integers stay integers, beside floats they become floats."""
-    return "float32" if "float32" in dtypes else "int32"
-
-
 def product_shape(forms: Forms) -> Shape:
     """Rows and columns of the product of two matrices."""
     return forms[0].matrix[0], forms[1].matrix[1]
@@ -500,7 +495,7 @@ MATMUL = Operation(
     example=_example,
     variants=VARIANTS,
     choose=choose,
-    taken=Taken(noticed=noticed, dtype=_dtype, aligned=aligned),
+    taken=Taken(noticed=noticed, dtype=lambda dtypes: "float32" if "float32" in dtypes else "int32", aligned=aligned),
     batch=Batch(most_batched, batched, Layout(product_shape), ACCEPTED),
     tiles=streamed,
     thesis="inner_product",

@@ -18,9 +18,6 @@ from glla.operations import elementwise, reduce
 from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF, Values
 from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import read_texels
-from glla.operations.linear import elementwise as wrapped
-from glla.operations.linear import move
-from glla.operations.linear.view import View
 from glla.operations.product import matmul
 from glla.passes import Draft, Limits, resident
 from glla.passes.layout import Shape
@@ -44,19 +41,6 @@ def add_residual(draft: Draft, a: str, x: str, shape: Shape, limits: Limits) -> 
     return {
         f"norm_{name}": add_norm(draft, slot, shape, f"norm_{name}") for name, slot in (("A", a), ("X", x), ("R", r))
     }
-
-
-def add_whole(draft: Draft, lower: str, shape: Shape, limits: Limits) -> str:
-    """Add a symmetric matrix of which the lower half is given, packed; give its slot. Five passes."""
-    size, view = limits.texture_size, View.of(shape)
-    flat = draft.call("A wrapped", move.unpack(shape, shape, size), M=lower)["result"]
-    halves = [
-        draft.call(name, move.triangle(view, False, diagonal, size), A=flat)["result"]
-        for name, diagonal in (("lower half", 0), ("below the diagonal", -1))
-    ]
-    sum_ = wrapped.binary(view, view.permute((1, 0)), "add", size)
-    both = draft.call("both halves", sum_, A=halves[0], B=halves[1])["result"]
-    return draft.call("A packed", move.pack(view, size), A=both)["packed"]
 
 
 def ratio(values: Values, n: int) -> float:

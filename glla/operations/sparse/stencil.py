@@ -58,16 +58,11 @@ class Stencil(Structure):
         offsets = rows.offsets or (0,)
         return Stencil(rows.shape, rows.entries, offsets, (), _texels(rows.shape[0]))
 
-    @property
-    def _across(self) -> int:
-        """Listed fours side by side."""
-        return max(1, 1024 // len(self.offsets))
-
     def slots(self, limits: Limits) -> dict[str, Storage]:
         """Textures of the matrix: entries of the listed rows, and where those are."""
         if not self.others:
             return {}
-        across = min(self._across, self.others)
+        across = min(max(1, 1024 // len(self.offsets)), self.others)  # listed fours side by side
         listed = Storage(-(-self.others // across), across * len(self.offsets))
         return {
             "A": fitting("a matrix", self.others * len(self.offsets), listed, limits),

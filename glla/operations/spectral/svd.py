@@ -17,6 +17,7 @@ import numpy as np
 from glla.errors import LimitError, NonFiniteError
 from glla.operations.acceptance import Done, Values, Verdict
 from glla.operations.batches.stack import SINGLE
+from glla.operations.layouts import packing
 from glla.operations.layouts.crossing import bring_in, read_back, read_texels
 from glla.operations.orthogonal import qr
 from glla.operations.orthogonal.qr_pairs import upper
@@ -86,7 +87,7 @@ def plan(
     (rows, k), draft = (max(shape), min(shape)), Draft(chosen.title)
     a = draft.operand("A", matrix(shape))
     if hermitian:
-        a = draft.call("mirrored", symmetric.mirrored(k, True), A=a)["M"]
+        a = draft.call("mirrored", packing.mirrored(k), A=a)["M"]
     if wide:
         a = draft.call("transpose A", transposed((rows, k)), A=a)["result"]
     largest = draft.call("largest", max_magnitude((rows, k)), A=a)["max"]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from glla.errors import LimitError
+from glla.operations.layouts import packing
 from glla.operations.reduce import max_magnitude
 from glla.passes import Draft, Limits, Plan, Storage, Uniform, matrix, wrapped
 from glla.passes.cache import cached_plan
@@ -46,7 +47,7 @@ def must_fit(function: str, n: int, limits: Limits) -> None:
 
 def add_scaled(draft: Draft, a: str, n: int, lower: bool) -> ScaledMatrix:
     """Add the passes to the scaled symmetric matrix of a triangle."""
-    whole = draft.call("mirrored", mirrored(n, lower), A=a)["M"]
+    whole = draft.call("mirrored", packing.mirrored(n, lower), A=a)["M"]
     largest = draft.call("largest", max_magnitude((n, n)), A=whole)["max"]
     return ScaledMatrix(draft.call("scaled", scaled((n, n)), A=whole, largest=largest)["scaled"], largest)
 
@@ -54,15 +55,6 @@ def add_scaled(draft: Draft, a: str, n: int, lower: bool) -> ScaledMatrix:
 def add_values(draft: Draft, values: str, largest: str, n: int, subset: Subset, limits: Limits) -> str:
     """Add the pass to some of n values scaled back, an array of one dimension."""
     return draft.call("values", scaled_back(n, subset, limits.texture_size), L=values, largest=largest)["w"]
-
-
-@cached_plan
-def mirrored(n: int, lower: bool) -> Plan:
-    """Plan of the symmetric matrix of a triangle: operand ``A``, result ``M``. One pass."""
-    draft = Draft("mirrored")
-    a, whole = draft.operand("A", matrix((n, n))), draft.slot("M", matrix((n, n)))
-    draft.draw("spectral/eigh/mirror", {"A": a}, whole, {}, {"UPPER": int(not lower)})
-    return draft.plan({"M": whole})
 
 
 @cached_plan

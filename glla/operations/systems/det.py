@@ -16,7 +16,7 @@ from glla.operations.acceptance import BATCHED, FALLBACK, Continue, Done, Values
 from glla.operations.batches import stack
 from glla.operations.elimination import factors, fallback, pivot, plu, plu_batches
 from glla.operations.host import scaling
-from glla.operations.layouts.crossing import bring_in_watched, read_texels
+from glla.operations.layouts.crossing import bring_in, read_texels
 from glla.operations.layouts.shapes import square
 from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Trial, Way
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix
@@ -45,7 +45,7 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     shape = form.matrix
     draft = Draft("det")
     results: dict[str, str] = {}
-    a = bring_in_watched(draft, "A", form, limits, results)
+    a = bring_in(draft, "A", form, limits, results)
     made = factors.factor(draft, a, shape, limits, equilibrated=True, **way)
     results |= made.results | factors.read_exponents(draft, made)
     results["diagonal"] = factors.read_diagonal(draft, made)

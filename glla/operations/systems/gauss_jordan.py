@@ -22,7 +22,7 @@ from glla.errors import ConvergenceError, SingularMatrixError
 from glla.operations.acceptance import PROMISED, UNIT_ROUNDOFF, Continue, Done, Values, Verdict
 from glla.operations.definite import cholesky
 from glla.operations.host.scaling import of_system
-from glla.operations.layouts.crossing import at_home, bring_in_watched, read_back, upload
+from glla.operations.layouts.crossing import at_home, bring_in, read_back, upload
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
 from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder
@@ -98,7 +98,7 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     draft, results = Draft("gauss_jordan"), dict[str, str]()
     inverse = device_plan(resident(shape), limits, **way)
     if form.resident:
-        a = bring_in_watched(draft, "A", form, limits, results)
+        a = bring_in(draft, "A", form, limits, results)
         results["X"] = draft.call("inverse", inverse, A=a)["X"]
         results |= residual.add_residual(draft, a, results["X"], shape, limits)
         return draft.plan(

@@ -143,25 +143,18 @@ SINGULAR = Transition(
 )
 
 
-def _of_stack(forms: Forms, limits: Limits = PLAIN, *, variant: str) -> Plan:
-    return replace(formula(forms[0].count, limits.texture_size, variant), after=(SINGULAR,))
-
-
-def _most(forms: Forms, limits: Limits) -> int:
-    """Matrices of which a batch may have as many; rows of nine numbers are none."""
-    return most_batched(limits) if forms[0].matrix == (3, 3) else 0
-
-
-def _singular(
-    operands: tuple[Float32, ...], matrices: Float32, diagnostics: Float32, **options: object
-) -> NDArray[np.intp]:
-    return np.flatnonzero(indefinite(diagnostics[:, 0]))
-
-
 def _batch(variant: str) -> Batch:
     """How matrices go through the formula: a record is the inverse, and a line of three diagnostics."""
-    layout = Layout(lambda forms: (3, 3), LINES[variant] // 3)
-    return Batch(_most, partial(_of_stack, variant=variant), layout, Filter(_singular, extras=()))
+
+    def plan(forms: Forms, limits: Limits = PLAIN) -> Plan:
+        return replace(formula(forms[0].count, limits.texture_size, variant), after=(SINGULAR,))
+
+    return Batch(
+        lambda forms, limits: most_batched(limits) if forms[0].matrix == (3, 3) else 0,  # rows of nine numbers are none
+        plan,
+        Layout(lambda forms: (3, 3), LINES[variant] // 3),
+        Filter(lambda a, x, diagnostics, **options: np.flatnonzero(indefinite(diagnostics[:, 0])), extras=()),
+    )
 
 
 def _extent(draft: Draft, slot: str, count: int) -> dict[str, Uniform]:

@@ -18,7 +18,7 @@ from glla.operations.elimination.plu import exchanges, permutation_of
 from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.crossing import (
     at_home,
-    bring_in_watched,
+    bring_in,
     read_back,
     read_texels,
     texels_of,
@@ -89,7 +89,7 @@ def call_plan(
         exponents = scaling.add_scaled(draft, forms)
         slots = {name: upload(draft, f"scaled {name}", form.matrix, limits, form.transposed) for name, form in named}
     else:
-        slots = {name: bring_in_watched(draft, name, form, limits, results) for name, form in named}
+        slots = {name: bring_in(draft, name, form, limits, results) for name, form in named}
     records = factors.upload_records(draft, steps((n, n)))
     made = factors.FactorSlots((n, n), slots["LU"], records)
     results["diagonal"] = factors.read_diagonal(draft, made)

@@ -25,7 +25,7 @@ from glla.operations.elimination import factors, fallback
 from glla.operations.elimination.pivot import flops as elimination_flops
 from glla.operations.elimination.plu import SCALED, example, scaled_by_one
 from glla.operations.host.scaling import Float64
-from glla.operations.layouts.crossing import at_home, bring_in_watched
+from glla.operations.layouts.crossing import at_home, bring_in
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
 from glla.operations.record import Layout, Operation, Taken, Trial
@@ -58,7 +58,7 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, par
         return replace(fallback_plan(form, limits), operation="rcond")
     shape, n = form.matrix, form.shape[-1]
     draft, results = Draft("rcond"), dict[str, str]()
-    a = bring_in_watched(draft, "A", form, limits, results)
+    a = bring_in(draft, "A", form, limits, results)
     results["norm_read"] = residual.add_norm(draft, a, shape, "norm_read")
     made = factors.factor(draft, a, shape, limits)
     results |= {"LU": made.lu, "pivots": made.records, "diagonal": factors.read_diagonal(draft, made)}

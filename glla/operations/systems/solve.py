@@ -15,7 +15,7 @@ from glla.operations.batches import stack
 from glla.operations.elimination import factors, fallback, pivot, plu, plu_batches
 from glla.operations.host import scaling
 from glla.operations.layouts import packing
-from glla.operations.layouts.crossing import bring_in, bring_in_watched, read_back, watch
+from glla.operations.layouts.crossing import bring_in, read_back, watch
 from glla.operations.layouts.shapes import aligned, square, system
 from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Way
 from glla.operations.systems import streams
@@ -72,12 +72,8 @@ def call_plan(
     draft = Draft("inv" if inverse else "solve")
     results: dict[str, str] = {}
 
-    a = bring_in_watched(draft, "A", a_form, limits, results)
-    b = (
-        draft.call("I", packing.identity((n, n)))["I"]
-        if inverse
-        else bring_in_watched(draft, "B", b_form, limits, results)
-    )
+    a = bring_in(draft, "A", a_form, limits, results)
+    b = draft.call("I", packing.identity((n, n)))["I"] if inverse else bring_in(draft, "B", b_form, limits, results)
     made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, **way)
     x = factors.substitute(draft, made, b, columns, limits)
     results |= made.results | factors.read_exponents(draft, made)

@@ -23,7 +23,6 @@ from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import (
     at_home,
     bring_in,
-    bring_in_watched,
     read_back,
     read_texels,
     texels_of,
@@ -53,7 +52,7 @@ class Options(Way, total=False):
 
 
 def of_triangle(options: Mapping[str, Any]) -> dict[str, bool]:
-    """Options that say what the triangle is, without those of the variant."""
+    """Options of the triangle itself, without those of the variant."""
     return {name: options.get(name, False) for name in ("lower", "unit_diagonal", "transposed")}
 
 
@@ -103,7 +102,7 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **options: Unpack[Options]) 
         watch(draft, "T", t, (n, n), results)
         if not kind["unit_diagonal"]:
             results["diagonal"] = read_diagonal(draft, t, n, limits, "diagonal of T")
-    b = bring_in_watched(draft, "B", b_form, limits, results)
+    b = bring_in(draft, "B", b_form, limits, results)
     stored = {**options, **{name: kind[name] != turned for name in ("lower", "transposed")}}
     inner = device_plan(resident((n, n), (n, columns)), limits, **stored)
     x = draft.call("substitution", inner, T=t, B=b)["X"]
@@ -317,7 +316,7 @@ def is_flushed(values: Values) -> bool:
     return not values["unit_diagonal"] and bool((np.abs(diagonal(values)) < NORMAL).any())
 
 
-def _was_lost(forms: Forms, values: Values) -> bool:
+def was_lost(forms: Forms, values: Values) -> bool:
     """`lost`, of one system; of operands on the device by their largest entries."""
     if "largest_X" not in values:
         return bool(lost(values["T"], values["B"], values["X"], **of_triangle(values)))
@@ -332,7 +331,7 @@ def _size(values: Values, name: str) -> float:
     return float(np.max(np.abs(values[name])) if largest is None else largest.flat[0])
 
 
-settle = of_given_factors(singular, _was_lost)
+settle = of_given_factors(singular, was_lost)
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:

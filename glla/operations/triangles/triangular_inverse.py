@@ -12,14 +12,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from glla.operations.acceptance import FALLBACK, TINY, Values
+from glla.operations.acceptance import FALLBACK, Values
 from glla.operations.host.substitution import in_rounded_rows, of_given_factors
 from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, watch
 from glla.operations.layouts.shapes import square
 from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder
 from glla.operations.triangles import solve_triangular, triangular
-from glla.operations.triangles.solve_triangular import IN_FLOAT64, lost
+from glla.operations.triangles.solve_triangular import IN_FLOAT64
 from glla.operations.triangles.solved_blocks import Triangle
 from glla.passes import (
     PLAIN,
@@ -163,12 +163,8 @@ def fallback_plan(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan
 
 
 def _was_lost(forms: Forms, values: Values) -> bool:
-    """`lost`; of a matrix on the device by its largest entries."""
-    if "largest_X" in values:
-        x, t = (float(values[f"largest_{name}"].flat[0]) for name in "XT")
-        return not np.isfinite(x) or x < TINY or t < TINY or solve_triangular.is_flushed(values)
-    t, options = values["T"], {name: values[name] for name in ("lower", "unit_diagonal")}
-    return bool(lost(t, np.ones((1, len(t)), dtype=np.float32), values["X"], **options))
+    sides = np.ones((1, forms[0].shape[-1]), dtype=np.float32)  # as large as those of I
+    return solve_triangular.was_lost(forms, {**values, "B": sides})
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
