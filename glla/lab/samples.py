@@ -92,6 +92,8 @@ def repeated(once: Callable[[], float], effort: Effort, calls: int = 1) -> Sampl
 
     >>> repeated(lambda: 2.0, Effort(most=5, seconds=7.0)).times
     (2.0, 2.0, 2.0, 2.0)
+    >>> [len(repeated(lambda: 2.0, Effort(most=most, fewest=3, seconds=1.0)).times) for most in (2, 9)]
+    [2, 3]
     """
     times: list[float] = []
     while len(times) < effort.most and (len(times) < effort.fewest or calls * sum(times) < effort.seconds):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from glla.cli import main
-from glla.lab import peers, restoration, windows
+from glla.lab import peers, photograph, restoration, windows
 from glla.operations import window_squares as kernel
 
 image = pytest.importorskip("matplotlib.image")
@@ -25,6 +25,7 @@ def test_pictures_of_the_users_own(tmp_path, capsys):
         assert found.shape == (20, 20)
         assert (found.min(), found.max()) == (0, 1)
         assert (np.diff(found, axis=0) > 0).all()
+    assert photograph.shrunk(np.arange(50.0) * np.ones((40, 1)), 20)[0, :2].tolist() == [5.5, 7.5]  # the middle
     (tmp_path / "text.png").write_text("no picture")
     for name, message in (("plain.npy", "must have 64 rows"), ("text.png", "no picture"), ("none.png", "No such file")):
         arguments = ["demo", "restoration", "--data", str(tmp_path / name), "--out", str(tmp_path / "a.png")]
