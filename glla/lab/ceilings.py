@@ -90,9 +90,18 @@ def price(samples: Samples, count: int, what: str) -> Ceiling:
 def report(
     device: Device, quick: bool = False, progress: Callable[[str], object] = lambda what: None
 ) -> dict[str, Any]:
-    """Ceilings and their device as plain data, for ``glla ceilings --json``."""
+    """Measure everything, which takes some seconds; ceilings and their device as plain data.
+
+    `quick`: less work and fewer repeats: figures that tell whether it works, rather than how fast. `progress`: called
+    with what is measured next, in words.
+    """
     begun = time.perf_counter()
-    figures = measure(device, quick, progress)
+    progress("a warm clock")
+    meter, figures = Meter(device, quick), dict[str, Ceiling]()
+    parts = {"fragments": meter.fragments, "writes": meter.colours, "copies": meter.transfers, "draws": meter.draws}
+    for what, measured in parts.items():
+        progress(what)
+        figures |= measured()
     return {
         "renderer": device.info.renderer,
         "driver": device.info.version,
@@ -104,25 +113,6 @@ def report(
         "seconds": round(time.perf_counter() - begun, 3),
         "ceilings": {name: asdict(figure) for name, figure in figures.items()},
     }
-
-
-def measure(
-    device: Device, quick: bool = False, progress: Callable[[str], object] = lambda what: None
-) -> dict[str, Ceiling]:
-    """Measure everything; takes some seconds.
-
-    By name.
-    `device`: what to measure. `quick`: less work and fewer repeats: figures that tell whether it works, rather than how
-    fast. `progress`: called with what is measured next, in words.
-    """
-    progress("a warm clock")
-    meter = Meter(device, quick)
-    parts = {"fragments": meter.fragments, "writes": meter.colours, "copies": meter.transfers, "draws": meter.draws}
-    figures: dict[str, Ceiling] = {}
-    for what, measured in parts.items():
-        progress(what)
-        figures |= measured()
-    return figures
 
 
 def of_rates(device: Device, quick: bool = False) -> dict[str, float]:

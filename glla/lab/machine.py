@@ -172,7 +172,7 @@ class Watch:
         return {
             "load_average": {"start": self._load, "end": load_average()},
             "others_cores": {"start": self._at_start, "during": during, "end": others(self._listen)},
-            "of_cores": machine_cores(),
+            "of_cores": os.cpu_count() or 1,  # of the machine, of which this process may use fewer
         }
 
 
@@ -215,12 +215,6 @@ def machine_seconds(proc: Path = PROC) -> float | None:
         return None
     user, nice, system, _idle, _waiting, *interrupts = map(int, fields)
     return (user + nice + system + sum(interrupts[:3])) / os.sysconf("SC_CLK_TCK")  # the guests' are in the user's
-
-
-def machine_cores(proc: Path = PROC) -> int:
-    """Count the cores that `machine_seconds` speaks of, which may be more than this process may use."""
-    counted = sum(line.startswith("cpu") for line in _read(proc / "stat").splitlines())
-    return max(counted - 1, 0) or os.cpu_count() or 1  # less the line of all together
 
 
 def busy(load: dict[str, Any]) -> str:

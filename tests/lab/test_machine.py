@@ -20,11 +20,10 @@ def proc(tmp_path):
 def test_what_the_system_tells(proc, monkeypatch, tmp_path_factory):
     monkeypatch.setattr(machine.os, "sysconf", lambda name: 100)
     assert machine.machine_seconds(proc) == (100 + 10 + 50 + 1 + 2 + 3) / 100  # guests are among the users
-    assert machine.machine_cores(proc) == 2
     assert machine.cpu_model(proc) == "A CPU @ 2 GHz"
     nothing = tmp_path_factory.mktemp("nothing")
     assert machine.machine_seconds(nothing) is machine.physical_cores(nothing) is machine.others(0.0) is None
-    assert machine.machine_cores(nothing) >= 1 and machine.cpu_model(nothing) != ""
+    assert machine.cpu_model(nothing) != ""
 
 
 def test_hardware_threads_are_no_cores(tmp_path, monkeypatch):
