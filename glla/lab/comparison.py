@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
@@ -319,16 +319,10 @@ class Experiment:
             variants={entry.label: _about(entry.contender) for entry in self.entries},
         )
 
-    @property
+    @cached_property
     def device(self) -> Device:
-        """Where it runs; made at the first need."""
-        if not isinstance(self._device, Device):
-            self._device = named_device("compare", self._device)
-        return self._device
-
-    @device.setter
-    def device(self, device: DeviceLike | None) -> None:
-        self._device = device
+        """Where it runs; made at the first need, unless it is set before."""
+        return named_device("compare", self._device)
 
     @property
     def sizes(self) -> tuple[int, ...]:
