@@ -69,10 +69,12 @@ def test_eigenvalues_of_both_signs_of_any_size(rng, scale):
     check(a, np.sort(w / np.float32(scale)), v, expected)
 
 
-def test_values_near_a_number():
-    a = membrane(8)
-    expected = scipy_linalg.eigsh(a, 4, sigma=3.0, return_eigenvectors=False)
-    check(a, *eigsh(a, 4, sigma=3.0), expected)
+@pytest.mark.parametrize("n", [2, 3, 8])
+def test_values_near_a_number(n):
+    """Matrices that are smaller than the block of columns, too."""
+    a = membrane(n)
+    expected = scipy_linalg.eigsh(a, 4, sigma=3.1, return_eigenvectors=False)
+    check(a, *eigsh(a, 4, sigma=3.1), expected)
 
 
 def test_multiple_values_take_wide_blocks():
@@ -164,6 +166,8 @@ def test_what_cannot_be_done(device):
             solver(sparse.csr_array((0, 0)), 1)
     with pytest.raises(ShapeError, match="v0"):
         eigsh(a, 2, v0=np.ones(7))
+    with pytest.raises(ShapeError, match="svds: .*v0"):
+        svds(np.eye(5, 3), 2, v0=np.ones(5))
     with pytest.raises(UnsupportedError, match="generalised"):
         eigsh(a, 2, M=a)
     for other in ({"Minv": a}, {"OPinv": a}, {"mode": "cayley"}):

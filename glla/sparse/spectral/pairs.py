@@ -119,17 +119,15 @@ def eigsh(
     if a.shape[1] != n:
         raise ShapeError(f"eigsh: expected square matrix, but got shape={a.shape}")
     asked = _Asked("eigsh", k, n, ncv, v0, maxiter, tol, rng)
-    if sigma is not None:
-        near = _number("eigsh: sigma", sigma)
-        if which != "LM":
-            raise OptionError(
-                f'eigsh: with sigma the eigenvalues nearest to it are found: which must be "LM", got {which!r}'
-            )
-        w, v = _near(a, asked, float(np.ldexp(near, -exponent)))
-    elif n <= max(DENSE, 2 * asked.columns):
-        w, v = _dense(a, asked, which)
+    near = None if sigma is None else float(np.ldexp(_number("eigsh: sigma", sigma), -exponent))
+    if near is not None and which != "LM":
+        raise OptionError(
+            f'eigsh: with sigma the eigenvalues nearest to it are found: which must be "LM", got {which!r}'
+        )
+    if n <= max(DENSE, 2 * asked.columns):
+        w, v = _dense(a, asked, which, near)
     else:
-        w, v = _of_ends(a, asked, which)
+        w, v = _of_ends(a, asked, which) if near is None else _near(a, asked, near)
     order = np.argsort(w, kind="stable")
     values = np.ldexp(w[order], exponent).astype(np.float32)
     return (values, v[:, order]) if return_eigenvectors else values
@@ -164,6 +162,8 @@ class _Asked:
         except (TypeError, ValueError):
             rule = "rng must be a seed or a numpy.random.Generator"
             raise OptionError(f"{self.function}: {rule}, got {self.rng!r}") from None
+        if self.v0 is not None:
+            elements(self.function, "v0", self.v0, self.n)
 
     @property
     def columns(self) -> int:
@@ -181,7 +181,7 @@ class _Asked:
         return find(b, wanted, start, float(self.tol), most, self.function, step)
 
 
-def _dense(a: SparseMatrix, asked: _Asked, which: str) -> tuple[Float64, NDArray[np.float32]]:
+def _dense(a: SparseMatrix, asked: _Asked, which: str, near: float | None) -> tuple[Float64, NDArray[np.float32]]:
     """All pairs of a small matrix, of which those that are wanted stay."""
     found_all: Any = eigh(a.toarray(), device=a.device)
     w, v = found_all
@@ -191,7 +191,7 @@ def _dense(a: SparseMatrix, asked: _Asked, which: str) -> tuple[Float64, NDArray
     elif which == "SM":
         found = np.argsort(np.abs(values), kind="stable")[:k]
     else:
-        found = Wanted(k, which).order(values)[:k]
+        found = Wanted(k, which, near).order(values)[:k]
     return values[found], v[:, found]
 
 
