@@ -116,6 +116,8 @@ REFUSED = [
     (lambda A: np.hstack([A, 5]), ShapeError, "concat: shapes must agree but for axis 1, got (2, 2) and (1,)"),
     (lambda A: np.linalg.matrix_power(A[:1], 2), ShapeError, "matrix_power: A must be square, got shape (1, 2)"),
     (lambda A: np.linalg.multi_dot([A]), OptionError, "multi_dot: two matrices at least are needed"),
+    (lambda A: np.cov(A[None]), ShapeError, "cov: takes two dimensions at most, got [(1, 2, 2)]"),
+    (lambda A: np.linalg.multi_dot([A, A[0], A]), ShapeError, "multi_dot: all must be matrices, the first and the las"),
     (lambda A: np.median(A[:0], axis=0), ShapeError, "quantile: an empty dimension has none"),
     (lambda A: A[:0].max(), ShapeError, "max: a line without elements has no extremes"),
     (lambda A: A[:0].min(0), ShapeError, "min: a line without elements has no extremes, got shape"),

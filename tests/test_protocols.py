@@ -174,6 +174,8 @@ MORE = [
     lambda a, h: np.einsum("ij,kj->ki", a, h), lambda a, h: np.einsum("ij,j", a, h[0]), lambda a, h: np.dot(2, a),
     lambda a, h: np.median(a, axis=0), lambda a, h: np.quantile(a, [0.1, 1], axis=-1), lambda a, h: np.corrcoef(a[0]),
     lambda a, h: np.cov(a[0], a[1], ddof=0), lambda a, h: np.cov(a, rowvar=False), lambda a, h: h + a,
+    lambda a, h: np.linalg.multi_dot([a[0], h, a, h[1]]), lambda a, h: np.linalg.norm(a[:0], 2),
+    lambda a, h: np.median(np.where(a > 1, np.inf, a), axis=1),
     lambda a, h: h @ a, lambda a, h: np.float32(2) * a, lambda a, h: -a.T, lambda a, h: abs(a),
     lambda a, h: np.allclose(tuple(h.tolist()), a), lambda a, h: np.allclose(a, h[0]), lambda a, h: +a, lambda a, h: -a,
     lambda a, h: np.allclose(a, h[0], atol=[9, 9, 9, 9]), lambda a, h: np.array_equal(a, a[1:]),
@@ -215,6 +217,27 @@ def alike(result, expected, on_device=True):
         np.testing.assert_allclose(host(result), expected, rtol=1e-5, atol=1e-5)
     else:
         assert result == expected or result.replace("Array(", "array(") == expected
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("shape", "ddof"), [((1, 1), 9), ((2, 1), None), ((4, 0), None)])
+def test_covariances_of_few_observations(rng, shape, ddof):
+    a = rng.standard_normal(shape).astype(np.float32)
+    np.testing.assert_array_equal(np.cov(glla.asarray(a), ddof=ddof), np.cov(a, ddof=ddof))
+
+
+def test_correlations_are_at_most_one(rng):
+    a = np.outer(rng.standard_normal(8), rng.standard_normal(50))
+    assert np.abs(np.corrcoef(glla.asarray(a))).max() <= 1
+
+
+def test_operators_beside_a_table():
+    pandas = pytest.importorskip("pandas")
+    h = np.float32([[5, 1, -2], [1, 6, 3]])
+    A, table = glla.asarray(h), pandas.DataFrame(h + 1)
+    for call in (lambda a, b: a - b, lambda a, b: b - a, lambda a, b: a == b):
+        alike(call(table, A), call(h + 1, h))
+    alike(table[0] * A[:, 0], (h + 1)[:, 0] * h[:, 0])
 
 
 @pytest.mark.parametrize(("function", "call"), [*CALLS.items(), *((None, lambda f, a, h, c=c: c(a, h)) for c in MORE)])

@@ -581,7 +581,8 @@ class Array:
         if ord in (2, -2, "nuc") and len(axes := reductions.places("norm", axis, self.ndim)) == 2:
             one: Any = self
             values = np.linalg.svdvals(np.moveaxis(one, axes, (-2, -1)))
-            found: Any = values.sum(-1) if ord == "nuc" else values[..., 0 if ord == 2 else -1]
+            empty = ord == 2 and not values.shape[-1]
+            found: Any = values.sum(-1) if ord == "nuc" or empty else values[..., 0 if ord == 2 else -1]
             found = np.expand_dims(found, axes) if keepdims else found
             return found  # type: ignore[no-any-return]
         return Array._of(reductions.norm(self.value, ord, axis, keepdims))
@@ -719,6 +720,9 @@ class Array:
 
     __array_priority__ = 100
     """Dask asks for it where it chooses among implementations; to NumPy it is nothing beside ``__array_ufunc__``."""
+
+    __pandas_priority__ = 5000
+    """Above a DataFrame's, which leaves its operators to an Array then: pandas would take it for a list of rows."""
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
         if any(overrides(operand) for operand in inputs):

@@ -428,6 +428,10 @@ def multi_dot(arrays: Any) -> Any:
     """Product of several matrices, from the left."""
     if len(arrays) < 2:
         raise OptionError(f"multi_dot: two matrices at least are needed, got {len(arrays)}")
+    first, *inner, last = map(np.ndim, arrays)
+    if not {first, last} <= {1, 2} or {*inner} - {2}:
+        shapes = [np.shape(one) for one in arrays]
+        raise ShapeError(f"multi_dot: all must be matrices, the first and the last vectors or matrices, got {shapes}")
     return reduce(np.matmul, arrays)
 
 
@@ -497,7 +501,8 @@ def quantile(a: Array, q: Any, axis: Any = None, *, keepdims: bool = False) -> A
     ordered = np.sort((a.transpose([*others, *axes]) if a.ndim else a).reshape([*shape, count]))
     places = parts.reshape(-1) * (count - 1)
     below, above = (ordered.take(rounded(places).astype(int), axis=-1) for rounded in (np.floor, np.ceil))
-    found, last = np.moveaxis(below + (above - below) * (places % 1), -1, 0), ordered[..., -1]
+    between = np.where(below == above, below, below + (above - below) * (places % 1))  # infinities less themselves: NaN
+    found, last = np.moveaxis(between, -1, 0), ordered[..., -1]
     found = np.where(np.isnan(last), last, found)  # NaN is sorted to the end
     return found.reshape(parts.shape + (reductions.kept(a.shape, axes) if keepdims else tuple(shape)))
 
@@ -511,10 +516,14 @@ def median(a: Array, axis: Any = None, *, keepdims: bool = False) -> Any:
 @implements(np.cov)
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Any:
     """Covariances of rows, or of columns."""
-    parts = functions.raised([one for one in (m, y) if one is not None], 2)
-    x = functions.concat([one if rowvar or np.ndim(m) < 2 else one.T for one in parts], axis=0)
+    given = [one for one in (m, y) if one is not None]
+    if max(map(np.ndim, given)) > 2:
+        raise ShapeError(f"cov: takes two dimensions at most, got {[np.shape(one) for one in given]}")
+    parts = functions.raised(given, 2)
+    rows = [one if rowvar or np.ndim(of) < 2 else one.T for one, of in zip(parts, given, strict=True)]
+    x = functions.concat(rows, axis=0)
     x = x - x.mean(axis=1, keepdims=True)
-    return (x @ x.T / (x.shape[1] - (1 - bias if ddof is None else ddof))).squeeze()
+    return (x @ x.T / max(x.shape[1] - (1 - bias if ddof is None else ddof), 0)).squeeze()
 
 
 @implements(np.corrcoef)
@@ -522,4 +531,4 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
     """Correlations of rows, or of columns."""
     c = np.atleast_2d(cov(x, y, rowvar))
     spread = np.sqrt(c.diagonal())
-    return (c / spread / spread[:, np.newaxis]).squeeze()
+    return np.clip(c / spread / spread[:, np.newaxis], -1, 1).squeeze()

@@ -166,7 +166,7 @@ def test_what_cannot_be_done(device):
             solver(sparse.csr_array((0, 0)), 1)
     with pytest.raises(ShapeError, match="v0"):
         eigsh(a, 2, v0=np.ones(7))
-    with pytest.raises(ShapeError, match="svds: .*v0"):
+    with pytest.raises(ShapeError, match=r"svds: .*v0"):
         svds(np.eye(5, 3), 2, v0=np.ones(5))
     with pytest.raises(UnsupportedError, match="generalised"):
         eigsh(a, 2, M=a)
