@@ -61,7 +61,10 @@ def trace(parser: argparse.ArgumentParser) -> None:
     _add_operation(parser)
     shared(parser, seed=True, data=MATRICES, out="FILE.gif, FILE.html or FILE.json (a table is printed)", table=True)
     parser.add_argument(
-        "--ranks", type=at_least(1), metavar="N", help="on a cluster of N ranks: a time line each, messages as arrows"
+        "--ranks",
+        type=at_least(1, 256),
+        metavar="N",
+        help="on a cluster of N ranks: a time line each, messages as arrows",
     )
     parser.set_defaults(run=_trace)
 
@@ -147,8 +150,12 @@ def _matrix(command: str, path: Path) -> NDArray[np.float32]:
         if path.suffix.lower() == ".npy":
             found = np.load(path, allow_pickle=False)
         else:
-            found = np.loadtxt(path.read_text(encoding="utf-8").replace(",", " ").splitlines(), ndmin=2)
-    except (ValueError, TypeError) as error:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()  # spreadsheets begin a file with a mark
+            rows = [row for line in lines if (row := line.partition("#")[0].rstrip(" \t,"))]
+            if not rows:
+                raise ValueError("no numbers")
+            found = np.loadtxt(rows, delimiter="," if "," in "".join(rows) else None, ndmin=2)
+    except (ValueError, TypeError, EOFError) as error:
         raise OptionError(f"{command}: {path} must hold a matrix, as .npy or as rows of numbers ({error})") from None
     return within_float32(command, str(path), found)
 

@@ -12,6 +12,7 @@ import glla
 from glla import Device
 from glla.gl.select import parsed, requested
 from glla.lab.plain import plain
+from glla.lab.sizes import LARGEST
 from glla.lab.study import at_least
 
 
@@ -35,7 +36,7 @@ def shared(
     if size is not None:
         default, about = size
         shown = f"{about} ({default})" if default else about
-        parser.add_argument("--size", type=at_least(least), default=default, metavar="N", help=shown)
+        parser.add_argument("--size", type=at_least(least, LARGEST), default=default, metavar="N", help=shown)
     if seed:
         parser.add_argument("--seed", type=at_least(0), default=2007, metavar="N", help="of random numbers (2007)")
     if data:

@@ -14,6 +14,8 @@ GRAMMAR = (
 _RANGE = re.compile(r"(\d+):(\d+):(log)?(\d+)")
 MOST = 1000
 """Sizes that one text may stand for."""
+LARGEST = 2**24
+"""The largest size: NumPy still counts the bytes of a few such matrices, to say that there is no memory for them."""
 
 
 def parse(text: str) -> tuple[int, ...]:
@@ -34,6 +36,8 @@ def parse(text: str) -> tuple[int, ...]:
         found.update(_part(text, part.strip()))
     if min(found) < 1 or len(found) > MOST:
         raise OptionError(f"sizes: 1 to {MOST} sizes, from 1 on, got {text!r}")
+    if max(found) > LARGEST:
+        raise OptionError(f"sizes: {LARGEST} at most, got {text!r}")
     return tuple(sorted(found))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ def option(*names: str, **given: Any) -> Option:
     return names, given
 
 
-def at_least(least: int) -> Callable[[str], int]:
-    """Make a function that reads a whole number from `least` on.
+def at_least(least: int, most: float = inf) -> Callable[[str], int]:
+    """Make a function that reads a whole number from `least` on, up to `most`.
 
     >>> at_least(8)("9")
     9
@@ -40,6 +41,8 @@ def at_least(least: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
             raise argparse.ArgumentTypeError(f"must be a whole number from {least}, got {text!r}")
+        if int(text) > most:
+            raise argparse.ArgumentTypeError(f"must be {most} at most, got {text!r}")
         return int(text)
 
     return read

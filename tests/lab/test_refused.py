@@ -112,6 +112,9 @@ def test_variants_to_trace_that_are_none(capsys, operation):
           for one in ("UNROLL", "UNROLL=", "=1", "UNROLL=a", "UNROLL=1,")),
         *((f"{one} plu --size 0", "must be a whole number from 1, got '0'")
           for one in ("trace", "explain", "variants")),
+        ("compare plu --size 1000000000", "sizes: 16777216 at most, got '1000000000'"),
+        ("explain spmv --size 1000000000", "argument --size: must be 16777216 at most, got '1000000000'"),
+        ("trace plu --ranks 100000 --out a.json", "argument --ranks: must be 256 at most, got '100000'"),
     ],
 )  # fmt: skip
 def test_wrong_usage(capsys, line, message):

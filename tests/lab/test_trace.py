@@ -355,3 +355,26 @@ def test_a_matrix_of_the_users_own(command, tmp_path, capsys):
     assert ("2 x 3" if command == "explain" else "rref/") in capsys.readouterr().out
     assert main([*asked, *asked[2:]]) == 2
     assert capsys.readouterr().err == f"glla: {command}: rref has 1 operands, got 2 files\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("\ufeff1, 2, # a, b\r\n\r\n3, 4,\r\n", ""),
+        ("1\t2\n3 4\n", ""),
+        ("1,,2\n3,,4\n", "could not convert string '' to float64 at row 0, column 2"),
+        ("2,5 1,5\n", "could not convert string '5 1' to float64"),
+        ("# nothing\n\n", "no numbers"),
+    ],
+)
+def test_matrices_as_text(tmp_path, capsys, text, message):
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    assert main(["explain", "rref", "--data", str(tmp_path / "a.csv")]) == (2 if message else 0)
+    out, err = capsys.readouterr()
+    assert message in err if message else "2 x 2" in out
+
+
+def test_a_file_without_a_byte(tmp_path, capsys):
+    (tmp_path / "a.npy").touch()
+    assert main(["trace", "plu", "--data", str(tmp_path / "a.npy")]) == 2
+    assert "a.npy must hold a matrix" in capsys.readouterr().err
