@@ -428,9 +428,8 @@ def multi_dot(arrays: Any) -> Any:
     """Product of several matrices, from the left."""
     if len(arrays) < 2:
         raise OptionError(f"multi_dot: two matrices at least are needed, got {len(arrays)}")
-    first, *inner, last = map(np.ndim, arrays)
-    if not {first, last} <= {1, 2} or {*inner} - {2}:
-        shapes = [np.shape(one) for one in arrays]
+    first, *inner, last = shapes = [np.shape(one) for one in arrays]
+    if not {len(first), len(last)} <= {1, 2} or any(len(one) != 2 for one in inner):
         raise ShapeError(f"multi_dot: all must be matrices, the first and the last vectors or matrices, got {shapes}")
     return reduce(np.matmul, arrays)
 
@@ -519,9 +518,8 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
     given = [one for one in (m, y) if one is not None]
     if max(map(np.ndim, given)) > 2:
         raise ShapeError(f"cov: takes two dimensions at most, got {[np.shape(one) for one in given]}")
-    parts = functions.raised(given, 2)
-    rows = [one if rowvar or np.ndim(of) < 2 else one.T for one, of in zip(parts, given, strict=True)]
-    x = functions.concat(rows, axis=0)
+    parts = zip(functions.raised(given, 2), given, strict=True)
+    x = functions.concat([one if rowvar or np.ndim(of) < 2 else one.T for one, of in parts], axis=0)
     x = x - x.mean(axis=1, keepdims=True)
     return (x @ x.T / max(x.shape[1] - (1 - bias if ddof is None else ddof), 0)).squeeze()
 

@@ -83,6 +83,12 @@ def test_multiple_values_take_wide_blocks():
     check(a, w, v, np.full(8, 20.0))
 
 
+@pytest.mark.parametrize("which", ["LA", "SA", "LM"])
+def test_more_equal_values_than_the_block_has_columns(which):
+    a = sparse.diags([np.r_[5.0, -4.0, 3.0, np.zeros(97)]], [0]).tocsr()
+    check(a, *eigsh(a, 3, which=which), {"LA": [0, 3, 5], "SA": [-4, 0, 0], "LM": [-4, 3, 5]}[which])
+
+
 def test_one_large_value_beside_small_ones(rng):
     """A filter of a high degree would leave nothing of the others but rounding."""
     values = np.concatenate([[50.0], 1 + 0.01 * np.arange(199)])
@@ -186,6 +192,15 @@ def test_what_cannot_be_done(device):
 
 
 # -- singular values --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rank", [1, 4, 9])
+def test_singular_values_of_a_matrix_of_low_rank(rng, rank):
+    a = rng.standard_normal((150, rank)) @ rng.standard_normal((rank, 120))
+    u, s, vh = svds(a, 4)
+    expected = np.linalg.svd(a, compute_uv=False)[3::-1]
+    np.testing.assert_allclose(s, expected, atol=100 * U * expected[-1])
+    assert max(np.abs(one @ one.T - np.eye(4)).max() for one in (u.T, vh)) < 1e-5
 
 
 @pytest.mark.parametrize("shape", [(200, 120), (120, 200), (150, 150), (30, 20), (20, 30)], ids=str)

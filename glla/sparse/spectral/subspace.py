@@ -51,7 +51,8 @@ LOST = 7.0
 """Logarithm of the largest quotient of what a filter leaves of two wanted eigenvalues: 14 of 24 bits stay."""
 
 SHORT, WIDE = 10, 0.1
-"""Degree of a filter that damps all but this part of the spectrum. A high degree whose gain is small, as of the least
+"""Degree of a filter that leaves this part of the spectrum beyond the block's values, and damps the rest: it gains even
+where as many eigenvalues are equal as the block has columns. A high degree whose gain is small, as of the least
 eigenvalues of long chains, leaves its own rounding errors, some sqrt(degree) u, which this one takes away."""
 
 ACCURATE, ENOUGH = 10, 3.2
@@ -91,17 +92,24 @@ class Wanted:
         return max(1, int(1 / least))
 
     def damped(self, w: Float64, ends: tuple[float, float]) -> tuple[tuple[float, float], float]:
-        """Interval of B that a filter damps, of B^2 for "LM", and the eigenvalue that it leaves as it is."""
+        """Interval of B that a filter damps, of B^2 for "LM", and the eigenvalue that it leaves as it is.
+
+        It has a length, which rounding errors would take from it where eigenvalues of the block are at an end: of a
+        matrix of low rank they are zero.
+        """
         values = w[self.order(w)]
         anchor, cut = float(values[0]), float(values[-1])
+        least = ACCURATE * UNIT_ROUNDOFF * max(map(abs, ends))
         if self.which == "LM":
-            return (0.0, cut**2), anchor**2
-        return ((cut, ends[1]) if self.which == "SA" else (ends[0], cut)), anchor
+            return (0.0, max(abs(cut), least) ** 2), anchor**2
+        return (
+            (min(cut, ends[1] - least), ends[1]) if self.which == "SA" else (ends[0], max(cut, ends[0] + least))
+        ), anchor
 
     def wide(self, w: Float64, ends: tuple[float, float]) -> Float64:
-        """Eigenvalues, with one more, so that a filter damps all but a part of the spectrum, see `WIDE`."""
-        anchor, other = w[self.order(w)[0]], {"SA": ends[1], "LA": ends[0], "LM": 0.0}[self.which]
-        return np.append(w, anchor + WIDE * (other - anchor))
+        """Eigenvalues, with one more, so that a filter damps a part of the spectrum beyond those, see `WIDE`."""
+        last, other = w[self.order(w)[-1]], {"SA": ends[1], "LA": ends[0], "LM": 0.0}[self.which]
+        return np.append(w, last + WIDE * (other - last))
 
 
 @dataclass(frozen=True)
