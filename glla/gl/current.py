@@ -60,6 +60,14 @@ class Binding:
 NOTHING = Binding()
 """No context: restoring it leaves nothing current."""
 
+contexts: set[int] = set()  # EGL's handles of those that are glla's; `glla.gl.glfw.windows` has the others
+
+
+def is_foreign() -> bool:
+    """Whether this thread has a current context that is somebody else's."""
+    now = Binding.now()
+    return now.owner is None and now != NOTHING and (now.egl is None or now.egl[3] not in contexts)
+
 
 class Loader:
     """An OpenGL context that can be made current: what ``moderngl.create_context`` takes, and more.
@@ -125,10 +133,7 @@ class Loader:
         return before
 
     def _stack(self) -> list[Binding | None]:
-        try:
-            stack: list[Binding | None] = self._entered.stack
-        except AttributeError:
-            stack = self._entered.stack = []
+        stack: list[Binding | None] = self._entered.__dict__.setdefault("stack", [])
         return stack
 
     def _held_elsewhere(self, reason: str) -> ThreadError:

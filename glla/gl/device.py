@@ -104,27 +104,27 @@ class Device:
         idle_bytes = byte_limit("max_idle_bytes", max_idle_bytes, None)
         call_bytes = byte_limit("max_call_bytes", max_call_bytes, MOST_CALL_BYTES)
         self._gl, self._loader = open_context(backend, index, software)
-        self._closed = False
         try:
             with self._loader:
                 given, opengl = self._gl.info, int(self._gl.version_code)
             self.info = describe(given, opengl, self._loader.description, max_texture_size)
         except BaseException:
-            self._closed = True
             self._loader.release()
             raise
+        self._closed = False
         # Where memory is short, products do not copy their operands into buffers.
         self.limits = self.info.limits if max_bytes is None else replace(self.info.limits, buffer_texels=0)
         blocking = self.info.software if release_gil is None else release_gil
-        self.calls = Calls(self._loader.load_opengl_function, blocking, debug)
-        self.staging = Staging(self.calls)
-        specify, is_current = self.staging.specify, self._loader.is_current
-        self._pool = Pool(self._gl, self.limits, max_bytes, debug, specify, idle_bytes, is_current, self.calls)
-        self._programs = Programs(self._gl, self.calls, self.info.software)
-        self._transfers = Transfers(self.calls, self._pool, self._gl.max_texture_units - 1, self.info.software)
-        self._runner = Runner(
-            self._gl, self.calls, self._pool, self._programs, self._transfers, self.limits, debug, call_bytes
-        )
+        with self._loader:
+            self.calls = Calls(self._loader.load_opengl_function, blocking, debug)
+            self.staging = Staging(self.calls)
+            specify, is_current = self.staging.specify, self._loader.is_current
+            self._pool = Pool(self._gl, self.limits, max_bytes, debug, specify, idle_bytes, is_current, self.calls)
+            self._programs = Programs(self._gl, self.calls, self.info.software)
+            self._transfers = Transfers(self.calls, self._pool, self._gl.max_texture_units - 1, self.info.software)
+            self._runner = Runner(
+                self._gl, self.calls, self._pool, self._programs, self._transfers, self.limits, debug, call_bytes
+            )
 
     # -- what it is ---------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import threading
 from glla.errors import ContextError
 from glla.gl import forks, glfw
 from glla.gl.calls import GL_VERSION, VERSIONS, string
-from glla.gl.current import NOTHING, Binding, Loader
+from glla.gl.current import NOTHING, Binding, Loader, contexts
 from glla.gl.egl import (
     ANY_VERSION,
     BAD_ACCESS,
@@ -55,6 +55,7 @@ class EGLLoader(Loader):
         self._egl = load_egl()
         self._display = open_display(self._egl, device)
         self._context = create_egl_context(self._egl, self._display)
+        contexts.add(self._context)
         self._current_context = self._egl.current_context  # one look-up less in is_current
 
     def load_opengl_function(self, name: str) -> int:
@@ -71,6 +72,7 @@ class EGLLoader(Loader):
             return
         self.unbind()
         self.released = True
+        contexts.discard(self._context)
         self._egl.call("eglDestroyContext", self._display, self._context)
 
     def _bind(self, before: Binding) -> None:

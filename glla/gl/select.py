@@ -25,7 +25,7 @@ import numpy as np
 
 from glla.errors import ContextError, OptionError, OptionTypeError, ThreadError
 from glla.gl.calls import GL_RENDERER, GL_VERSION, string
-from glla.gl.current import Loader
+from glla.gl.current import Loader, is_foreign
 from glla.gl.egl import EGLDevice, query_devices
 from glla.gl.forks import check_process
 from glla.gl.hints import HINT_EGL, HINT_GLFW, HINT_VERSION, moderngl
@@ -40,22 +40,16 @@ def is_software_renderer(renderer: str) -> bool:
     return any(name in renderer.lower() for name in _SOFTWARE_RENDERERS)
 
 
-def _check_version(loader: Loader) -> None:
-    """Raise unless the current context is desktop OpenGL 3.3 or newer."""
+def _check(loader: Loader, software: bool | None) -> None:
+    """Raise unless the current context is desktop OpenGL 3.3 or newer, and of the kind requested: EGL may be wrong."""
     text = string(loader.load_opengl_function, GL_VERSION)
     number = re.match(r"(\d+)\.(\d+)", text)  # "OpenGL ES 3.2 ..." does not begin with a number
     if number is None or (int(number[1]), int(number[2])) < (3, 3):
         raise ContextError(f"OpenGL 3.3 core is needed, found {text}; {HINT_VERSION}")
-
-
-def _check_renderer(loader: Loader, software: bool | None) -> None:
-    """Raise unless the current context is of the kind requested; EGL may be wrong about it, and GLFW is silent."""
-    if software is None:
-        return
     renderer = string(loader.load_opengl_function, GL_RENDERER)
     if software and not is_software_renderer(renderer):
         raise ContextError(f"a software rasteriser is asked for, found {renderer}; {HINT_EGL}")
-    if not software and is_software_renderer(renderer):
+    if software is not None and not software and is_software_renderer(renderer):
         raise ContextError(f"hardware is asked for, found the software rasteriser {renderer}; install the GPU's driver")
 
 
@@ -78,7 +72,7 @@ class _Candidate:
 def open_context(
     backend: str = "auto", index: int | None = None, software: bool | None = None
 ) -> tuple[moderngl.Context, Loader]:
-    """Open an OpenGL 3.3 core context and leave it current in this thread.
+    """Open an OpenGL 3.3 core context and leave it current in this thread, unless somebody else's is.
 
     Results: `context`: its ``release()`` releases the loader too. Its objects are not garbage collected (``gc_mode`` is
     None). `loader`: makes the context current, and tells whether it is.
@@ -89,7 +83,7 @@ def open_context(
     is wrong. Raises ThreadError: OpenGL was used before this process was forked.
     """
     check_process()
-    request = _apply_environment(_check_arguments(backend, index, software))
+    request = _requested(backend, index, software)
     if request.backend == "glfw" and request.index is not None:
         raise ContextError(
             f"open_context: index chooses an EGL device, got index {request.index} with backend 'glfw'"
@@ -104,19 +98,14 @@ def open_context(
     raise ContextError(f"open_context: no OpenGL 3.3 core context{request.overrides}; tried:{''.join(failures)}")
 
 
-def _check_arguments(backend: str, index: int | None, software: bool | None) -> _Request:
+def _requested(backend: str, index: int | None, software: bool | None) -> _Request:
+    """Check the arguments, which GLLA_BACKEND and GLLA_DEVICE override; an empty variable counts as unset."""
     if backend not in BACKENDS:
         raise ContextError(f"open_context: backend must be one of {', '.join(map(repr, BACKENDS))}, got {backend!r}")
     if index is not None and (not isinstance(index, int) or isinstance(index, bool) or index < 0):
         raise ContextError(f"open_context: index must be an int from 0, or None, got {index!r}; see glla.devices()")
     if software not in (None, True, False):
         raise ContextError(f"open_context: software must be True, False or None, got {software!r}")
-    return _Request(backend, index, software)
-
-
-def _apply_environment(request: _Request) -> _Request:
-    """Let GLLA_BACKEND and GLLA_DEVICE override the request; an empty variable counts as unset."""
-    backend, index, software = request.backend, request.index, request.software
     in_force = []
     if value := os.environ.get("GLLA_BACKEND", "").strip():
         backend = value.lower()
@@ -204,21 +193,22 @@ def _device_candidate(device: EGLDevice) -> _Candidate:
 
 
 def _failing(label: str, reason: str) -> _Candidate:
-    def fail() -> NoReturn:
-        raise ContextError(reason)
+    return _Candidate(label, functools.partial(_fail, reason))
 
-    return _Candidate(label, fail)
+
+def _fail(reason: str) -> NoReturn:
+    raise ContextError(reason)
 
 
 def _open(candidate: _Candidate, software: bool | None) -> tuple[moderngl.Context, Loader]:
-    """Open one candidate and leave it current; a failure restores the state before."""
+    """Open one candidate and leave it current in place of none or of glla's; a failure restores the state before."""
     loader = candidate.make()
     try:
         with loader:
-            _check_version(loader)
-            _check_renderer(loader, software)
+            _check(loader, software)
             context = _wrap(loader)
-        loader.make_current()
+        if not is_foreign():
+            loader.make_current()
     except BaseException:
         loader.release()
         raise

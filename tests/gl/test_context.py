@@ -10,10 +10,11 @@ import types
 from contextlib import nullcontext
 
 import moderngl
+import numpy as np
 import pytest
 
 from glla.errors import ContextError, ReleasedError, ThreadError
-from glla.gl import calls, loaders, select
+from glla.gl import Device, calls, loaders, select
 from glla.gl import egl as egl_room
 from glla.gl.egl import EGLDevice, list_egl_devices
 from glla.gl.loaders import EGLLoader, GLFWLoader
@@ -198,6 +199,10 @@ def test_what_was_current_comes_back(egl):
     try:
         with first:
             assert current_egl() != handle
+        assert current_egl() == handle
+        with Device(software=True) as device:  # in a program that draws, too
+            assert current_egl() == handle
+            assert device.download(device.upload(np.float32([[1, 2]])), (1, 2)).tolist() == [[1, 2]]
         assert current_egl() == handle
     finally:
         foreign.release()
@@ -489,7 +494,7 @@ def test_versions_from_330_are_accepted(monkeypatch, text):
     monkeypatch.setattr(select, "string", lambda address_of, name: text)
     message = re.escape(f"OpenGL 3.3 core is needed, found {text}; update the driver")
     with pytest.raises(ContextError, match=message) if text in OLD else nullcontext():
-        select._check_version(types.SimpleNamespace(load_opengl_function=None))
+        select._check(types.SimpleNamespace(load_opengl_function=None), None)
 
 
 def test_an_older_version_is_asked_for_where_there_is_no_newer_one(egl, monkeypatch):
