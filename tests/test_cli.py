@@ -222,7 +222,7 @@ def test_a_size_beyond_the_memory_is_an_error(monkeypatch, capsys):
         raise MemoryError("Unable to allocate 71.1 PiB")
 
     monkeypatch.setattr("glla.lab.trace.run", no_room)
-    assert main(["trace", "rref", "--size", "100000000"]) == 3
+    assert main(["trace", "rref", "--size", "10000000"]) == 3
     assert "not enough memory: Unable to allocate 71.1 PiB; ask for a smaller size" in capsys.readouterr().err
 
 
