@@ -80,14 +80,14 @@ def run(
     by default a call of the public function is traced. `seed`: of the operands. `data`: the first operands, in place of
     the example's. `quiet`: print nothing. `whole`: show the plans around the operation, too.
     """
-    work = _work(device, operation, size, variant, seed, data)
+    arrays = _arrays("trace", OPERATIONS[operation], size, seed, data)
+    work = _work(device, OPERATIONS[operation], arrays, variant)
     work()
     device.finish()
     with Recorder(values=any(output.suffix.lower() != ".json" for output in outputs)) as recorded:
         work()
     if not outputs and not quiet:
         print(recorded if whole else display.text(recorded, short=True))
-    arrays = _arrays("trace", OPERATIONS[operation], size, seed, data)
     of = " and ".join("x".join(map(str, array.shape)) for array in arrays)
     drawn = copy(recorded)
     if not whole:
@@ -103,26 +103,15 @@ def run(
 
 
 def plan(
-    operation: str,
-    size: int,
-    variant: str | None = None,
-    limits: Limits = PLAIN,
-    seed: int = SEED,
-    data: Sequence[Float32] = (),
+    operation: str, size: int, variant: str | None = None, limits: Limits = PLAIN, data: Sequence[Float32] = ()
 ) -> Plan:
-    """Plan of an operation on its example of one order.
+    """Plan of an operation on its example of an order; `data`: the first operands, in place of the example's.
 
-    `operation`: a key of `glla.operations.OPERATIONS`. `size`: order of the example. `variant`: the plan of this
-    variant, operands on the device; by default what a call of the public function would run. `seed`: of the example.
-    `data`: the first operands, in place of the example's.
+    With a variant its plan, operands on the device; by default what a call of the public function would run.
     Raises OptionError: no such operation or variant.
     """
     found = operations.find(operation, "plan")
-    arrays = _arrays("explain", found, size, seed, data)
-    if variant is None:
-        return shown(found, arrays, limits)
-    found.known(variant)
-    return found.device_plan(operations.forms(arrays), limits, variant=variant)
+    return _plan(found, _arrays("explain", found, size, SEED, data), variant, limits)
 
 
 def _arrays(command: str, found: Operation, size: int, seed: int, data: Sequence[Float32]) -> tuple[Float32, ...]:
@@ -132,17 +121,20 @@ def _arrays(command: str, found: Operation, size: int, seed: int, data: Sequence
     return arrays
 
 
-def _work(
-    device: Device, operation: str, size: int, variant: str | None, seed: int, data: Sequence[Float32]
-) -> Callable[[], object]:
-    """Make the operands; return a function that runs the operation on them: a call, or a variant's plan."""
-    found = OPERATIONS[operation]
-    arrays = _arrays("trace", found, size, seed, data)
+def _plan(found: Operation, arrays: tuple[Float32, ...], variant: str | None, limits: Limits) -> Plan:
+    if variant is None:
+        return shown(found, arrays, limits)
+    found.known(variant)
+    return found.device_plan(operations.forms(arrays), limits, variant=variant)
+
+
+def _work(device: Device, found: Operation, arrays: tuple[Float32, ...], variant: str | None) -> Callable[[], object]:
+    """Return a function that runs the operation: a call, or a variant's plan."""
     if variant is None and found.function.public:
         return partial(operations.public(found), *arrays, device=device)
-    steps = plan(operation, size, variant, device.limits, seed, data)
-    if variant is None:
-        if len(steps.operands) != len(arrays):  # small ones go as a stack, which has one operand
-            steps = found.call_plan(forms_of(arrays), device.limits)
-        return partial(device.run, steps, **dict(zip(steps.operands, arrays, strict=True)))
-    return partial(device.run, steps, **operations.uploaded(device, found, steps, arrays))
+    steps = _plan(found, arrays, variant, device.limits)
+    if variant is not None:
+        return partial(device.run, steps, **operations.uploaded(device, found, steps, arrays))
+    if len(steps.operands) != len(arrays):  # small ones go as a stack, which has one operand
+        steps = found.call_plan(forms_of(arrays), device.limits)
+    return partial(device.run, steps, **dict(zip(steps.operands, arrays, strict=True)))
