@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks import sparse
 from benchmarks.study import perform
-from glla.gl import clock
 from glla.lab import machine
 
 pytest.importorskip("scipy")
@@ -63,14 +62,6 @@ def test_every_way_is_judged_and_timed(report, system):
         assert all(0 < one["residual"] <= 1.1e-5 and one["iterations"] > 1 for one in found.values())
 
 
-def test_what_is_wrong_is_not_timed(capsys):
-    calls = []
-    bad = sparse.Way("bad", lambda: calls.append(1), lambda: "error 5 times the bound")
-    (figure,) = sparse.timed([bad], 3, 1.0)
-    assert not calls and "seconds" not in figure
-    assert "WRONG: error 5" in sparse.text([{"system": "x", "size": 3, **figure}])
-
-
 def test_a_wrong_result_is_reported(tmp_path, monkeypatch, capsys):
     _hurry(monkeypatch)
     monkeypatch.setitem(sparse.SYSTEMS, "spmv", lambda *given: [("spmv", [sparse.Way("A @ x", print, lambda: "bad")])])
@@ -84,16 +75,6 @@ def test_judges_of_products_can_fail(device, monkeypatch, rng):
     assert not any(way.check() for way in ways)
     monkeypatch.setattr(sparse, "U", 1e-12)
     assert "times the bound" in sparse._products(device, sparse.grid(4), ("sell",), ())[0].check()
-
-
-def test_time_is_bounded(monkeypatch):
-    calls = []
-    slow = sparse.Way("slow", lambda: calls.append(1), lambda: "")
-    now = iter(range(100))
-    monkeypatch.setattr(clock, "perf_counter", lambda: float(next(now)))
-    monkeypatch.setattr(sparse, "WARM", 0.0)
-    (figure,) = sparse.timed([slow], 50, 3.0)
-    assert len(calls) == figure["calls"] == 3
 
 
 @pytest.mark.parametrize("solve", [sparse.in_a_loop, lambda *given: sparse.on_threads(*given, 3)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from glla.lab.roofline import Roof
@@ -125,21 +126,13 @@ def _quotient(above: float | None, below: float | None, unit: float = 1.0) -> fl
     return None if above is None or not below else above / below / unit
 
 
-def _field(name: str) -> Figure:
-    return lambda one: vars(one)[name]
-
-
 def _cost(name: str) -> Figure:
     return lambda one: one.cost.get(name)
 
 
-def _of(role: str, name: str) -> Figure:
+def _of(role: str, name: str, none: Any = None) -> Figure:
     """Figure of the samples of a role."""
-    return lambda one: getattr(one.timed[role], name) if role in one.timed else None
-
-
-def _times(role: str) -> Figure:
-    return lambda one: one.timed[role].times if role in one.timed else ()
+    return lambda one: getattr(one.timed[role], name) if role in one.timed else none
 
 
 def _ratio(role: str) -> Figure:
@@ -157,18 +150,18 @@ def _over_bound(one: Measurement) -> float | None:
 
 
 FIGURES: dict[str, Figure] = {
-    **{name: _field(name) for name in ("operation", "variant", "size", "status", "reason", "parameters")},
+    **{name: attrgetter(name) for name in ("operation", "variant", "size", "status", "reason", "parameters")},
     "seconds": _of("ours", "median"),
     "lower": _of("ours", "lower"),
     "upper": _of("ours", "upper"),
-    "fastest": lambda one: min(_times("ours")(one), default=None),
-    "slowest": lambda one: max(_times("ours")(one), default=None),
-    "repeats": lambda one: len(_times("ours")(one)),
-    "samples": _times("ours"),
+    "fastest": lambda one: min(one.samples, default=None),
+    "slowest": lambda one: max(one.samples, default=None),
+    "repeats": lambda one: len(one.samples),
+    "samples": _of("ours", "times", ()),
     "gpu_seconds": _of("gpu", "median"),
-    "gpu_samples": _times("gpu"),
+    "gpu_samples": _of("gpu", "times", ()),
     "end_to_end_seconds": _of("whole", "median"),
-    "cold_seconds": _field("cold_seconds"),
+    "cold_seconds": attrgetter("cold_seconds"),
     "flops": _cost("flops"),
     "gflops": _rate("flops"),
     "bytes_written": _cost("bytes_written"),
@@ -178,10 +171,10 @@ FIGURES: dict[str, Figure] = {
     "draws": _cost("draws"),
     "fraction_of_arithmetic": lambda one: one.roof and _quotient(one.gflops, one.roof.arithmetic),
     "fraction_of_bandwidth": lambda one: one.roof and _quotient(one.gbytes_per_second, one.roof.write),
-    "error": _field("error"),
-    "bound": _field("bound"),
+    "error": attrgetter("error"),
+    "bound": attrgetter("bound"),
     "error_over_bound": _over_bound,
-    "mean_error": _field("mean_error"),
+    "mean_error": attrgetter("mean_error"),
     "baseline": lambda one: one.ways.get("baseline", ""),
     "baseline_way": lambda one: one.ways.get("peer", ""),
     "baseline_seconds": _of("peer", "median"),
