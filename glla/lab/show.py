@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glla.display.html import MOST_LINES, folded, left_out, line, table
-from glla.lab import machine, plots
+from glla.lab import machine, plots, progress
 from glla.lab.comparison import Comparison, Experiment, Summary
 from glla.lab.fits import FEWEST, POOR, per_cent
 from glla.lab.measurement import Measurement
@@ -101,9 +100,6 @@ def watch(experiment: Experiment, console: Console | None = None) -> None:
     `experiment`: what to run; its `result` holds what there is, even when this is interrupted. `console`: by default
     standard output.
     """
-    from rich.live import Live
-    from rich.text import Text
-
     console = console or _console()
     info, result = experiment.device.info, experiment.result
     peer = experiment.baseline.name if experiment.baseline else "no baseline"
@@ -118,16 +114,11 @@ def watch(experiment: Experiment, console: Console | None = None) -> None:
         return "  ".join(map(format, cells, forms))
 
     print_(row(name for name, _ in columns))
-    with Live(console=console, transient=True, auto_refresh=False) if console.is_terminal else nullcontext() as live:
-
-        def say(done: str) -> None:
-            if live is not None:
-                live.update(Text(f"{done}; Ctrl-C ends it and keeps what is there"), refresh=True)
-
+    with progress.shown(result.operation, console) as say:
         say("measuring the ceilings of the device")
         for record in experiment.run():
             print_(row(cell(record) for _, cell in columns), style=STYLES.get(record.status, "bold red"))
-            say(f"{len(result)} of {experiment.total} measured")
+            say(f"{len(result)} of {experiment.total} measured, which are kept")
 
 
 def laid_out(records: Iterable[Measurement], narrow: bool = False) -> tuple[list[str], list[list[str]]]:
