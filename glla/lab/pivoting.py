@@ -37,7 +37,6 @@ from glla.operations.elimination import plu as plu_kernel
 from glla.operations.elimination import rref as rref_kernel
 from glla.operations.elimination.plu import exchanges, permutation_of
 from glla.operations.elimination.rref import EPSILON, SMALLEST_BLOCK_NORM
-from glla.operations.reduce import max_magnitude
 from glla.passes import Plan, resident
 from glla.passes.layout import Shape
 
@@ -265,7 +264,7 @@ def _plu(a: Float32, matrix: Array, pivoting: Any) -> Figures:
     pivots = exchanges(device.read(results["pivots"]), min(a.shape))
     error = testing.judge_plu(a, testing.permutation_from_piv(pivots, len(a)), lower, upper).ratio
     ratio, largest = device.read(results["health"])[0, :, :2].T
-    scale = largest_magnitude(matrix)
+    scale = np.abs(a).max()
     judged = pivoting != "partial"
     refused = judged and not acceptance.accepted(ratio.min(), largest.max(), scale, min(a.shape))
     returned = testing.judge_plu(a, *linalg.plu(a, pivoting, variant="rank2", device=device, check_finite=False))
@@ -278,27 +277,21 @@ def _rref(a: Float32, matrix: Array, pivoting: Any) -> Figures:
     augmented, device = np.column_stack([a, a.sum(axis=1, dtype=np.float64).astype(np.float32)]), matrix.device
     upload = asarray(augmented, device)
     results = device.run(equilibrate.plan((upload.shape[0], upload.shape[1])), A=upload.texture)
-    scaled = Array(device, results["scaled"], upload.shape)
-    judged = pivoting != "partial"
+    equilibrated = Array(device, results["scaled"], upload.shape)
+    scaled, judged = equilibrated.numpy(), pivoting != "partial"
     limits = (SMALLEST_BLOCK_NORM, 0.0) if judged else (0.0, EPSILON)
-    result, pivots, (ratio, largest, _) = eliminated(scaled, limits, pivoting, device)
-    error = testing.judge_rref(scaled.numpy(), np.asarray(result), pivots).ratio
+    result, pivots, (ratio, largest, _) = eliminated(equilibrated, limits, pivoting, device)
+    error = testing.judge_rref(scaled, np.asarray(result), pivots).ratio
     order = min(augmented.shape)
     refused = judged and not (len(pivots) == order and acceptance.accepted(ratio, largest, 2.0, order))
     found = linalg.rref(augmented, pivoting=pivoting, variant="rank2", device=device, check_finite=False)
     returned = testing.judge_rref(augmented, *found).ratio
-    growth, smallest = (_over(largest, largest_magnitude(scaled)), ratio) if judged else (math.nan, math.nan)
+    growth, smallest = (_over(largest, np.abs(scaled).max()), ratio) if judged else (math.nan, math.nan)
     passes = len(_plan(rref_kernel, augmented.shape, pivoting=pivoting).passes)
     return growth, smallest, error, bool(refused), returned, passes
 
 
 FIGURES: dict[str, Callable[[Float32, Array, str], Figures]] = {"plu": _plu, "rref": _rref}
-
-
-def largest_magnitude(a: Array) -> float:
-    """Max |a_ij|, reduced on the device. Synchronises."""
-    result = a.device.run(max_magnitude((a.shape[0], a.shape[1])), A=a.texture)["max"]
-    return float(a.device.read(result)[0, 0, 0])
 
 
 def _over(largest: Any, scale: Any) -> float:
