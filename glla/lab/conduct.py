@@ -96,7 +96,9 @@ def _wrong(device: Device, operation: Operation, plan: Plan, arrays: Arrays) -> 
     verdict = operations.judge(operation.name).verdict(arrays, value)
     if not verdict.ok:
         return str(verdict)
-    return padding(device, results[interface.result], operations.shape_of(plan, interface.result), interface.result)
+    storage = plan.slots[plan.results[interface.result]]
+    assert isinstance(storage, Storage) and storage.shape is not None
+    return padding(device, results[interface.result], storage.shape, interface.result)
 
 
 def padding(device: Device, texture: Texture, shape: Shape, name: str) -> str:

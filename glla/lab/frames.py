@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -165,24 +165,20 @@ class _Panel:
 
 def _panels(one: TracedPass) -> tuple[list[_Panel], list[_Panel]]:
     """Textures read and textures drawn, the largest first."""
-    slots = one.plan.slots
+
+    def panels(labels: Mapping[str, str], arrays: Mapping[str, Float32], region: Region | None) -> list[_Panel]:
+        made = [
+            _Panel(label, _lying(one.plan.slots[slot], arrays[slot]), arrays[slot], region)
+            for slot, label in labels.items()
+        ]
+        return sorted(made, key=lambda panel: (not panel.is_matrix, -panel.array.size))
+
     reads: dict[str, list[str]] = {}
     for name, slot in one.inputs.items():
         reads.setdefault(slot, []).append(name)
-    read = [
-        _Panel(
-            f"{', '.join(names)} = {slot}" if names != [slot] else slot,
-            _lying(slots[slot], (one.reads or {})[slot]),
-            (one.reads or {})[slot],
-            None,
-        )
-        for slot, names in reads.items()
-    ]
-    values = one.values or {}
-    drawn = [_Panel(slot, _lying(slots[slot], values[slot]), values[slot], one.region) for slot in one.outputs]
-    for panels in (read, drawn):
-        panels.sort(key=lambda panel: (not panel.is_matrix, -panel.array.size))
-    return read, drawn
+    labels = {slot: slot if names == [slot] else f"{', '.join(names)} = {slot}" for slot, names in reads.items()}
+    drawn = panels({slot: slot for slot in one.outputs}, one.values or {}, one.region)
+    return panels(labels, one.reads or {}, None), drawn
 
 
 def _picture(one: TracedPass, norm: Normalize) -> bytes:

@@ -38,7 +38,6 @@ from glla.gl import Device, Texture
 from glla.gl.clock import clock
 from glla.operations import OPERATIONS, Operation
 from glla.passes import Forms, Limits, Parameters, Plan, Storage, Variant, forms_of, resident
-from glla.passes.layout import Shape
 from glla.passes.limits import version
 from glla.testing import JUDGES, Judge
 
@@ -347,15 +346,6 @@ class _Read(Mapping[str, Float32]):
 
     def __len__(self) -> int:
         return len(self._results)
-
-
-def shape_of(plan: Plan, result: str) -> Shape:
-    """Rows and columns of a result that is a packed matrix."""
-    storage = plan.slots[plan.results[result]]
-    assert isinstance(storage, Storage)
-    assert storage.shape is not None
-    shape = storage.shape
-    return shape
 
 
 def fresh(builder: Any, *arguments: Any, **options: Any) -> Plan:
