@@ -87,7 +87,7 @@ class BlockSystems:
         self.plain.draw("pentadiagonal/residual", {**equations, "X": x}, rest, {"n": self.count})
         change, _ = self.solve({**equations, "R": rest}, "correction ")
         better = self.plain.slot("x", self.count, 2)
-        self.draft.draw("pentadiagonal/correct", {"X": x, "C": change}, better)
+        self.draft.draw("elementwise/sum", {"a": x, "b": change}, better)
         return better, left
 
     def check(self, equations: Rows, x: str, left: str) -> str:

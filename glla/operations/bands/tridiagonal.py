@@ -318,7 +318,7 @@ class Systems:
         self.draw("tridiagonal/residual", {"E": equations, "X": x}, rest, {"n": self.n})
         change, _, _ = self.solve(rest, variant, values, "correction ")
         better = self.slot("x", self.n, 1)
-        self.draft.draw("tridiagonal/correct", {"X": x, "D": change}, better)
+        self.draft.draw("elementwise/sum", {"a": x, "b": change}, better)
         return better, left, rows
 
     def check(self, equations: str, x: str, left: str, left_rows: int) -> str:

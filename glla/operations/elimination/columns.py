@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from glla.operations.elimination.pivot import searched_by
+from glla.operations.layouts.packing import from_lanes, to_lanes
 from glla.passes import Draft, PingPong, Region, Storage, Uniform, matrix, texture
 from glla.passes.layout import Shape, texels
 
@@ -52,7 +53,7 @@ class ColumnByColumn:
         self.pivotless = {"PIVOTLESS": 1} if manner.pivotless else {}
         self.records = "" if manner.pivotless else draft.slot("records", Storage(1, count))
         start = draft.slot("vectors", storage)
-        draft.draw("plu/columns/to_vectors", {"A": source}, start, {"shape": shape}, self.packing)
+        to_lanes(draft, source, start, shape, manner.rows, manner.columns)
         self.matrix = PingPong(draft, "vectors", storage, start)
         if manner.extra_column:
             extra = draft.slot("extra", Storage(self.height, 1))
@@ -164,7 +165,7 @@ class ColumnByColumn:
     def _finish(self, count: int) -> dict[str, str]:
         """Pack the factors, and the records of two columns a texel."""
         lu = self.draft.slot("LU", matrix(self.shape))
-        self.draft.draw("plu/columns/from_vectors", {"V": self.matrix.front}, lu, {"shape": self.shape}, self.packing)
+        from_lanes(self.draft, self.matrix.front, lu, self.shape, self.manner.rows, self.manner.columns)
         names = ("pivots", "health", "columns") if self.manner.complete else ("pivots", "health")
         targets = tuple(self.draft.slot(name, Storage(1, texels(count))) for name in names)
         inputs = self._pivot or {"A": self.matrix.front}

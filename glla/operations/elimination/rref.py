@@ -134,8 +134,8 @@ def _blocked(shape: Shape, pivoting: str, limits: Limits, values: Mapping[str, i
     result = draft.slot("R", matrix(shape))
     if m < n:
         behind = (m, n - m)
-        tail = draft.slot("tail", matrix(behind))
-        draft.draw("rref/tail", {"LU": factors.result}, tail, {"left": m, "shape": behind})
+        tail, taken = draft.slot("tail", matrix(behind)), {"origin": (0, m), "down": (1, 0), "right": (0, 1)}
+        draft.draw("blocks/gather", {"A": factors.result}, tail, {**taken, "shape": behind})
         upper = Triangle(upper=True)
         with draft.scope("back substitution"):
             solution = triangular.substitute(draft, factors.result, tail, behind, upper, limits)

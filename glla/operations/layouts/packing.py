@@ -98,6 +98,22 @@ def unpack(shape: Shape, tile: Tile) -> Plan:
     return draft.plan({"raw": raw})
 
 
+def to_lanes(draft: Draft, source: str, target: str, shape: Shape, rows: int, columns: int) -> None:
+    """Add the pass from the packed layout to `rows` x `columns` elements in a texel: 1 x 1, 4 x 1 or 1 x 4."""
+    if rows == columns:
+        draft.draw("packing/unpack", {"packed_matrix": source}, target, {"corner": (0, 0)})
+    else:
+        draft.draw("packing/to_quads", {"M": source}, target, {"size": packed(shape)}, {"ACROSS": int(columns > 1)})
+
+
+def from_lanes(draft: Draft, source: str, target: str, shape: Shape, rows: int, columns: int) -> None:
+    """Add the way back."""
+    if rows == columns:
+        draft.draw("packing/pack", {"raw": source}, target, {"corner": (0, 0), "shape": shape}, {"TRANSPOSED": 0})
+    else:
+        draft.draw("packing/from_quads", {"quads": source}, target, {"shape": shape}, {"ACROSS": int(columns > 1)})
+
+
 @cached_plan
 def identity(shape: Shape) -> Plan:
     """Plan that writes an identity matrix."""

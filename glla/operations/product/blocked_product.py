@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from glla.operations.layouts.packing import from_lanes, to_lanes
 from glla.operations.product.register_blocks import Blocks, unrolled
 from glla.passes import Block, Buffer, Draft, Limits, PingPong, Region, Storage, Uniform, matrix
 from glla.passes.glsl.find import Define
@@ -162,15 +163,14 @@ def single_component(task: Task) -> str:
 def unpacked(draft: Draft, source: str, name: str, shape: Shape) -> str:
     """A matrix with one element to a texel."""
     elements = draft.slot(f"elements_of_{name}", Storage(*shape, 1))
-    draft.draw("packing/unpack", {"packed_matrix": source}, elements, {"corner": (0, 0)})
+    to_lanes(draft, source, elements, shape, 1, 1)
     return elements
 
 
 def repacked(task: Task, elements: str) -> str:
     """C out of its elements."""
     result = task.draft.slot("C", matrix((task.m, task.n)))
-    uniforms: dict[str, Uniform] = {"corner": (0, 0), "shape": (task.m, task.n)}
-    task.draft.draw("packing/pack", {"raw": elements}, result, uniforms, {"TRANSPOSED": 0})
+    from_lanes(task.draft, elements, result, (task.m, task.n), 1, 1)
     return result
 
 

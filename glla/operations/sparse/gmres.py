@@ -45,7 +45,7 @@ def cycle(a: Plan, m: Plan | None, n: int, limits: Limits, *, steps: int) -> Pla
     bound, last = draft.operand("bound", TEXEL), draft.operand("last", TEXEL)
     taken_a, taken_m = operator(draft, "A", a), operator(draft, "M", m)
     r = draft.slot("r", storage)
-    draft.draw("krylov/residual", {"b": rhs, "q": applied(draft, "A x", taken_a, x)}, r)
+    draft.draw("elementwise/sum", {"a": rhs, "b": applied(draft, "A x", taken_a, x)}, r, defines={"SUBTRACT": 1})
     start = _norm(draft, "r", r, limits)
     basis, table = [_basis(draft, 0, r, start)], ""
     tables = PingPong(draft, "table", Storage(steps + 1, steps), "")
@@ -73,7 +73,7 @@ def cycle(a: Plan, m: Plan | None, n: int, limits: Limits, *, steps: int) -> Pla
     else:
         inside = _combined(draft, "z", zeros(draft, "nothing", storage), basis, y)
         new = draft.slot("x'", storage)
-        draft.draw("krylov/sum", {"a": x, "b": applied(draft, "M z", taken_m, inside)}, new)
+        draft.draw("elementwise/sum", {"a": x, "b": applied(draft, "M z", taken_m, inside)}, new)
     flops = (steps + 1) * a.flops + 8 * n * steps * (steps + 1) // 2
     return draft.plan({"x": new, "last": start, "state": states}, flops).flat
 
