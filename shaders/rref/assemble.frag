@@ -1,30 +1,22 @@
 // R = [I X]: the echelon form of a matrix whose leading columns are independent.
 //
 // A fragment computes one 2x2 block of R, rows x columns.
-// X   m x (columns - m), packed, with TAIL; column j of R is column j - m of X
+// X   m x (columns - m), packed; column j of R is column j - m of X
 // Fetches: 0 to 4.
-
-#ifndef TAIL
-#define TAIL 1  // R has columns behind the identity (0, 1)
-#endif
 
 #include "lib/packed.glsl"
 
-#if TAIL
 uniform sampler2D X;
 uniform int left;     // first column behind the identity
-#endif
 uniform ivec2 shape;  // rows and columns of R
 
 layout(location = 0) out vec4 result;
 
 float element(int i, int j) {
-#if TAIL
     if (j >= left) {
         vec2 pair = row_pair(X, i, (j - left) >> 1);
         return ((j - left) & 1) == 0 ? pair.x : pair.y;
     }
-#endif
     return i == j ? 1.0 : 0.0;
 }
 

@@ -139,9 +139,9 @@ def _blocked(shape: Shape, pivoting: str, limits: Limits, values: Mapping[str, i
         upper = Triangle(upper=True)
         with draft.scope("back substitution"):
             solution = triangular.substitute(draft, factors.result, tail, behind, upper, limits)
-        draft.draw("rref/assemble", {"X": solution}, result, {"left": m, "shape": shape}, {"TAIL": 1})
+        draft.draw("rref/assemble", {"X": solution}, result, {"left": m, "shape": shape})
     else:
-        draft.draw("rref/assemble", {}, result, {"shape": shape}, {"TAIL": 0})
+        draft.draw("packing/identity", {}, result, {"shape": shape})
     results = {"R": result, "LU": factors.result, "pivots": factors.records[0], "health": factors.records[1]}
     return draft.plan({**results, "diagonal": diagonal}, flops(shape))
 

@@ -54,35 +54,33 @@ def watch(draft: Draft, name: str, slot: str, shape: Shape, results: dict[str, s
 
 def called(
     device_plan: Plan,
-    names: str,
     forms: Forms,
     limits: Limits,
     shape: Shape,
     step: str,
-    read: str,
-    as_it_lies: bool = False,
-    by_host: bool = False,
+    lying: bool = False,
+    few: bool = False,
 ) -> Plan:
     """Plan of a call: uploads, the device plan, and the read-back of its result unless an operand is on the device.
 
-    `names`: of the operands. `shape`: of the result. `step`, `read`: names of the step and of its read-back. `by_host`:
-    the host may pack operands and unpack the result, see `FEW`.
+    `shape`: of the result. `step`: name of the step, and of its read-back. `few`: the host may pack operands and unpack
+    the result, see `FEW`.
     """
     if all(form.resident for form in forms):
         return device_plan
     draft, (result,) = Draft(device_plan.operation), device_plan.results
     at_home = not any(form.resident for form in forms)
     sizes = [prod(one) for one in (shape, *(form.matrix for form in forms))]
-    by_host = by_host and at_home and limits.software and max(sizes) <= FEW
-    slots = [
-        _packed_by_host(draft, name, form) if by_host else bring_in(draft, name, form, limits, as_it_lies=as_it_lies)
-        for name, form in zip(names, forms, strict=False)
-    ]
-    x = draft.call(step, device_plan, **dict(zip(device_plan.operands, slots, strict=True)))[result]
+    by_host = few and at_home and limits.software and max(sizes) <= FEW
+    slots = {
+        name: _packed_by_host(draft, name, form) if by_host else bring_in(draft, name, form, limits, None, lying)
+        for name, form in zip(device_plan.operands, forms, strict=False)  # one of a matrix and its transpose
+    }
+    x = draft.call(step, device_plan, **slots)[result]
     if by_host:
-        x = _unpacked_by_host(draft, x, shape, read)
+        x = _unpacked_by_host(draft, x, shape, step)
     elif at_home:
-        x = read_back(draft, x, shape, limits, read)
+        x = read_back(draft, x, shape, limits, step)
     return draft.plan({result: x})
 
 

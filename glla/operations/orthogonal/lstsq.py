@@ -193,9 +193,8 @@ def _triangle(draft: Draft, forms: Forms, limits: Limits, results: dict[str, str
     if not on_device:
         return upload(draft, r, (width, width), limits)
     for name, first, count in (("A", 0, n), ("B", n, columns)):
-        part = draft.call(f"columns of {name}", move.unpack((width, width), (width, count), size, (0, first)), M=r)
-        packed = draft.call("packed", move.pack(View.of((width, count)), size), A=part["result"])["packed"]
-        watch(draft, name, packed, (width, count), results)
+        part = blocks.gather((width, width), (width, count), (0, first))
+        watch(draft, name, draft.call(f"columns of {name}", part, A=r)["block"], (width, count), results)
     return r
 
 

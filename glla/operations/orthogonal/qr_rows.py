@@ -15,6 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from glla.operations.layouts import blocks
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.product import matmul
@@ -90,12 +91,11 @@ def _cut(draft: Draft, source: str, form: Form, ends: Iterable[tuple[int, int]],
 
 def _taken(draft: Draft, source: str, form: Form, first: int, end: int, limits: Limits) -> str:
     """Add the passes that pack a block of rows of a matrix on the device, which is linear or packed itself."""
-    view, size = view_of(form).sliced(slice(first, end)), limits.texture_size
     if _packed(draft, source):
-        shape = (end - first, form.matrix[1])
-        source = draft.call(CUT, move.unpack(form.matrix, shape, size, (first, 0)), M=source)["result"]
-        view = View.of(shape)
-    return draft.call("packed", move.pack(view, size), A=source)["packed"]
+        block = blocks.gather(form.matrix, (end - first, form.matrix[1]), (first, 0))
+        return draft.call(CUT, block, A=source)["block"]
+    view = view_of(form).sliced(slice(first, end))
+    return draft.call("packed", move.pack(view, limits.texture_size), A=source)["packed"]
 
 
 def _joined(draft: Draft, parts: list[tuple[str, Shape]], on_device: bool, limits: Limits) -> tuple[str, Form]:

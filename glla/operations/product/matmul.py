@@ -348,9 +348,8 @@ def flops(forms: Forms) -> int:
 def call_plan(forms: Forms, limits: Limits = PLAIN, *, symmetric: bool = False, **way: Unpack[Way]) -> Plan:
     """Plan of a call: upload host operands, multiply, read back a host result."""
     product_ = plan(tuple(form.on_device for form in forms), limits, **way, symmetric=symmetric)
-    names = "AB"[: len(product_.operands)]  # one if it is a matrix and its transpose, and half is drawn
     usual = way.get("variant") is None  # others are there to be looked at, with all of their passes
-    return called(product_, names, forms, limits, product_shape(forms), "product", "product", True, by_host=usual)
+    return called(product_, forms, limits, product_shape(forms), "product", True, few=usual)
 
 
 def aligned(forms: Forms) -> Forms:

@@ -194,7 +194,7 @@ def _stripes(task: blocked.Task, transposed: int) -> str:
 def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of a call: upload A from the host, multiply, read back a host result."""
     (form,), m = forms, forms[0].matrix[0]
-    return called(plan((form.on_device,), limits, **way), "A", forms, limits, (m, m), "product", "product")
+    return called(plan((form.on_device,), limits, **way), forms, limits, (m, m), "product")
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:

@@ -291,7 +291,7 @@ BUILDERS: dict[str, Callable[[Draft, str, str, Shape, Triangle, Mapping[str, int
 def call_plan(forms: Forms, limits: Limits = PLAIN, **way: Any) -> Plan:
     """Plan of a call: upload host operands, substitute, read back a host result; options as of `plan`."""
     device_plan = plan(tuple(form.on_device for form in forms), limits, **way)
-    return called(device_plan, "TB", forms, limits, forms[1].matrix, "substitution", "X")
+    return called(device_plan, forms, limits, forms[1].matrix, "substitution")
 
 
 def _example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
