@@ -63,6 +63,10 @@ FILL_W = Pass("fill", {}, ("W",), {"value": 1.0})
 TO_BUFFER = Transfer("W", "b")
 
 
+def into(x, y, width, height, slot="b"):
+    return Transfer("W", slot, region=Region(x, y, width, height))
+
+
 def with_block(first=0, count=4, slot="b"):
     return Pass("block", {}, ("Y",), blocks={"Numbers": Block(slot, first, count)})
 
@@ -106,6 +110,7 @@ NEWER = Limits(opengl=COMPUTE, buffer_texels=1 << 16)
         transferring(COPY, Transfer("X", "b"), with_block(), X=WIDE),
         transferring(*FROM_48, with_block(), b=Buffer.of(Storage(48, 1))),
         transferring(*FROM_48, TO_BUFFER, COPY),
+        transferring(FILL_W, into(1, 1, 3, 2, "Y")),
         plan(COPY, W=Storage(5000, 1024), b=Buffer.of(Storage(1, 5120000))),
     ],
 )
@@ -116,7 +121,7 @@ def test_what_keeps_the_rules_passes(right):
 UNWRITTEN = "before any pass has written it"
 NO_SLOT = "which is no slot that the plan itself writes"
 IN_TARGET = "(copy): the region must lie in the 3x4 target, got"
-CROSSES = "a transfer goes from a texture to a buffer of its size, or between host and device, got"
+CROSSES = "to a buffer of its size, to a region of another texture, or between host and device, got"
 IN_BUFFER = "block Numbers must lie in a buffer, at a multiple of 256 bytes, got Block"
 TEXTURES = "a pass draws to textures and samples textures, a buffer is for uniform blocks"
 GROUPS = "a dispatch has 1 to 65535 groups in either direction, got"
@@ -161,12 +166,14 @@ BROKEN = [
     (transferring(Transfer("V", "b"), with_block()), f"step 0: transfers V {UNWRITTEN}"),
     (transferring(FILL_W, Transfer("W", "V")), f"step 1: transfers to V, {NO_SLOT}"),
     (transferring(FILL_W, Transfer("W", "X"), COPY, X=BUFFER), f"step 1: transfers to X, {NO_SLOT}"),
-    (transferring(FILL_W, Transfer("W", "Z"), Z=WIDE), f"step 1: {CROSSES} 3x16x4 to 3x16x4"),
+    (transferring(FILL_W, Transfer("W", "Z"), Z=WIDE), f"step 1: a transfer goes from a texture {CROSSES} 3x16x4 to"),
     (transferring(*FROM_48, Transfer("b", "c"), c=BUFFER), f"{CROSSES} buffer of 768 bytes to buffer of 768 bytes"),
     (transferring(*FROM_48, b=Buffer.of(Storage(4, 16))), f"{CROSSES} 3x16x4 to buffer of 1024 bytes"),
     (transferring(*FROM_48, b=Buffer.of(Storage(3, 16, 2))), f"{CROSSES} 3x16x4 to buffer of 384 bytes"),
-    (transferring(FILL_W, Transfer("W", "b", first=1), b=Buffer(768, "texels")),
-     f"{CROSSES} 3x16x4 to buffer of 768 bytes"),
+    (transferring(FILL_W, into(0, 0, 4, 2)), f"{CROSSES} 3x16x4 to buffer of 768 bytes"),
+    (transferring(FILL_W, into(0, 0, 4, 2, "W")), f"{CROSSES} 3x16x4 to 3x16x4"),
+    (transferring(FILL_W, into(1, 0, 4, 2), b=SIZE), "must lie in the 3x4 target, got x 1:5 y 0:2"),
+    (transferring(FILL_W, into(0, 0, 4, 4), b=Storage(9, 9)), "must lie in the 3x16 target, got x 0:4 y 0:4"),
     (transferring(FILL_W, with_block(), TO_BUFFER), "reads b (as Numbers) before any step has written it"),
     (transferring(*FROM_48, with_block(slot="c")), "reads c (as Numbers) before any step has written it"),
     (transferring(FILL_W, with_block(slot="W")), f"pass 1 (block): {IN_BUFFER}(slot='W', "),

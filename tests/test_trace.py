@@ -122,6 +122,23 @@ def test_transfers_and_blocks_are_recorded(device):
     del result
 
 
+def test_a_copy_into_a_part_of_a_texture_shows_what_is_there_so_far(device):
+    a = np.arange(1, 37, dtype=np.float32).reshape(6, 6) % 7
+    draft = Draft("copies")
+    source, target = draft.operand("A", matrix((6, 6))), draft.slot("C", matrix((6, 6)))
+    for region in (Region(0, 0, 1, 3), Region(1, 1, 2, 2)):
+        draft.transfer(source, target, region=region)
+    given = device.upload(a)
+    with glla.trace(values=True, device=device) as t:
+        device.run(draft.plan({"C": target}), A=given)["C"].release()
+    first, second = (one.values["C"] for one in t.passes)
+    assert [str(one.region) for one in t.passes] == ["x 0:1 y 0:3", "x 1:3 y 1:3"]
+    np.testing.assert_array_equal(first[:, :2], a[:, :2])
+    assert np.isnan(first[:, 2:]).all()
+    np.testing.assert_array_equal(second[2:, 2:], a[:4, :4])
+    np.testing.assert_array_equal(second[:, :2], a[:, :2])
+
+
 def test_table():
     with glla.trace() as t:
         glla.matmul(A, A, variant="inner_product")

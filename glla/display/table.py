@@ -112,7 +112,7 @@ def step_cells(plan: Plan, own: Step, step: Step) -> tuple[str, ...]:
     if isinstance(own, Transfer) and isinstance(step, Transfer):
         kind = "(upload)" if plan.slots[own.source].host else "(transfer)"
         kind = "(read back)" if plan.slots[own.target].host else kind
-        return (kind, step.source, step.target, "", "")
+        return (kind, step.source, step.target, str(step.region or ""), "")
     if isinstance(step, Host):
         return (f"(host) {step.name}", " ".join(step.inputs), " ".join(step.outputs), "", "")
     assert isinstance(step, Pass | Dispatch)

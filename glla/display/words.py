@@ -191,7 +191,8 @@ class _Lines:
                 return "upload", "An array of the host, copied into a texture", figures
             if self.flat.slots[first.target].host:
                 return "read back", "A texture, copied into an array of the host, which waits for it", figures
-            return "transfer", "A texture, copied row by row into a buffer", figures
+            into = "into a part of another" if first.region else "row by row into a buffer"
+            return "transfer", f"A texture, copied {into}", figures
         draws = [step for step in steps if isinstance(step, Pass | Dispatch)]
         defines = ", ".join(f"{name} = {value}" for name, value in first.defines.items())
         words = shaders.summary(first.shader, first.defines) + (f" ({defines})" if defines else "")

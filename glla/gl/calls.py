@@ -97,6 +97,7 @@ class Calls:
         self.uniform_1i = short("glUniform1i")
         # transfers; moderngl would hold the interpreter lock
         self.tex_sub_image = blocking("glTexSubImage2D", *8 * [_name], _pointer)
+        self.copy_tex_sub_image = blocking("glCopyTexSubImage2D")
         self.get_tex_image = blocking("glGetTexImage", *4 * [_name], _pointer)
         # buffers
         self.bind_buffer = short("glBindBuffer")

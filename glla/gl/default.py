@@ -60,22 +60,17 @@ def _warn_of_another() -> None:
     if _warned or all(other.released for other in _implicit):
         return
     _warned = True
+    frame: FrameType | None = sys._getframe()
+    level = 1  # of the nearest frame outside glla, seen from here
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "glla":
+        frame, level = frame.f_back, level + 1
     warnings.warn(
         "default_device: another thread has a default device already, and this one gets a second OpenGL context, with "
         "programs and memory of its own; share one among threads by glla.coprocessor(), or make glla.Device() in each "
         "thread and pass it as device=",
         ThreadWarning,
-        stacklevel=_callers_level(),
+        stacklevel=level,
     )
-
-
-def _callers_level() -> int:
-    """Level of the nearest frame outside glla, seen from the function that warns."""
-    frame: FrameType | None = sys._getframe(1)
-    level = 1
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "glla":
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def named_device(function: str, device: DeviceLike | None) -> Device:
@@ -101,7 +96,10 @@ def named_device(function: str, device: DeviceLike | None) -> Device:
     found = _named().get(device) if type(device) in (str, int) else None  # True is not the index 1
     if found is None or found.released:
         index, software = requested(function, device, "a glla.Device, ")
-        found = _named()[device] = _opened(index, software)
+        found = getattr(_local, "device", None)
+        if index is not None or found is None or found.released or found.info.software != software:
+            found = _once(Device(index=index, software=software))
+        _named()[device] = found  # the default one is the first of its kind, as hardware comes first, then EGL's order
     return found
 
 
@@ -109,14 +107,6 @@ def _named() -> dict[str | int, Device]:
     """Devices of this thread, by their names."""
     named: dict[str | int, Device] = _local.__dict__.setdefault("named", {})
     return named
-
-
-def _opened(index: int | None, software: bool | None) -> Device:
-    """Open a device, or return the one that this thread has."""
-    default: Device | None = getattr(_local, "device", None)
-    if index is None and default is not None and not default.released and default.info.software == software:
-        return default  # the first of its kind, as hardware comes first and then EGL's order
-    return _once(Device(index=index, software=software))
 
 
 def _once(device: Device) -> Device:

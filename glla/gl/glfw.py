@@ -78,7 +78,10 @@ def _initialise(glfw: ModuleType, errors: list[tuple[int, str]]) -> None:
     """Initialise GLFW unless it is initialised, and remember who did so."""
     global _is_ours
     mark_opengl_used()
-    if _is_initialised(glfw, errors):
+    glfw.get_time()  # its clock runs only then: GLFW has no query for it
+    uninitialised = any(code == _GLFW_NOT_INITIALIZED for code, _ in errors)
+    errors.clear()
+    if not uninitialised:
         return
     if sys.platform == "darwin":  # GLFW would change the working directory and add a menu bar
         glfw.init_hint(glfw.COCOA_CHDIR_RESOURCES, False)
@@ -86,14 +89,6 @@ def _initialise(glfw: ModuleType, errors: list[tuple[int, str]]) -> None:
     if not glfw.init():
         raise ContextError(f"glfw.init failed: {_join(errors)}; {HINT_GLFW}")
     _is_ours = True
-
-
-def _is_initialised(glfw: ModuleType, errors: list[tuple[int, str]]) -> bool:
-    """Whether GLFW is initialised, by its clock, which runs only then: GLFW has no query for it."""
-    glfw.get_time()
-    uninitialised = any(code == _GLFW_NOT_INITIALIZED for code, _ in errors)
-    errors.clear()
-    return not uninitialised
 
 
 def _create_window(glfw: ModuleType, errors: list[tuple[int, str]]) -> Any:

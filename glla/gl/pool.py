@@ -290,11 +290,7 @@ class Pool:
         if not self._fits(storage) or (gl := self._try(storage)) is None:
             self._shrink(0)  # idle textures may be in the way
             if not self._fits(storage) or (gl := self._try(storage)) is None:
-                named = (
-                    f"a {storage}"
-                    if isinstance(storage, Buffer)
-                    else f"a texture of {storage} ({storage.nbytes} bytes)"
-                )
+                named = f"a {storage}" if storage.buffer else f"a texture of {storage} ({storage.nbytes} bytes)"
                 cap = "" if self.max_bytes is None else f" of the {self.max_bytes} allowed"
                 raise OutOfMemoryError(
                     f"device: no memory for {named}, {self.used_bytes} bytes are in use{cap}; release matrices, or use "
@@ -338,10 +334,9 @@ class Pool:
         if self.context.error != "GL_NO_ERROR":
             gl.release()
             return None
-        if storage.buffer:
-            return gl
-        gl.filter = (moderngl.NEAREST, moderngl.NEAREST)
-        gl.repeat_x = gl.repeat_y = False
+        if not storage.buffer:
+            gl.filter = (moderngl.NEAREST, moderngl.NEAREST)
+            gl.repeat_x = gl.repeat_y = False
         return gl
 
     def release(self) -> None:

@@ -119,6 +119,8 @@ class TracedPass:
             return self.plan.drawn(self.draw)
         if not (self.on_device and isinstance(self.step, Transfer)):
             return Region(0, 0, 0, 0)
+        if self.step.region:
+            return self.step.region
         copied = texture(self.plan.slots[self.step.source])
         return Region(0, 0, copied.width, copied.height)
 
@@ -304,7 +306,7 @@ class _View:
     def of(self, one: TracedPass) -> dict[str, Any]:
         """Arrays of a pass that has just run."""
         before = {slot: self.arrays[slot] for slot in one.outputs}
-        if isinstance(one.step, Transfer):
+        if isinstance(one.step, Transfer) and not one.step.region:
             self.arrays[one.step.target] = self.arrays[one.step.source]
         else:
             for slot in one.outputs:

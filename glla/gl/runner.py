@@ -305,9 +305,14 @@ class Runner:
                 calls.append(partial(self._calls.bind_vertex_array, self._programs.vertex_array))
             steps.append(calls)
             if isinstance(step, Transfer):
-                source = texture(plan.slots[step.source])
-                buffer = textures[step.target].gl.glo
-                calls.append(partial(self._transfers.copy, textures[step.source].gl, source, buffer, 16 * step.first))
+                source, target = textures[step.source], textures[step.target].gl
+                if step.region:
+                    name = self._pool.framebuffer((source,)).glo
+                    calls += state.change("target", name, partial(self._calls.bind_framebuffer, GL_FRAMEBUFFER, name))
+                    calls.append(partial(self._transfers.copy_part, target, step.region))
+                else:
+                    storage = texture(plan.slots[step.source])
+                    calls.append(partial(self._transfers.copy, source.gl, storage, target.glo))
                 queued, number = queued + share, number + 1
                 continue
             one = step.first if isinstance(step, Burst) else step

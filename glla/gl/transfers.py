@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glla.gl.calls import GL_FLOAT, GL_FORMATS, GL_INT, GL_INTEGER_FORMATS, GL_PIXEL_PACK_BUFFER, GL_TEXTURE_2D, Calls
 from glla.gl.pool import Pool, Texture, handle
-from glla.passes import Buffer, Storage
+from glla.passes import Buffer, Region, Storage
 
 Texels = NDArray[Any]
 """Texels as an array, height x width x channels, of float32 or int32."""
@@ -62,18 +62,26 @@ class Transfers:
         self._calls.check("read back")
         return result
 
-    def copy(self, texture: Any, storage: Storage, buffer: int, offset: int = 0) -> None:
-        """Queue the copy of a texture, as moderngl has it, into a buffer, by its name, from a byte of it on.
+    def copy(self, texture: Any, storage: Storage, buffer: int) -> None:
+        """Queue the copy of a texture, as moderngl has it, into a buffer, by its name.
 
         It takes no `Texture`, because a call kept for the next run would keep it from returning to the pool.
         """
         self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, buffer)
-        self._read_into(texture, storage, offset)
+        self._read_into(texture, storage, 0)
         self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
+
+    def copy_part(self, texture: Any, part: Region) -> None:
+        """Queue the copy of the bound framebuffer's target into a region of a texture, as moderngl has it."""
+        self._use(texture)
+        self._calls.copy_tex_sub_image(GL_TEXTURE_2D, 0, part.x, part.y, 0, 0, part.width, part.height)
 
     def _read_into(self, texture: Any, storage: Storage, address: int) -> None:
         """Copy a texture into memory, or to an offset in the bound buffer."""
+        self._use(texture)
+        self._calls.get_tex_image(GL_TEXTURE_2D, 0, *pixels(storage), address)
+
+    def _use(self, texture: Any) -> None:
         if self._waits:
             self._calls.finish()
         texture.use(self._unit)
-        self._calls.get_tex_image(GL_TEXTURE_2D, 0, *pixels(storage), address)

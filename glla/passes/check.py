@@ -96,7 +96,7 @@ class _Check:
             else:
                 where = f"{self.plan.operation}: pass {number} ({step.shader})"
                 if isinstance(step, Pass) and isinstance(before, Pass) and _alike(step, before):
-                    self._region(where, step)
+                    self._region(where, self.plan.drawn(step), step.outputs[0])
                     self._blocks(where, step, written)
                 else:
                     self._draw(where, step, written)
@@ -141,12 +141,13 @@ class _Check:
             raise PlanError(f"{where}: transfers to {step.target}, which is no slot that the plan itself writes")
         source, target = self.plan.slots[step.source], self.plan.slots[step.target]
         crossing = source.host and target.host if source.host or target.host else source.buffer or not target.buffer
-        part = isinstance(target, Buffer) and target.use == "texels"  # which several textures may share
-        ends = 16 * step.first + source.nbytes
-        if crossing or (ends > target.nbytes if part else ends != target.nbytes):
+        if step.region and step.source != step.target and {type(source), type(target)} == {Storage}:
+            self._region(where, step.region, step.target)
+            self._region(where, Region(0, 0, step.region.width, step.region.height), step.source)
+        elif crossing or step.region or source.nbytes != target.nbytes:
             raise PlanError(
-                f"{where}: a transfer goes from a texture to a buffer of its size, or between host and device, got "
-                f"{source} to {target}"
+                f"{where}: a transfer goes from a texture to a buffer of its size, to a region of another texture, or "
+                f"between host and device, got {source} to {target}"
             )
 
     def _groups(self, where: str, step: Dispatch) -> None:
@@ -215,11 +216,10 @@ class _Check:
         sizes = {(storage.height, storage.width) for storage in storages}
         if len(sizes) > 1 or len(set(step.outputs)) < len(step.outputs):
             raise PlanError(f"{where}: targets must be distinct and agree in size, got {step.outputs} of {sizes}")
-        self._region(where, step)
+        self._region(where, self.plan.drawn(step), step.outputs[0])
 
-    def _region(self, where: str, step: Pass | Dispatch) -> None:
-        target = texture(self._on_device(where, step.outputs[0]))
-        region = self.plan.drawn(step)
+    def _region(self, where: str, region: Region, slot: str) -> None:
+        target = texture(self._on_device(where, slot))
         inside = region.x >= 0 and region.y >= 0 and region.x + region.width <= target.width
         if not (inside and region.y + region.height <= target.height and region.width > 0 and region.height > 0):
             raise PlanError(f"{where}: the region must lie in the {target.height}x{target.width} target, got {region}")

@@ -77,9 +77,9 @@ class Draft:
         targets = (outputs,) if isinstance(outputs, str) else outputs
         self.steps.append(Dispatch(shader, inputs, targets, groups, uniforms or {}, defines or {}))
 
-    def transfer(self, source: str, target: str, transposed: bool = False, first: int = 0) -> None:
-        """Add a copy of a texture into a buffer, from texel `first` on, or between host and device."""
-        self.steps.append(Transfer(source, target, transposed, first))
+    def transfer(self, source: str, target: str, transposed: bool = False, region: Region | None = None) -> None:
+        """Add a copy of a texture into a buffer, or into a region of another one, or between host and device."""
+        self.steps.append(Transfer(source, target, transposed, region))
 
     def host(
         self,

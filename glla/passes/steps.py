@@ -43,15 +43,15 @@ class Block:
 class Transfer:
     """A step that is no draw: a copy.
 
-    From a texture into a buffer, row by row, on the device; from an array of the host into a texture, which is an
-    upload; or from a texture into an array of the host, which is a read-back and synchronises. An upload may take the
-    array's transpose, where that is how it is in memory.
+    From a texture into a buffer, row by row, or into a region of another texture, on the device; from an array of the
+    host into a texture, which is an upload; or from a texture into an array of the host, which is a read-back and
+    synchronises. An upload may take the array's transpose, where that is how it is in memory.
     """
 
     source: str
     target: str
     transposed: bool = False
-    first: int = 0  # texel of a buffer that the copy begins at
+    region: Region | None = None  # of another texture, that its first rows and columns are copied into
 
 
 @dataclass(frozen=True, eq=False)

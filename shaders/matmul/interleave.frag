@@ -15,8 +15,8 @@
 #ifndef ONTO
 #define ONTO 0  // add to `start` (0, 1)
 #endif
-#ifndef BUFFERS
-#define BUFFERS 0  // the targets are in one buffer, one after the other (0, 1)
+#ifndef GATHERED
+#define GATHERED 0  // the targets are parts of one texture, in ROWS rows of COLUMNS (0, 1)
 #endif
 #ifndef SUBTRACT
 #define SUBTRACT 0  // subtract from it instead, with ONTO (0, 1)
@@ -28,10 +28,10 @@
 #include "matmul/mirror.glsl"
 #include "matmul/fold.glsl"
 
-#if BUFFERS
-uniform samplerBuffer targets;
+#if GATHERED
+uniform sampler2D targets;
 uniform ivec2 size;  // of a target
-#define OF_TARGET(target, at) texelFetch(targets, ((target) * size.y + (at).y) * size.x + (at).x)
+#define OF_TARGET(target, at) texelFetch(targets, (at) + size * ivec2((target) % COLUMNS, (target) / COLUMNS), 0)
 #else
 uniform sampler2D C0;
 #if ROWS * COLUMNS > 1

@@ -2,16 +2,14 @@
 //
 // Fragment (x, y) computes the ROWS x COLUMNS texels of C whose first is (COLUMNS x, ROWS y). Each goes to a render
 // target of its own, which so holds every ROWS-th row and COLUMNS-th column of texels; matmul/interleave.frag puts them
-// together. The sums stay in registers.
+// together. With APART a target holds a part of C, to be copied to its place. The sums stay in registers.
 // A   rows x inner, packed      B   inner x columns, packed
 // With TRANSPOSE_A (TRANSPOSE_B) the texture holds the transpose, and a block is turned as it is fetched. With LOWER C is
-// symmetric, and fragments beyond its diagonal have nothing to sum (with FOLDED there are few, see
-// matmul/fold.glsl); with ONCE those on it take their columns from their
-// rows. With UPPER A is upper triangular, and sums begin at its diagonal.
+// symmetric, and fragments beyond its diagonal have nothing to sum (with FOLDED there are few, see matmul/fold.glsl); with
+// ONCE those on it take their columns from their rows. With UPPER A is upper triangular: sums begin at its diagonal.
 // Cost per fragment: per trip ROWS + COLUMNS fetches and 16 ROWS COLUMNS flop; `count` trips.
 // Fetches: (1 - LOWER) * (1 - UPPER) * (ROWS + COLUMNS) * count to (ROWS + COLUMNS) * count + ROWS * COLUMNS * CONTINUE.
-// Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005), whose
-// search goes over the targets, the packing, the unrolling and the passes.
+// Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005).
 
 #ifndef ROWS
 #define ROWS 4  // texel rows of C in a fragment (1, 2, 4, 8)
@@ -34,6 +32,12 @@
 #ifndef BUFFERS
 #define BUFFERS 0  // A and B are buffers of texels, row by row, which a software rasteriser fetches faster (0, 1)
 #endif
+#ifndef APART
+#define APART 0  // the blocks of a fragment are adjacent, or `apart`, so that each target holds a part of C (0, 1)
+#endif
+#ifndef ODD
+#define ODD 0  // with APART: C has an odd number of rows or columns, so that its last texels have padding (0, 1)
+#endif
 #ifndef SUBTRACT
 #define SUBTRACT 0  // C = start - A B instead, one product after the other taken from it, as in an elimination (0, 1)
 #endif
@@ -48,6 +52,7 @@
 #endif
 
 #include "lib/block_product.glsl"
+#include "lib/packed.glsl"
 #include "matmul/fold.glsl"
 #include "matmul/level.glsl"
 #include "matmul/targets.glsl"
@@ -69,6 +74,15 @@ uniform sampler2D start;  // rows x columns, packed
 #define START(texel) vec4(0.0)
 #define ADD add_block_product
 #endif
+#if APART
+uniform ivec2 shape;  // rows and columns of C
+uniform ivec2 corner;  // of what is drawn of C
+uniform ivec2 apart;  // texels from one block to the next
+#else
+#define shape ivec2(0)
+#define apart ivec2(1)
+#define corner ivec2(0)
+#endif
 uniform int first;  // first texel of the inner dimension
 uniform int count;  // texels of the inner dimension
 
@@ -83,7 +97,7 @@ uniform int count;  // texels of the inner dimension
 // With ONCE columns come out of the rows that were fetched; a computed index into registers would make memory of them.
 #define FETCH_COLUMNS(u)                                                                                  \
     for (int j = 0; j < COLUMNS; ++j) {                                                                   \
-        if (ONCE == 0 || own < 0) b[j] = B_BLOCK(ivec2(texel.x + j, k + u));             \
+        if (ONCE == 0 || own < 0) b[j] = B_BLOCK(ivec2(texel.x + j * apart.x, k + u));             \
         for (int i = 0; i < ROWS * ONCE; ++i) {                                                           \
             if (own >= 0 && i == own + j) b[j] = a[i].rbga;                                               \
         }                                                                                                 \
@@ -93,7 +107,7 @@ uniform int count;  // texels of the inner dimension
     {                                                                                              \
         vec4 a[ROWS];                                                                              \
         vec4 b[COLUMNS];                                                                           \
-        for (int i = 0; i < ROWS; ++i) a[i] = A_BLOCK(ivec2(k + u, texel.y + i)); \
+        for (int i = 0; i < ROWS; ++i) a[i] = A_BLOCK(ivec2(k + u, texel.y + i * apart.y)); \
         FETCH_COLUMNS(u)                                                                           \
         for (int i = 0; i < ROWS; ++i) {                                                           \
             for (int j = 0; j < COLUMNS; ++j)                                                      \
@@ -101,14 +115,15 @@ uniform int count;  // texels of the inner dimension
         }                                                                                          \
     }
 
+#define BLOCK(i) (texel + apart * ivec2(i % COLUMNS, i / COLUMNS))
 #define LEVELS(trips) for (int i = 0; i < ROWS * COLUMNS; ++i) next_level(sum[i], levels[i], trips);
 
 void main() {
-    ivec2 texel = unfolded(ivec2(gl_FragCoord.xy)) * ivec2(COLUMNS, ROWS);
+    ivec2 texel = corner + unfolded(ivec2(gl_FragCoord.xy)) * (APART == 1 ? ivec2(1) : ivec2(COLUMNS, ROWS));
     vec4 sum[ROWS * COLUMNS];
     vec4 levels[ROWS * COLUMNS];
     for (int i = 0; i < ROWS * COLUMNS; ++i) {
-        sum[i] = START(texel + ivec2(i % COLUMNS, i / COLUMNS));
+        sum[i] = START(BLOCK(i));
         levels[i] = vec4(0.0);
     }
     int k = first;
@@ -130,5 +145,6 @@ void main() {
     }
 #endif
     for (int i = 0; i < ROWS * COLUMNS && LEVEL > 0; ++i) sum[i] += levels[i];
+    for (int i = 0; i < ROWS * COLUMNS && ODD > 0; ++i) sum[i] = without_padding(sum[i], BLOCK(i), shape);
     PUT(sum)
 }
