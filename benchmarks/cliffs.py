@@ -30,7 +30,7 @@ from glla.operations.bands import definite_band
 from glla.operations.definite import cholesky
 from glla.operations.elimination import plu, rref
 from glla.operations.orthogonal import qr
-from glla.operations.triangles import solved_blocks, triangular
+from glla.operations.triangles import solved_blocks
 from glla.operations.window_squares import WINDOW
 from glla.passes import resident
 
@@ -54,6 +54,9 @@ THIN = (1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33)
 LARGEST = {(False, False): 4096, (False, True): 640, (True, False): 448, (True, True): 64}
 """(software, quick): largest side."""
 
+BROADCAST = 256
+"""Right-hand sides near which a substitution has another variant."""
+
 CROSSED = (64, 128, 256, 1024)
 """Orders near which a product has another variant, by the rates of the devices that were measured."""
 
@@ -63,10 +66,10 @@ THRESHOLDS = {
     "rref": (rref.BLOCKED_FROM,),
     "solve": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE, plu.BUFFERED_FROM, *solved_blocks.BLOCKS),
     "cholesky": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED),
-    "inv_pos": (cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, triangular.BROADCAST_FROM, *CROSSED),
+    "inv_pos": (cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, BROADCAST, *CROSSED),
     "solve_pos": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, *solved_blocks.BLOCKS),
     "solve_triangular": solved_blocks.BLOCKS,
-    "triangular_inverse": (*solved_blocks.BLOCKS, triangular.BROADCAST_FROM),
+    "triangular_inverse": (*solved_blocks.BLOCKS, BROADCAST),
     "syrk": CROSSED,
     "qr": (qr.BLOCKED_FROM, qr.BLOCKED_FROM_IN_SOFTWARE, qr.TALL_FROM),
     "lstsq": (qr.BLOCKED_FROM, qr.BLOCKED_FROM_IN_SOFTWARE, qr.TALL_FROM),
@@ -174,7 +177,7 @@ def _diagonal(a: Float32) -> Float32:
 
 def _many(largest: int) -> list[Shape]:
     """Systems with more than one right-hand side, around where another way to substitute begins."""
-    start = triangular.BROADCAST_FROM
+    start = BROADCAST
     columns = (*THIN[1:], start - 1, start, start + 1)
     return [(n, k) for n in _long(largest) for k in columns if k <= largest]
 

@@ -132,13 +132,11 @@ void main() {
     if (LOWER == 1 && texel.x >= texel.y + ROWS) end = first;
     int own = texel.x - texel.y;  // the first column among the rows, if all are there
     if (own + COLUMNS > ROWS) own = -1;
-#if UNROLL > 1
     for (; k + UNROLL <= end; k += UNROLL) {
         UNROLLED(STEP)
         LEVELS(k + UNROLL - first)
     }
-#endif
-#if EVEN == 0
+#if EVEN == 0 && UNROLL > 1
     for (; k < end; ++k) {
         STEP(0)
         LEVELS(k + 1 - first)

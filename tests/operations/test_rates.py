@@ -1,4 +1,4 @@
-"""The variant of a product that the rates of a device predict to be the fastest, against recorded times of all."""
+"""The variant that the rates of a device predict to be the fastest, against recorded times of all."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.operations import measurements
 from glla.operations.product import matmul, syrk
+from glla.operations.triangles import triangular
 from glla.passes import Limits, resident
 from glla.passes.rates import HARDWARE, SOFTWARE
 
@@ -70,17 +71,48 @@ def test_the_choice_is_near_the_best_of_every_recorded_product(run, rates, opera
     assert times[variant, parameters] <= WITHIN * min(times.values())
 
 
+H200 = {
+    (1024, 64): (3.0, 4.4), (4096, 64): (7, 20), (1024, 256): (2.6, 2.4), (4096, 256): (24, 20),
+    (1024, 1024): (8.2, 3.4), (4096, 4096): (351, 71),
+}  # fmt: skip
+"""Order and right-hand sides of a substitution: ms of `blocked` and of `panel_broadcast`, of `thresholds.md`."""
+
+
+def substitutions():
+    """Rates, sizes and times of variants of every recorded substitution on a GPU."""
+    (file,) = RESULTS.glob("nvidia-h100*/experiments/*-triangular.json")
+    for shape, times in json.loads(file.read_text(encoding="utf-8"))["ms of plans"].items():
+        n, columns = map(int, shape.split(" x "))
+        if n > triangular.CHAIN_FROM:
+            yield HARDWARE, n, columns, {name: times[name][0] for name in ("blocked", "chain")}
+    newest = max(RESULTS.glob("nvidia-h200*/*.json"))
+    for (n, columns), pair in H200.items():
+        times = dict(zip(("blocked", "panel_broadcast"), pair, strict=True))
+        yield rates(json.loads(newest.read_text(encoding="utf-8"))), n, columns, times
+
+
+@pytest.mark.parametrize(("known", "n", "columns", "times"), list(substitutions()))
+def test_the_choice_is_near_the_best_of_every_recorded_substitution(known, n, columns, times):
+    chosen, _ = triangular.choose(resident((n, n), (n, columns)), Limits(32768, rates=known))
+    assert times[chosen] <= WITHIN * min(times.values())
+
+
 @pytest.mark.parametrize(
-    ("teraflops", "chosen"),
+    ("teraflops", "chosen", "in_blocks"),
     [
-        (2, ["register_blocked", "register_blocked", "panel_groups", "panel_broadcast", "panel_broadcast"]),
-        (10, ["inner_product", "register_blocked", "register_blocked", "panel_groups", "panel_groups"]),
-        (40, ["inner_product", "register_blocked", "register_blocked", "register_blocked", "panel_groups"]),
+        (2, ["register_blocked", "register_blocked", "panel_groups", "panel_broadcast", "panel_broadcast"], 1),
+        (10, ["inner_product", "register_blocked", "register_blocked", "panel_groups", "panel_groups"], 3),
+        (40, ["inner_product", "register_blocked", "register_blocked", "register_blocked", "panel_groups"], 5),
     ],
 )
-def test_a_faster_device_takes_fewer_passes(teraflops, chosen):
-    """Of the same Python: on a device that is fast, issuing the passes of `panel_broadcast` would bind."""
+def test_a_faster_device_takes_fewer_passes(teraflops, chosen, in_blocks):
+    """Of the same Python: on a device that is fast, issuing the passes of `panel_broadcast` would bind.
+
+    `in_blocks`: orders up to which a substitution with as many right-hand sides takes `blocked`.
+    """
     rates = HARDWARE._replace(flops=1e12 * teraflops, write=25e9 * teraflops)
     limits = Limits(texture_size=32768, uniform_block=4096, rates=rates)
     orders = (256, 512, 1024, 2048, 4096)
     assert [matmul.choose(resident((n, n), (n, n)), limits)[0] for n in orders] == chosen
+    substitutions = [triangular.choose(resident((n, n), (n, n)), limits)[0] for n in orders]
+    assert substitutions == ["blocked"] * in_blocks + ["panel_broadcast"] * (5 - in_blocks)

@@ -22,6 +22,7 @@ from glla.operations.record import Choice, Chosen, Float32, Function, Interface,
 from glla.operations.triangles.solved_blocks import Triangle, block_rows, solve_blocks
 from glla.passes import PLAIN, Buffer, Draft, Forms, Limits, PingPong, Plan, Storage, matrix, resident
 from glla.passes.layout import Shape, packed, texels
+from glla.passes.rates import Work
 from glla.passes.steps import Block, Region, Uniform
 from glla.passes.variant import Variant, Variants
 
@@ -57,33 +58,39 @@ BUFFERED_FROM, BUFFERED_COLUMNS = 256, 32
 """Order, and right-hand sides, from which a software rasteriser subtracts the product with 64 rows at once, through
 buffers."""
 
-CHAIN_FROM, CHAIN_TO = 256, 2048
-"""Order above which a GPU takes `chain`, and order times texels across of B up to which it does: it fetches more, and
-fewer passes wait. A right-hand side takes 0.46, 1.00 and 2.7 ms on an H100 for n = 1024, 2048 and 4096, with `blocked`
-0.89, 1.46 and 2.9, without barriers 0.87, 1.46 and 3.4; four take 1.31 ms for n = 2048, and 1.40
-(``nvidia-h100-80gb-hbm3-pcie-sse2/experiments/2026-11-28-triangular.json``)."""
-
-BROADCAST_FROM = 256
-"""Right-hand sides from which a GPU takes `panel_broadcast` (``benchmarks/results/thresholds.md``)."""
+CHAIN_FROM = 256
+"""Order above which a GPU may take `chain`: calls with smaller ones gained nothing by it, although their plans do."""
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: `panel_broadcast` where many right-hand sides pay for its many passes, `chain` for a few.
+    """Pick the variant: the tuned one, else on a GPU the fastest by its rates.
 
-    The passes of `panel_broadcast` grow with n^2, as the work for one right-hand side does, so that the number of
-    columns decides. A software rasteriser gains nothing by uniform blocks. `rank2` writes all open rows n / 2 times.
-    What was tuned on the device comes first; it holds for about as many right-hand sides as rows.
+    `chain` fetches more, and fewer passes wait; `panel_broadcast` does most arithmetic in a second, in many draws. A
+    software rasteriser gains nothing by uniform blocks. `rank2` writes all open rows n / 2 times. What was tuned holds
+    for about as many right-hand sides as rows.
     """
     n, columns = forms[1].matrix
     tuned = limits.tuning("triangular", n, columns)
     if tuned is not None:
         return tuned.variant, tuned.parameters
-    if not limits.software and n > CHAIN_FROM and n * texels(columns) <= CHAIN_TO:
-        return "chain", ()
-    many = not limits.software and columns >= BROADCAST_FROM
-    if n >= BUFFERED_FROM and columns >= BUFFERED_COLUMNS and buffers_hold(limits, (n, n), (n, columns)):
-        return "blocked", (("BUFFERS", 1),)
-    return ("panel_broadcast" if many else "blocked"), ()
+    if not limits.software:
+        works, rates = _works(n, columns), limits.known_rates
+        return min(works, key=lambda variant: rates.seconds(works[variant])), ()
+    buffered = n >= BUFFERED_FROM and columns >= BUFFERED_COLUMNS and buffers_hold(limits, (n, n), (n, columns))
+    return "blocked", (("BUFFERS", 1),) if buffered else ()
+
+
+def _works(n: int, columns: int) -> dict[str, Work]:
+    """The work of each variant on a GPU, with its efficiency as measured (``benchmarks/results/thresholds.md``).
+
+    A pass that solves 64 rows takes as long as two that wait, one behind a barrier two thirds of one.
+    """
+    blocks, groups, flops, half = -(-n // 64), -(-n // GROUP), n * n * columns, -(-texels(n) * texels(columns) // 2)
+    works = {
+        "blocked": Work(flops, 0.1, 2 * blocks - 1, half, waits=2 * (2 * blocks - 1)),
+        "panel_broadcast": Work(flops, 0.6, groups * (groups + 1) // 8, columns, waits=4 * blocks + 2),
+    }
+    return works | ({"chain": Work(flops, 0.023, groups, half, waits=2 * groups // 3)} if n > CHAIN_FROM else {})
 
 
 def check(forms: Forms) -> None:
