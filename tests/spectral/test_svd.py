@@ -1,5 +1,7 @@
 """svd and svdvals: bounds on matrices of every kind and shape, the certificate, and what is refused."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -248,6 +250,10 @@ def test_what_is_refused(rng):
                 function(place(np.full((3, 3), 2e38, np.float32)))
     with pytest.raises(LimitError, match="at most, both added, on this device"):
         kernel.call_plan(forms_of([(20000, 3)]), PLAIN)
+    with glla.Device(max_texture_size=32) as narrow:
+        for shape, function in itertools.product([(17, 17), (20, 40), (40, 20)], (glla.svdvals, glla.svd)):
+            with pytest.raises(LimitError, match="A must have 32 rows and columns at most, both added"):
+                function(rng.standard_normal(shape), device=narrow)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 20, 33])

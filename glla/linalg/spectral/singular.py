@@ -159,8 +159,8 @@ def _found(
         target = device_of(function, device, value)
         if variant == GRAM:
             return by_gram(function, value, results, full, device=target, check_finite=check_finite)
-        many = sum(value.shape[-2:]) > target.limits.texture_size
-        if many and value.ndim == 2 and not full:
+        m, n = value.shape[-2:]
+        if value.ndim == 2 and not full and m != n and m + n > target.limits.texture_size:
             return _of_tall(value, results, variant=variant, device=target, check_finite=check_finite)
         return Caller("svd", function, target, check_finite, ("A",), variant, results, options=options).named(value)
     batch, (m, n) = value.shape[:-2], value.shape[-2:]
