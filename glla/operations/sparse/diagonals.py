@@ -80,12 +80,10 @@ class Diagonals(Structure):
 
 
 @dataclass(frozen=True)
-class Circular(Structure):
-    """A square matrix stored as circular diagonals: number d is A[i, (i + offsets[d]) mod n] at the place of row i."""
+class Circular(Diagonals):
+    """A square matrix stored as circular diagonals: number d is A[i, (i + offsets[d]) mod n], 0 <= offsets < n."""
 
     name: ClassVar[str] = "circular"
-
-    offsets: tuple[int, ...]  # from 0 to n - 1
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Circular:
@@ -94,10 +92,6 @@ class Circular(Structure):
             raise OptionError(f"sparse: circular diagonals are of a square matrix, got {rows.shape}; use diagonals")
         offsets = sorted({offset % max(rows.shape[0], 1) for offset in rows.offsets})
         return Circular(rows.shape, rows.entries, tuple(offsets) or (0,))
-
-    def slots(self, limits: Limits) -> dict[str, Storage]:
-        """Textures of the matrix."""
-        return {"A": grid(self.shape[0], len(self.offsets), limits)}
 
     def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
         """Contents of the `slots`, by name."""
