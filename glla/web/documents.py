@@ -155,30 +155,13 @@ def document(
         if behind is not None and (not behind or behind[0].stage):
             written[0]["stage"] = ""
     given, aside = _given(found, plan, arrays)
-    return {
-        "format": FORMAT,
-        "glla": __version__,
-        "operation": operation,
-        "formula": found.formula,
-        "size": max(arrays[0].shape) if data else size,
-        "variant": variant or "",
-        "seed": seed,
-        **_idea(found, plan, arrays, variant, shader),
-        "head": list(HEAD),
-        "plans": written,
-        **writer.shared(),
-        "operands": given,
-        "aside": aside,
-        "known": {
-            name: _data(array)
-            for name, array in zip(found.operands, arrays, strict=True)
-            if found.trial.textures is not None and name not in given
-        },
-        "picture": _picture(found, arrays),
-        "judge": operation,
-        "thresholds": _thresholds(operation),
+    beside = () if found.trial.textures is None else zip(found.operands, arrays, strict=True)
+    return _page(operation, operation, max(arrays[0].shape) if data else size, writer, written, given, aside) | {
+        "formula": found.formula, "variant": variant or "", "seed": seed,
+        **_idea(found, plan, arrays, variant, shader), "picture": _picture(found, arrays),
+        "known": {name: _data(array) for name, array in beside if name not in given},
         "after": [] if whole is None else list(_after(whole)),
-    }
+    }  # fmt: skip
 
 
 def of_shapes(operation: str, shapes: Sequence[tuple[int, int]]) -> Document:
@@ -218,11 +201,17 @@ def of_plan(plan: Plan, operands: Mapping[str, Float32] | None = None) -> Docume
             aside[operand] = _texels(plan, operand, np.zeros((storage.height, storage.width, storage.channels)))
     sides = [max(one["shape"], default=1) for one in given.values()]
     judge = name if set(plan.operands) == set(given) and name in OPERATIONS else ""
+    return _page(name, judge, max(sides, default=1), writer, [written], given, aside)
+
+
+def _page(
+    operation: str, judge: str, size: int, writer: _Writer, plans: list[Any], given: Document, aside: Document
+) -> Document:
+    """Entries that every document has."""
     return {
-        "format": FORMAT, "glla": __version__, "operation": name, "formula": "", "size": max(sides, default=1),
-        "variant": "", "seed": SEED, "idea": "", "source": "", "head": list(HEAD), "plans": [written],
-        **writer.shared(), "operands": given, "aside": aside, "judge": judge, "after": [],
-        "thresholds": _thresholds(judge),
+        "format": FORMAT, "glla": __version__, "operation": operation, "formula": "", "size": size, "variant": "",
+        "seed": SEED, "idea": "", "source": "", "head": list(HEAD), "plans": plans, **writer.shared(),
+        "operands": given, "aside": aside, "judge": judge, "after": [], "thresholds": _thresholds(judge),
     }  # fmt: skip
 
 
