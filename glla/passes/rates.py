@@ -10,9 +10,6 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-OVERLAP = 1.5
-"""Exponent of the norm that adds issuing and arithmetic: infinite if they overlapped perfectly, 1 if not at all."""
-
 TEXEL_BYTES = 16
 """Bytes of a texel of four floats."""
 
@@ -30,6 +27,7 @@ class Rates(NamedTuple):
     latency: float  # seconds of a pass that waits for the one before it
     alone: float = 1.2e9  # flop a second of one fragment: few fragments leave a device idle
     grain: tuple[int, int] = (2, 2)  # texels across and down that are shaded together
+    overlap: float = 4.0  # exponent of the norm that adds issuing and arithmetic: 1 if one waits for the other
 
     def measured(self, flops: float, write: float, issue: float, latency: float) -> Rates:
         """Rates of a device of the same kind, measured."""
@@ -48,7 +46,7 @@ class Rates(NamedTuple):
         rate = min(work.efficiency * self.flops, work.fragments * self.alone)
         issuing, arithmetic = work.draws * self.issue, work.flops / rate
         # The two overlap, but not where they are equally long.
-        main: float = (issuing**OVERLAP + arithmetic**OVERLAP) ** (1 / OVERLAP)
+        main: float = (issuing**self.overlap + arithmetic**self.overlap) ** (1 / self.overlap)
         return main + work.texels * TEXEL_BYTES / self.write + work.waits * self.latency
 
     def shaded(self, width: int, height: int) -> int:
@@ -57,10 +55,10 @@ class Rates(NamedTuple):
         return -(-width // across) * across * -(-height // down) * down
 
 
-HARDWARE = Rates(flops=1.9e12, write=55e9, issue=2.5e-6, latency=12e-6)
+HARDWARE = Rates(flops=1.9e12, write=55e9, issue=2e-6, latency=12e-6)
 """Rates of a GPU that nobody has measured: those of an NVIDIA H100, whose fragment pipeline is that of a small GPU."""
 
-SOFTWARE = Rates(flops=18e9, write=3e9, issue=8e-6, latency=8e-6, alone=inf, grain=(4, 2))
+SOFTWARE = Rates(flops=18e9, write=3e9, issue=8e-6, latency=8e-6, alone=inf, grain=(4, 2), overlap=1.5)
 """Rates of a software rasteriser: those of llvmpipe on one core. Vectors of eight floats shade 4 x 2 texels."""
 
 

@@ -80,7 +80,7 @@ def _panel_broadcast(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tup
     if limits.software or strip is None or not blocked.panels_fit(m, k, blocked.DEPTH, limits):
         return
     draws, fragments = -(-m // blocked.GROUP) * -(-k // blocked.DEPTH), strip * -(-n // strip)
-    efficiency = _step(fragments, (1500, 0.52), (3000, 0.66), (inf, 0.73))
+    efficiency = _step(fragments, (800, 0.25), (1500, 0.66), (3000, 0.69), (inf, 0.75))
     flops = 2 * blocked.GROUP * blocked.padded(k) * -(-m // blocked.GROUP) * fragments
     yield (), Work(flops, efficiency, draws, fragments, _repacked(sizes), 4)
 
@@ -96,7 +96,7 @@ def _panel_groups(sizes: Sizes, limits: Limits, rates: Rates) -> Iterator[tuple[
         fragments = strip * width * min(groups, in_block)
         every, chunks = strip * width * groups, -(-k // depth)
         # A panel that is not as deep has the sums read and written more often.
-        efficiency = _step(every, (50_000, 0.43), (300_000, 0.47), (inf, 0.54)) * (1 - value / 320)
+        efficiency = _step(every, (20_000, 0.38), (inf, 0.56)) * (1 - value / 320)
         flops = 2 * blocked.GROUPS_ROWS * blocked.GROUPS_COLUMNS * blocked.padded(k, blocked.BODY) * every
         draws = -(-groups // in_block) * chunks
         yield (("GROUPS", value),), Work(flops, efficiency, draws, fragments, _repacked(sizes), chunks + 6)

@@ -88,7 +88,7 @@ def _works(n: int, columns: int) -> dict[str, Work]:
     blocks, groups, flops, half = -(-n // 64), -(-n // GROUP), n * n * columns, -(-texels(n) * texels(columns) // 2)
     works = {
         "blocked": Work(flops, 0.1, 2 * blocks - 1, half, waits=2 * (2 * blocks - 1)),
-        "panel_broadcast": Work(flops, 0.6, groups * (groups + 1) // 8, columns, waits=4 * blocks + 2),
+        "panel_broadcast": Work(flops, 0.5, groups * (groups + 1) // 8, columns, waits=4 * blocks + 2),
     }
     return works | ({"chain": Work(flops, 0.023, groups, half, waits=2 * groups // 3)} if n > CHAIN_FROM else {})
 
