@@ -163,9 +163,7 @@ def select(names: Sequence[str], sizes: Sequence[int], software: bool, limits: L
     for name in names:
         subject = OPERATIONS[name]
         chosen = [n for n in subject.sizes if n <= max(sizes)] or sizes[:1] if subject.sizes else sizes
-        able = {variant: not operations.unmet(one.needs, limits) for variant, one in subject.contenders.items()} or {
-            "": True
-        }
+        able = {variant: not one.lacks(limits) for variant, one in subject.contenders.items()} or {"": True}
         for n in sorted(chosen):
             for variant in (variant for variant in able if able[variant]):
                 usual = (ANY, ANY if name in ASKED else 256)

@@ -138,7 +138,7 @@ def _ways(
 ) -> list[Way]:  # fmt: skip
     """With operands and result on the device, and from NumPy to NumPy; none if the device cannot, or it takes long."""
     contender = operations.contenders(operation)[variant]
-    if operations.unmet(contender.needs, device.limits) or len(arrays[0]) > SLOW.get(variant, len(arrays[0])):
+    if contender.lacks(device.limits) or len(arrays[0]) > SLOW.get(variant, len(arrays[0])):
         return []
     job, noted = operations.prepare(device, OPERATIONS[operation], contender, arrays, parameters), dict[str, Any]()
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from glla.errors import one_of
 from glla.gl import Device, tuning
 from glla.lab import fetches
-from glla.lab.operations import Contender, contenders, find, forms, inputs, unmet, uploaded
+from glla.lab.operations import Contender, contenders, find, forms, inputs, uploaded
 from glla.lab.table import aligned
 from glla.lab.table import markdown as in_markdown
 from glla.operations import OPERATIONS
@@ -95,7 +95,7 @@ def _entry(device: Device | None, operation: str, contender: Contender, n: int, 
     if device is None:
         fewest, most = fetches.estimate(steps) or (None, None)
     else:
-        fewest = most = None if unmet(contender.needs, device.limits) else count(device, operation, contender, n)
+        fewest = most = None if contender.lacks(device.limits) else count(device, operation, contender, n)
     return Entry(
         operation=operation,
         variant=contender.name,

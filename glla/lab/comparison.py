@@ -380,7 +380,7 @@ class Experiment:
             "operation": self.operation.name, "variant": entry.label, "parameters": entry.parameters, "size": size,
             "cost": cost, "roof": roofline.Roof.of(self.result.ceilings), **base,
         }  # fmt: skip
-        refused = operations.unmet(contender.needs, device.limits) or contender.refuses(entry.parameters)
+        refused = contender.lacks(device.limits) or contender.refuses(entry.parameters)
         if refused:
             return Measurement(**values, status="skipped", reason=refused)
 

@@ -16,12 +16,11 @@ How it is used, by `glla.lab.compare` (``glla/lab/comparison.py``) and by whatev
     job = prepare(device, operation, contender, arrays, parameters=(("ROWS", 4),))
     verdict = JUDGES["matmul"].verdict(arrays, job.fetch(job.run()))   # verdict.ratio: error over bound
 
-``unmet(contender.needs, device.limits)`` says why a contender cannot run on a device, or nothing.
+``contender.lacks(device.limits)`` says why a contender cannot run on a device, or nothing.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -38,7 +37,6 @@ from glla.gl import Device, Texture
 from glla.gl.clock import clock
 from glla.operations import OPERATIONS, Operation
 from glla.passes import Forms, Limits, Parameters, Plan, Storage, Variant, forms_of, resident
-from glla.passes.limits import version
 from glla.testing import JUDGES, Judge
 
 Arrays = tuple[Float32, ...]
@@ -178,21 +176,6 @@ def _built(
     if operation.trial.values is None:
         return fresh(operation.call_plan, tuple(replace(form, resident=False) for form in forms), limits, **given)
     return fresh(operation.device_plan, forms, limits, **options, **given)
-
-
-def unmet(needs: tuple[str, ...], limits: Limits) -> str:
-    """Name the need of a contender that a device does not meet, '' if none.
-
-    A need is ``OpenGL x.y``, or an extension, such as ``GL_ARB_compute_shader``, which glla cannot count on: its
-    contexts are plain core contexts.
-    """
-    for need in needs:
-        wanted = re.fullmatch(r"OpenGL (\d+)\.(\d+)", need)
-        if wanted is None:
-            return f"needs {need}, which cannot be counted on"
-        if 100 * int(wanted[1]) + 10 * int(wanted[2]) > limits.opengl:
-            return f"needs {need}, the device has OpenGL {version(limits.opengl)}"
-    return ""
 
 
 def shaders(plan: Plan) -> list[tuple[str, dict[str, Any]]]:

@@ -38,7 +38,7 @@ class Variant:
         'needs OpenGL 4.3, this device has 3.3'
         """
         for need in self.needs:
-            if int(need.removeprefix("OpenGL ").replace(".", "")) * 10 > limits.opengl:
+            if not (n := need.removeprefix("OpenGL ").replace(".", "")).isdecimal() or int(n) * 10 > limits.opengl:
                 return f"needs {need}, this device has {version(limits.opengl)}"
         return ""
 

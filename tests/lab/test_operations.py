@@ -5,7 +5,7 @@ import pytest
 
 from glla.errors import OptionError
 from glla.lab import operations, peers
-from glla.lab.operations import Contender, contenders, find, inputs, prepare, unmet
+from glla.lab.operations import Contender, contenders, find, inputs, prepare
 from glla.operations import OPERATIONS
 from glla.operations.product import matmul
 from glla.passes import Limits, forms_of, resident
@@ -36,7 +36,7 @@ def test_a_record_has_what_the_lab_asks_for(name):
 @pytest.mark.parametrize(("name", "contender"), CASES, ids=lambda one: getattr(one, "name", one))
 def test_contenders_are_right(device, name, contender):
     operation, judge = OPERATIONS[name], JUDGES[name]
-    if lacking := unmet(contender.needs, device.limits):
+    if lacking := contender.lacks(device.limits):
         pytest.skip(lacking)
     for n in (1, 2, 19):
         arrays = inputs(operation, n, seed=3)
@@ -97,17 +97,3 @@ def test_add_and_remove(add):
     ):
         with pytest.raises(OptionError, match=message):
             operations.add(name, Contender("", "", name=contender, build=matmul.plan))
-
-
-@pytest.mark.parametrize(
-    ("opengl", "needs", "expected"),
-    [
-        (330, (), ""),
-        (330, ("OpenGL 3.3",), ""),
-        (330, ("OpenGL 4.3",), "needs OpenGL 4.3, the device has OpenGL 3.3"),
-        (460, ("OpenGL 4.3",), ""),
-        (460, ("OpenGL 4.3", "GL_EXT_x"), "needs GL_EXT_x, which cannot be counted on"),
-    ],
-)
-def test_needs(opengl, needs, expected):
-    assert unmet(needs, Limits(opengl=opengl)) == expected
