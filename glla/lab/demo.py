@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,12 +54,8 @@ class Case:
     usual_work: Callable[[], Any] | None = None
 
 
-class Outcome(NamedTuple):
-    """A case that was run: its measurement, of the variant that is its formula; result and verdict."""
-
-    one: Measurement
-    result: Any
-    verdict: Verdict
+Outcome = tuple[Measurement, Any, Verdict]
+"""Of a case that was run: its measurement, of the variant that is its formula; result and verdict."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +128,7 @@ def measure(device: Device, case: Case, size: int) -> Outcome:
     if not device.limits.software and case.usual_work is not None:
         timed["usual"] = clock(case.usual_work, REPEATS, most=MOST)
     known: dict[str, Any] = {"timed": timed, "ways": {"usual": case.usual}, "cost": cost}
-    return Outcome(Measurement(case.operation, case.formula, size, **known, **judged(verdict)), result, verdict)
+    return Measurement(case.operation, case.formula, size, **known, **judged(verdict)), result, verdict
 
 
 def run(run: Run) -> Report:
@@ -144,25 +140,24 @@ def run(run: Run) -> Report:
     for number, case in enumerate(todo):
         run.say(f"{number} of {len(todo)}, {case.operation} {case.formula}")
         outcomes.append(measure(device, case, len(made.a)))
-    recovered = [np.asarray(one.result, dtype=np.float64) for one in outcomes[-2:]]
+    recovered = [np.asarray(result, dtype=np.float64) for _, result, _ in outcomes[-2:]]
     recovery = Verdict("photograph", float(np.max(np.abs(recovered[1] - made.photo.picture))), HALF_A_GREY_LEVEL)
-    failed = [verdict for verdict in (*(one.verdict for one in outcomes), recovery) if not verdict.ok]
+    failed = [verdict for verdict in (*(verdict for _, _, verdict in outcomes), recovery) if not verdict.ok]
     head = ("operation", "of", "passes", "ms", *(() if software else ("CPU ms", "usual call")), "error", "bound", "")
     lines = [
         *([SOFTWARE] if software else []),
         f"order {len(made.a)}; times from NumPy to NumPy, medians of up to {REPEATS} after a first run",
-        aligned(head, [_cells(one, software) for one in outcomes]),
+        aligned(head, [_cells(one, verdict, software) for one, _, verdict in outcomes]),
         f"photograph, blurred by B: every pixel recovered to half a grey level: {'yes' if recovery.ok else 'NO'}",
         *map(str, failed),
         f"{len(failed)} of {len(outcomes) + 1} verdicts FAILED" if failed else "every verdict is ok",
         NEXT,
     ]
-    data = {"size": len(made.a), "outcomes": [outcome.one.as_dict() for outcome in outcomes], "recovered": recovery.ok}
+    data = {"size": len(made.a), "outcomes": [one.as_dict() for one, _, _ in outcomes], "recovered": recovery.ok}
     return Report("\n".join(lines), data, not failed, lambda path: _draw(device, made, recovered, path))
 
 
-def _cells(outcome: Outcome, software: bool) -> tuple[str, ...]:
-    one, verdict = outcome.one, outcome.verdict
+def _cells(one: Measurement, verdict: Verdict, software: bool) -> tuple[str, ...]:
     word = "FAILED" if not verdict.ok else "ok, but unusual" if verdict.suspicious else "ok"
     beside = () if software else (milliseconds(one.usual_seconds), one.usual or "-")
     return (
