@@ -360,9 +360,7 @@ SPELLINGS: dict[str, dict[str, Spelling]] = {
         for norm in ("geometric", "partial")
     },
     "cholesky": {"upper": lambda place, a, **o: _turned(glla.cholesky(place(a.mT.copy()), upper=True, **o))},
-    "cho_factor": {
-        "upper": lambda place, a, **o: (_turned(glla.cho_factor(place(a.mT.copy()), False, **o)[0]), True),
-    },
+    "cho_factor": {"upper": lambda place, a, **o: (_turned(glla.cho_factor(place(a.mT.copy()), False, **o)[0]), True)},
     "solve_pos": {
         "lower": lambda place, a, b, **o: glla.solve(place(a.mT.copy()), place(b), assume_a="pos", lower=True, **o)
     },

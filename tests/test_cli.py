@@ -38,10 +38,7 @@ def test_info_json(capsys):
     assert found["ok"] is True
     assert set(found["device"]) == {"renderer", "vendor", "opengl", "glsl", "backend", "software"}
     assert found["device"]["renderer"] == glla.default_device().info.renderer
-    assert found["limits"]["texture_side"] == {
-        "value": glla.default_device().limits.texture_size,
-        "unit": "texels",
-    }
+    assert found["limits"]["texture_side"] == {"value": glla.default_device().limits.texture_size, "unit": "texels"}
     assert all(set(limit) == {"value", "unit"} for limit in found["limits"].values())
     memory = found["memory"]
     assert {"textures_in_use", "bytes_in_use", "bytes_peak"} <= set(memory)

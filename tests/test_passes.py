@@ -373,11 +373,7 @@ def test_wrong_parameters(parameters, message):
 
 
 def test_the_parameter_space_holds_all_compatible_values():
-    assert list(parameter_space(TILED)) == [
-        (("M", 2), ("N", 4)),
-        (("M", 1), ("N", 4)),
-        (("M", 1), ("N", 8)),
-    ]
+    assert list(parameter_space(TILED)) == [(("M", 2), ("N", 4)), (("M", 1), ("N", 4)), (("M", 1), ("N", 8))]
     assert list(parameter_space(Variant("", ""))) == [()]
 
 

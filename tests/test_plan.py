@@ -86,10 +86,7 @@ def test_a_stack_that_is_too_large_goes_in_pieces():
 
 def test_what_exceeds_a_texture_is_shown_in_tiles():
     limits = Limits(texture_size=100)
-    plan, tiling = (
-        glla.plan("matmul", (300, 200), (200, 300), limits=limits),
-        tiles.choose(300, 200, 300, limits),
-    )
+    plan, tiling = (glla.plan("matmul", (300, 200), (200, 300), limits=limits), tiles.choose(300, 200, 300, limits))
     assert " in tiles: " in str(plan)
     count = {name: len({one.number for one in plan.scopes if one.name == name}) for name in ("tile", "slab")}
     rows, slabs, columns = tiling.counts
@@ -179,14 +176,6 @@ def test_needs_no_device():
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------------
-
-
-def test_too_large_for_the_limits():
-    message = (
-        r"^plu: a texture may have 64 texels a side on this device, slot .* needs 100; cut the matrix into blocks$"
-    )
-    with pytest.raises(LimitError, match=message):
-        glla.plan("plu", (200, 200), limits=Limits(texture_size=64))
 
 
 @pytest.mark.parametrize("software", [True, False])

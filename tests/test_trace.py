@@ -192,14 +192,6 @@ def test_results_are_the_same_bit_for_bit(rng, work, values):
     assert np.asarray(work(a, b)).tobytes() == plain.tobytes()
 
 
-def test_nothing_is_watched_afterwards(device):
-    with glla.trace() as t:
-        glla.matmul(A, A)
-    count = len(t)
-    glla.matmul(A, A)
-    assert len(t) == count
-
-
 def test_a_plan_that_is_not_traced_keeps_its_calls(device, monkeypatch):
     """The cached calls are not made anew, before or after a trace."""
     a = glla.asarray(np.float32(A))
@@ -303,12 +295,6 @@ def test_the_limit_bounds_what_is_kept():
     assert (len(t), t.dropped) == (2, 6)
     np.testing.assert_array_equal(product, np.array(A) @ np.array(A))
     assert str(t).endswith("\n6 more passes ran beyond the limit of 2048 bytes")
-
-
-def test_values_count():
-    with glla.trace(values=True, limit=2 * RECORD_BYTES) as t:
-        glla.matmul(np.ones((32, 32)), np.ones((32, 32)))
-    assert (len(t), t.dropped) == (1, 3)
 
 
 @pytest.mark.parametrize("limit", [0, -1, float("nan")])

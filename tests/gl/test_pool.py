@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import LimitError, OptionError, OutOfMemoryError, ReleasedError
+from glla.errors import LimitError, OptionError, OutOfMemoryError
 from glla.gl import pool
 from glla.operations.layouts.packing import identity
 from glla.passes import Buffer, Draft, Storage
@@ -114,29 +114,6 @@ def test_peak_is_the_most_ever_held_idle_or_not(fresh):
     assert fresh.stats().peak_bytes == 17 * TEXEL
     assert held(fresh) == (1, 0, TEXEL, 0)
     small.release()
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda device, texture: device.read(texture),
-        lambda device, texture: device.download(texture, (2, 2)),
-        lambda device, texture: device.run(copy_plan(1), A=texture),
-    ],
-    ids=["read", "download", "run"],
-)
-def test_a_texture_given_back_is_not_used(fresh, call):
-    texture = fresh.write_texels(texels(1, 1))
-    texture.release()
-    with pytest.raises(ReleasedError, match="device: a matrix is used after it was released; keep it until"):
-        call(fresh, texture)
-
-
-def copy_plan(side):
-    draft = Draft("copy")
-    a, b = draft.operand("A", Storage(side, side)), draft.slot("B", Storage(side, side))
-    draft.draw("permutation/gather", {"A": a, "rows": a}, b, {"shape": (1, 1), "left": 0})
-    return draft.plan({"B": b})
 
 
 # ---- limits ------------------------------------------------------------------------------------------------------

@@ -12,16 +12,7 @@ from glla.operations.elimination import plu
 from glla.operations.elimination.pivot import NORMS, steps
 from glla.operations.elimination.plu import MANNERS, VARIANTS, diagonal, pivotings
 from glla.passes import Limits, Pass, resident
-from glla.testing import (
-    MATRICES,
-    SHAPES,
-    assert_exact,
-    embedded,
-    integers,
-    normal,
-    permutation_from_piv,
-    unpack_lu,
-)
+from glla.testing import MATRICES, SHAPES, assert_exact, embedded, integers, normal, permutation_from_piv, unpack_lu
 from tests.matrix import small_factors
 
 SOFTWARE = Limits(software=True)  # where nothing is fused, and no loop written out, unless it is asked for

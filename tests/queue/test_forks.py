@@ -14,10 +14,7 @@ import pytest
 
 from tests.beside import run_python
 
-pytestmark = [
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork"),
-    pytest.mark.timeout(100),
-]
+pytestmark = [pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork"), pytest.mark.timeout(100)]
 
 HARNESS = """
 import contextlib, faulthandler, os, signal, struct, sys, threading, time, warnings
