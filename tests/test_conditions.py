@@ -170,8 +170,17 @@ def test_the_driver_agrees(device, shader_files):
     assert device.read(device.run(draft.plan({"result": "result"}))["result"])[0, 0, 0] == len(known) + 3
 
 
-def test_a_line_knows_its_number():
-    assert active("\n/* 2\n 3 */ \\\n \n#if __LINE__ == 5 && defined __LINE__\nyes\n#endif").strip() == "yes"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n/* 2\n 3 */ \\\n \n#if __LINE__ == 5 && defined __LINE__\nyes\n#endif",
+        "#if 0\n#if 1 +\n#elif 1/0\n#endif\n#elif 1\nyes\n#elif 9**9\n#endif",  # what is left out may say anything
+        "#define N 1\n#undef N\n#ifdef N\nno\n#endif\nyes",
+        "#if 1 && \\\n 0\nno\n#endif\n#define A \\\n 3\n#if A == 3\nyes\n#endif",
+    ],
+)
+def test_what_is_active(text):
+    assert active(text).strip() == "yes"
 
 
 # ---- mistakes --------------------------------------------------------------------------------
@@ -258,14 +267,6 @@ def test_macros_end():
     assert taken("A0", **long)
 
 
-def test_what_is_left_out_may_say_anything():
-    assert active("#if 0\n#if 1 +\n#elif 1/0\n#endif\n#elif 1\nyes\n#elif 9**9\n#endif").strip() == "yes"
-
-
-def test_undefined_again():
-    assert active("#define N 1\n#undef N\n#ifdef N\nno\n#endif\nyes").strip() == "yes"
-
-
 def test_comments_without_an_end_take_no_time():
     assert active("/* " * 200_000).strip() == ""
 
@@ -274,10 +275,6 @@ def test_a_long_text_takes_no_time(shader_files):
     """Half a megabyte of nothing: each pattern looks at it once, not once for each of its lines."""
     shader_files({"a.frag": "\n" * 250_000 + " " * 250_000 + "\n#error" + " " * 50_000 + "so"})
     assert shader.resolve("a").refusals == ("so",)
-
-
-def test_lines_go_on():
-    assert active("#if 1 && \\\n 0\nno\n#endif\n#define A \\\n 3\n#if A == 3\nyes\n#endif").strip() == "yes"
 
 
 TEXTS = st.text("0189xX.eE()+-*/%<>=!&|^~? \t\\#NdefinA_\"'\u00b2", max_size=60) | st.text(max_size=30)

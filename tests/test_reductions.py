@@ -88,19 +88,6 @@ def test_norm_of_nan_and_infinity():
     assert glla.asarray(np.zeros((3, 3))).norm() == 0
 
 
-@pytest.mark.parametrize("axes", [(), (0, 1), (1, 2), (-1, 0), (3, 1)])
-def test_trace_and_diagonal_of_stacks(axes):
-    a = np.arange(2 * 3 * 4 * 3, dtype=np.float32).reshape(2, 3, 4, 3)
-    A = glla.asarray(a)
-    for offset in (0, 1, -2):
-        testing.assert_exact(A.diagonal(offset, *axes).numpy(), a.diagonal(offset, *axes))
-        testing.assert_exact(np.diagonal(A, offset, *axes).numpy(), np.diagonal(a, offset, *axes))
-        testing.assert_exact(A.trace(offset, *axes).numpy(), a.trace(offset, *axes))
-        testing.assert_exact(np.trace(A, offset, *axes).numpy(), np.trace(a, offset, *axes))
-        testing.assert_exact(np.linalg.trace(A, offset=offset).numpy(), np.linalg.trace(a, offset=offset))
-        testing.assert_exact(np.linalg.diagonal(A, offset=offset).numpy(), np.linalg.diagonal(a, offset=offset))
-
-
 def test_norms_and_extremes_of_empty_matrices_are_numpys():
     for shape in ((0, 0), (0, 3), (3, 0)):
         a = np.zeros(shape, np.float32)
