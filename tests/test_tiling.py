@@ -65,6 +65,12 @@ def test_tiles_cover_a_product_and_keep_to_the_limits(shape, side, room):
     assert made.counts[1] * made.inner >= shape[1] > (made.counts[1] - 1) * made.inner
 
 
+def test_more_room_never_moves_more():
+    efforts = [tiles.choose(333, 777, 555, Limits(), room).effort for room in (30_000, 10**5, 10**6, 10**7, None)]
+    assert efforts == sorted(efforts, reverse=True)
+    assert efforts[0] > efforts[-1] == 4 * (333 * 777 + 777 * 555 + 333 * 555)
+
+
 @pytest.mark.parametrize(("m", "n", "a", "b"), [(90, 170, 4, 1), (170, 90, 1, 4)])
 def test_the_smaller_operand_travels_once(m, n, a, b, monkeypatch, small, rng):
     """Told by what is uploaded, not by the figures."""
