@@ -152,7 +152,8 @@ def test_panels_in_tiles(rng, monkeypatch, k):
     with glla.Device(max_texture_size=400, max_bytes=8_000_000) as capped:
         made = tiling.matmul(capped, a, b, out, "panel_broadcast")
         assert made.counts[1] == k // 100
-        assert capped.stats().peak_bytes == made.nbytes
+        peak = capped.stats().peak_bytes
+        assert 0.9 * made.nbytes <= peak <= made.nbytes  # behind barriers sums are drawn in place
     testing.assert_exact(out, testing.product(a, b))
 
 
