@@ -92,16 +92,11 @@ def histories(
         found.append({"name": name, "products": products, "residuals": residuals, "info": info})
         resident = given is matrix and name != REFINED
         calls[name] = partial(solve, given, asarray(b, device) if resident else right, rtol=rtol)
-    times = _in_turns(device, calls, rounds)
-    return [one | ({"seconds": times[one["name"]]} if rounds else {}) for one in found]
-
-
-def _in_turns(device: Device, calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """Time each call once in every round, after one round to warm up."""
-    found = [
-        {name: clock(call, device.finish)[0] for name, call in calls.items()} for _ in range(rounds and rounds + 1)
-    ]
-    return {name: [one[name] for one in found[1:]] for name in calls}
+    if not rounds:
+        return found
+    # each call once in every round; the first round warms up
+    times = [[clock(call, device.finish)[0] for call in calls.values()] for _ in range(rounds + 1)]
+    return [one | {"seconds": [*each]} for one, each in zip(found, zip(*times[1:], strict=True), strict=True)]
 
 
 def _theirs(matrix: SparseMatrix) -> Mapping[str, tuple[int, Callable[..., Any], Any]]:
