@@ -132,7 +132,7 @@ SHAPES = {
     "lstsq": [((5, 4), (5, 2)), ((4, 7), (4, 1))],
     "eigh": [((258, 258),)],  # more than WHOLE
     "svd": [((5, 4),), ((4, 7),)],
-    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor")},
+    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((130, 400),)] for name in ("rref", "plu", "lu_factor")},
     "tridiagonal": [((3, 70), (70, 1))],  # one right side: straight from the bands
     **{name: [((5, 5), (5, 300))] for name in ("solve", "lu_solve", "triangular")},
 }

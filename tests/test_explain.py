@@ -196,9 +196,9 @@ def test_a_plan_of_plans():
     assert "1. upload (step 0): An array of the host, copied into a texture.\n   reads A; fills A raw" in text
     assert "host (step 418): random right-hand sides" in text or re.search(r"host \(step \d+\): random right-", text)
     assert re.search(r"read back \(step \d+\): A texture, copied into an array of the host", text)
-    assert re.search(r"\d+\. factor \(396 passes, steps \d+ to \d+\):\n", text)
+    assert re.search(r"\d+\. factor \(377 passes, steps \d+ to \d+\):\n", text)
     assert "draws S0_ping, S1_ping" in text  # within its own scope, a slot has no prefix
-    assert re.search(r"factor \(396 passes, steps 3 to 402\): as \d+\.\n", text)  # explained once
+    assert re.search(r"factor \(377 passes, steps 3 to 383\): as \d+\.\n", text)  # explained once
     assert "1 step of the host" in text
     assert "\nif " in text
     assert "SingularMatrixError" in text

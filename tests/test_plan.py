@@ -276,7 +276,7 @@ def test_parameters_find_their_variant():
     shown = glla.plan("matmul", (4, 6), (6, 2), **given)
     assert str(shown) == str(glla.plan("matmul", (4, 6), (6, 2), variant=chosen, **given))
     assert str(shown) != str(glla.plan("matmul", (4, 6), (6, 2), variant=chosen, limits=glla.Limits()))
-    assert "blocked" in str(glla.plan("plu", (40, 40), parameters=(("FUSED", 1),), limits=glla.Limits()))
+    assert "blocked" in str(glla.plan("plu", (40, 40), parameters=(("UNROLL", 1),), limits=glla.Limits()))
     with pytest.raises(OptionError, match="has no parameter 'NONE'"):
         glla.plan("solve", (4, 4), (4, 1), parameters=(("NONE", 1),), limits=glla.Limits())
     with pytest.raises(OptionError, match=r"rcond: has no parameters, got .* leave them out$"):

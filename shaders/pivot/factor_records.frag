@@ -5,9 +5,9 @@
 // health   (norm over panel entry, largest panel entry, norm, 0): what a pivot norm that looks at pairs of rows only has
 //          let through. A panel entry is one of the column pair from row r down.
 // candidates   one column of texels for each step, see lib/offer.glsl
-// panel        with KEPT: records are in its texel column `column`, see plu/blocked/panel_step.frag
-// Cost per fragment: a fetch for each candidate; with KEPT one.
-// Fetches: KEPT + 8 * (1 - KEPT) to KEPT + (1 - KEPT) * ((candidates_height + 7) / 8 * 8 + 1).
+// P0, P1       with KEPT: even and odd steps have left records in their column RECORDS, see plu/blocked/panel_step.frag
+// Cost per fragment: a fetch for each candidate; with KEPT two.
+// Fetches: 2 * KEPT + 8 * (1 - KEPT) to 2 * KEPT + (1 - KEPT) * ((candidates_height + 7) / 8 * 8 + 1).
 
 #ifndef GEOMETRIC
 #define GEOMETRIC 0  // norms are geometric means (1)
@@ -16,14 +16,22 @@
 #define PAIR 0  // candidates are pairs of rows (1), or rows for column 2k+1, and all of them name p (0)
 #endif
 #ifndef KEPT
-#define KEPT 0  // a panel keeps its records beside it (1)
+#define KEPT 0  // panels keep their records beside them (1)
+#endif
+#ifndef P0_AT
+#define P0_AT 0  // columns where they begin in one texture, see lib/sheet.glsl
+#endif
+#ifndef P1_AT
+#define P1_AT 0
 #endif
 
 #include "lib/pivots.glsl"
 
 #if KEPT
-uniform sampler2D panel;
-uniform int column;
+#include "plu/blocked/panel.glsl"
+
+uniform sampler2D P0;
+uniform sampler2D P1;
 #else
 uniform sampler2D candidates;
 uniform int chunk;    // texels that one fragment has searched
@@ -39,7 +47,9 @@ layout(location = 1) out vec4 health;
 void main() {
     int k = int(gl_FragCoord.x) - first_step;
 #if KEPT
-    vec4 found = texelFetch(panel, ivec2(column, (top >> 1) + k), 0);
+    vec4 even = texelFetch(P0, ivec2(P0_AT + RECORDS, (top >> 1) + k), 0);
+    vec4 odd = texelFetch(P1, ivec2(P1_AT + RECORDS, (top >> 1) + k), 0);
+    vec4 found = (k & 1) == 0 ? even : odd;
 #else
     vec4 found = factor_pivots(candidates, ivec2(k, 0), top + 2 * k, shape.x, chunk, PAIR == 1);
 #endif

@@ -1,7 +1,8 @@
-// U = L^-1 R for the 64 rows of a panel, or for 32 of them: forward substitution, all of it in one pass.
+// U = L^-1 R for the 64 rows of a panel: forward substitution in one pass, or in two, for 32 rows each.
 //
 // A fragment computes four rows of one column of U. It substitutes from the first row on, so the fragments of later rows
-// repeat what those of earlier ones do; that costs less than 16 passes that wait for each other.
+// repeat what those of earlier ones do; that costs less than 16 passes that wait for each other. In two passes they do a
+// quarter of that: the first one also subtracts its rows of U from the others.
 // R      64 rows, four in a texel (plu/blocked/pivot_rows.frag), or S0 ... S3, see lib/strips.glsl
 // U      64 rows, four in a texel
 // Panel  the lower triangle L, as the first four panels of 16 rows in the layout of matmul/panels.frag
@@ -16,10 +17,10 @@
 #define STRIPS 0  // the rows come out of a matrix in the strip layout (0, 1)
 #endif
 #ifndef FIRST
-#define FIRST 0  // four rows that are solved first; those before them are subtracted from R already
+#define FIRST 0  // four rows that are solved first; those before them are solved, and subtracted from R already
 #endif
 #ifndef QUADS
-#define QUADS 16  // four rows each that are solved (8, 16)
+#define QUADS 16  // four rows each that are solved (8, 16); what they contribute to those behind is subtracted
 #endif
 #ifndef UNROLL
 #define UNROLL 0  // write the loops out (1): a GPU then keeps u in registers. Compiling that takes llvmpipe a minute.
@@ -83,7 +84,8 @@ float divided(float a, float diagonal) {
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    int last = texel.y >> 3;
+    int own = texel.y >> 3;
+    int last = min(own, FIRST + QUADS - 1);
     ivec2 start = ivec2(texel.x, texel.y & 7);
     vec4 u[16];
 #if UNROLL && QUADS == 8
@@ -92,5 +94,16 @@ void main() {
     REPEAT_16(FOUR_ROWS, FIRST)
 #else
     for (int t = FIRST; t <= last; ++t) FOUR_ROWS(t)
+#endif
+#if QUADS < 16
+    if (last == own && own >= FIRST) return;
+    vec4 v = right_hand_side(start, own);
+    for (int s = FIRST; s < FIRST + QUADS && own > last; ++s) {
+        v -= L(own, 4 * s) * u[s].r;
+        v -= L(own, 4 * s + 1) * u[s].g;
+        v -= L(own, 4 * s + 2) * u[s].b;
+        v -= L(own, 4 * s + 3) * u[s].a;
+    }
+    result = v;
 #endif
 }

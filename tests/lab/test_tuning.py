@@ -119,7 +119,7 @@ def test_a_variant_that_fails_is_reported(clock, rasteriser, monkeypatch):
     monkeypatch.setattr(operations, "prepare", fail)
     (found,) = tune(["plu"], [3])
     assert found.variant == "rank2"
-    assert found.troubles[0] == "plu blocked[UNROLL=0 FUSED=0 BUFFERS=0], n = 3: out of luck"
+    assert found.troubles[0] == "plu blocked[UNROLL=0 STRIPS=0 BUFFERS=0], n = 3: out of luck"
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def zeros_and_ties(m, n, rng):
     return a
 
 
-WAYS = [(norm, {"variant": "blocked", "parameters": (("FUSED", fused),)}) for norm in NORMS for fused in (0, 1)]
+WAYS = [(norm, {"variant": "blocked", "parameters": ((way, 1),)}) for norm in NORMS for way in ("STRIPS", "BUFFERS")]
 WAYS += [("partial", {"variant": name}) for name in ONE_COLUMN]
 
 

@@ -320,4 +320,5 @@ def gather(shape: Shape, rows: int | None = None, left: int = 0, columns: int | 
         raise PlanError(f"permutation_gather: columns that are left out must be an even number, got {left}")
     chosen = (shape[0] if rows is None else rows, shape[1] - left if columns is None else columns)
     given, made = {"A": matrix(shape), "rows": Storage(texels(chosen[0]), 1)}, {"B": matrix(chosen)}
-    return single_pass("permutation_gather", "permutation/gather", given, made, {"shape": chosen, "left": left})
+    uniforms: dict[str, Uniform] = {"shape": chosen, "left": left, "column": 0}
+    return single_pass("permutation_gather", "permutation/gather", given, made, uniforms)

@@ -52,10 +52,10 @@ VARIANTS = Variants() | {
     "blocked": Variant(
         "panels of 64 columns, a trailing update of rank 64 by the fast product, row exchanges fused into it",
         "LAPACK getrf",
-        parameters={"UNROLL": (0, 1), "FUSED": (0, 1), "BUFFERS": (0, 1)},
-        on_gpu={"UNROLL": 1, "FUSED": 1},
-        rule="BUFFERS goes with FUSED = 0",
-        keeps_rule=lambda values: not (values["BUFFERS"] and values["FUSED"]),
+        parameters={"UNROLL": (0, 1), "STRIPS": (0, 1), "BUFFERS": (0, 1)},
+        on_gpu={"UNROLL": 1, "STRIPS": 1},
+        rule="BUFFERS goes with STRIPS = 0",
+        keeps_rule=lambda values: not (values["BUFFERS"] and values["STRIPS"]),
     ),
     "row_operations": Variant(
         "one element in a texel; a pass each for search, normalisation, exchange and rank-1 elimination of a column",
@@ -138,11 +138,11 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, pivoting: str | None = No
     Operand ``A`` (packed). Results: ``LU``, L below the diagonal and U on and above it; ``pivots`` and ``health``, a
     texel for each step, see ``pivot/factor_records.frag``; from ``row_operations_full`` also ``columns``, the exchanges
     of columns, recorded as those of rows. About 2/3 n^3 flop; per step of two columns ``rank2`` and ``blocked`` take an
-    elimination pass and 1 (block norms) or 2 (partial) search passes, of which ``FUSED`` saves one; the variants that
-    go column by column take 9 or 10, a complete search more, no search 4.
+    elimination pass and 1 (block norms) or 2 (partial) search passes, of which a panel on a GPU saves one; the variants
+    that go column by column take 9 or 10, a complete search more, no search 4.
 
     `parameters`: of the variant. ``blocked``: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``;
-    ``FUSED``, do more in a pass, see ``plu/blocked/panel_step.frag``; ``BUFFERS``, see `panels.WholePanels`.
+    ``STRIPS`` and ``BUFFERS``, see `panels.BlockedFactors` and `panels.WholePanels`.
     ``row_operations_full``: ``SIDE``, of the squares by which a search is reduced; ``BRANCHES``, whether it compares by
     an explicit ``if``. `pivoting` ("partial", "harmonic", "geometric", "complete", "none"): see
     `glla.operations.elimination.pivot`, and `pivotings` for what a variant knows; by default the first of those.

@@ -37,10 +37,10 @@ VARIANTS = Variants() | {
     "blocked": Variant(
         "blocked PLU of the whole matrix, then back substitution; for independent leading columns only",
         "LAPACK getrf and trtrs",
-        parameters={"UNROLL": (0, 1), "FUSED": (0, 1), "BUFFERS": (0, 1)},
-        on_gpu={"UNROLL": 1, "FUSED": 1},
-        rule="BUFFERS goes with FUSED = 0",
-        keeps_rule=lambda values: not (values["BUFFERS"] and values["FUSED"]),
+        parameters={"UNROLL": (0, 1), "STRIPS": (0, 1), "BUFFERS": (0, 1)},
+        on_gpu={"UNROLL": 1, "STRIPS": 1},
+        rule="BUFFERS goes with STRIPS = 0",
+        keeps_rule=lambda values: not (values["BUFFERS"] and values["STRIPS"]),
     ),
 }
 

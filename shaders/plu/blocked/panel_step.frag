@@ -1,11 +1,10 @@
 // A pass of the factorisation of a panel: a search for a second pivot, or a step, and in it the search for the next first one.
 //
-// Every pass waits for the one before, so a panel costs as much as it has passes, and as little as there is between them:
-// this is the only program. The fragments that search do not wait for the reduced column: each reduces the `chunk` of rows
-// that it looks at itself. Before the first step a pass searches alone (k = -1).
+// Every pass waits for the one before, so this is the only program. The fragments that search do not wait for the reduced
+// column: each reduces the `chunk` of rows that it looks at itself. Before the first step a pass searches alone (k = -1).
 //
-// A fragment computes one texel of the panel after the step (plu/doolittle.glsl), or of the two columns beside it, from an
-// even column b on:
+// A fragment computes one texel of the panel after the step (plu/doolittle.glsl), or of the two columns beside it, from
+// column b = 32 on:
 //     x = b       from row of texels (top >> 1) + k + 1 on, the candidates for step k + 1: for its first column (PAIR = 0)
 //                 or for both (PAIR = 1, see lib/block_norm.glsl); with MEET in blocks of 2 x 2 texels
 //     x = b + 1   in row (top >> 1) + k, the record of step k: (p, q, norm, largest entry seen)
@@ -25,6 +24,7 @@
 
 #include "plu/doolittle.glsl"
 #include "lib/block_norm.glsl"
+#include "plu/blocked/panel.glsl"
 #if MEET
 #include "lib/meet.glsl"
 #endif
@@ -35,13 +35,13 @@ flat in int searching;
 flat in int searched;
 flat in vec4 record;  // of this step
 flat in vec4 pivots;  // the pivot rows in the next texel column, the lower one reduced
-flat in vec4 displaced;       // rows r and r + 1 before the step, in its texel column,
-flat in vec4 displaced_next;  // and in the next one
+flat in vec4 displaced;       // rows r and r + 1 before the step
+flat in vec4 displaced_next;  // in the next texel column
 
 layout(location = 0) out vec4 result;
 
-// Entries of a row below the pivot rows in texel column k and in another one. If it changes places with row r or r + 1, they
-// are those that `first` and `other` have of these.
+// Entries of a row below the pivot rows in texel column k and in another one: those that `first` and `other` have of row r
+// or r + 1, if it changes places with that.
 void take_row(int i, vec4 first, vec4 other, inout vec2 lead, inout vec2 entries) {
     if (i != exchange.x && i != exchange.y) return;
     bool upper = i != exchange.y || exchange.x == top + 2 * k + 1;
@@ -85,7 +85,7 @@ void search_next(int start, int end) {
     }
 }
 
-// A row offered for the second pivot. block: the first pivot row's entries, and those of the row that it changes places with.
+// A row offered for the second pivot. block: entries of the first pivot row, and of the row that it changes places with.
 void look_at_row(int i, vec2 row) {
     if (i >= shape.x) return;
     if (i == exchange.x) row = block.ba;
@@ -136,7 +136,6 @@ vec4 stepped(ivec2 texel, int row) {
 void main() {
     ivec2 texel = own_texel();
     int width = (shape.y + 1) >> 1;
-    int beside = (width + 1) & ~1;
     int row = (top >> 1) + k;
     if (searching == 1) {
         result = candidate(texel.x, texel.y, row);
@@ -145,8 +144,8 @@ void main() {
         result = without_padding(stepped(texel, row), texel, shape);
     } else {
         int first = MEET == 1 ? (row + 1) & ~1 : row + 1;
-        bool searches = texel.y >= first && k + 1 < width && (MEET == 1 || texel.x == beside);
-        result = searches ? candidate(texel.x - beside, texel.y - first, row + 1) : vec4(0.0);
-        if (texel == ivec2(beside + 1, row)) result = record;
+        bool searches = texel.x >= BESIDE && texel.y >= first && k + 1 < width && (MEET == 1 || texel.x == BESIDE);
+        result = searches ? candidate(texel.x - BESIDE, texel.y - first, row + 1) : vec4(0.0);
+        if (texel == ivec2(RECORDS, row)) result = record;
     }
 }

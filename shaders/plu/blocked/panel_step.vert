@@ -1,6 +1,6 @@
 // What all fragments of a pass of a panel share: in a search for the second pivot of step k the first pivot row, in step k
-// itself both pivot rows, the constants of their 2x2 block, as in plu/rank2/eliminate.vert, and what the search for the
-// next first pivot needs of them. A GPU waits for each fetch that needs another's result, so all are made here at once.
+// both, their 2x2 block (plu/rank2/eliminate.vert), and what the search for the next pivot needs of them. A GPU waits for
+// each fetch that needs another's result, so all are made here at once.
 
 #ifndef PAIR
 #define PAIR 0  // candidates are pairs of rows (1), or rows for column 2k+1, and all of them name p (0)
@@ -13,6 +13,7 @@
 
 #include "lib/sheet.glsl"
 #include "lib/pivots.glsl"
+#include "plu/blocked/panel.glsl"
 
 uniform sampler2D A;
 uniform sampler2D candidates;
@@ -46,7 +47,6 @@ void main() {
     int pass = begin_pass();
     int width = (shape.y + 1) >> 1;
     int height = (shape.x + 1) >> 1;
-    int beside = (width + 1) & ~1;
     k = (pass + 1) / 2 - 1;
     searching = pass & 1;
     searched = MEET == 0 ? chunk : height - (top >> 1) > 256 ? 8 : 4;
@@ -55,7 +55,7 @@ void main() {
     int row = (top >> 1) + k;
 
     ivec2 first = ivec2(column_of(2), 0);
-    if (searching == 1 || PAIR == 1) first += ivec2(beside, aligned(row));
+    if (searching == 1 || PAIR == 1) first += ivec2(BESIDE, aligned(row));
     if (searching == 1) {
         vec4 leader = best_candidate(candidates, first, candidates_of(height - row));
         if (leader.x > 0.0) {
@@ -82,6 +82,6 @@ void main() {
         int start = k < 0 ? aligned(next) : row;
         int end = max(aligned(next) + STRIDE * count, row + 1);
         ivec4 matrix = k < 0 ? ivec4(0) : ivec4(k, row, width - k, height - row);
-        gl_Position = corner_of(matrix, ivec4(beside, start, 2, end - start));
+        gl_Position = corner_of(matrix, ivec4(BESIDE, start, 2, end - start));
     }
 }

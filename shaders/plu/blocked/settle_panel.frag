@@ -1,11 +1,13 @@
-// A factored panel, put together from the two textures in which its steps took turns.
+// A factored panel, put together from the two textures in which its steps took turns, and where its rows came from.
 //
-// A step draws only what it changes: its pivot rows and its column of L are left where it put them, in the texture of
-// its turn. Columns of L then still miss the row exchanges of the steps after; a fragment follows them back.
+// A step draws only what it changes, and leaves it in the texture of its turn. Columns of L then still miss the row
+// exchanges of the steps after; a fragment follows them back.
 //
-// A fragment computes one 2x2 block of the panel, or copies a record (see plu/blocked/panel_step.frag).
+// A fragment computes rows 4t to 4t+3 of a group of 16, in column j: texel 4j + t, as the trailing update reads it
+// (matmul/panels.frag); or, below these, the order of two rows (plu/blocked/order.glsl).
 // P0, P1   what even and odd steps have drawn
-// Cost per fragment: 2 fetches, and in L 1 for each later step.
+// Cost per fragment: 4 fetches, and in L 1 for each later step.
+// Fetches: 0 to 4 + (steps + 7) / 8 * 8.
 // LAPACK getrf2 (laswp on the left columns).
 
 #ifndef P0_AT
@@ -16,45 +18,54 @@
 #endif
 
 #include "lib/pivots.glsl"
+#include "plu/blocked/panel.glsl"
 
 uniform sampler2D P0;
 uniform sampler2D P1;
 uniform int top;      // first row of the panel
 uniform int steps;
+uniform int groups;   // of 16 rows
 uniform ivec2 shape;  // rows and columns of the panel's matrix
 
 layout(location = 0) out vec4 result;
 
 vec4 drawn(int step, ivec2 texel) {
-    // GLSL 3.30 has no array of samplers with a computed index.
     return (step & 1) == 0 ? texelFetch(P0, texel + ivec2(P0_AT, 0), 0) : texelFetch(P1, texel + ivec2(P1_AT, 0), 0);
+}
+
+// Where rows were before the exchanges of the steps after `step`.
+ivec4 followed(ivec4 rows, int step) {
+    for (int last = steps - 1; last > step; last -= 8) {  // as many fetches are under way at once
+        ivec2 some[8];
+        for (int i = 0; i < 8; ++i) {
+            int later = max(last - i, step + 1);
+            some[i] = ivec2(drawn(later, ivec2(RECORDS, (top >> 1) + later)).rg);
+        }
+        for (int i = 0; i < 8; ++i) {
+            int r = top + 2 * (last - i);
+            if (last - i <= step) break;
+            for (int t = 0; t < 4; ++t) rows[t] = source_row(rows[t], r, some[i].x, r + 1, some[i].y);
+        }
+    }
+    return rows;
+}
+
+// Entry of column j in row i, which then was row `source`.
+float entry(int i, int source, int j) {
+    if (i >= shape.x || j >= shape.y) return 0.0;
+    vec2 pair = half_of(drawn(min((i - top) >> 1, j >> 1), ivec2(j >> 1, source >> 1)), source);
+    return (j & 1) == 0 ? pair.x : pair.y;
 }
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    int width = (shape.y + 1) >> 1;
-    int records = ((width + 1) & ~1) + 1;  // their column
-    int row = texel.y - (top >> 1);
-    if (texel.x >= width || row <= texel.x) {
-        bool gap = texel.x >= width && texel.x != records;
-        result = gap || row >= steps ? vec4(0.0) : drawn(row, texel);
+    if (texel.y >= groups) {
+        int i = top + 2 * ((texel.y - groups) * ACROSS + texel.x);
+        result = vec4(followed(ivec4(i, i + 1, i, i), -1).xy, 0.0, 0.0);
         return;
     }
-    ivec2 source = 2 * texel.y + ivec2(0, 1);
-    for (int last = steps - 1; last > texel.x; last -= 8) {  // as many fetches are under way at once
-        ivec2 some[8];
-        for (int i = 0; i < 8; ++i) {
-            int step = max(last - i, texel.x + 1);
-            some[i] = ivec2(drawn(step, ivec2(records, (top >> 1) + step)).rg);
-        }
-        for (int i = 0; i < 8; ++i) {
-            int r = top + 2 * (last - i);
-            if (last - i <= texel.x) break;
-            source.x = source_row(source.x, r, some[i].x, r + 1, some[i].y);
-            source.y = source_row(source.y, r, some[i].x, r + 1, some[i].y);
-        }
-    }
-    vec2 upper = half_of(drawn(texel.x, ivec2(texel.x, source.x >> 1)), source.x);
-    vec2 lower = half_of(drawn(texel.x, ivec2(texel.x, source.y >> 1)), source.y);
-    result = without_padding(vec4(upper, lower), texel, shape);
+    int i = top + 16 * texel.y + 4 * (texel.x & 3);
+    int j = texel.x >> 2;
+    ivec4 source = followed(ivec4(i, i + 1, i + 2, i + 3), j >> 1);
+    for (int t = 0; t < 4; ++t) result[t] = entry(i + t, source[t], j);
 }
