@@ -12,7 +12,7 @@ import pytest
 
 import glla
 from glla import testing
-from glla.errors import LimitError, NonFiniteError, OutOfMemoryError
+from glla.errors import LimitError, NonFiniteError, OutOfMemoryError, SingularMatrixError
 from glla.gl import Device, Download
 from glla.linalg import streaming, tiling
 from glla.linalg.caller import Caller
@@ -309,6 +309,13 @@ def test_right_hand_sides_that_are_not_finite(small, rng):
     assert np.isnan(x[:, 200]).any()
     testing.assert_exact(np.delete(x, 200, axis=1), np.delete(expected, 200, axis=1))
     assert np.isnan(glla.solve(np.full_like(a, np.nan), b, device=small, check_finite=False)).all()
+
+
+def test_singular_systems_in_blocks(small):
+    with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix: pivot 1 of 2"):
+        glla.solve(np.ones((2, 2)), np.ones((2, 200)), device=small)
+    with pytest.raises(SingularMatrixError, match=r"^lu_solve: Singular matrix: U is zero at place 1"):
+        glla.lu_solve((np.ones((2, 2)) * [[1, 1], [1, 0]], np.array([0, 1])), np.ones((2, 200)), device=small)
 
 
 def test_a_matrix_that_must_fit_and_does_not(rng):
