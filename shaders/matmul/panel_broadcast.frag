@@ -3,7 +3,8 @@
 // The panel is in a uniform block. All fragments read the same element of it at the same time, at an index that is a
 // constant of the text, so that it is an operand of the multiplication and costs no instruction. One fetch of B brings
 // four inner indices, 64 multiply-adds. The sum stays in 16 registers and goes to four targets, rows 4t to 4t+3 to
-// target t. Longer inner dimensions take several passes; each goes on from the targets of the one before (CONTINUE).
+// target t. Longer inner dimensions take several passes; each goes on from the targets of the one before (CONTINUE), of
+// which a fragment fetches its own texel alone: behind a barrier it may replace them.
 //
 // A fragment computes 16 rows of one column of C. Column j is at (j div STRIP, j mod STRIP) of a strip, one strip
 // for each 16 rows.
