@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -61,10 +62,7 @@ def trace(parser: argparse.ArgumentParser) -> None:
     _add_operation(parser)
     shared(parser, seed=True, data=MATRICES, out="FILE.gif, FILE.html or FILE.json (a table is printed)", table=True)
     parser.add_argument(
-        "--ranks",
-        type=at_least(1, 256),
-        metavar="N",
-        help="on a cluster of N ranks: a time line each, messages as arrows",
+        "--ranks", type=at_least(1, 256), metavar="N", help="on a cluster of N ranks: a time line each, and messages"
     )
     parser.set_defaults(run=_trace)
 
@@ -154,7 +152,9 @@ def _matrix(command: str, path: Path) -> NDArray[np.float32]:
             rows = [row for line in lines if (row := line.partition("#")[0].rstrip(" \t,"))]
             if not rows:
                 raise ValueError("no numbers")
-            found = np.loadtxt(rows, delimiter="," if "," in "".join(rows) else None, ndmin=2)
+            if any(re.search(r"(^|,)\s*,|\S,[^\s,]+\s+[^\s,]|[^\s,]\s+[^\s,]+,\S", row) for row in rows):
+                raise ValueError("a value is missing between commas, or a comma is within a number")
+            found = np.loadtxt([row.replace(",", " ") for row in rows], ndmin=2)
     except (ValueError, TypeError, EOFError) as error:
         raise OptionError(f"{command}: {path} must hold a matrix, as .npy or as rows of numbers ({error})") from None
     return within_float32(command, str(path), found)

@@ -362,8 +362,8 @@ def test_a_matrix_of_the_users_own(command, tmp_path, capsys):
     [
         ("\ufeff1, 2, # a, b\r\n\r\n3, 4,\r\n", ""),
         ("1\t2\n3 4\n", ""),
-        ("1,,2\n3,,4\n", "could not convert string '' to float64 at row 0, column 2"),
-        ("2,5 1,5\n", "could not convert string '5 1' to float64"),
+        ("1,,2\n3,,4\n", "a value is missing between commas"),
+        ("2,5 1,5\n", "a comma is within a number"),
         ("# nothing\n\n", "no numbers"),
     ],
 )
