@@ -4,6 +4,7 @@ import ctypes
 import gc
 import warnings
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -176,6 +177,18 @@ def test_a_burst_can_be_interrupted(quiet, rng):
     quiet.resume()
     assert quiet.stats().textures == before
     np.testing.assert_array_equal(run(quiet, a), expected)
+
+
+@pytest.mark.parametrize(("software", "flushes"), [(True, 0), (False, 2)])
+def test_a_gpu_begins_while_draws_are_issued(fresh, rng, monkeypatch, software, flushes):
+    """Each burst of draws is flushed: here one for each of two chunks of the inner dimension."""
+    seen, flush = [], fresh.calls.flush
+    monkeypatch.setattr(fresh._runner, "_limits", replace(fresh.limits, software=software))
+    monkeypatch.setattr(fresh.calls, "flush", lambda: (seen.append(1), flush()))
+    a, b = integers(70, 32, rng), integers(32, 3, rng)
+    plan = matmul.plan(resident((70, 32), (32, 3)), variant="panel_broadcast", parameters=(("DEPTH", 16),))
+    assert_exact(fresh.download(fresh.run(plan, A=fresh.upload(a), B=fresh.upload(b))["C"], (70, 3)), a @ b)
+    assert len(seen) == flushes
 
 
 def test_another_thread_may_interrupt(fresh, rng):
