@@ -11,7 +11,7 @@ from typing import Unpack
 import numpy as np
 
 from glla.errors import LimitError, ShapeError
-from glla.operations.layouts.crossing import called
+from glla.operations.layouts.crossing import bring_in, called
 from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Way, builder
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -120,8 +120,12 @@ def call_plan(
     forms: Forms, limits: Limits = PLAIN, *, w: int = WINDOW, limit: float | None = LIMIT, **way: Unpack[Way]
 ) -> Plan:
     """Plan of a call: upload, the sum, read-back."""
-    device_plan = plan(resident(forms[0].matrix), limits, **way, w=w, limit=limit)
-    return called(device_plan, forms, limits, forms[0].matrix, "sum")
+    (form,) = forms
+    device_plan = plan(resident(form.matrix), limits, **way, w=w, limit=limit)
+    if not (form.resident and form.transposed):
+        return called(device_plan, forms, limits, form.matrix, "sum")
+    draft = Draft("window_squares")
+    return draft.plan(draft.call("sum", device_plan, A=bring_in(draft, "A", form, limits)))
 
 
 def on_host(a: Float32, w: int = WINDOW, limit: float | None = LIMIT) -> Float32:

@@ -200,7 +200,7 @@ def test_what_was_current_comes_back(egl):
         with first:
             assert current_egl() != handle
         assert current_egl() == handle
-        with Device(software=True) as device:  # in a program that draws, too
+        with Device() as device:  # in a program that draws, too
             assert current_egl() == handle
             assert device.download(device.upload(np.float32([[1, 2]])), (1, 2)).tolist() == [[1, 2]]
         assert current_egl() == handle
