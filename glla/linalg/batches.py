@@ -21,7 +21,7 @@ from glla.array import shaping
 from glla.array.array import Array
 from glla.array.convert import Float32, finite_result
 from glla.array.value import Resident, Shape
-from glla.errors import GllaError, OutOfMemoryError
+from glla.errors import OutOfMemoryError
 from glla.gl import Device
 from glla.gl.observers import host_step
 from glla.gl.staging import staging
@@ -29,7 +29,7 @@ from glla.linalg import device_stacks
 from glla.linalg.execution import merged, on_device, run, run_stages, stored
 from glla.linalg.recording import PlanRecorder
 from glla.operations import OPERATIONS, Operation, acceptance
-from glla.operations.acceptance import BATCHED, matrix_of_stack
+from glla.operations.acceptance import BATCHED, matrix_of_stack, unless_error
 from glla.operations.batches import linear_batches, retry
 from glla.operations.layouts.crossing import lay_out
 from glla.operations.record import Batch
@@ -276,17 +276,13 @@ class Batches:
         settle = OPERATIONS[self.operation].settle
         if isinstance(given, Array) or settle is None:
             return
-        verdict = settle((), "", {"function": self.function, **self.options, name: part(given)})
-        if isinstance(verdict, GllaError):
-            raise verdict
+        unless_error(settle((), "", {"function": self.function, **self.options, name: part(given)}))
 
     def _refuse(self, places: Places, given: tuple[Float32, ...], batch: Shape) -> None:
         """Raise if `settle` has an error for one of these matrices of a batch."""
         for index, own in zip(places.tolist(), zip(*given, strict=True), strict=True):
             assert self.record.settle is not None
-            verdict = self.record.settle(forms_of(own), BATCHED, self._values(own, place(index, batch)))
-            if isinstance(verdict, GllaError):
-                raise verdict
+            unless_error(self.record.settle(forms_of(own), BATCHED, self._values(own, place(index, batch))))
 
     def _values(self, operands: Sequence[Any], index: Index) -> Results:
         """Values that every stage may ask for."""

@@ -21,14 +21,14 @@ import numpy as np
 
 from glla.array.array import Array
 from glla.array.value import Resident
-from glla.errors import GllaError, PlanError
+from glla.errors import PlanError
 from glla.gl import Device
 from glla.gl.composed import Part, read, written
 from glla.gl.observers import watching
 from glla.linalg.operands import refuse_nonfinite_largest
 from glla.linalg.recording import PlanRecorder
 from glla.operations import Operation
-from glla.operations.acceptance import BATCHED, Done
+from glla.operations.acceptance import BATCHED, Done, unless_error
 from glla.passes import Call, Forms, Loop, Plan, Transfer, shared
 
 Perform = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
@@ -49,9 +49,7 @@ def run_stages(
     while True:
         with np.errstate(all="ignore"):  # what leaves the range is looked at
             values = {**values, **perform(stage, values)}
-            verdict = Done() if operation.settle is None else operation.settle(forms, stage, values)
-        if isinstance(verdict, GllaError):
-            raise verdict
+            verdict = Done() if operation.settle is None else unless_error(operation.settle(forms, stage, values))
         values = {**values, **verdict.values}
         if isinstance(verdict, Done):
             if verdict.warning is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf, sqrt
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from glla.errors import GllaError, NonFiniteError, SingularMatrixError
 from glla.passes import Forms
 
+T = TypeVar("T")
 Floats = NDArray[np.floating]
 Float64 = NDArray[np.float64]
 Pivot = tuple[int, float, float]
@@ -124,6 +125,16 @@ Verdict = Done | Continue | GllaError
 
 Settle = Callable[[Forms, str, Values], Verdict]
 """(forms of the operands, name of the stage that has run, "" for the plan of the call, values) -> verdict."""
+
+
+def unless_error(verdict: T | GllaError) -> T:
+    """Return a verdict. Raises GllaError: it is an error."""
+    if not isinstance(verdict, GllaError):
+        return verdict
+    try:
+        raise verdict
+    finally:
+        del verdict  # its traceback holds this frame: as a cycle they would keep textures until garbage is collected
 
 
 # -- float32's limits -------------------------------------------------------------------------------------------------
@@ -306,9 +317,7 @@ def in_float32(function: str, wide: Float64, which: str = "") -> NDArray[np.floa
     """
     with np.errstate(all="ignore"):  # what is too large is looked at afterwards
         x: NDArray[np.float32] = wide.astype(np.float32)
-    error = underflow(function, wide, x, which)
-    if error is not None:
-        raise error
+    unless_error(underflow(function, wide, x, which))
     return x
 
 

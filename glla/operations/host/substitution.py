@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import GllaError
-from glla.operations.acceptance import BATCHED, NORMAL, Continue, Done, Settle, Values, Verdict, underflow
+from glla.operations.acceptance import BATCHED, NORMAL, Continue, Done, Settle, Values, Verdict, underflow, unless_error
 from glla.passes import Forms
 
 Float64 = NDArray[np.float64]
@@ -71,9 +71,7 @@ def in_rounded_rows(
         left = b[..., rows, :] - some @ x - (x[..., rows, :] if unit_diagonal else 0.0)
         left = left if unit_diagonal else left / np.diagonal(t, 0, -2, -1)[..., rows, np.newaxis]
         x[..., rows, :] += np.where(small[..., rows, np.newaxis], left, 0.0)
-    error = underflow(function, x, short)
-    if error is not None:
-        raise error
+    unless_error(underflow(function, x, short))
     return short
 
 
