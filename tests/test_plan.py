@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import GllaError, LimitError, OptionError, OutOfMemoryError, ShapeError, among
+from glla.errors import DTypeError, GllaError, LimitError, OptionError, OutOfMemoryError, ShapeError, among
 from glla.operations import OPERATIONS
 from glla.operations.elimination import plu, plu_batches
 from glla.operations.product import matmul, tiles
@@ -209,6 +209,8 @@ SQUARES = (LARGE, LARGE), (LARGE, LARGE)
         (("plu",), {}, ShapeError, "plan: plu takes 1 shape(s) (A), got 0"),
         (("plu", 8), {}, ShapeError, "plan: an operand must be a matrix, a stack of them, or a shape, got 8"),
         (("rref", (-1, 3)), {}, ShapeError, "plan: a shape must be (rows, columns), each 0 at least, got (-1, 3)"),
+        (("rref", [["a"]]), {}, DTypeError,
+         "plan: A must be real numbers (bool, integer or float), got dtype <U1; convert it first"),
         (("rref", (3,)), {}, ShapeError, "plan: a shape must be (rows, columns), each 0 at least, got (3,)"),
         (("solve", (2, 4, 4), (3, 4, 1)), {}, ShapeError,
          "plan: solve: leading dimensions must broadcast, got A (2, 4, 4) and B (3, 4, 1)"),
@@ -231,6 +233,12 @@ def test_messages(arguments, options, error, message):
     with pytest.raises(error) as caught:
         glla.plan(*arguments, limits=GPU, **options)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("given", [memoryview, np.ndarray.tolist, lambda a: tuple(map(tuple, a))])
+def test_operands_that_calls_convert(given):
+    a = np.ones((3, 4))
+    assert str(glla.plan("rref", given(a), limits=GPU)) == str(glla.plan("rref", a, limits=GPU))
 
 
 @every_operation

@@ -330,6 +330,9 @@ def test_a_matrix_that_must_fit_and_does_not(rng):
             ("lu_factor", lambda: glla.lu_factor(a, device=capped)),
             ("det", lambda: glla.det(a, device=capped)),
             ("slogdet", lambda: glla.slogdet(a, device=capped)),
+            ("plu", lambda: glla.plu(a, device=capped)),
+            ("rref", lambda: glla.rref(a, device=capped)),
+            ("rref", lambda: glla.plan("rref", (n, n), device=capped)),
         ):
             message = rf"^{name}: A must fit a texture, so be of order {n - 1} at most on this device, got \({n}, {n}\)"
             with pytest.raises(LimitError, match=message + "; only right-hand sides are cut into blocks$") as caught:

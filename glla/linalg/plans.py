@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glla.errors import ContextError, OptionError, ShapeError, one_of
+from glla.array.convert import as_float32
+from glla.errors import ContextError, DTypeError, OptionError, ShapeError, one_of
 from glla.gl import DeviceLike, named_device
 from glla.linalg.banded import BandCaller
 from glla.linalg.caller import Caller
@@ -49,7 +50,7 @@ def plan(
     ----------
     operation : str
         A key of `glla.operations.OPERATIONS`: ``"matmul"``, ``"solve"``, ...
-    *forms : tuple of int, Form, array or Array
+    *forms : tuple of int, Form, array_like or Array
         Of the operands. A pair of numbers stands for a float32 matrix in the host's memory; more numbers for a stack;
         one for a vector, where the function takes vectors. Without elements nothing runs: the plan is empty.
     device : Device, str or int, optional
@@ -68,14 +69,16 @@ def plan(
 
     Raises
     ------
-    OptionError, ShapeError, LimitError, ContextError
-        Unknown operation or option; shapes or limits that do not fit; the named device does not open.
+    OptionError, ShapeError, DTypeError, LimitError, ContextError
+        Unknown operation or option; shapes or limits that do not fit; no real numbers; the named device does not open.
     """
     one_of("plan: operation", operation, OPERATIONS)
     target, chosen, room = _target(device, limits)
     record = OPERATIONS[operation]
     try:
         result = shown(record, forms, chosen, target, room=room, **options)
+    except DTypeError:
+        raise
     except TypeError as error:
         raise OptionError(f"plan: {operation}: {error}") from None
     result.check(chosen)
@@ -142,6 +145,7 @@ def shown(
             f"plan: {operation.name} takes {len(operation.operands)} shape(s) ({', '.join(operation.operands)}), got "
             f"{len(values)}"
         )
+    values = tuple(map(_as_taken, operation.operands, values))
     forms = forms_of(_as_called(operation, values))
     operation.check(forms)
     operation.known(options.get("variant"))
@@ -238,6 +242,15 @@ def _with_a_variant(operation: Operation, forms: Forms, limits: Limits, options:
     wanted = {name for name, _ in parameters}
     having = (name for name in names if wanted <= set(operation.variants[name].parameters))
     return {**options, "variant": next(having, names[0])}
+
+
+def _as_taken(name: str, value: Any) -> Any:
+    """See as an array of the host, as a call does, all but shapes, forms, and values that have a form."""
+    shape = isinstance(value, tuple | list) and not any(hasattr(side, "__len__") for side in value)
+    if shape or isinstance(value, Form | np.ndarray) or isinstance(getattr(value, "form", None), Form):
+        return value
+    found = as_float32("plan", name, value, False)
+    return found if found.ndim else value  # a number is refused as it was given
 
 
 def _as_called(operation: Operation, values: tuple[Any, ...]) -> Iterator[Any]:

@@ -100,10 +100,10 @@ def pieces(count: int, most: int) -> Iterator[tuple[int, int]]:
 def must_fit_a_texture(function: str, shape: Shape, limits: Limits) -> None:
     """Raise LimitError for a matrix that is larger than a texture: only right-hand sides are streamed."""
     most = 2 * limits.texture_size
-    if shape[0] > most:
+    if max(shape) > most:
         raise LimitError(
             f"{function}: A must fit a texture, so be of order {most} at most on this device, got {shape}; only "
             "right-hand sides are cut into blocks",
-            shape[0],
+            max(shape),
             most,
         )

@@ -38,6 +38,7 @@ from glla.operations.record import (
     builder,
     kept,
 )
+from glla.operations.routes import must_fit_a_texture
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, resident, single_pass
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -229,11 +230,13 @@ def call_plan(
     norm that has failed.
     """
     (form,) = forms
+    name = "lu_factor" if packed else "plu"
+    must_fit_a_texture(name, form.matrix, limits)
     if pivoting == "none":
         return fallback_plan(form, limits, ("none",), **way)
     m, n = shape = form.matrix
     k = min(shape)
-    draft = Draft(f"{'lu_factor' if packed else 'plu'}")
+    draft = Draft(name)
     a = bring_in(draft, "A", form, limits)
     device_plan = plan((form.on_device,), limits, **way, pivoting=pivoting)
     made = draft.call("factor", device_plan, A=a)

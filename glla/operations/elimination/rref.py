@@ -21,6 +21,7 @@ from glla.operations.layouts.crossing import at_home, bring_in, read_back, read_
 from glla.operations.layouts.shapes import one_matrix
 from glla.operations.product.register_blocks import buffers_hold
 from glla.operations.record import Choice, Chosen, Float32, Function, Interface, Operation, Trial, builder, kept
+from glla.operations.routes import must_fit_a_texture
 from glla.operations.triangles import triangular
 from glla.operations.triangles.solved_blocks import Triangle
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, PingPong, Plan, Region, Transition, resident
@@ -177,6 +178,7 @@ def call_plan(
     """
     (form,) = forms
     shape = form.matrix
+    must_fit_a_texture("rref", shape, limits)
     if variant is None:
         variant, parameters = choose(forms, limits)
     draft = Draft("rref")
