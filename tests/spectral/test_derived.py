@@ -132,6 +132,21 @@ def test_as_numpy_and_the_array_api_reach_them(rng):
     assert array_api.linalg.LEFT_OUT == ["eig", "eigvals"]
 
 
+@every_place
+def test_entries_near_the_largest_number(place, rng):
+    """Singular values need not fit float32, nor need entries of the pseudo-inverse be normal numbers."""
+    whole = np.float32([[3, -3, 3], [3, 3, -3], [-3, 3, 3]]) * np.float32(1e38)
+    for a in (np.diag(np.float32([1e38, 2e38])), np.stack([whole, np.eye(3, dtype=np.float32)]), whole[:2]):
+        wide = a.astype(np.float64)
+        A, expected = place(a), np.linalg.pinv(wide)
+        size = np.linalg.norm(expected, axis=(-2, -1), keepdims=True)
+        assert (np.abs(np.asarray(glla.pinv(A)) - expected) < 100 * U * size).all()
+        assert np.asarray(glla.cond(A)) == pytest.approx(np.linalg.cond(wide), rel=1e-5)
+        assert np.asarray(glla.matrix_rank(A)).tolist() == np.linalg.matrix_rank(wide).tolist()
+        assert np.asarray(glla.matrix_rank(A, 1.5e38)).tolist() == np.linalg.matrix_rank(wide, 1.5e38).tolist()
+    assert float(glla.cond(place(whole), 1)) == pytest.approx(np.linalg.cond(whole.astype(np.float64), 1), rel=1e-5)
+
+
 def test_what_is_refused(rng):
     a = rng.standard_normal((4, 3)).astype(np.float32)
     bad = a.copy()

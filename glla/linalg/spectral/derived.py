@@ -25,6 +25,10 @@ from glla.registry import public
 SPACING = 2.0**-23
 """Of float32 beside 1."""
 
+HUGE, DOWN = 2.0**100, 2.0**60
+"""Matrices with an entry above `HUGE` are divided by `DOWN`: sums of squares fit then, and so do reciprocals, which
+devices flush to zero below 2^-126. Entries that are flushed are below 2^-166 of the largest."""
+
 
 @public(numpy="linalg.pinv", namespace="pinv", options=("rtol",))
 def pinv(
@@ -60,7 +64,8 @@ def pinv(
     Returns
     -------
     ndarray of float32 or Array, shape (..., n, m)
-        Error: 60 n u norm(A) norm(A^+)^2 at most for a matrix of full rank, n = max(m, n).
+        Error: 60 n u norm(A) norm(A^+)^2 at most for a matrix of full rank, n = max(m, n). Of entries above 2^100 on
+        the device the result is scaled on the host, and may have entries below 2^-126.
 
     Raises
     ------
@@ -68,7 +73,8 @@ def pinv(
         Both `rcond` and `rtol` are given; else as `svd`.
     """
     a = operand("pinv", "A", a, check_finite)
-    u, s, vh = _reduced("pinv", a, hermitian=hermitian, device=device, check_finite=check_finite)
+    scaled, up = _scaled(a)
+    u, s, vh = _reduced("pinv", scaled, hermitian=hermitian, device=device, check_finite=check_finite)
     part = _part("pinv", a, rcond, rtol)
     if not a.size:
         empty = np.zeros((*a.shape[:-2], *a.shape[:-3:-1]), dtype=np.float32)
@@ -77,7 +83,10 @@ def pinv(
     with np.errstate(divide="ignore"):
         inverse = np.where(s > part * s[..., :1], 1 / s, np.float32(0))
     v = vh.swapaxes(-1, -2) * inverse[..., np.newaxis, :]
-    return matmul(v, u.swapaxes(-1, -2), device=device, check_finite=check_finite)
+    x: Any = matmul(v, u.swapaxes(-1, -2), device=device, check_finite=check_finite)
+    if scaled is not a:  # a device would flush entries below 2^-126
+        x = placed("pinv", np.asarray(x) / up, check_finite, a)
+    return x  # type: ignore[no-any-return]
 
 
 @public(numpy="linalg.matrix_rank", namespace="matrix_rank", options=("rtol",))
@@ -125,10 +134,11 @@ def matrix_rank(
     if a.ndim < 2:
         return np.int64(np.asarray(a != 0).any())
     part = _part("matrix_rank", a, tol, rtol, "tol")
+    a, up = _scaled(a)
     options: dict[str, Any] = {"device": device, "check_finite": check_finite}
     found: Any = svd(a, compute_uv=False, hermitian=True, **options) if hermitian else svdvals(a, **options)
     s = np.asarray(found)
-    rank = np.count_nonzero(s > (part if tol is not None else part * s[..., :1]), axis=-1)
+    rank = np.count_nonzero(s > (part / up[..., 0] if tol is not None else part * s[..., :1]), axis=-1)
     return np.int64(rank) if a.ndim == 2 else np.asarray(rank)
 
 
@@ -169,6 +179,7 @@ def cond(
     if a.ndim < 2 or not a.shape[-1] * a.shape[-2]:
         raise ShapeError(f"cond: is not defined on empty arrays and vectors, got shape {a.shape}")
     found: Any
+    a, _ = _scaled(a)
     if p not in (None, 2, -2):
         found = _by_inverse(a, p, device, check_finite)
     else:
@@ -368,6 +379,16 @@ def _reduced(function: str, a: Float32 | Array, **options: Any) -> Any:
     if a.ndim < 2:
         raise ShapeError(f"{function}: A must be at least two-dimensional, got shape {a.shape}; reshape it")
     return svd(a, full_matrices=False, **options)
+
+
+def _scaled(a: Any) -> tuple[Any, Float32]:
+    """Divide every matrix by a power of two if it has entries above `HUGE`; give the powers, too, (..., 1, 1)."""
+    if a.ndim < 2 or not a.size:
+        return a, np.ones((1, 1), dtype=np.float32)
+    sizes = abs(a).max(axis=(-2, -1), keepdims=True)
+    sizes = sizes.numpy(check_finite=False) if isinstance(sizes, Array) else sizes
+    up = np.where(np.isfinite(sizes) & (sizes > HUGE), DOWN, 1).astype(np.float32)
+    return (a if (up == 1).all() else a * (1 / up)), up
 
 
 def _one(function: str, a: Any, check_finite: bool) -> Float32 | Array:
