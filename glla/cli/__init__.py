@@ -109,7 +109,7 @@ def _run(arguments: list[str]) -> int:
         print(f"glla: there is no command {name!r}{_nearest(name)}; glla --help lists them", file=sys.stderr)
         return USAGE
     options = parser(name).parse_args(arguments[1:])
-    options.line = shlex.join(["glla", *arguments])
+    options.line = shlex.join(["glla", *arguments]).encode(errors="backslashreplace").decode()  # files are UTF-8
     status: int = options.run(options)
     return status
 

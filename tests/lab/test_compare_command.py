@@ -108,7 +108,7 @@ def interrupted(monkeypatch):
 
 def test_ctrl_c_leaves_what_was_measured(quick, tmp_path, capsys, interrupted):
     interrupted(3)
-    json_file, html_file = tmp_path / "c.json", tmp_path / "c.html"
+    json_file, html_file = tmp_path / "\udcff.json", tmp_path / "\udcff.html"  # no UTF-8: the command is kept
     asked = ("matmul", "--size", "4,8", "--variants", "inner_product,virtual_cube", "--repeats", "1")
     assert run(*asked, "--out", json_file, "--out", html_file) == 130
     assert capsys.readouterr().err == "glla: interrupted after 2 of 4 measurements\n"
