@@ -171,6 +171,8 @@ def test_defines():
     ]
     with pytest.raises(OptionTypeError, match="kernel: defines are names with numbers or words, got 'N': None"):
         glla.kernel(text, defines={"N": None})
+    with pytest.raises(OptionError, match=r"^kernel: k\.frag has no macro 'mian'; did you mean 'main'\?$"):
+        glla.kernel(text, name="k.frag", defines={"N": "M", "M": 2, "mian": 1})
     with pytest.raises(ShaderError, match=r"kernel: k\.frag refuses its defines: N is 1"):
         glla.kernel("#if N == 1\n#error N is 1\n#endif\n" + text, name="k.frag", defines={"N": 1})
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections import namedtuple
+from collections import Counter, namedtuple
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -176,6 +177,7 @@ class Kernel:
             raise ShaderError(f"kernel: {self.name} is a compute shader; a kernel is a fragment shader")
         if resolved.refusals:
             raise ShaderError(f"kernel: {self.name} refuses its defines: {'; '.join(resolved.refusals)}")
+        _check_macros(self.name, self._defines, resolved)
         if folder is not None:
             names = {name for name, _ in resolved.fragment.lines if not shaders.is_own(name)}
             files |= {path: shaders.read(path) for path in (folder / name for name in names) if path.is_file()}
@@ -279,19 +281,9 @@ class Kernel:
         if times < 1:
             raise OptionError(f"kernel: repeat must be at least 1, got {times}")
         size = _result_shape(version, self.name, shape, [shapes[name] for name in declared.samplers])
-        feedback = self._fed_back(declared, shapes, size) if times > 1 else {}
+        fed = tuple(self._fed_back(declared, shapes, size).items()) if times > 1 else ()
         values = tuple((name, uniform_value("kernel", declared.uniforms[name], one)) for name, one in uniforms.items())
-        return self._planned(
-            version,
-            self.name,
-            tuple(shapes.items()),
-            values,
-            size,
-            dtypes,
-            times,
-            tuple(feedback.items()),
-            repr(values),
-        )
+        return self._planned(version, self.name, tuple(shapes.items()), values, size, dtypes, times, fed, repr(values))
 
     def _fed_back(self, declared: Declarations, shapes: Mapping[str, Shape], size: Shape) -> dict[str, str]:
         """Which output becomes which sampler's texture in the next pass: as it was asked for, or the only way."""
@@ -362,8 +354,8 @@ def kernel(
 
     Raises
     ------
-    ShaderError, OSError
-        The shader declares a name that glla does not know, or does not compile; the file cannot be read.
+    OptionError, ShaderError, OSError
+        The shader has no such macro, declares an unknown name, or does not compile; the file cannot be read.
     """
     return Kernel(source, name, defines or {}, feedback)
 
@@ -527,6 +519,16 @@ def _checked_defines(defines: Mapping[str, Any]) -> dict[str, shaders.Define]:
         if not isinstance(name, str) or not name.isidentifier() or not isinstance(value, int | float | str | np.number):
             raise OptionTypeError(f"kernel: defines are names with numbers or words, got {name!r}: {value!r}")
     return {name: one.item() if isinstance(one, np.number) else one for name, one in defines.items()}
+
+
+def _check_macros(kernel: str, defines: Mapping[str, Any], shader: shaders.Shader) -> None:
+    """Raise unless the text has each of the macros beside its definition, which is above every stage."""
+    words = Counter(re.findall(r"\w+", "".join(stage.text for stage in shader.stages.values())))
+    for name in defines:
+        if words[name] == len(shader.stages):
+            near = get_close_matches(name, sorted(words.keys() - defines.keys()), 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise OptionError(f"kernel: {kernel} has no macro {name!r}{hint}")
 
 
 # -- arrays -----------------------------------------------------------------------------------------------------------

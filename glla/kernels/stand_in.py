@@ -40,12 +40,9 @@ def read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str, Pa
     if shaders.is_text(source):
         if not name:
             raise OptionError("register: a shader given as text needs a name, got none")
-        text, file, folder = shaders.unix(str(source)), f"{name}{SUFFIX}", None
-    else:
-        path = Path(source)
-        text = shaders.read(path)
-        file, folder = str(path) if path.suffix else f"{path}{SUFFIX}", path.parent
-    return text, file, folder
+        return shaders.unix(str(source)), f"{name}{SUFFIX}", None
+    path = Path(source)
+    return shaders.read(path), str(path) if path.suffix else f"{path}{SUFFIX}", path.parent
 
 
 def parameters(text: str) -> dict[str, tuple[int, ...]]:
