@@ -89,6 +89,14 @@ def test_more_equal_values_than_the_block_has_columns(which):
     check(a, *eigsh(a, 3, which=which), {"LA": [0, 3, 5], "SA": [-4, 0, 0], "LM": [-4, 3, 5]}[which])
 
 
+@pytest.mark.parametrize("others", [[], [-2.0, 3.0], [3.0], [1 + 1e-7, 1 - 1e-7]], ids=str)
+@pytest.mark.parametrize("k", [4, 7])
+def test_an_eigenvalue_at_both_ends(others, k):
+    values = np.r_[others, np.ones(150 - len(others))]
+    a = sparse.diags([values], [0]).tocsr()
+    check(a, *eigsh(a, k, which="BE"), np.sort(values)[np.r_[: k // 2, k // 2 - k : 0]])
+
+
 def test_one_large_value_beside_small_ones(rng):
     """A filter of a high degree would leave nothing of the others but rounding."""
     values = np.concatenate([[50.0], 1 + 0.01 * np.arange(199)])
@@ -108,8 +116,9 @@ def test_rounding_errors_of_a_filter_that_gains_little_are_damped(n, which):
 def test_small_matrices_and_empty_ones(n):
     a = sparse.diags([np.arange(1.0, n + 1)], [0]).tocsr()
     check(a, *eigsh(a, 3, which="BE"), [1.0, n - 1, n])
-    w, v = eigsh(sparse.csr_matrix((n, n)), 2)
-    assert w.tolist() == [0, 0] and np.abs(v.T @ v - np.eye(2)).max() < 1e-5
+    for which in ("LM", "BE"):
+        w, v = eigsh(sparse.csr_matrix((n, n)), 2, which=which)
+        assert w.tolist() == [0, 0] and np.abs(v.T @ v - np.eye(2)).max() < 1e-5
 
 
 @pytest.mark.parametrize("format", ["diagonals", "sell", "points", "pointers", "blocks", "circular", "stencil"])

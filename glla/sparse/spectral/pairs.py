@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
-from glla.errors import OptionError, ShapeError, SingularMatrixError, UnsupportedError, one_of
+from glla.errors import ConvergenceError, OptionError, ShapeError, SingularMatrixError, UnsupportedError, one_of
 from glla.gl import DeviceLike
 from glla.linalg.factorise import lu_factor
 from glla.linalg.spectral.singular import svd
@@ -41,6 +41,9 @@ WHICH = ("LM", "SM", "LA", "SA", "BE")
 
 FILTERS = 300
 """Filters at most by default."""
+
+APART = 2.0**-18
+"""Up to this product a vector of one end is orthogonal to one of the other end."""
 
 DENSE = 64
 """Order up to which the dense matrix is taken; so is that of a block that would be half of the matrix."""
@@ -201,11 +204,20 @@ def _of_ends(a: SparseMatrix, asked: _Asked, which: str) -> tuple[Float64, NDArr
     if which == "BE":
         low, high = asked.k // 2, asked.k - asked.k // 2
         parts = [asked.find(b, Wanted(count, end)) for count, end in ((low, "SA"), (high, "LA")) if count]
+        if low and not _overlap(*parts) <= APART:  # an eigenvalue is at both ends, or a cluster
+            parts[1] = asked.find(replace(b, below=upload(parts[0][1], a.device)), Wanted(high, "LA"))
+            if not _overlap(*parts) <= APART:
+                raise ConvergenceError("eigsh: vectors of both ends are not orthogonal; take each end by itself")
         return np.concatenate([w for w, _ in parts]), np.concatenate([v for _, v in parts], axis=1)
     w, v = asked.find(b, Wanted(asked.k, "SA" if which == "SM" else which))
     if which == "SM" and not w.min() > 0:
         raise UnsupportedError('eigsh: which="SM" takes a positive definite matrix; pass sigma=0')
     return w, v
+
+
+def _overlap(low: Any, high: Any) -> float:
+    """Give the largest product of a vector of one end with one of the other."""
+    return float(np.abs(low[1].T @ high[1]).max())
 
 
 def _near(a: SparseMatrix, asked: _Asked, sigma: float) -> tuple[Float64, NDArray[np.float32]]:

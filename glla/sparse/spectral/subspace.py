@@ -118,6 +118,7 @@ class Symmetric:
 
     factors: tuple[SparseMatrix, ...]
     ends: tuple[float, float]  # no eigenvalue is beyond them
+    below: Array | None = None  # orthonormal eigenvectors, whose eigenvalues `times` moves below the others
 
     @property
     def bound(self) -> float:
@@ -126,9 +127,17 @@ class Symmetric:
 
     def times(self, x: Array) -> Array:
         """B X."""
+        y = x
         for one in self.factors:
-            x = one @ x
-        return x
+            y = one @ y
+        if self.below is None:
+            return y
+        return y - self.below @ (self.below.T @ x) * np.float32(self.ends[1] - self.ends[0] + self.bound)
+
+    def basis(self, x: Array) -> Array:
+        """An orthonormal basis of the columns, orthogonal to `below` unless so many columns depend on one another."""
+        x = orthonormal(x)
+        return x if self.below is None else orthonormal(x - self.below @ (self.below.T @ x))
 
     def filtered(self, x: Array, wanted: Wanted, w: Float64, degree: int, excess: float = inf) -> Array:
         """Filter a block of columns, a multiple of four; as it is where its eigenvalues are all one."""
@@ -164,7 +173,7 @@ def find(
     `start`: the block, of more columns than are wanted. `tol`: residual relative to the eigenvalue. `most`: filters at
     most. `step`: what is applied in place of filters. Raises ConvergenceError.
     """
-    x, before, stalled = orthonormal(start), inf, False
+    x, before, stalled = b.basis(start), inf, False
     noise = start * (NOISE / sqrt(start.shape[0]))
     for turn in range(most + 1):
         y = b.times(x)
@@ -188,7 +197,7 @@ def find(
             x = narrow(x)
             if stalled and step is None:
                 x = b.filtered(x, wanted, wanted.wide(values, b.ends), SHORT)
-            x = orthonormal(x)
+            x = b.basis(x)
             x = x + noise if turn < len(DEGREES) - 1 else x
     raise ConvergenceError(
         f"{function}: after {most} filters a residual is {worst:.3g} times as large as asked for; raise maxiter, ncv "
