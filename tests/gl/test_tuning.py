@@ -277,8 +277,8 @@ def test_a_device_follows_its_file(folder, device, rng):
     renderer = device.info.renderer
     entries = [
         {"operation": "matmul", "size": 20, "variant": "packed_4x1", "parameters": {"PASSES": 2}},
-        {"operation": "plu", "size": 20, "variant": "blocked", "parameters": {}},
-        {"operation": "rref", "size": 20, "variant": "blocked", "parameters": {}},
+        {"operation": "plu", "size": 20, "variant": "blocked", "parameters": {"STRIPS": 1}},
+        {"operation": "rref", "size": 20, "variant": "blocked", "parameters": {"STRIPS": 1}},
         {"operation": "triangular", "size": 20, "variant": "rank2", "parameters": {}},
     ]
     tuning.write(tuning.path(renderer), renderer, glla.__version__, tuning.Stored(entries))

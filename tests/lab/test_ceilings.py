@@ -39,8 +39,8 @@ def test_report(outcome):
 def test_plausible_order(outcome):
     """With room for a machine that is busy with something else."""
     assert value(outcome, "blend") <= 1.5 * max(value(outcome, f"write_{targets}") for targets in ceilings.TARGETS)
-    assert value(outcome, "fetch_rgba32f") <= 2 * value(outcome, "fetch_r32f")
-    assert value(outcome, "draw") <= 2 * value(outcome, "ping_pong")
+    assert value(outcome, "fetch_rgba32f") <= 4 * value(outcome, "fetch_r32f")
+    assert value(outcome, "draw") <= 4 * value(outcome, "ping_pong")
     assert value(outcome, "fragment_fma") > value(outcome, "fetch_rgba32f")  # there is more to a fetch than to a flop
 
 
