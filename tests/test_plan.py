@@ -235,7 +235,9 @@ def test_messages(arguments, options, error, message):
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("given", [memoryview, np.ndarray.tolist, lambda a: tuple(map(tuple, a))])
+@pytest.mark.parametrize(
+    "given", [memoryview, np.ndarray.tolist, lambda a: tuple(map(tuple, a)), lambda a: tuple(map(np.int64, a.shape))]
+)
 def test_operands_that_calls_convert(given):
     a = np.ones((3, 4))
     assert str(glla.plan("rref", given(a), limits=GPU)) == str(glla.plan("rref", a, limits=GPU))

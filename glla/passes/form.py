@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 from glla.errors import ShapeError
@@ -53,9 +54,9 @@ class Form:
         if isinstance(value, Form):
             return value
         if isinstance(value, tuple | list):
-            if len(value) < 2 or any(not isinstance(side, int) or side < 0 for side in value):
+            if len(value) < 2 or any(not isinstance(side, Integral) or side < 0 for side in value):
                 raise ShapeError(f"plan: a shape must be (rows, columns), each 0 at least, got {value!r}")
-            return Form(tuple(value))
+            return Form(tuple(map(int, value)))
         form = getattr(value, "form", None)
         if isinstance(form, Form):
             return form

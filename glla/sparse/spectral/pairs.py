@@ -108,7 +108,8 @@ def eigsh(
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError, UnsupportedError, ConvergenceError
-        Unfit operands; M, Minv, OPinv or a mode given; "SM" of an indefinite matrix; a residual remains above `tol`.
+        Unfit operands; M, Minv, OPinv or a mode given; "SM" of an indefinite matrix; a residual remains above `tol`, or
+        vectors of both ends are not orthogonal.
     """
     if M is not None:
         raise UnsupportedError("eigsh: generalised problems are not solved; pass M=None, and L^-1 A L^-T for M = L L^T")
