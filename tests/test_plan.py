@@ -101,6 +101,11 @@ def test_what_exceeds_the_memory_of_a_device_is_shown_in_tiles():
     assert " in tiles: " not in str(glla.plan("matmul", (300, 300), (300, 300), limits=GPU))
 
 
+def test_a_system_in_blocks_takes_its_right_hand_sides():
+    plan = glla.plan("solve", (64, 64), (64, 500), limits=Limits(texture_size=100))
+    assert (plan.operation, plan.operands) == ("solve in blocks", ("A", "B"))
+
+
 @pytest.mark.parametrize(("first", "second"), [(False, True), (True, False), (True, True)])
 def test_operands_on_the_device_are_read_in_their_layout(first, second):
     forms = [Form((6, 6), resident=True, transposed=turned) for turned in (first, second)]
