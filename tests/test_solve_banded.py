@@ -302,3 +302,43 @@ def test_rejected_matrices_of_a_stack_are_refined_on_the_device(device, rng, mon
     assert any(getattr(one.step, "shader", "") == "elementwise/sum" for one in trace.passes)
     for a, right, found in zip(ab, b, x.numpy(), strict=True):
         assert backward(dense(a, 1, 1), found, right) <= LIMIT
+
+
+def test_rows_that_differ_by_more_than_the_range(device):
+    ab = np.float32([[0, 1e-38, 1], [1, 1e38, 1e-30], [1e38, 1e-30, 0]])
+    b = np.float32([1, 1e38, 1])
+    x = glla.solve_banded((1, 1), ab, b, device=device)
+    assert np.allclose(x, np.linalg.solve(dense(ab.astype(float), 1, 1), b), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(1, 1), (2, 1), (1, 2)])
+@pytest.mark.parametrize("place", PLACES)
+def test_entries_outside_of_the_matrix_are_not_read_by_the_host_either(lower, upper, place, device, rng):
+    """Of a stack whose second matrix needs pivots, whose third has a NaN, and whose last right side has one."""
+    n = 6
+    ab, b = case(n, rng, lower, upper, stack=(4,))
+    ab[1, upper] = 0
+    ab[2, upper, 3] = np.nan
+    b[3, 2] = np.nan
+    expected = glla.solve_banded((lower, upper), ab[1], b[1], device=device)
+    for row in range(lower + upper + 1):
+        for j in range(n):
+            if not 0 <= row - upper + j < n:
+                ab[:, row, j] = np.nan
+    assert np.isnan(ab[0]).sum() == lower * (lower + 1) // 2 + upper * (upper + 1) // 2
+    operands = (place(one, **({} if place is np.asarray else {"check_finite": False})) for one in (ab, b))
+    x = np.asarray(glla.solve_banded((lower, upper), *operands, check_finite=False, device=device))
+    assert np.isnan(x[2]).all() and np.isnan(x[3, 2:]).any()
+    for i in (0, 1):
+        assert backward(dense(ab[i], lower, upper), x[i], b[i]) < LIMIT
+    assert (x[1] == expected).all()
+
+
+@pytest.mark.sweep
+def test_ten_thousand_systems_of_three_hundred(device, rng):
+    ab, b = case(300, rng, stack=(10000,))
+    x = glla.solve_banded((1, 1), ab, b, device=device)[..., 0].astype(float)
+    rest = ab[:, 1] * x - b[..., 0]
+    rest[:, :-1] += ab[:, 0, 1:] * x[:, 1:]
+    rest[:, 1:] += ab[:, 2, :-1] * x[:, :-1]
+    assert np.abs(rest).max() < 1e-4

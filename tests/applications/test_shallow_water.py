@@ -374,3 +374,28 @@ def test_what_does_not_fit_is_refused(device):
     ):  # fmt: skip
         with pytest.raises(error, match=words):
             call()
+
+
+@pytest.mark.sweep
+def test_square_waves(device):
+    """The eigenvalues of alternating directions; and a larger theta is of first order."""
+    assert abs(standing(64, 1, device, square=True)[0] - 0.8972) < 1e-3
+    assert abs(standing(32, 1, device, square=True, scheme="semi_implicit", theta=0.6)[1] - 8.3e-2) < 2e-3
+
+
+@pytest.mark.sweep
+def test_the_asymmetry_of_the_thesiss_case(device):
+    """Measured before in float64: 2.1e-2 with dt = 1, 1.1e-2 with 0.5, alternating 3.5e-4."""
+    for dt, options, expected in ((1.0, {}, 2.1e-2), (0.5, {}, 1.1e-2), (1.0, {"splitting": "alternate"}, 3.5e-4)):
+        assert abs(asymmetry(device, 121, dt, 60, **options) / expected - 1) < 0.05
+
+
+def test_streamlines_in_pieces(device):
+    """A vortex is followed better in pieces; a straight flow is the same in any number of them."""
+    results = []
+    for pieces in (1, 4):
+        water = ShallowWater(np.full((12, 12), 5.0), 10.0, 2.0, pieces=pieces, periodic=(True, True), device=device)
+        water.set(u=0.5, v=0.25, z=0.01 * hump(12, width=20))
+        water.step(4)
+        results.append(water.z.numpy())
+    assert 0 < np.abs(results[0] - results[1]).max() < 1e-4

@@ -694,3 +694,44 @@ def test_gpus_are_dealt_out_to_ranks(visible, expected, monkeypatch):
     assert [engines.device_of_rank(number) for number in range(4)] == expected
     monkeypatch.setattr(engines, "list_egl_devices", lambda: listed[:1])
     assert engines.device_of_rank(0) is None
+
+
+@pytest.mark.parametrize("grid", [(1, 3), (3, 1), (2, 2)])
+def test_operands_of_any_kind_and_order_of_memory(grid, on_grid, rng):
+    base = rng.integers(-5, 6, (40, 60))
+    square = base[:20, :20]
+    kinds = [
+        np.asfortranarray(square.astype(np.float32)), base[::-2, ::-3], square.T, square > 0, square.astype(np.float16),
+        np.abs(square).astype(np.uint8), square.astype(">f4"), square.astype(np.longdouble),
+        np.broadcast_to(base[0, :20], (20, 20)),
+    ]  # fmt: skip
+
+    def work(grid):
+        for a in kinds:
+            loaded, dealt = DistributedMatrix.load(grid, a, 4), DistributedMatrix.scatter(grid, a, 4)
+            assert (loaded.gather() == a).all()
+            assert (cluster.matmul(loaded, dealt).gather() == a.astype(int) @ a.astype(int)).all()
+        a = square + 40 * np.eye(20)
+        for b in (list(range(20)), np.arange(20)[::-1], base[::2, ::30], np.zeros((20, 0)), np.ones(20, bool)):
+            x = cluster.solve(DistributedMatrix.load(grid, a, 6), b)
+            assert x.shape == np.shape(b)
+            assert x.size == 0 or hpl(a, x, np.asarray(b)) < 16
+        return True
+
+    assert all(on_grid(grid, work))
+
+
+@pytest.mark.parametrize("grid", [(1, 3), (3, 1), (3, 2)])
+def test_permutations_are_exact(grid, on_grid, rng):
+    """Any n: below a block, below the ranks, and none that blocks divide."""
+    for n, nb in product((1, 2, 5, 23), (2, 8, 64)):
+        p = np.eye(n)[rng.permutation(n)]
+
+        def work(grid, p=p, nb=nb):
+            a = DistributedMatrix.load(grid, p, nb)
+            lu, piv = cluster.lu_factor(a)
+            assert (lu.gather() == np.eye(len(p))).all()
+            assert (p[permutation(piv, len(p))] == np.eye(len(p))).all()
+            return (p @ cluster.solve(a, np.arange(len(p))) == np.arange(len(p))).all()
+
+        assert all(on_grid(grid, work))

@@ -215,3 +215,12 @@ def test_conditions_beyond_float32_raise_or_keep_their_bound(rng):
                 assert "its leading minor of order" in str(error)
                 refused += 1
     assert refused >= 3
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("variant", [*VARIANTS, None])
+@pytest.mark.parametrize("n", [*range(1, 71), 127, 128, 129, 255, 256, 257, 1024])
+def test_every_size_condition_and_grading(n, variant, rng):
+    for condition in (1.0, 1e3, 1e6) if n < 1024 else (1e3,):
+        kept(spd(n, rng, condition), variant)
+    kept(graded(n, rng), variant)
