@@ -82,3 +82,9 @@ def test_the_way_of_a_call_is_as_the_package_describes_it(rng):
     drawn = {step.shader for step in glla.plan("matmul", (40, 40), (40, 40), variant="inner_product").passes}
     assert len(named) > 10
     assert named <= files | {f"shaders/{shader}.frag" for shader in drawn}
+
+
+def test_sum_near_the_largest_float_is_no_overflow():
+    """The check adds up the result, which may overflow where no entry does."""
+    a = np.full((4, 1), 3e38, np.float32)
+    testing.assert_exact(glla.matmul(a, [[1, 1]]), np.repeat(a, 2, axis=1))

@@ -66,3 +66,14 @@ def test_what_goes_up_comes_down_as_float32(a):
     denormal = np.abs(expected) < testing.SMALLEST_NORMAL
     np.testing.assert_array_equal(np.where(denormal, 0, result), np.where(denormal, 0, expected))
     assert (np.abs(result)[denormal] < testing.SMALLEST_NORMAL).all()
+
+
+@some
+@given(SIDES.flatmap(lambda n: integer_matrices((n, n))), st.data())
+def test_refined_solutions_have_a_tiny_backward_error(a, data):
+    a = a + 20 * len(a) * np.eye(len(a))
+    # A correction is float32: where nothing couples them, entries that differ by more than its range do not converge.
+    sizes = st.floats(-1e3, 1e3).map(lambda x: x if abs(x) > 1e-12 else 0.0)
+    b = data.draw(hnp.arrays(np.float64, (len(a),), elements=sizes))
+    x = glla.solve(a, b, refine=True)
+    assert testing.backward_error(a, x, b).componentwise < 1e-14

@@ -211,3 +211,52 @@ def test_singular_systems_are_never_solved_and_random_ones_always():
     print(f"solved though singular: {silent} of {2 * singular}; refused though regular: {alarms} of {regular}")
     assert silent == 0
     assert alarms == 0
+
+
+def test_another_pivoting_may_meet_the_bound(rng):
+    """Pairs of rows are brought up at once by the block norms: they need not grow where partial pivoting does."""
+    a = growing(40, -0.9)[:, ::-1].copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        testing.assert_plu(a, *glla.plu(a))
+
+
+def test_components_of_any_size():
+    """The right-hand side of the scaled system has entries from 1e-76 to 1."""
+    a = np.diag([1e38, 1, 1e-38]).astype(np.float32)
+    expected = (1 / np.diagonal(a).astype(np.float64)).astype(np.float32)
+    for x in (glla.solve(a, np.ones(3)), glla.solve(a[np.newaxis], np.ones((1, 3, 1)))[0, :, 0]):
+        np.testing.assert_allclose(x, expected, rtol=1e-6)
+    large = np.diag(np.tile(np.diagonal(a), 90))
+    np.testing.assert_allclose(glla.solve(large, np.ones(270)), np.tile(expected, 90), rtol=1e-6)
+    testing.assert_exact(glla.inv(np.diag([2.0**120, 1, 2.0**-120])), np.diag(np.float32([2.0**-120, 1, 2.0**120])))
+
+
+@pytest.mark.parametrize("exponent", [-130, -120, -60, 60, 115])
+@pytest.mark.parametrize("n", [1, 5, 9, 40, 260])
+def test_systems_and_factors_of_any_size(n, exponent, rng):
+    a = np.ldexp(testing.conditioned(n, n, rng, cond=10.0), exponent).astype(np.float32)
+    b = np.ldexp(testing.normal(n, 2, rng), exponent).astype(np.float32)
+    testing.assert_solve(a, glla.solve(a, b), b)
+    testing.assert_solve(a, glla.solve(a, b, equilibrate=False), b)
+    testing.assert_plu(a, *glla.plu(a))
+    lu, piv = glla.lu_factor(a)
+    testing.assert_plu(a, testing.permutation_from_piv(piv), *testing.unpack_lu(lu))
+    testing.assert_solve(a, glla.lu_solve((lu, piv), b), b)
+    testing.assert_solve(a.T, glla.lu_solve((lu, piv), b, trans=1), b)
+    if exponent >= -120:  # larger entries of the inverse do not fit float32
+        testing.assert_inverse(a, glla.inv(a))
+    expected = np.linalg.slogdet(a.astype(np.float64))
+    sign, logarithm = glla.slogdet(a)
+    assert sign == expected.sign
+    assert abs(logarithm - expected.logabsdet) <= 1e-4 * n
+
+
+def test_small_right_hand_sides(rng):
+    a = testing.conditioned(20, 20, rng)
+    b = testing.normal(20, 3, rng) * np.float32([1e-38, 1, 1e36])
+    for operand in (b, glla.asarray(b)):
+        x = glla.solve(a, operand)
+        x = x if isinstance(x, np.ndarray) else x.numpy()
+        for column in range(3):
+            testing.assert_solve(a, x[:, column], b[:, column])

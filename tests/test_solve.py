@@ -159,3 +159,92 @@ def test_what_is_computed_from_a_refined_solution_is_none():
     same += 1
     assert same is x
     np.testing.assert_allclose(np.asarray(x), [1.0, 2.0], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("n", [7, 9, 12])
+def test_hilbert_of_order_seven_is_singular_in_float32(n):
+    a = testing.hilbert(n, n)
+    assert np.linalg.cond(a.astype(np.float64)) > 2.0**24
+    with pytest.raises(SingularMatrixError):
+        glla.solve(a, np.ones(n))
+
+
+@pytest.mark.parametrize("factor", [2.0**-126, 1e-37, 1e-30, 1e30, 1e37, 3e38])
+def test_values_near_the_limits(factor, rng):
+    """Near the largest values reciprocals are denormal, and sums overflow; near the smallest, products vanish."""
+    a = np.clip(testing.normal(9, 9, rng), -1, 1) + 3 * testing.swapped_pairs(9, 9)
+    a = (a / np.abs(a).max() * factor).astype(np.float32)
+    a[0, 0] = factor
+    x = testing.normal(9, 2, rng)
+    b = (a.astype(np.float64) @ x / 16).astype(np.float32)
+    testing.assert_solve(a, glla.solve(a, b), b)
+    if 1e-37 < factor < 1e37:
+        testing.assert_inverse(a, glla.inv(a))
+
+
+@pytest.mark.parametrize(
+    "a",
+    [
+        np.diag([1e30, 1.0, 1e-30]),
+        testing.hilbert(6, 6),
+        np.diag([1e-38, 1e38]),
+        [[1.0, 1.0], [1.0, 1.0 + 2.0**-20]],
+        [[1e20, 1.0], [0.0, 1e-20]],
+        [[1.0, 1e20], [1e-20, 2.0]],
+        np.triu(np.ones((30, 30))),
+        testing.toeplitz(50, 50),
+        [[0, 1], [1, 0]],
+        np.eye(4)[[0, 2, 1, 3]],
+        np.eye(30)[::-1],
+    ],
+    ids=str,
+)
+def test_these_are_not_singular(a):
+    a = np.array(a, dtype=np.float32)
+    b = (a.astype(np.float64) @ np.ones(len(a))).astype(np.float32)
+    for equilibrate in (True, False) if np.abs(a).max() < 1e19 else (True,):
+        testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 12, 33, 64])
+@pytest.mark.parametrize("equilibrate", [True, False])
+def test_rank_deficient_integers_are_singular(n, equilibrate, rng):
+    for rank in sorted({0, 1, n // 2, n - 1}):
+        for _ in range(5):
+            a = testing.singular(n, n, rng, rank)
+            with pytest.raises(SingularMatrixError):
+                glla.solve(a, np.ones(n), equilibrate=equilibrate)
+
+
+@pytest.mark.parametrize("cond", [1e3, 1e5, 1e6])
+@pytest.mark.parametrize("n", [2, 3, 12, 40, 100])
+def test_ill_conditioned_is_not_singular(n, cond, rng):
+    for _ in range(5):
+        a, b = testing.conditioned(n, n, rng, cond), testing.normal(n, 2, rng)
+        for equilibrate in (True, False):
+            testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
+
+
+@pytest.mark.parametrize("spread", [5, 20])
+def test_rank_deficient_and_graded(spread, rng):
+    for _ in range(20):
+        n = int(rng.integers(2, 12))
+        a = testing.singular(n, n, rng, n - 1)
+        scaled = np.ldexp(a, rng.integers(-spread, spread + 1, (n, 1)) + rng.integers(-spread, spread + 1, n))
+        with pytest.raises(SingularMatrixError):
+            glla.solve(scaled, np.ones(n))
+
+
+def test_refined_right_hand_sides_may_leave_float32():
+    x = glla.solve([[3.0, 1.0], [1.0, 2.0]], np.array([[1e100, 1e-100], [3e100, 2e-100]]), refine=True)
+    expected = np.array([[-1e100 / 5, 0], [8e100 / 5, 1e-100]])
+    assert (np.abs(x - expected) <= 1e-15 * np.abs(expected).max(axis=0)).all()
+
+
+def test_refined_components_of_wildly_different_size():
+    """A correction in float32 sees 38 decades of a residual; those below have their turn when these are done."""
+    for a in (np.diag([1e60, 1.0, 1e-60]), np.diag([1e-100, 1e50, 1.0, 1e100]), [[4, 1, 2], [1, 5, 3], [1e39, 0, 7]]):
+        a = np.array(a)
+        x = glla.solve(a, np.ones(len(a)), refine=True)
+        assert testing.backward_error(a, np.asarray(x), np.ones(len(a))).componentwise < 1e-14
+        assert x.backward_error < 1e-14

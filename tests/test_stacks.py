@@ -131,3 +131,21 @@ def test_a_tiny_entry_is_accepted(name, work):
     turns = np.moveaxis(np.array([[c, -s, 0 * c], [s, c, 0 * c], [0 * c, 0 * c, 1 + 0 * c]]), -1, 0)
     calm = np.where(np.abs(turns) < 0.5, 0.25, turns)
     assert work(lambda: REJECTED[name](turns)) == work(lambda: REJECTED[name](calm)) == (1, 1)
+
+
+def test_large_singular_matrices_of_a_stack_are_named(rng):
+    a = np.stack([np.eye(3), np.ones((3, 3))])
+    with glla.Device(max_texture_size=2) as small:
+        with pytest.raises(
+            SingularMatrixError, match=r"^inv: Singular matrix at index \(1\) of the stack: pivot 1 of 3"
+        ):
+            glla.inv(a, device=small)
+        with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix at index \(1\) of the stack: pivot"):
+            glla.solve(a, np.ones(3), device=small)
+
+
+def test_small_pivots_that_are_none_of_rounding_pass(rng):
+    a = stack_of(testing.graded, (3,), 8, 8, rng)
+    b = np.ones((8, 1))
+    for i, x in enumerate(glla.solve(a, b, equilibrate=False)):
+        testing.assert_solve(a[i], x, b)

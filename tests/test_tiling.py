@@ -532,3 +532,24 @@ def test_a_large_product_on_a_gpu_travels_in_panels(device, rng, monkeypatch, tu
     calls.clear()
     testing.assert_exact(glla.matmul(a, a.T, device=device), testing.product(a, a.T))
     assert not calls, "half of a symmetric product is computed, as a whole"
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [(0, 0), (66, 89), (30, 45), (40, 24)])
+def test_nonfinite_reaches_exactly_its_row_or_column(small, bad, place):
+    a, b = np.ones((67, 90), np.float32), np.full((90, 70), 2, np.float32)
+    expected = np.full((67, 70), 180, np.float32)
+    a[place] = expected[place[0]] = bad
+    np.testing.assert_array_equal(glla.matmul(a, b, device=small, check_finite=False), expected)
+    np.testing.assert_array_equal(glla.matmul(b.T, a.T, device=small, check_finite=False), expected.T)
+    with pytest.raises(NonFiniteError, match=r"^matmul: A must not hold NaN or infinity, got .*; clean it"):
+        glla.matmul(a, b, device=small)
+
+
+def test_overflow_of_a_result_in_tiles(small):
+    a = np.full((70, 70), 1e30, np.float32)
+    with pytest.raises(
+        NonFiniteError, match=r"^matmul: the result does not fit float32 \(largest 3\.403e\+38\); scale"
+    ):
+        glla.matmul(a, a, device=small)
+    assert (glla.matmul(a, a, device=small, check_finite=False) == np.inf).all()

@@ -110,3 +110,24 @@ def test_without_zeros_one_sweep_undoes_any_scaling(run, rng, spread):
     a = rng.integers(1, 2, (7, 10)) * np.float32(1.5)
     graded = np.ldexp(a, rng.integers(-spread, spread, (7, 1)) + rng.integers(-spread, spread, 10))
     assert_exact(run(plan(a.shape, 1), A=graded).matrix("scaled", a.shape), a)
+
+
+def test_denormal_and_huge_side_by_side(run):
+    check(run, np.array([[1e-40, 0, 0], [0, 3e38, 0], [0, 0, -3e-45]], dtype=np.float32))
+
+
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (1, 2), (4, 6)])
+def test_zero_row_and_column_stay(run, rng, row, column):
+    a = normal(5, 7, rng)
+    a[row], a[:, column] = 0, 0
+    _, scaled, e, f = equilibrated(run, a)
+    assert e[row] == f[column] == 0
+    assert not scaled[row].any() and not scaled[:, column].any()
+    check(run, a)
+
+
+def test_denormals_come_back(run):
+    a = np.array([[1e-40, 1], [-3e-45, 2e38], [0, 1.1754942e-38]], dtype=np.float32)
+    results, scaled, _, _ = equilibrated(run, a)
+    kept = {key: results[key] for key in ("row_exponents", "column_exponents")}
+    assert run(scale((3, 2), 1, 1), A=scaled, **kept).matrix("scaled", (3, 2)).tobytes() == a.tobytes()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import SingularMatrixError
+from glla.errors import NonFiniteError, SingularMatrixError
 from glla.operations.batches import stack
 from glla.operations.systems import inv3
 from glla.operations.systems.inv3 import VARIANTS
@@ -139,3 +139,24 @@ def test_stacks_go_in_pieces(rng, monkeypatch):
     with pytest.raises(SingularMatrixError, match=r"at index \(20\)"):
         glla.inv(a, variant="adjugate")
     assert inv3.most_batched(Limits()) * inv3.RECORD <= 4 * 5 * stack.MOST_TEXELS
+
+
+@every_formula
+@pytest.mark.parametrize("scale", [1e-13, 1e13, 3.6e27])
+def test_determinants_out_of_range_do_no_harm(rng, variant, scale):
+    """The source's would overflow, or be zero."""
+    (a,) = inv3.example(20, rng)
+    a = (a * scale).astype(np.float32).reshape(-1, 3, 3)
+    assert JUDGES["inv3"].verdict((a.reshape(-1, 9),), glla.inv(a, variant=variant).reshape(-1, 9)).ok
+
+
+@every_formula
+def test_what_is_not_finite_stays_in_its_matrix(rng, variant):
+    a = unimodular(5, rng)
+    a[3, 0, 1] = np.nan
+    with pytest.raises(NonFiniteError):
+        glla.inv(a, variant=variant)
+    x = glla.inv(a, variant=variant, check_finite=False)
+    assert np.isnan(x[3]).any()
+    others = np.arange(5) != 3
+    assert (x[others] == np.linalg.inv(a[others].astype(np.float64)).round()).all()

@@ -101,3 +101,12 @@ def test_the_small_problem_in_float64():
     assert rank == 2
     assert (x[:, 0] == [2, 0, 3]).all()
     assert (s == [2, 1, 0]).all()
+
+
+def test_graded_columns_have_the_rank_that_numpy_gives_them(device, rng):
+    a = (rng.standard_normal((12, 5)) * np.ldexp(1.0, [60, 0, -60, 58, 1])).astype(np.float32)
+    b = rng.standard_normal(12).astype(np.float32)
+    x, _, rank, _ = judged(a, b, device=device)
+    other = expected(a, b)
+    assert rank == other[2] == 2
+    assert np.abs(x - other[0]).max() <= 1e-4 * np.abs(other[0]).max()

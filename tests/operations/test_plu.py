@@ -12,7 +12,17 @@ from glla.operations.elimination import plu
 from glla.operations.elimination.pivot import NORMS, steps
 from glla.operations.elimination.plu import MANNERS, VARIANTS, diagonal, pivotings
 from glla.passes import Limits, Pass, resident
-from glla.testing import MATRICES, SHAPES, assert_exact, embedded, integers, normal, permutation_from_piv, unpack_lu
+from glla.testing import (
+    MATRICES,
+    SHAPES,
+    assert_exact,
+    embedded,
+    integers,
+    normal,
+    permutation_from_piv,
+    unpack_lu,
+    wilkinson_growth,
+)
 from tests.matrix import small_factors
 
 SOFTWARE = Limits(software=True)  # where nothing is fused, and no loop written out, unless it is asked for
@@ -292,3 +302,11 @@ def test_the_extra_column_is_searched_before_the_rest_is_reduced():
     reductions = [i for i, name in enumerate(names) if name == "plu/columns/rank1"]
     assert all(search < reduction for search, reduction in zip(searches[1:], reductions, strict=False))
     assert all(set(made[i].reads) <= {"extra", "extra_ping", "extra_pong"} for i in searches)
+
+
+def test_complete_pivoting_does_not_grow(factorise):
+    """Wilkinson's matrix: partial pivoting lets the last column grow to 2^19."""
+    a = wilkinson_growth(20, 20, order=20)
+    for variant, growth in (("row_operations", 2.0**19), (FULL, 2.0)):
+        _, _, upper, _ = factors(factorise(plan(a.shape, variant=variant), a), a.shape)
+        assert np.abs(upper).max() == growth
