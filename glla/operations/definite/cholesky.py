@@ -133,7 +133,7 @@ class Kind:
     # (C, B, lower=) -> both scaled, and the exponents of rows and columns
     scale: Callable[..., Any]
     work: str = SCALED  # name of this work of the host in plans
-    as_it_lies: bool = False  # given factors are read as they are where they are transposed
+    as_stored: bool = False  # given factors are read as they are where they are transposed
 
 
 @cached_plan

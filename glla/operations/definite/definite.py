@@ -88,9 +88,9 @@ def whole_solution(
     if not (c_form.resident or b_form.resident):
         return fallback_with_factors(kind, forms, limits, lower=lower)
     draft, results = Draft(kind.name), dict[str, str]()
-    c = bring_in(draft, "C", c_form, limits, as_it_lies=kind.as_it_lies)
+    c = bring_in(draft, "C", c_form, limits, as_stored=kind.as_stored)
     b = bring_in(draft, "B", b_form, limits, results)
-    turned = kind.as_it_lies and c_form.resident and c_form.transposed
+    turned = kind.as_stored and c_form.resident and c_form.transposed
     results |= kind.add(draft, c, b, forms, limits, lower=lower is not turned)
     watch(draft, "X", results["X"], b_form.matrix, results)
     far = Transition(FAR_FROM_ONE, FALLBACK, partial(fallback_with_factors, kind, forms, limits, lower=lower))
@@ -104,7 +104,7 @@ def fallback_with_factors(kind: Kind, forms: Forms, limits: Limits, *, lower: bo
     given = tuple(at_home(draft, name, form, limits) for name, form in zip("CB", forms, strict=True))
     shapes = {"scaled C": shape, "scaled B": (n, columns), "row exponents": (n, 1), "sizes": (columns,)}
     made = draft.host(SCALE, partial(kind.scale, lower=lower), given, shapes)
-    lying = [kind.as_it_lies and form.transposed and not form.resident for form in forms]
+    lying = [kind.as_stored and form.transposed and not form.resident for form in forms]
     c = upload(draft, made["scaled C"], shape, limits, lying[0])
     b = upload(draft, made["scaled B"], (n, columns), limits, lying[1])
     results = kind.add(draft, c, b, forms, limits, lower=lower)
@@ -267,7 +267,7 @@ def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     return (*cholesky.example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
 
 
-BY_FACTORS = Kind("cho_solve", _by_factors, scaled_factor, as_it_lies=True)
+BY_FACTORS = Kind("cho_solve", _by_factors, scaled_factor, as_stored=True)
 """Systems with a factor as it is."""
 
 CHO_SOLVE = Operation(

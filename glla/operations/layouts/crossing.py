@@ -20,19 +20,19 @@ one the compilation of its program besides."""
 
 
 def bring_in(
-    draft: Draft, name: str, form: Form, limits: Limits, results: dict[str, str] | None = None, as_it_lies: bool = False
+    draft: Draft, name: str, form: Form, limits: Limits, results: dict[str, str] | None = None, as_stored: bool = False
 ) -> str:
     """Add an operand; give the slot where it is packed.
 
     An array of the host is uploaded first. A transpose on the device is written out, unless the caller takes it
-    `as_it_lies`. With `results` an operand on the device is watched, see `watch`: arithmetic there may have left NaN or
+    `as_stored`. With `results` an operand on the device is watched, see `watch`: arithmetic there may have left NaN or
     infinity, whereas arrays of the host were looked at as they came in.
     """
     shape = form.matrix
     if not form.resident:
         return upload(draft, draft.operand(name, HostArray(shape)), shape, limits, form.transposed)
     slot = draft.operand(name, matrix(shape[::-1] if form.transposed else shape))
-    if form.transposed and not as_it_lies:
+    if form.transposed and not as_stored:
         slot = draft.call(f"transpose {name}", elementwise.unary(shape, "positive", (1, 1, 1)), A=slot)["result"]
     if results is not None:
         watch(draft, name, slot, shape, results)
@@ -58,13 +58,13 @@ def called(
     limits: Limits,
     shape: Shape,
     step: str,
-    lying: bool = False,
+    as_stored: bool = False,
     few: bool = False,
 ) -> Plan:
     """Plan of a call: uploads, the device plan, and the read-back of its result unless an operand is on the device.
 
-    `shape`: of the result. `step`: name of the step, and of its read-back. `few`: the host may pack operands and unpack
-    the result, see `FEW`.
+    `shape`: of the result. `step`: name of the step, and of its read-back. `as_stored`: see `bring_in`. `few`: the host
+    may pack operands and unpack the result, see `FEW`.
     """
     if all(form.resident for form in forms):
         return device_plan
@@ -73,7 +73,7 @@ def called(
     sizes = [prod(one) for one in (shape, *(form.matrix for form in forms))]
     by_host = few and at_home and limits.software and max(sizes) <= FEW
     slots = {
-        name: _packed_by_host(draft, name, form) if by_host else bring_in(draft, name, form, limits, None, lying)
+        name: _packed_by_host(draft, name, form) if by_host else bring_in(draft, name, form, limits, None, as_stored)
         for name, form in zip(device_plan.operands, forms, strict=False)  # one of a matrix and its transpose
     }
     x = draft.call(step, device_plan, **slots)[result]

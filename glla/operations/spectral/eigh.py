@@ -154,7 +154,7 @@ def call_plan(
     symmetric.must_fit("eigh", form.matrix[0], limits)
     draft = Draft("eigh")
     turned = form.resident and form.transposed  # its lower triangle is the upper one of what is stored
-    a = bring_in(draft, "A", form, limits, as_it_lies=True)
+    a = bring_in(draft, "A", form, limits, as_stored=True)
     device_plan = plan(resident(form.matrix), limits, **way, lower=lower != turned, certified=certified, subset=subset)
     found = draft.call("pairs", device_plan, A=a)
     results = {"V": found["V"], "w": found["w"]}

@@ -76,7 +76,7 @@ def call_plan(
     symmetric.must_fit("eigvalsh", form.matrix[0], limits)
     draft = Draft("eigvalsh")
     turned = form.resident and form.transposed  # its lower triangle is the upper one of what is stored
-    a = bring_in(draft, "A", form, limits, as_it_lies=True)
+    a = bring_in(draft, "A", form, limits, as_stored=True)
     device_plan = plan(resident(form.matrix), limits, **way, lower=lower != turned, subset=subset)
     found = draft.call("values", device_plan, A=a)
     if not form.resident:

@@ -97,7 +97,7 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, **options: Unpack[Options]) 
     n, columns = b_form.matrix
     draft, results = Draft("solve_triangular"), dict[str, str]()
     turned = t_form.resident and t_form.transposed  # the texture holds the transpose of a
-    t = bring_in(draft, "T", t_form, limits, as_it_lies=True)
+    t = bring_in(draft, "T", t_form, limits, as_stored=True)
     if t_form.resident:
         watch(draft, "T", t, (n, n), results)
         if not kind["unit_diagonal"]:

@@ -144,8 +144,8 @@ void main() {
         result = without_padding(stepped(texel, row), texel, shape);
     } else {
         int first = MEET == 1 ? (row + 1) & ~1 : row + 1;
-        bool searches = texel.x >= BESIDE && texel.y >= first && k + 1 < width && (MEET == 1 || texel.x == BESIDE);
-        result = searches ? candidate(texel.x - BESIDE, texel.y - first, row + 1) : vec4(0.0);
+        bool searches = texel.x >= CANDIDATES && texel.y >= first && k + 1 < width && (MEET == 1 || texel.x == CANDIDATES);
+        result = searches ? candidate(texel.x - CANDIDATES, texel.y - first, row + 1) : vec4(0.0);
         if (texel == ivec2(RECORDS, row)) result = record;
     }
 }

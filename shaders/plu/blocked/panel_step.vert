@@ -55,7 +55,7 @@ void main() {
     int row = (top >> 1) + k;
 
     ivec2 first = ivec2(column_of(2), 0);
-    if (searching == 1 || PAIR == 1) first += ivec2(BESIDE, aligned(row));
+    if (searching == 1 || PAIR == 1) first += ivec2(CANDIDATES, aligned(row));
     if (searching == 1) {
         vec4 leader = best_candidate(candidates, first, candidates_of(height - row));
         if (leader.x > 0.0) {
@@ -82,6 +82,6 @@ void main() {
         int start = k < 0 ? aligned(next) : row;
         int end = max(aligned(next) + STRIDE * count, row + 1);
         ivec4 matrix = k < 0 ? ivec4(0) : ivec4(k, row, width - k, height - row);
-        gl_Position = corner_of(matrix, ivec4(BESIDE, start, 2, end - start));
+        gl_Position = corner_of(matrix, ivec4(CANDIDATES, start, 2, end - start));
     }
 }

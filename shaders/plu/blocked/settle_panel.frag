@@ -44,7 +44,10 @@ ivec4 followed(ivec4 rows, int step) {
         for (int i = 0; i < 8; ++i) {
             int r = top + 2 * (last - i);
             if (last - i <= step) break;
-            for (int t = 0; t < 4; ++t) rows[t] = source_row(rows[t], r, some[i].x, r + 1, some[i].y);
+            rows.x = source_row(rows.x, r, some[i].x, r + 1, some[i].y);
+            rows.y = source_row(rows.y, r, some[i].x, r + 1, some[i].y);
+            rows.z = source_row(rows.z, r, some[i].x, r + 1, some[i].y);
+            rows.w = source_row(rows.w, r, some[i].x, r + 1, some[i].y);
         }
     }
     return rows;
@@ -67,5 +70,5 @@ void main() {
     int i = top + 16 * texel.y + 4 * (texel.x & 3);
     int j = texel.x >> 2;
     ivec4 source = followed(ivec4(i, i + 1, i + 2, i + 3), j >> 1);
-    for (int t = 0; t < 4; ++t) result[t] = entry(i + t, source[t], j);
+    result = vec4(entry(i, source.x, j), entry(i + 1, source.y, j), entry(i + 2, source.z, j), entry(i + 3, source.w, j));
 }
