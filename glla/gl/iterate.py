@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from glla.gl.staging import Machine, staging
 from glla.operations.iterate import STATE, latch
 from glla.passes import Call, Draft, Iterated, Loop, Pass, Plan, shared, texture
 from glla.passes.cache import cached_plan
+from glla.passes.glsl import find as shaders
 
 AHEAD = 2
 """Blocks of iterations that may be queued before the host must have read whether the first one stopped."""
@@ -59,7 +60,7 @@ def length(done: int) -> int:
 
 @cached_plan
 def iteration(body: Plan, until: str | None) -> Plan:
-    """Plan of an iteration: its body with the latch behind it; one list of passes, unless it holds loops itself."""
+    """Plan of an iteration: body, and latch in the pass of the stop texel or behind it. Flat unless it holds loops."""
     stop = None if until is None else latch(texture(body.slots[body.results[until]]))
     if _holds_loops(body):
         return body if stop is None else _called(body, stop, str(until))
@@ -68,12 +69,18 @@ def iteration(body: Plan, until: str | None) -> Plan:
         return shared(flat)
     (count,) = stop.steps
     assert isinstance(count, Pass)
-    said = Pass(count.shader, {"stop": flat.results[until], "state": LATCH}, (f"{LATCH} next",), defines=count.defines)
-    draft = Draft(body.operation)
-    draft.slots = {**flat.slots, LATCH: STATE, f"{LATCH} next": STATE}
-    draft.operands = [*flat.operands, LATCH]
-    draft.steps = [*(step for step in flat.steps if not isinstance(step, Call)), said]
-    return shared(draft.plan({**flat.results, LATCH: f"{LATCH} next"}, body.flops))
+    texel, after = flat.results[until], f"{LATCH} next"
+    steps = [step for step in flat.steps if not isinstance(step, Call)]
+    for number, said in enumerate(steps):
+        if isinstance(said, Pass) and texel in said.outputs and "LATCHED" in shaders.macros(said.shader, said.defines):
+            inputs, defines = {**said.inputs, "latch": LATCH}, {**said.defines, "LATCHED": 1}
+            steps[number] = replace(said, inputs=inputs, outputs=(*said.outputs, after), defines=defines)
+            break
+    else:
+        steps.append(replace(count, inputs={"stop": texel, "state": LATCH}, outputs=(after,)))
+    operands, slots = (*flat.operands, LATCH), {**flat.slots, LATCH: STATE, after: STATE}
+    results = {**flat.results, LATCH: after}
+    return shared(replace(flat, slots=slots, operands=operands, results=results, steps=tuple(steps)))
 
 
 def _holds_loops(plan: Plan) -> bool:

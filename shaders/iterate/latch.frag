@@ -21,15 +21,13 @@ int bits() {
 }
 #endif
 
+#include "iterate/latch.glsl"
+
 uniform isampler2D state;
 
 layout(location = 0) out ivec4 latched;
 
 void main() {
-    latched = texelFetch(state, ivec2(0), 0);
-    if (latched.g == 0) {
-        int said = bits();
-        bool zero = INTEGERS == 1 ? said == 0 : (said & 0x7fffffff) == 0;
-        latched = ivec4(latched.r + 1, zero ? 0 : 1, said, 0);
-    }
+    int said = bits();
+    latched = later(texelFetch(state, ivec2(0), 0), said, INTEGERS == 1 ? said == 0 : (said & 0x7fffffff) == 0);
 }

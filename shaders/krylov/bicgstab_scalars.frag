@@ -15,6 +15,7 @@
 #define PART 0  // of an iteration (0, 1, 2, 3)
 #endif
 
+#include "iterate/latch.glsl"
 #include "krylov/krylov.glsl"
 
 uniform sampler2D sums;
@@ -34,6 +35,9 @@ uniform sampler2D bound;
 layout(location = 0) out vec4 K;
 #if PART == 0 || PART == 3
 layout(location = 1) out vec4 state;
+#if LATCHED
+layout(location = 2) out ivec4 latched;
+#endif
 #endif
 
 float sound(float a, float otherwise) {
@@ -57,5 +61,6 @@ void main() {
 #if PART == 0 || PART == 3
     bool done = is_small(s.b, BOUND);
     state = vec4(done ? CONVERGED : (K.a == 0.0 ? BREAKDOWN : RUNNING), s.b, 0.0, 0.0);
+    LATCH(state.r)
 #endif
 }

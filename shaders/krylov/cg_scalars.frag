@@ -18,6 +18,7 @@
 #define FIRST 0  // before the first step (0, 1)
 #endif
 
+#include "iterate/latch.glsl"
 #include "krylov/krylov.glsl"
 
 uniform sampler2D sums;
@@ -28,6 +29,9 @@ uniform sampler2D before;
 
 layout(location = 0) out vec4 K;
 layout(location = 1) out vec4 state;
+#if LATCHED
+layout(location = 2) out ivec4 latched;
+#endif
 
 void main() {
     vec4 s = folded(sums);
@@ -53,4 +57,5 @@ void main() {
     bool small = is_small(s.b, texelFetch(bound, ivec2(0), 0).r);
     K = sound ? vec4(alpha, beta, gamma, s.b) : vec4(0.0, 0.0, 1.0, s.b);
     state = vec4(small ? CONVERGED : (sound ? RUNNING : BREAKDOWN), s.b, 0.0, 0.0);
+    LATCH(state.r)
 }

@@ -14,6 +14,7 @@
 #define FIRST 0  // before the first iteration (0, 1)
 #endif
 
+#include "iterate/latch.glsl"
 #include "krylov/krylov.glsl"
 
 uniform sampler2D sums;
@@ -29,6 +30,9 @@ layout(location = 0) out vec4 K_next;
 layout(location = 1) out vec4 J_next;
 layout(location = 2) out vec4 L;
 layout(location = 3) out vec4 state;
+#if LATCHED
+layout(location = 4) out ivec4 latched;
+#endif
 
 #define NEGLIGIBLE 1e-6  // beta or gamma so small beside alpha and the old beta is rounding error
 
@@ -61,4 +65,5 @@ void main() {
     bool done = sound && is_small(rest * rest, k.b);
     state = vec4(done ? CONVERGED : (sound && beta > 0.0 ? RUNNING : BREAKDOWN), rest * rest, 0.0, 0.0);
 #endif
+    LATCH(state.r)
 }

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import glla
+from glla.gl.iterate import iteration
+from glla.operations.sparse import bicgstab, cg, minres
 from glla.operations.sparse.cg import VARIANTS
 
 from .test_cg import iterations, poisson, relative, scipy_sparse, theirs
@@ -44,6 +46,12 @@ def test_as_many_iterations_as_in_float64(name, rng):
     assert info == 0 and relative(A, x, b) <= 1e-6
     loose = {"bicgstab": 1.2, "minres": 1.6, "gmres": 1.0}[name]  # SciPy's minres stops by another test
     assert expected / loose - 2 <= count <= expected * loose + 2
+
+
+@pytest.mark.parametrize("module", [bicgstab, cg, minres])
+def test_no_pass_only_counts_iterations(module, device):
+    turn = module.turn(glla.sparse.asarray(poisson(4), device=device).plan, None, 16, device.limits)
+    assert iteration(turn, "state").cost.passes == turn.cost.passes
 
 
 @others
