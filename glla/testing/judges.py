@@ -34,12 +34,16 @@ from glla.testing.bounds import (
 from glla.testing.references import (
     Array,
     Float64,
+    five_points,
     largest,
     norm,
+    of_diagonals,
+    of_upper_band,
     permutation_from_piv,
     product,
     quotients,
     row_order,
+    symmetric,
     unpack_lu,
     wide,
 )
@@ -264,13 +268,7 @@ def _rref_ratios(inputs: Arrays, outputs: Any) -> Float64:
 
 def _banded_residual(inputs: Arrays, x: Array) -> tuple[Float64, Float64]:
     """|A x - b|, and |A| |x| + |b|, for as many bands above the diagonal as below it, the uppermost first."""
-    bands, x64, b64 = wide(inputs[0]), wide(x), wide(inputs[1])
-    n, width = len(b64), len(bands) // 2
-    a = np.zeros((n, n))
-    for row, band in enumerate(bands):
-        offset = width - row
-        if abs(offset) < n:
-            a += np.diag(band[offset:] if offset > 0 else band[: n + offset], offset)
+    x64, b64, a = wide(x), wide(inputs[1]), of_diagonals(inputs[0], len(inputs[0]) // 2)
     return np.abs(a @ x64 - b64), np.abs(a) @ np.abs(x64) + np.abs(b64)
 
 
@@ -414,13 +412,13 @@ def _inv3_deviation(inputs: Arrays, x: Array) -> float:
 def _judge_cholesky(inputs: Arrays, factor: Array) -> Verdict:
     """Judge L of A = L L^T, whose lower half is given: a lower triangle with positive diagonal."""
     (a,) = inputs
-    bound = RESIDUAL_LIMIT * len(a) * ROUNDOFF * norm(_symmetric(a))
+    bound = RESIDUAL_LIMIT * len(a) * ROUNDOFF * norm(symmetric(a))
     flaw = flaw_of("L", factor, a.shape, np.float32)
     if not flaw and np.triu(factor, 1).any():
         flaw = "L has entries above the diagonal"
     if not flaw and not (np.diagonal(factor) > 0).all():
         flaw = "the diagonal of L is not above zero"
-    return judged("cholesky", bound, flaw, lambda: norm(product(factor, factor.T) - _symmetric(a)))
+    return judged("cholesky", bound, flaw, lambda: norm(product(factor, factor.T) - symmetric(a)))
 
 
 def _judge_cho_factor(inputs: Arrays, outputs: tuple[Array, bool]) -> Verdict:
@@ -455,32 +453,12 @@ def _cho_solve_deviation(inputs: tuple[Any, ...], x: Array) -> float:
     return _mean(wide(x) - _solution(factor @ factor.T, b))
 
 
-def _banded(ab: Array) -> Float64:
-    """The symmetric matrix of a band in LAPACK's upper storage; for a factor U, L + U."""
-    rows, n = np.shape(ab)
-    found = np.zeros((n, n))
-    for distance in range(min(rows, n)):
-        band = np.arange(n - distance)
-        found[band, band + distance] = found[band + distance, band] = wide(ab)[rows - 1 - distance, distance:]
-    return found
-
-
-def _band_of_factor(inputs: tuple[Any, ...]) -> tuple[Array, Array]:
-    """L as a full matrix, from a factor's band and the name of its half (U by default), and b."""
+def _band_of_factor(inputs: tuple[Any, ...]) -> tuple[Array, bool, Array]:
+    """Operands of `cho_solve`: L as a full matrix, from a factor's band and the name of its half (U by default), b."""
     cb, lower, b = inputs if len(inputs) == 3 else (inputs[0], False, inputs[1])
     if lower:  # convert lower to upper storage
         cb = np.stack([np.roll(row, distance) for distance, row in enumerate(cb)])[::-1]
-    return np.tril(_banded(cb)), b
-
-
-def _judge_cho_solve_banded(inputs: tuple[Any, ...], x: Array) -> Verdict:
-    factor, b = _band_of_factor(inputs)
-    return _judge_cho_solve((factor, True, b), x)
-
-
-def _cho_solve_banded_deviation(inputs: tuple[Any, ...], x: Array) -> float:
-    factor, b = _band_of_factor(inputs)
-    return _cho_solve_deviation((factor, True, b), x)
+    return np.tril(of_upper_band(cb)), True, b
 
 
 def _judge_cholesky_banded(inputs: Arrays, factor: Array) -> Verdict:
@@ -492,18 +470,8 @@ def _judge_cholesky_banded(inputs: Arrays, factor: Array) -> Verdict:
         flaw = "the corners of U's storage are not zero"
     if flaw:
         return failed("cholesky_banded", RESIDUAL_LIMIT, flaw)
-    lower = np.tril(_banded(factor)).astype(np.float32)
-    return _judge_cholesky((_banded(ab).astype(np.float32),), lower)
-
-
-def _cholesky_banded_deviation(inputs: Arrays, factor: Array) -> float:
-    return _mean(np.tril(_banded(factor)) - np.linalg.cholesky(_banded(inputs[0])))
-
-
-def _symmetric(a: Array) -> Float64:
-    """The symmetric matrix of a lower half."""
-    lower = np.tril(wide(a))
-    return lower + np.tril(lower, -1).T
+    lower = np.tril(of_upper_band(factor)).astype(np.float32)
+    return _judge_cholesky((of_upper_band(ab).astype(np.float32),), lower)
 
 
 # Orthogonal factors ------------------------------------------------------------------------------------------------
@@ -562,21 +530,9 @@ def judge_lstsq(a: Array, b: Array, x: Array) -> Verdict:
 # Sparse products ---------------------------------------------------------------------------------------------------
 
 
-def _five_points(a: Array, x: Array) -> Float64:
-    """Product of the matrix whose five diagonals are the rows of `a`, those of a square grid, and of x; float64."""
-    side = math.isqrt(a.shape[1])
-    grid, entries = wide(x).reshape(side, side), wide(a).reshape(5, side, side)
-    result = entries[2] * grid
-    result[1:] += entries[0, 1:] * grid[:-1]
-    result[:, 1:] += entries[1, :, 1:] * grid[:, :-1]
-    result[:, :-1] += entries[3, :, :-1] * grid[:, 1:]
-    result[:-1] += entries[4, :-1] * grid[1:]
-    return np.asarray(result.reshape(x.shape))
-
-
 def _spmv_ratios(inputs: Arrays, y: Array) -> Float64:
-    bound = 7 * ROUNDOFF * _five_points(*map(np.abs, inputs)) + 2**-120
-    return quotients(np.abs(wide(y) - _five_points(*inputs)), bound)
+    bound = 7 * ROUNDOFF * five_points(*map(np.abs, inputs)) + 2**-120
+    return quotients(np.abs(wide(y) - five_points(*inputs)), bound)
 
 
 def _judge_spmv(inputs: Arrays, y: Array) -> Verdict:
@@ -653,7 +609,7 @@ def _of_inverse(matrix: Callable[[Array], Array] = np.asarray, **options: Any) -
 JUDGES: dict[str, Judge] = {
     "spmv": Judge(
         verdict=_judge_spmv,
-        deviation=lambda inputs, y: _mean(wide(y) - _five_points(*inputs)),
+        deviation=lambda inputs, y: _mean(wide(y) - five_points(*inputs)),
         error="|y - A x|",
         result="y",
         ratios=_spmv_ratios,
@@ -706,12 +662,18 @@ JUDGES: dict[str, Judge] = {
         verdict=_judge_cho_solve, deviation=_cho_solve_deviation, error="|x - (L L^T)^-1 b|", result="x"
     ),
     "cho_solve_banded": Judge(
-        verdict=_judge_cho_solve_banded, deviation=_cho_solve_banded_deviation, error="|x - (L L^T)^-1 b|", result="x"
+        verdict=lambda inputs, x: _judge_cho_solve(_band_of_factor(inputs), x),
+        deviation=lambda inputs, x: _cho_solve_deviation(_band_of_factor(inputs), x),
+        error="|x - (L L^T)^-1 b|",
+        result="x",
     ),
     "cholesky_banded": Judge(
-        verdict=_judge_cholesky_banded, deviation=_cholesky_banded_deviation, error="|U - chol(A)|", result="U"
+        verdict=_judge_cholesky_banded,
+        deviation=lambda inputs, u: _mean(np.tril(of_upper_band(u)) - np.linalg.cholesky(of_upper_band(inputs[0]))),
+        error="|U - chol(A)|",
+        result="U",
     ),
-    "solve_pos_banded": _of_solution(_banded),
+    "solve_pos_banded": _of_solution(of_upper_band),
     **{name: _of_bands(name) for name in ("tridiagonal", "pentadiagonal")},
     "qr": Judge(
         verdict=lambda inputs, outputs: judge_qr(inputs[0], *outputs),
@@ -752,7 +714,7 @@ JUDGES: dict[str, Judge] = {
         result="x",
     ),
     "solve_pos": _of_solution(),
-    "inv_pos": _of_inverse(_symmetric),
+    "inv_pos": _of_inverse(symmetric),
     "triangular": _of_triangle(),
     "solve_triangular": _of_triangle(np.triu),
     "triangular_inverse": _of_inverse(

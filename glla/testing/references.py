@@ -131,6 +131,63 @@ def unpack_lu(lu: Array) -> tuple[Array, Array]:
     return np.tril(lu[:, :k], -1) + np.eye(m, k, dtype=lu.dtype), np.triu(lu[:k])
 
 
+def textbook_plu(a: Array) -> tuple[Float64, NDArray[np.intp]]:
+    """Factor column by column with partial pivoting, unblocked; packed factors and the order of the rows.
+
+    >>> lu, order = textbook_plu(np.array([[1.0, 2.0], [4.0, 4.0]]))
+    >>> lu.tolist(), order.tolist()
+    ([[4.0, 4.0], [0.25, 1.0]], [1, 0])
+    """
+    lu, order = np.array(a, dtype=np.float64), np.arange(len(a))
+    for k in range(min(lu.shape)):
+        p = k + int(np.argmax(np.abs(lu[k:, k])))
+        lu[[k, p]], order[[k, p]] = lu[[p, k]], order[[p, k]]
+        if lu[k, k]:
+            lu[k + 1 :, k] /= lu[k, k]
+        lu[k + 1 :, k + 1 :] -= np.outer(lu[k + 1 :, k], lu[k, k + 1 :])
+    return lu, order
+
+
+# Matrices of which a part is stored --------------------------------------------------------------------------
+
+
+def symmetric(a: Array) -> Float64:
+    """The symmetric matrix of a lower half."""
+    lower = np.tril(wide(a))
+    return lower + np.tril(lower, -1).T
+
+
+def of_diagonals(bands: Array, above: int) -> Float64:
+    """The matrix of some diagonals, the uppermost first: a_ij is in [above + i - j, j].
+
+    >>> of_diagonals(np.array([[0.0, 1, 2], [3, 4, 5]]), 1).tolist()
+    [[3.0, 1.0, 0.0], [0.0, 4.0, 2.0], [0.0, 0.0, 5.0]]
+    """
+    n = bands.shape[1]
+    a = np.zeros((n, n))
+    for offset, band in zip(range(above, -n, -1), wide(bands), strict=False):
+        i = np.arange(max(0, -offset), max(0, min(n, n - offset)))
+        a[i, i + offset] = band[i + offset]
+    return a
+
+
+def of_upper_band(ab: Array) -> Float64:
+    """The symmetric matrix of a band in LAPACK's upper storage; for a factor U, L + U."""
+    return symmetric(of_diagonals(np.asarray(ab), len(ab) - 1).T)
+
+
+def five_points(a: Array, x: Array) -> Float64:
+    """Product of the matrix whose five diagonals are the rows of `a`, those of a square grid, and of x; float64."""
+    side = math.isqrt(a.shape[1])
+    grid, entries = wide(x).reshape(side, side), wide(a).reshape(5, side, side)
+    result = entries[2] * grid
+    result[1:] += entries[0, 1:] * grid[:-1]
+    result[:, 1:] += entries[1, :, 1:] * grid[:, :-1]
+    result[:, :-1] += entries[3, :, :-1] * grid[:, 1:]
+    result[:-1] += entries[4, :-1] * grid[1:]
+    return np.asarray(result.reshape(x.shape))
+
+
 # Norms -----------------------------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from glla.lab import water
 from glla.lab.fits import Fit
 from glla.linalg.echelon import eliminated
 from glla.queue import coprocessor
+from glla.testing.references import textbook_plu
 from glla.thesis import appendix, loops, published
 from glla.thesis.measure import (
     Place,
@@ -315,7 +316,7 @@ def plu(place: Place) -> Section:
     section = Section("plu", "PLU factorisation", "section 4.1.3, figures 4.11 and 4.12, table B.3")
     sizes = place.shared(sorted({n for n, *_ in published.PLU}))
     lines, runs, seconds, textbook = _eliminated(
-        place, section, "plu", "CPU", sizes, partial(dominant, place), loops.plu
+        place, section, "plu", "CPU", sizes, partial(dominant, place), textbook_plu
     )
     names = {"CPU": "PLU, CPU", THEIR_WAY: "PLU, GPU"}
     curves = (*(line[0] for line in lines.values()), *map(their_curve, names.values()))

@@ -59,23 +59,6 @@ def rref(a: NDArray[Any]) -> Double:
     return r
 
 
-def plu(a: NDArray[Any]) -> tuple[Double, NDArray[np.intp]]:
-    """Factor column by column with partial pivoting; packed factors and the order of the rows.
-
-    >>> lu, order = plu(np.array([[1.0, 2.0], [4.0, 4.0]]))
-    >>> lu.tolist(), order.tolist()
-    ([[4.0, 4.0], [0.25, 1.0]], [1, 0])
-    """
-    lu, order = np.array(a, dtype=np.float64), np.arange(len(a))
-    for k in range(min(lu.shape)):
-        p = k + int(np.argmax(np.abs(lu[k:, k])))
-        lu[[k, p]], order[[k, p]] = lu[[p, k]], order[[p, k]]
-        if lu[k, k]:
-            lu[k + 1 :, k] /= lu[k, k]
-        lu[k + 1 :, k + 1 :] -= np.outer(lu[k + 1 :, k], lu[k, k + 1 :])
-    return lu, order
-
-
 def gradients(starts: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], b: NDArray[Any], steps: int) -> Double:
     """Take some steps of conjugate gradients entry by entry, for a matrix in compressed rows.
 
