@@ -15,19 +15,7 @@ import numpy as np
 from glla.errors import CoprocessorError, DeviceError, OptionError
 from glla.hybrid.memory import Memory, folder
 from glla.hybrid.share import Pace, cpu_takes, from_ratio, gpu_takes
-from glla.hybrid.tasks import (
-    Clock,
-    Cpu,
-    CpuSide,
-    Gpu,
-    GpuSide,
-    Outcome,
-    Task,
-    Ticket,
-    check_shared,
-    checked,
-    measure_pace,
-)
+from glla.hybrid.tasks import Clock, Cpu, Gpu, Outcome, Queued, Task, check_shared, checked, measure_pace
 from glla.queue import Coprocessor, Coprocessors, coprocessor
 
 
@@ -73,8 +61,8 @@ class Stream(Iterator[Any]):
         self,
         operation: str,
         systems: Iterable[Any],
-        gpu: GpuSide,
-        cpu: CpuSide,
+        gpu: Gpu,
+        cpu: Cpu,
         memory: Memory | None,
         ratio: float | None = None,
         copy: bool = True,
@@ -92,7 +80,7 @@ class Stream(Iterator[Any]):
         self._given_ratio, self._copy, self._software = ratio, copy, software
         self._devices = devices
         self._waiting: deque[Task] = deque()  # taken from the stream
-        self._tickets: deque[Ticket] = deque()  # on the GPU
+        self._tickets: deque[Queued] = deque()  # on the GPU
         self._outcomes: dict[int, Outcome] = {}  # done, and not returned yet
         self._taken = self._given = 0
         self._failure: BaseException | None = None  # of the stream

@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -115,44 +115,12 @@ def attempt(function: Callable[..., Any], arrays: tuple[Float32, ...], clock: Cl
     return Outcome(value, error, end - start, end, side)
 
 
-class Ticket(Protocol):
-    """Future result of a task on the GPU."""
-
-    task: Task
-
-    def done(self) -> bool:
-        """Whether it is done."""
-
-    def outcome(self) -> Outcome:
-        """Wait for the outcome."""
-
-    def cancel(self) -> bool:
-        """Cancel it; False if it has begun."""
-
-
-class GpuSide(Protocol):
-    """Runs tasks in order, while the caller continues."""
-
-    def start(self, task: Task) -> Ticket:
-        """Start a task; raises CoprocessorError if none is accepted any more."""
-
-
-class CpuSide(Protocol):
-    """Runs tasks in the caller's thread."""
-
-    def can(self, operation: str) -> bool:
-        """Whether it implements the operation."""
-
-    def run(self, task: Task) -> Outcome:
-        """Run a task."""
-
-
 class Queued:
-    """A `Ticket` of a coprocessor, one of a number of `devices` that each run a task in its time."""
+    """Future result of a task on the GPU side, one of a number of `devices` that each run a task in its time."""
 
     def __init__(self, task: Task, pending: Pending, devices: int = 1) -> None:
         self.task, self._pending, self._devices = task, pending, devices
-        self.done, self.cancel = pending.done, pending.cancel
+        self.done, self.cancel = pending.done, pending.cancel  # cancelled is only what has not begun
 
     def outcome(self) -> Outcome:
         """Wait for the outcome."""
@@ -176,7 +144,7 @@ class Gpu:
         self._given: list[deque[Queued]] = [deque() for _ in members]
 
     def start(self, task: Task) -> Queued:
-        """Start a task."""
+        """Start a task; raises CoprocessorError if none is accepted any more."""
         for given in self._given:
             while given and given[0].done():
                 given.popleft()
@@ -210,7 +178,7 @@ class Cpu:
             return attempt(function, task.arrays, self._clock, "cpu")
 
 
-def measure_pace(task: Task, gpu: GpuSide, cpu: CpuSide, clock: Clock) -> Pace:
+def measure_pace(task: Task, gpu: Gpu, cpu: Cpu, clock: Clock) -> Pace:
     """Measure the time of a task on either side, alone and together: the short benchmark of equation 4.46.
 
     The first times are not used: they include compilation, and low clock rates.
@@ -227,7 +195,7 @@ def measure_pace(task: Task, gpu: GpuSide, cpu: CpuSide, clock: Clock) -> Pace:
     return Pace(alone.gpu, alone.cpu, sum(gpu_times) / len(gpu_times), sum(cpu_times) / len(cpu_times))
 
 
-def _alone(task: Task, gpu: GpuSide, cpu: CpuSide, clock: Clock) -> Pace:
+def _alone(task: Task, gpu: Gpu, cpu: Cpu, clock: Clock) -> Pace:
     cpu.run(task)
     cpu_seconds = min(cpu.run(task).seconds for _ in range(2))
     gpu_times = [gpu.start(task).outcome().seconds]
