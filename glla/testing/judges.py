@@ -54,10 +54,6 @@ from glla.testing.verdicts import Verdict, failed, flaw_of, judged
 Arrays = tuple[Array, ...]
 
 
-def _no_ratios(inputs: Arrays, outputs: Any) -> None:
-    """Return None: there is no elementwise bound."""
-
-
 @dataclass(frozen=True)
 class Judge:
     """The tests of a function's results."""
@@ -68,7 +64,7 @@ class Judge:
     error: str  # that deviation as a formula
     result: str = "X"  # name of the matrix to which `ratios` refers
     # (inputs, outputs) -> error over bound of each element of that matrix, or None without an elementwise bound
-    ratios: Callable[[Arrays, Any], Float64 | None] = _no_ratios
+    ratios: Callable[[Arrays, Any], Float64 | None] = lambda inputs, outputs: None
 
 
 def _mean(difference: Array) -> float:
@@ -155,11 +151,6 @@ def _factor_ratios(inputs: Arrays, outputs: Any) -> Float64:
     """Elementwise |L U - P A Q| over (n + 4) u |L||U|: Higham 2002, theorem 9.3."""
     error, size = _factor_error(inputs, outputs)
     return quotients(np.abs(error), (min(error.shape) + 4) * ROUNDOFF * size)
-
-
-def _of_lu_factor(function: Callable[[Arrays, Any], Any]) -> Callable[[Arrays, Any], Any]:
-    """Adapt a judge of packed factors to the result of `lu_factor`, (lu, piv)."""
-    return lambda inputs, outputs: function(inputs, PackedFactors(*outputs))
 
 
 _factors = Judge(
@@ -527,19 +518,6 @@ def judge_lstsq(a: Array, b: Array, x: Array) -> Verdict:
     return Verdict("lstsq", largest(quotients(left, norm(a64.T) * scale * min(m, n) * ROUNDOFF)), RESIDUAL_LIMIT)
 
 
-# Sparse products ---------------------------------------------------------------------------------------------------
-
-
-def _spmv_ratios(inputs: Arrays, y: Array) -> Float64:
-    bound = 7 * ROUNDOFF * five_points(*map(np.abs, inputs)) + 2**-120
-    return quotients(np.abs(wide(y) - five_points(*inputs)), bound)
-
-
-def _judge_spmv(inputs: Arrays, y: Array) -> Verdict:
-    flaw = flaw_of("y", y, np.shape(inputs[1]), np.float32)
-    return judged("spmv", 7.0, flaw, lambda: 7 * float(np.max(_spmv_ratios(inputs, y))))
-
-
 # Windows -----------------------------------------------------------------------------------------------------------
 
 
@@ -558,22 +536,31 @@ def window_sums(a: Array, w: int = 5) -> Float64:
     return result
 
 
-def _limited_sums(inputs: Arrays) -> Float64:
-    return np.clip(window_sums(inputs[0]), 0, 65535)
+def _limited_sums(a: Array) -> Float64:
+    return np.clip(window_sums(a), 0, 65535)
 
 
-def _window_ratios(inputs: Arrays, c: Array) -> Float64:
-    """Error over bound: (w^2 + 2 w) u times the sum of magnitudes."""
-    bound = 35 * ROUNDOFF * window_sums(np.abs(inputs[0]))
-    return quotients(np.abs(wide(c) - _limited_sums(inputs)), bound)
-
-
-def _judge_windows(inputs: Arrays, c: Array) -> Verdict:
-    flaw = flaw_of("C", c, inputs[0].shape, np.float32)
-    return judged("window_squares", 1.0, flaw, lambda: largest(_window_ratios(inputs, c)))
+def _most_of_sums(a: Array) -> Float64:
+    """Error in u that a sum may have: (w^2 + 2 w) times the sum of magnitudes."""
+    return 35 * window_sums(np.abs(a))
 
 
 # All ---------------------------------------------------------------------------------------------------------------
+
+
+def _by_elements(
+    name: str, result: str, limit: float, exact: Callable[..., Float64], size: Callable[..., Float64], error: str
+) -> Judge:
+    """Judge of a result by a bound of each element: `limit` u times its size, which is made of the operands."""
+
+    def ratios(inputs: Arrays, found: Array) -> Float64:
+        return quotients(np.abs(wide(found) - exact(*inputs)), limit * ROUNDOFF * size(*inputs))
+
+    def verdict(inputs: Arrays, found: Array) -> Verdict:
+        flaw = flaw_of(result, found, exact(*inputs).shape, np.float32)
+        return judged(name, limit, flaw, lambda: limit * largest(ratios(inputs, found)))
+
+    return Judge(verdict, lambda inputs, found: _mean(wide(found) - exact(*inputs)), error, result, ratios)
 
 
 def _of_solution(matrix: Callable[[Array], Array] = np.asarray) -> Judge:
@@ -607,20 +594,10 @@ def _of_inverse(matrix: Callable[[Array], Array] = np.asarray, **options: Any) -
 
 
 JUDGES: dict[str, Judge] = {
-    "spmv": Judge(
-        verdict=_judge_spmv,
-        deviation=lambda inputs, y: _mean(wide(y) - five_points(*inputs)),
-        error="|y - A x|",
-        result="y",
-        ratios=_spmv_ratios,
+    "spmv": _by_elements(
+        "spmv", "y", 7.0, five_points, lambda a, x: five_points(np.abs(a), np.abs(x)) + 2.0**-96 / 7, "|y - A x|"
     ),
-    "window_squares": Judge(
-        verdict=_judge_windows,
-        deviation=lambda inputs, c: _mean(wide(c) - _limited_sums(inputs)),
-        error="|C - sum of W W|",
-        result="C",
-        ratios=_window_ratios,
-    ),
+    "window_squares": _by_elements("window_squares", "C", 1.0, _limited_sums, _most_of_sums, "|C - sum of W W|"),
     "matmul": Judge(
         verdict=lambda inputs, c: judge_product(c, *inputs),
         deviation=lambda inputs, c: _mean(wide(c) - product(*inputs)),
@@ -644,11 +621,11 @@ JUDGES: dict[str, Judge] = {
     ),
     "plu": _factors,
     "lu_factor": Judge(
-        verdict=_of_lu_factor(_factors.verdict),
-        deviation=_of_lu_factor(_factors.deviation),
+        verdict=lambda inputs, outputs: _factors.verdict(inputs, PackedFactors(*outputs)),
+        deviation=lambda inputs, outputs: _factors.deviation(inputs, PackedFactors(*outputs)),
         error=_factors.error,
         result=_factors.result,
-        ratios=_of_lu_factor(_factors.ratios),
+        ratios=lambda inputs, outputs: _factors.ratios(inputs, PackedFactors(*outputs)),
     ),
     "lu_solve": Judge(verdict=_judge_lu_solve, deviation=_lu_solve_deviation, error="|x - (P L U)^-1 b|", result="x"),
     "cholesky": Judge(
