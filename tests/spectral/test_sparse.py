@@ -97,6 +97,18 @@ def test_an_eigenvalue_at_both_ends(others, k):
     check(a, *eigsh(a, k, which="BE"), np.sort(values)[np.r_[: k // 2, k // 2 - k : 0]])
 
 
+@pytest.mark.parametrize("near", [0.0, 1e-4])
+@pytest.mark.parametrize("k", [1, 5])
+def test_more_values_of_both_signs_and_one_magnitude_than_the_block_has_columns(rng, near, k):
+    """A filter of A^2 leaves sums of eigenvectors of w and of -w, which are not eigenvectors."""
+    values = np.r_[np.ones(60), -np.ones(60)] + near * rng.random(120)
+    q = np.linalg.qr(rng.standard_normal((120, 120)))[0]
+    a = sparse.csr_matrix((q * values) @ q.T)
+    w, v = eigsh(a, k)
+    check(a, w, v, w)
+    np.testing.assert_allclose(np.sort(np.abs(w)), np.sort(np.abs(values))[-k:], atol=100 * U)
+
+
 def test_one_large_value_beside_small_ones(rng):
     """A filter of a high degree would leave nothing of the others but rounding."""
     values = np.concatenate([[50.0], 1 + 0.01 * np.arange(199)])

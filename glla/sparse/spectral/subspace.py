@@ -20,6 +20,7 @@ from glla.array.array import Array, upload
 from glla.array.value import Resident
 from glla.errors import ConvergenceError
 from glla.gl import Device
+from glla.interop.numpy import concatenate
 from glla.linalg.orthogonal import qr
 from glla.linalg.spectral.symmetric import eigh
 from glla.operations.acceptance import UNIT_ROUNDOFF
@@ -176,6 +177,8 @@ def find(
     x, before, stalled = b.basis(start), inf, False
     noise = start * (NOISE / sqrt(start.shape[0]))
     for turn in range(most + 1):
+        if stalled and step is None and wanted.which == "LM":
+            x = b.basis(concatenate([x, b.times(x)], axis=1))  # both w and -w: filters of B^2 do not separate them
         y = b.times(x)
         small: Any = eigh(x.T @ y, check_finite=False)
         w, vectors = small
@@ -183,6 +186,9 @@ def find(
         values = w.numpy().astype(np.float64)
         rest = y @ vectors - x * w
         residuals = np.sqrt((rest * rest).sum(axis=0).numpy().astype(np.float64))
+        if len(values) > start.shape[1]:
+            kept = wanted.order(values)[: start.shape[1]]
+            x, values, residuals = x[:, kept], values[kept], residuals[kept]
         found = wanted.order(values)[: wanted.count]
         excess = residuals / np.maximum(ACCURATE * UNIT_ROUNDOFF * max(b.bound, TINY), tol * np.abs(values))
         worst = float(excess[found].max())
