@@ -334,10 +334,18 @@ def test_a_matrix_that_must_fit_and_does_not(rng):
             ("rref", lambda: glla.rref(a, device=capped)),
             ("rref", lambda: glla.plan("rref", (n, n), device=capped)),
         ):
-            message = rf"^{name}: A must fit a texture, so be of order {n - 1} at most on this device, got \({n}, {n}\)"
-            with pytest.raises(LimitError, match=message + "; only right-hand sides are cut into blocks$") as caught:
+            message = rf"^{name}: A must fit a texture, so have {n - 1} rows and columns at most on this device, "
+            rest = rf"got \({n}, {n}\); only right-hand sides are cut into blocks$"
+            with pytest.raises(LimitError, match=message + rest) as caught:
                 call()
             assert (caught.value.asked, caught.value.allowed) == (n, n - 1)
+
+
+def test_the_error_of_a_triangle_whose_right_hand_sides_are_streamed(device):
+    options = {"lower": True, "unit_diagonal": False}
+    call = Caller("solve_triangular", "solve_triangular", device, True, ("a", "b"), options=options)
+    with pytest.raises(SingularMatrixError, match="zero at place 0"):  # a public call looks before it streams
+        streaming.solve_triangular(call, (), np.zeros((2, 2), np.float32), np.ones((2, 3), np.float32))
 
 
 def batched(device, operation, operands):

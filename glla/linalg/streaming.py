@@ -22,7 +22,7 @@ from glla.linalg.execution import on_device, run_stages, stored
 from glla.linalg.operands import explained
 from glla.linalg.systems import Substitution
 from glla.operations import OPERATIONS, Operation
-from glla.operations.acceptance import FALLBACK, Continue, Done, Values, Verdict, matrix_of_stack
+from glla.operations.acceptance import FALLBACK, Continue, Done, Values, Verdict, matrix_of_stack, unless_error
 from glla.operations.elimination import fallback
 from glla.operations.elimination.plu import permutation_of, pivot_records
 from glla.operations.systems import lu_scaling as scaling
@@ -106,7 +106,7 @@ def solve_triangular(call: Caller, index: Index, a: Float32, b: Float32) -> Resu
     x = np.empty(b.shape, dtype=np.float32)
     tiling.solve(triangle, tiling.columns_of(b), x)
     values = {"T": a, "B": b, "function": call.function, "which": matrix_of_stack(index), **options}
-    verdict = triangles.settle(forms, "", {**values, "X": x})
+    verdict = unless_error(triangles.settle(forms, "", {**values, "X": x}))
     if isinstance(verdict, Continue):
         again = triangles.fallback_plan(forms, call.device.limits, **options)
         x = run_stages(operation, forms, on_device(call.device, again), values, verdict.stage)["X"]

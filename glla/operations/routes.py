@@ -102,8 +102,8 @@ def must_fit_a_texture(function: str, shape: Shape, limits: Limits) -> None:
     most = 2 * limits.texture_size
     if max(shape) > most:
         raise LimitError(
-            f"{function}: A must fit a texture, so be of order {most} at most on this device, got {shape}; only "
-            "right-hand sides are cut into blocks",
+            f"{function}: A must fit a texture, so have {most} rows and columns at most on this device, got {shape}; "
+            "only right-hand sides are cut into blocks",
             max(shape),
             most,
         )
