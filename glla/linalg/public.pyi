@@ -967,8 +967,8 @@ def pinv(a: Overriding[Given], rcond: Any = None, hermitian: bool = False, *, rt
     Returns
     -------
     ndarray of float32 or Array, shape (..., n, m)
-        Error: 60 n u norm(A) norm(A^+)^2 at most for a matrix of full rank, n = max(m, n). Of entries above 2^100 on
-        the device the result is scaled on the host, and may have entries below 2^-126.
+        Error: 60 n u norm(A) norm(A^+)^2 at most for a matrix of full rank, n = max(m, n). Of entries above 2^100, or
+        all below 2^-100, on the device the result is scaled on the host, and may have entries below 2^-126.
 
     Raises
     ------

@@ -1,6 +1,7 @@
 """Functions that follow from singular values: pinv, matrix_rank, cond, norms, polar, orth, null_space."""
 
 from functools import wraps
+from math import inf
 
 import numpy as np
 import pytest
@@ -145,6 +146,17 @@ def test_entries_near_the_largest_number(place, rng):
         assert np.asarray(glla.matrix_rank(A)).tolist() == np.linalg.matrix_rank(wide).tolist()
         assert np.asarray(glla.matrix_rank(A, 1.5e38)).tolist() == np.linalg.matrix_rank(wide, 1.5e38).tolist()
     assert float(glla.cond(place(whole), 1)) == pytest.approx(np.linalg.cond(whole.astype(np.float64), 1), rel=1e-5)
+
+
+def test_inverses_of_denormal_singular_values():
+    """Their reciprocals are infinite: the result says so, and not that A held an infinity."""
+    a = np.diag([4e-39, 8e-39]).astype(np.float32)
+    np.testing.assert_allclose(glla.pinv(a), np.linalg.inv(a.astype(np.float64)), rtol=1e-6)
+    with pytest.raises(NonFiniteError, match=r"^pinv: the result does not fit float32"):
+        glla.pinv(a / 8)
+    assert glla.pinv(a / 8, check_finite=False).tolist() == [[inf, 0], [0, inf]]
+    assert glla.matrix_rank(a, tol=1e38) == 0 and glla.matrix_rank(a, tol=6e-39) == 1
+    assert glla.cond(1e-25 * np.diag([1, 2]), "fro") == pytest.approx(2.5)
 
 
 def test_what_is_refused(rng):

@@ -27,7 +27,8 @@ SPACING = 2.0**-23
 
 HUGE, DOWN = 2.0**100, 2.0**60
 """Matrices with an entry above `HUGE` are divided by `DOWN`: sums of squares fit then, and so do reciprocals, which
-devices flush to zero below 2^-126. Entries that are flushed are below 2^-166 of the largest."""
+devices flush to zero below 2^-126. Entries that are flushed are below 2^-166 of the largest. Those without an entry
+above 1 / `HUGE` are multiplied by it: reciprocals of denormal singular values are infinite."""
 
 
 @public(numpy="linalg.pinv", namespace="pinv", options=("rtol",))
@@ -64,8 +65,8 @@ def pinv(
     Returns
     -------
     ndarray of float32 or Array, shape (..., n, m)
-        Error: 60 n u norm(A) norm(A^+)^2 at most for a matrix of full rank, n = max(m, n). Of entries above 2^100 on
-        the device the result is scaled on the host, and may have entries below 2^-126.
+        Error: 60 n u norm(A) norm(A^+)^2 at most for a matrix of full rank, n = max(m, n). Of entries above 2^100, or
+        all below 2^-100, on the device the result is scaled on the host, and may have entries below 2^-126.
 
     Raises
     ------
@@ -80,13 +81,12 @@ def pinv(
         empty = np.zeros((*a.shape[:-2], *a.shape[:-3:-1]), dtype=np.float32)
         result: Array | Float32 = placed("pinv", empty, check_finite, a)
         return result
-    with np.errstate(divide="ignore"):
+    with np.errstate(all="ignore"):
         inverse = np.where(s > part * s[..., :1], 1 / s, np.float32(0))
-    v = vh.swapaxes(-1, -2) * inverse[..., np.newaxis, :]
-    x: Any = matmul(v, u.swapaxes(-1, -2), device=device, check_finite=check_finite)
-    if scaled is not a:  # a device would flush entries below 2^-126
-        x = placed("pinv", np.asarray(x) / up, check_finite, a)
-    return x  # type: ignore[no-any-return]
+        v = vh.swapaxes(-1, -2) * inverse[..., np.newaxis, :]
+        x: Any = matmul(v, u.swapaxes(-1, -2), device=device, check_finite=False)
+        x = x if scaled is a else np.asarray(x) / up  # a device would flush entries below 2^-126
+    return placed("pinv", x, check_finite, a)  # type: ignore[no-any-return]
 
 
 @public(numpy="linalg.matrix_rank", namespace="matrix_rank", options=("rtol",))
@@ -138,7 +138,8 @@ def matrix_rank(
     options: dict[str, Any] = {"device": device, "check_finite": check_finite}
     found: Any = svd(a, compute_uv=False, hermitian=True, **options) if hermitian else svdvals(a, **options)
     s = np.asarray(found)
-    rank = np.count_nonzero(s > (part / up[..., 0] if tol is not None else part * s[..., :1]), axis=-1)
+    least = np.asarray(part) / up[..., 0].astype(np.float64) if tol is not None else part * s[..., :1]
+    rank = np.count_nonzero(s > least, axis=-1)
     return np.int64(rank) if a.ndim == 2 else np.asarray(rank)
 
 
@@ -187,7 +188,7 @@ def cond(
         above, below = (s[..., 0], s[..., -1]) if p != -2 else (s[..., -1], s[..., 0])
         with np.errstate(all="ignore"):
             found = np.where(s[..., 0] == 0, np.float32(np.inf), above / below)
-    return found[()] if isinstance(found, np.ndarray) else found
+    return found if isinstance(found, Array) else np.asarray(found, dtype=np.float32)[()]
 
 
 @public()
@@ -382,12 +383,13 @@ def _reduced(function: str, a: Float32 | Array, **options: Any) -> Any:
 
 
 def _scaled(a: Any) -> tuple[Any, Float32]:
-    """Divide every matrix by a power of two if it has entries above `HUGE`; give the powers, too, (..., 1, 1)."""
+    """Divide every matrix by a power of two if it is beyond `HUGE` or 1 / `HUGE`; give the powers, too, (..., 1, 1)."""
     if a.ndim < 2 or not a.size:
         return a, np.ones((1, 1), dtype=np.float32)
     sizes = abs(a).max(axis=(-2, -1), keepdims=True)
     sizes = sizes.numpy(check_finite=False) if isinstance(sizes, Array) else sizes
-    up = np.where(np.isfinite(sizes) & (sizes > HUGE), DOWN, 1).astype(np.float32)
+    large, small = np.isfinite(sizes) & (sizes > HUGE), (sizes > 0) & (sizes < 1 / HUGE)
+    up = np.select([large, small], [DOWN, 1 / DOWN], 1).astype(np.float32)
     return (a if (up == 1).all() else a * (1 / up)), up
 
 
@@ -418,12 +420,17 @@ def _count(function: str, a: Float32 | Array, s: Any, rcond: float | None) -> in
 def _by_inverse(a: Float32 | Array, p: Any, device: DeviceLike | None, check_finite: bool) -> Any:
     """Give the product of the norms of A and of its inverse."""
     square("cond", "x", a)
-    size = np.linalg.norm(a, p, axis=(-2, -1))
+    size = _norm(a, p)
     try:
         inverse: Any = inv(a, device=device, check_finite=check_finite)
-        return size * np.linalg.norm(inverse, p, axis=(-2, -1))
+        return size * _norm(inverse, p)
     except SingularMatrixError:
         if a.ndim == 2:
             return size + np.inf
         each = [_by_inverse(matrix, p, device, check_finite) for matrix in a.reshape(-1, *a.shape[-2:])]
         return np.stack(each).reshape(size.shape)
+
+
+def _norm(a: Float32 | Array, p: Any) -> Any:
+    """Give the norm of every matrix: its squares may leave float32's range."""
+    return np.linalg.norm(a if isinstance(a, Array) else a.astype(np.float64), p, axis=(-2, -1))
