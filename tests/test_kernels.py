@@ -1,6 +1,8 @@
 """Shaders of a user's own on arrays: what a call gives, takes and refuses, files that change; any plan on arrays."""
 
+import copy
 import gc
+import pickle
 import re
 import weakref
 from pathlib import Path
@@ -165,10 +167,9 @@ def test_zeros_of_both_signs_are_two_values():
 
 def test_defines():
     text = "#ifndef N\n#define N 1\n#endif\nlayout(location = 0) out vec4 r;\nvoid main() { r = vec4(N); }\n"
-    assert [glla.kernel(text, defines=given)(shape=(1, 1)).numpy()[0, 0] for given in ({}, {"N": np.int64(4)})] == [
-        1,
-        4,
-    ]
+    kernels = [glla.kernel(text, defines=given) for given in ({}, {"N": np.int64(4)})]
+    for copies in (kernels, pickle.loads(pickle.dumps(kernels)), copy.deepcopy(kernels)):
+        assert [kernel(shape=(1, 1)).numpy()[0, 0] for kernel in copies] == [1, 4]
     with pytest.raises(OptionTypeError, match="kernel: defines are names with numbers or words, got 'N': None"):
         glla.kernel(text, defines={"N": None})
     with pytest.raises(OptionError, match=r"^kernel: k\.frag has no macro 'mian'; did you mean 'main'\?$"):
@@ -435,9 +436,10 @@ def test_a_file_is_found_from_any_folder_and_called_as_it_was(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     kernel = glla.kernel("mine.frag")
     monkeypatch.chdir(tmp_path / "below")
-    assert kernel(A=[[2]], factor=3).numpy() == 6
-    with pytest.raises(OptionError, match=r"kernel: mine\.frag:3 declares float factor, which was not given"):
-        kernel(A=[[2]])
+    for one in (kernel, pickle.loads(pickle.dumps(kernel))):
+        assert one(A=[[2]], factor=3).numpy() == 6
+        with pytest.raises(OptionError, match=r"kernel: mine\.frag:3 declares float factor, which was not given"):
+            one(A=[[2]])
 
 
 def test_kernels_of_one_name_stay_apart():

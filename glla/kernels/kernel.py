@@ -135,20 +135,18 @@ class Kernel:
         self._defines = _checked_defines(defines)
         self._feedback = None if feedback is None else dict(feedback)
         self._lock = Lock()
-        self._path: Path | None = None
-        self._text = ""
-        self.name = name or UNNAMED
-        self._own = False
-        if shaders.is_text(source):
-            self._text = shaders.unix(str(source))
-        elif isinstance(source, str) and shaders.is_own(f"{source}{SUFFIX}"):
-            self._own, self.name = True, source
-        else:
-            self._path = Path(source).absolute()  # the program may change its folder
-            self.name = name or str(source)
+        text = shaders.is_text(source)
+        self._text = shaders.unix(str(source)) if text else ""
+        self._own = not text and isinstance(source, str) and shaders.is_own(f"{source}{SUFFIX}")
+        self._path = None if text or self._own else Path(source).absolute()  # the program may change its folder
+        self.name = str(source) if self._own else name or (UNNAMED if text else str(source))
         if not self._own and "." not in self.name.rpartition("/")[2]:
             self.name += SUFFIX
         self._version = self._read()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, in another process too, reads the files itself."""
+        return Kernel, (self._text or self._path or self.name, self.name, self._defines, self._feedback)
 
     def __repr__(self) -> str:
         declared = self._version.declared
