@@ -5,42 +5,14 @@ The exporters belong to the laboratory, so this module is above it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from glla.gl import Device, DeviceLike, Texture, named_device
+from glla.gl import DeviceLike, named_device
 from glla.gl.recorder import LIMIT, Recorder
-from glla.gl.staging import Machine
-from glla.passes import Plan
 
 
 class Trace(Recorder):
-    """The result of `trace`: a `Recorder` that can be saved, and may be limited to one device."""
-
-    def __init__(self, *, values: bool = False, limit: int = LIMIT, device: Device | None = None) -> None:
-        super().__init__(values=values, limit=limit)
-        self.device = device
-
-    def watch(
-        self, device: Machine, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
-    ) -> None:
-        """Run a plan and record its passes, unless on another device than the traced one; called by the device."""
-        if self.device in (None, device):
-            super().watch(device, plan, textures, draws)
-            return
-        for draw in draws:
-            draw()
-
-    def watch_parts(
-        self, device: Machine, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
-    ) -> None:
-        """Run a plan of plans and record the host's steps, unless on another device; called by the device."""
-        if self.device in (None, device):
-            super().watch_parts(device, plan, values, parts)
-            return
-        for part in parts:
-            part()
+    """The result of `trace`: a `Recorder` that can be saved."""
 
     def save(self, path: str | Path) -> None:
         """Write the passes to a file, in the format of its suffix.

@@ -95,7 +95,7 @@ def run(
         return made
 
     try:
-        observer = watching.observer
+        observer = watching.of(device)
         if observer is None:
             for one in scheduled:
                 do(one)

@@ -21,6 +21,7 @@ import numpy as np
 from glla.gl.fence import Fence
 from glla.gl.pool import Texture
 from glla.gl.staging import Machine, staging
+from glla.gl.throttle import SLICE
 from glla.operations.iterate import STATE, latch
 from glla.passes import Call, Draft, Iterated, Loop, Pass, Plan, shared, texture
 from glla.passes.cache import cached_plan
@@ -39,9 +40,6 @@ LONG = 2e-3
 """Seconds of an iteration, by rates, from which each is a block by itself, and read before the next is queued: one in
 vain takes longer than the device is idle meanwhile. On an H100 Jacobi sweeps of 200 matrices of order 64 gain 4 %, one
 of order 128, which takes less than this, would lose 20 %."""
-
-SLICE = 0.05
-"""Seconds that a wait for a read-back takes at most before the host asks whether the device was interrupted."""
 
 LATCH = "(latch)"
 """Operand and result of an iteration that holds the state of the latch; no name that a user's operand can have."""

@@ -46,6 +46,11 @@ class _Watching(threading.local):
     """Observer of the devices of a thread; a device belongs to one thread."""
 
     observer: Observer | None = None
+    device: Machine | None = None
+
+    def of(self, device: Machine) -> Observer | None:
+        """Observer of the plans of a device."""
+        return self.observer if self.device in (None, device) else None
 
 
 watching = _Watching()
@@ -75,15 +80,15 @@ def host_step(name: str) -> Callable[[Callable[Given, Result]], Callable[Given, 
 
 
 @contextmanager
-def observe(observer: Observer) -> Iterator[None]:
-    """Let an observer run the plans of all devices of this thread, within a block.
+def observe(observer: Observer, device: Machine | None = None) -> Iterator[None]:
+    """Let an observer run the plans of all devices of this thread, or of one, within a block.
 
     Raises TraceError: there is an observer already.
     """
     if watching.observer is not None:
         raise TraceError("trace: one at a time in a thread, another is running; end its with block first")
-    watching.observer = observer
+    watching.observer, watching.device = observer, device
     try:
         yield
     finally:
-        watching.observer = None
+        watching.observer = watching.device = None

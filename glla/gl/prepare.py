@@ -15,6 +15,10 @@ Samplers = tuple[tuple[int, str], ...]
 """Texture units, and the slots to bind there."""
 
 
+Known = dict["moderngl.Uniform | Program", bytes | tuple[str, ...]]
+"""State that earlier passes of a plan have set: uniforms, and each program's blocks, in order."""
+
+
 @dataclass(frozen=True)
 class Draw:
     """A prepared pass; it holds its program, so that the cache does not release it."""
@@ -62,22 +66,14 @@ def prepare(plan: Plan, programs: Programs, limits: Limits) -> Ready:
     Raises PlanError, LimitError, ShaderError: the plan cannot run here.
     """
     plan.check(limits)
-    known = _Known()
+    known: Known = {}
     return [
         step if isinstance(step, Transfer) else _prepared(plan, step, programs.get(step.shader, step.defines), known)
         for step in plan.passes
     ]
 
 
-class _Known:
-    """State that earlier passes of a plan have set: uniforms, and each program's blocks, in order."""
-
-    def __init__(self) -> None:
-        self.uniforms: dict[moderngl.Uniform, bytes] = {}
-        self.blocks: dict[Program, tuple[str, ...]] = {}
-
-
-def _prepared(plan: Plan, step: Pass | Dispatch, program: Program, known: _Known) -> Draw | Computation:
+def _prepared(plan: Plan, step: Pass | Dispatch, program: Program, known: Known) -> Draw | Computation:
     changed = []
     for name, value in step.uniforms.items():
         if name not in program.live:  # the compiler has removed it
@@ -85,15 +81,15 @@ def _prepared(plan: Plan, step: Pass | Dispatch, program: Program, known: _Known
         uniform = program.gl[name]
         assert isinstance(uniform, moderngl.Uniform)
         data = pack_uniform(uniform, value)
-        if known.uniforms.get(uniform) != data:
-            known.uniforms[uniform] = data
+        if known.get(uniform) != data:
+            known[uniform] = data
             changed.append((uniform, data))
     samplers = tuple((program.units[name], slot) for name, slot in step.inputs.items() if name in program.units)
     if isinstance(step, Dispatch):
         assert isinstance(program.gl, moderngl.ComputeShader)
         return Computation(step, program, program.gl, samplers, tuple(changed))
-    if known.blocks.get(program) != (blocks := tuple(sorted(step.blocks))):
-        known.blocks[program] = blocks
+    if known.get(program) != (blocks := tuple(sorted(step.blocks))):
+        known[program] = blocks
         for binding, name in enumerate(blocks):  # plans share programs, so not in each one's order
             program.gl[name].binding = binding  # type: ignore[union-attr]
     region = plan.drawn(step)

@@ -144,14 +144,14 @@ class Recorder:
     """Recorder of the passes of a ``with`` block; see `glla.trace`, which adds saving.
 
     `values`: keep the values that each pass reads and draws, too. `limit`: bytes to keep at most; later passes run and
-    are only counted. Attributes: `passes`: in execution order. `dropped`: passes that ran after the limit was reached.
+    are only counted. `device`: record only this one. Attributes: `passes`: in execution order. `dropped`: passes that
+    ran after the limit was reached.
     """
 
-    def __init__(self, *, values: bool = False, limit: int = LIMIT) -> None:
+    def __init__(self, *, values: bool = False, limit: int = LIMIT, device: Machine | None = None) -> None:
         if not limit > 0:
             raise OptionError(f"trace: limit must be a number of bytes above 0, got {limit!r}")
-        self.keep_values = values
-        self.limit = limit
+        self.keep_values, self.limit, self.device = values, limit, device
         self.passes: list[TracedPass] = []
         self.dropped = 0
         self.runs = 0
@@ -162,7 +162,7 @@ class Recorder:
     def __enter__(self) -> Self:
         if self._scope is not None or self.runs:
             raise TraceError("trace: serves one with block; make another for the next")
-        scope = observe(self)
+        scope = observe(self, self.device)
         scope.__enter__()
         self._scope, self._began = scope, perf_counter()
         return self

@@ -144,7 +144,7 @@ class Runner:
             form = self._form(device, plan)
             ready = prepare(form, self._programs, self._limits)
             prepared = self._prepared[plan] = Prepared(None if form is plan else form, ready, work(plan.cost))
-        observer = watching.observer
+        observer = watching.of(device)
         form = prepared.form or plan if observer is None else plan  # whoever watches sees each slot as a texture
         self._check_operands(form, operands)
         textures = dict(operands)

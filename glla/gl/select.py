@@ -63,10 +63,8 @@ class _Request:
     overrides: str = ""
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    label: str
-    make: Callable[[], Loader]
+_Candidate = tuple[str, Callable[[], Loader]]
+"""The name of a context, for messages, and the function that makes it."""
 
 
 def open_context(
@@ -90,11 +88,11 @@ def open_context(
             f"{request.overrides}; leave one of them out"
         )
     failures = []
-    for candidate in _candidates(request):
+    for label, make in _candidates(request):
         try:
-            return _open(candidate, request.software)
+            return _open(make, request.software)
         except (ContextError, ThreadError) as error:
-            failures.append(f"\n  - {candidate.label}: {error}")
+            failures.append(f"\n  - {label}: {error}")
     raise ContextError(f"open_context: no OpenGL 3.3 core context{request.overrides}; tried:{''.join(failures)}")
 
 
@@ -163,9 +161,9 @@ def _candidates(request: _Request) -> list[_Candidate]:
     if request.backend == "egl" or request.index is not None:
         return _egl_candidates(request)
     if request.backend == "glfw" or sys.platform in ("darwin", "win32"):
-        return [_Candidate("GLFW", GLFWLoader)]
+        return [("GLFW", GLFWLoader)]
     if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
-        return [*_egl_candidates(request), _Candidate("GLFW", GLFWLoader)]
+        return [*_egl_candidates(request), ("GLFW", GLFWLoader)]
     return [*_egl_candidates(request), _failing("GLFW", f"there is no display; {HINT_GLFW}")]
 
 
@@ -176,7 +174,7 @@ def _egl_candidates(request: _Request) -> list[_Candidate]:
             return [_device_candidate(devices[request.index])]
         counted = f"EGL lists {len(devices)} of them, from 0; see glla.devices()"
         return [_failing(f"EGL device {request.index}", problem or counted)]
-    surfaceless = _Candidate("EGL surfaceless", functools.partial(EGLLoader, None))
+    surfaceless = "EGL surfaceless", functools.partial(EGLLoader, None)
     if problem is not None:
         return [_failing("EGL devices", problem), surfaceless]
     wanted = [device for device in devices if request.software in (None, device.software)]
@@ -189,20 +187,20 @@ def _egl_candidates(request: _Request) -> list[_Candidate]:
 
 
 def _device_candidate(device: EGLDevice) -> _Candidate:
-    return _Candidate(f"EGL device {device.index} ({device.name})", functools.partial(EGLLoader, device))
+    return f"EGL device {device.index} ({device.name})", functools.partial(EGLLoader, device)
 
 
 def _failing(label: str, reason: str) -> _Candidate:
-    return _Candidate(label, functools.partial(_fail, reason))
+    return label, functools.partial(_fail, reason)
 
 
 def _fail(reason: str) -> NoReturn:
     raise ContextError(reason)
 
 
-def _open(candidate: _Candidate, software: bool | None) -> tuple[moderngl.Context, Loader]:
+def _open(make: Callable[[], Loader], software: bool | None) -> tuple[moderngl.Context, Loader]:
     """Open one candidate and leave it current in place of none or of glla's; a failure restores the state before."""
-    loader = candidate.make()
+    loader = make()
     try:
         with loader:
             _check(loader, software)
