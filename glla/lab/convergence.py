@@ -85,7 +85,7 @@ def histories(
         residuals: list[float] = []
 
         def note(x: Any, residuals: list[float] = residuals) -> None:
-            residuals.append(float(np.linalg.norm(b - matrix.rows.times(x.astype(np.float64)))) / size)
+            residuals.append(float(np.linalg.norm(b - matrix.rows @ x.astype(np.float64))) / size)
 
         right = b if given is matrix else b.astype(np.float32)
         _, info = solve(given, right, rtol=rtol, callback=note)

@@ -221,11 +221,11 @@ class SparseMatrix:
             raise ShapeError(f"sparse: shapes of A {self.shape} and x {array.shape} are incompatible")
         if resident and array.device is not self.device:
             raise DeviceMismatchError("sparse: A and x must live on one device; use to_device")
+        if 0 in (*self.shape, *array.shape):
+            nothing = np.zeros((self.shape[0], *array.shape[1:]), dtype=np.float32)
+            return upload(nothing, self.device) if resident else nothing
         if array.ndim == 1:
             return self._resident(array.value) if resident else self._array(array)
-        if 0 in self.shape or not array.shape[1]:
-            nothing = np.zeros((self.shape[0], array.shape[1]), dtype=np.float32)
-            return upload(nothing, self.device) if resident else nothing
         most, (m, k) = spmv.columns_at_once(self.structure.tallest), (self.shape[0], array.shape[1])
         if resident:
             parts = [self._block(array[:, first : first + most]).value for first in range(0, k, most)]
@@ -241,15 +241,11 @@ class SparseMatrix:
         return self.T @ x if np.ndim(x) == 1 else (self.T @ x.T).T
 
     def _array(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
-        if 0 in self.shape:
-            return np.zeros(self.shape[0], dtype=np.float32)
         found = self.device.run(self._plan(resident=False), **self.textures, x=x[:, np.newaxis])
         result: NDArray[np.float32] = found["y"]
         return result
 
     def _resident(self, x: Resident) -> Array:
-        if 0 in self.shape:
-            return upload(np.zeros(self.shape[0], dtype=np.float32), self.device)
         return applied(self.device, self._plan(resident=True), self.textures, x, self.shape[0])
 
     def _block(self, x: Array) -> Array:

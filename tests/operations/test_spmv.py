@@ -50,7 +50,7 @@ def test_rows_of_several_lines_of_texels(device, name, order, rng):
     columns = np.concatenate([np.arange(max(0, o), min(order, order + o)) for o in offsets])
     matrix = Compressed.of_triplets((order, order), rows, columns, rng.integers(1, 9, len(rows)))
     x = rng.integers(-8, 9, order).astype(np.float32)
-    assert (product(device, matrix, name, x) == matrix.times(x)).all()
+    assert (product(device, matrix, name, x) == matrix @ x).all()
 
 
 @pytest.mark.parametrize("software", [False, True], ids=["GPU", "software"])
@@ -65,7 +65,7 @@ def test_the_layout_of_diagonals_is_that_of_the_device(device, software, rng):
         limits = replace(device.limits, software=software, texture_size=size)
         structure = FORMATS["diagonals"](matrix, limits)
         assert structure.beside == (software and size > 32)
-        assert (product(device, matrix, "diagonals", x[:, 0], limits) == matrix.times(x[:, 0])).all()
+        assert (product(device, matrix, "diagonals", x[:, 0], limits) == matrix @ x[:, 0]).all()
         plan = spmv.rows(Form(matrix.shape, resident=True, view=structure), 2, limits)
         given = structure.texels(matrix, limits) | {"X": filled(x, plan.slots["X"])}
         y = device.read(device.run(plan, **{name: device.write_texels(one) for name, one in given.items()})["Y"])
@@ -153,7 +153,7 @@ def test_columns_far_from_their_rows(device, away):
     matrix = Compressed.of_triplets(shape, *places.T, np.array([1, 3, 5, 7]))
     assert sell.Sell.of(matrix, device.limits).tiles.short == (-(1 << 15) <= away < 1 << 15)
     x = np.arange(1.0, 40001, dtype=np.float32)
-    assert (product(device, matrix, "sell", x) == matrix.times(x)).all()
+    assert (product(device, matrix, "sell", x) == matrix @ x).all()
 
 
 def test_zeros_of_short_rows_are_fetched_from_x(device):
@@ -161,7 +161,7 @@ def test_zeros_of_short_rows_are_fetched_from_x(device):
     shape = (12, 3)
     matrix = Compressed.of_triplets(shape, [8, 8, 10], [0, 2, 1], np.array([1, 2, 3]))
     x = np.arange(1.0, shape[1] + 1, dtype=np.float32)
-    assert (product(device, matrix, "sell", x) == matrix.times(x)).all()
+    assert (product(device, matrix, "sell", x) == matrix @ x).all()
     structure = sell.Sell.of(matrix, device.limits)
     plan = spmv.plan((Form(shape, resident=True, view=structure), Form((shape[1], 1), resident=True)), device.limits)
     given = structure.texels(matrix, device.limits) | {"x": filled(x, vector(shape[1], device.limits))}
@@ -179,7 +179,7 @@ def test_floats_stay_within_the_bound(device, name, rng):
     x = rng.standard_normal(20).astype(np.float32)
     magnitude = np.abs(matrix.dense()).astype(float) @ np.abs(x)
     bound = (matrix.lengths + 2) * 2.0**-24 * magnitude
-    assert (np.abs(product(device, matrix, name, x) - matrix.times(x)) <= bound).all()
+    assert (np.abs(product(device, matrix, name, x) - matrix @ x) <= bound).all()
 
 
 def of_constants(rng, shape, offsets, period=1, others=()):
@@ -218,7 +218,7 @@ def test_a_stencil_gives_the_bits_of_diagonals(device, software, period, rng):
         else:  # a driver may contract a product and a sum of one text, and not of the other
             assert (np.isfinite(found) == np.isfinite(same)).all(), shape
             kept, spread = np.isfinite(same), np.where(np.isfinite(x), np.abs(x), np.float32(0))
-            sizes = replace(matrix, values=np.abs(matrix.values)).times(spread)
+            sizes = replace(matrix, values=np.abs(matrix.values)) @ spread
             bound = 2 * (len(offsets) + 1) * np.finfo(np.float32).eps / 2 * sizes
             assert (np.abs(found[kept] - same[kept]) <= bound[kept]).all(), shape
 
@@ -292,8 +292,8 @@ def test_the_host_agrees_with_scipy(rng):
     assert (matrix.transpose().dense() == theirs.T.toarray()).all()
     assert (matrix.diagonal() == theirs.diagonal()).all()
     x = rng.standard_normal(31)
-    np.testing.assert_array_equal(matrix.times(x) == 0, np.diff(theirs.indptr) == 0)
-    assert np.abs(matrix.times(x) - theirs.astype(float) @ x).max() < 1e-13
+    np.testing.assert_array_equal(matrix @ x == 0, np.diff(theirs.indptr) == 0)
+    assert np.abs(matrix @ x - theirs.astype(float) @ x).max() < 1e-13
 
 
 def test_what_does_not_fit_is_refused():
@@ -343,4 +343,4 @@ def test_every_size_and_number_of_diagonals(device, name, rng):
         columns = np.concatenate([np.arange(max(0, o), min(order, order + o)) for o in offsets])
         matrix = Compressed.of_triplets((order, order), rows, columns, rng.integers(-8, 9, len(rows)))
         x = rng.integers(-8, 9, order).astype(np.float32)
-        assert (product(device, matrix, name, x) == matrix.times(x)).all(), order
+        assert (product(device, matrix, name, x) == matrix @ x).all(), order

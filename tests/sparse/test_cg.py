@@ -6,7 +6,7 @@ import pytest
 import glla
 from glla.errors import DeviceMismatchError, ShapeError
 from glla.operations.sparse.cg import VARIANTS
-from glla.sparse.linalg import outer
+from glla.sparse.linalg.outer import Method
 from glla.testing import spd
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
@@ -165,8 +165,10 @@ def test_arrays_of_another_device_are_refused():
 @pytest.fixture
 def rounds(monkeypatch):
     """Grows by one with every iteration that the device begins."""
-    seen, inner = [], outer._inner
-    monkeypatch.setattr(outer, "_inner", lambda *given: seen.append(given[1].turn.keywords["variant"]) or inner(*given))
+    seen, call = [], Method.__call__
+    monkeypatch.setattr(
+        Method, "__call__", lambda *given: seen.append(given[0].turn.keywords["variant"]) or call(*given)
+    )
     return seen
 
 

@@ -78,7 +78,7 @@ class Compressed:
         starts = np.concatenate(([0], np.cumsum(np.bincount(self.columns, minlength=self.shape[1]))))
         return Compressed(self.shape[::-1], starts, self.rows[order], self.values[order])
 
-    def times(self, x: NDArray[Any]) -> NDArray[np.float64]:
+    def __matmul__(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """A x in float64, of a vector: the residual of a refinement."""
         products = self.values.astype(np.float64) * x[self.columns]
         filled = self.lengths > 0

@@ -5,7 +5,8 @@ Its convergence is not trusted: the outer loop computes the residual of the x th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,32 +36,27 @@ def is_hosted(asked: Task) -> bool:
 
 def solve(asked: Task, **options: Any) -> tuple[Any, int]:
     """Solve by SciPy's function of the same name; b and x of the device are copied to the host."""
+    method = partial(_ended, **options)
     if not isinstance(asked.b, Array):
-        return outer.solve(asked, Hosted(options).ended)
+        return outer.solve(asked, method)
     b, device, callback = asked.b.numpy(), asked.a.device, asked.callback
     called = None if callback is None else lambda x: callback(upload(x, device))
     right = vectors.elements(asked.function, "b", b, len(b))
-    x, info = outer.solve(replace(asked, b=right, callback=called), Hosted(options).ended)
+    x, info = outer.solve(replace(asked, b=right, callback=called), method)
     return upload(x, device), info
 
 
-@dataclass
-class Hosted:
-    """A Krylov method of SciPy's, for the outer loop."""
-
-    options: dict[str, Any] = field(default_factory=dict)  # SciPy's options
-
-    def ended(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
-        """Solve A d = r to norm(r - A d) <= goal, scaled by a power of two."""
-        r, e = state.scaled_on_host()
-        goal = max(float(np.ldexp(goal, -e)), FLOOR * vectors.norm(r))
-        run = _to_estimates if asked.function == "minres" else _to_norms
-        with np.errstate(all="ignore"):
-            # A and M times powers of two that change the magnitude of r little: SciPy has absolute bounds near u
-            asked = replace(asked, a=_near_one(asked.a, r), m=None if asked.m is None else _near_one(asked.m, r))
-            watch = _Watch(asked, state, e - asked.a.exponent, before)
-            d, broken = run(asked, r, goal, watch, self.options)
-        return Ended(d, watch.exponent, watch.count, BREAKDOWN if broken else 0.0)
+def _ended(asked: Task, state: Any, goal: float, before: int, **options: Any) -> Ended:
+    """Solve A d = r to norm(r - A d) <= goal, scaled by a power of two, by a method of SciPy's with its options."""
+    r, e = state.scaled_on_host()
+    goal = max(float(np.ldexp(goal, -e)), FLOOR * vectors.norm(r))
+    run = _to_estimates if asked.function == "minres" else _to_norms
+    with np.errstate(all="ignore"):
+        # A and M times powers of two that change the magnitude of r little: SciPy has absolute bounds near u
+        asked = replace(asked, a=_near_one(asked.a, r), m=None if asked.m is None else _near_one(asked.m, r))
+        watch = _Watch(asked, state, e - asked.a.exponent, before)
+        d, broken = run(asked, r, goal, watch, options)
+    return Ended(d, watch.exponent, watch.count, BREAKDOWN if broken else 0.0)
 
 
 def _near_one(one: Operator, r: Floats) -> Operator:

@@ -151,22 +151,12 @@ def operator(function: str, name: str, value: Any, device: Device | None, check_
         return Operator(shape, device, None, {}, value)
     matrix = value if isinstance(value, SparseMatrix) else None
     rows = matrix.rows if matrix is not None else compressed(value, check_finite)
-    host: Any = _Rows(rows)
+    host: Any = rows
     if is_scipy(value) and value.dtype.kind != "b":
         host = value.tocsr().astype(np.float64)
     elif isinstance(value, np.ndarray) and value.dtype == np.float64:
         host = value
     return _matrix(rows, matrix, device, host)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Product in float64 with rows of float32."""
-
-    rows: Compressed
-
-    def __matmul__(self, x: Floats) -> Floats:
-        return self.rows.times(x)
 
 
 NEAR = 20

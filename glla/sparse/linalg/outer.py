@@ -49,9 +49,36 @@ class Method:
     turn: Callable[[Plan, Plan | None, int, Limits], Plan]  # one iteration
     carried: tuple[str, ...]  # vectors passed from one iteration to the next; ``x`` is one of them
 
-    def ended(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
-        """Iterate on the device, from a state whose residual is not small enough."""
-        return _inner(asked, self, state, max(goal, INNER * state.residual) if asked.refine else goal, before)
+    def __call__(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
+        """Iterate on the device from the current residual, scaled, until its norm is small enough."""
+        goal = max(goal, INNER * state.residual) if asked.refine else goal
+        a, m, device, most = asked.a, asked.m, asked.a.device, asked.maxiter - before
+        assert a.plan is not None
+        n, plans = a.shape[0], (a.plan, None if m is None else m.plan)
+        r, e = state.scaled()
+        square = min(np.ldexp(goal, -e) ** 2, 1e30)
+        bound = device.write_texels(np.full((1, 1, 4), square, dtype=np.float32))
+        fixed = {f"A.{name}": texture for name, texture in a.textures.items()} | {"bound": bound}
+        if m is not None:
+            fixed |= {f"M.{name}": texture for name, texture in m.textures.items()}
+        begins, turn = self.begin(*plans, n, device.limits), self.turn(*plans, n, device.limits)
+        given = {name: texture for name, texture in fixed.items() if name in begins.operands}
+        carried = device.run(begins, b=r.value.texture, **given)
+        names, exponent, done, stop = self.carried, e - a.exponent, 0, 0.0
+        often = asked.check_every or (NOTED if asked.progress is not None else most)
+        every = 1 if asked.callback is not None else often
+        fixed |= {name: one for name, one in carried.items() if name not in names}  # the same in every iteration
+        needed = {name: texture for name, texture in fixed.items() if name in turn.operands}
+        while done < most and not stop:
+            loop = iterate(turn, carry={name: name for name in names}, until="state", most=min(every, most - done))
+            found = device.run(loop, **needed, **{name: carried[name] for name in names})
+            carried, done, stop = found, done + found.iterations, float(found.stop) if found.stopped else 0.0
+            if asked.progress is not None:
+                square = float(device.read(found["state"])[0, 0, 1])
+                asked.progress(before + done, float(np.ldexp(np.sqrt(max(square, 0.0)), e)) / state.size)
+            if asked.callback is not None:
+                asked.callback(state.moved(_vector(device, carried["x"], n), exponent).result)
+        return Ended(_vector(device, carried["x"], n), exponent, done, stop)
 
 
 @dataclass(frozen=True)
@@ -122,11 +149,6 @@ def rounds(refine: bool) -> int:
     return ROUNDS if refine else 1
 
 
-def shifted(asked: Task, shift: float, maxiter: int) -> Task:
-    """Replace A by A - shift I in residuals, and set the number of iterations."""
-    return replace(asked, a=replace(asked.a, shift=shift), maxiter=maxiter)
-
-
 @dataclass(frozen=True)
 class Ended:
     """Result of an inner iteration: x 2^exponent, and its stopping reason."""
@@ -185,36 +207,6 @@ def solve(asked: Task, method: Inner, steadier: Inner | None = None) -> tuple[An
                 return state.result, -1
             break
     return state.result, 0 if state.residual <= wanted else max(iterations, 1)
-
-
-def _inner(asked: Task, method: Method, state: Any, goal: float, before: int) -> Ended:
-    """Iterate on the device from the current residual, scaled, until its norm is `goal`."""
-    a, m, device, most = asked.a, asked.m, asked.a.device, asked.maxiter - before
-    assert a.plan is not None
-    n, plans = a.shape[0], (a.plan, None if m is None else m.plan)
-    r, e = state.scaled()
-    square = min(np.ldexp(goal, -e) ** 2, 1e30)
-    bound = device.write_texels(np.full((1, 1, 4), square, dtype=np.float32))
-    fixed = {f"A.{name}": texture for name, texture in a.textures.items()} | {"bound": bound}
-    if m is not None:
-        fixed |= {f"M.{name}": texture for name, texture in m.textures.items()}
-    begins, turn = method.begin(*plans, n, device.limits), method.turn(*plans, n, device.limits)
-    given = {name: texture for name, texture in fixed.items() if name in begins.operands}
-    carried = device.run(begins, b=r.value.texture, **given)
-    names, exponent, done, stop = method.carried, e - a.exponent, 0, 0.0
-    every = 1 if asked.callback is not None else asked.check_every or (NOTED if asked.progress is not None else most)
-    fixed |= {name: texture for name, texture in carried.items() if name not in names}  # the same in every iteration
-    needed = {name: texture for name, texture in fixed.items() if name in turn.operands}
-    while done < most and not stop:
-        loop = iterate(turn, carry={name: name for name in names}, until="state", most=min(every, most - done))
-        found = device.run(loop, **needed, **{name: carried[name] for name in names})
-        carried, done, stop = found, done + found.iterations, float(found.stop) if found.stopped else 0.0
-        if asked.progress is not None:
-            square = float(device.read(found["state"])[0, 0, 1])
-            asked.progress(before + done, float(np.ldexp(np.sqrt(max(square, 0.0)), e)) / state.size)
-        if asked.callback is not None:
-            asked.callback(state.moved(_vector(device, carried["x"], n), exponent).result)
-    return Ended(_vector(device, carried["x"], n), exponent, done, stop)
 
 
 def _vector(device: Device, texture: Any, n: int) -> Array:

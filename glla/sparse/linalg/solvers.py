@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from glla.operations.sparse import cg as conjugate
 from glla.operations.sparse import gmres as general
 from glla.operations.sparse import minres as minimal
 from glla.sparse.linalg import hosted
-from glla.sparse.linalg.outer import Method, Task, rounds, shifted, solve, task
+from glla.sparse.linalg.outer import Method, Task, rounds, solve, task
 
 
 def cg(
@@ -95,7 +96,7 @@ def _solved(asked: Task, method: Method, steadier: Method | None = None, **optio
     """Solve on the device, or by SciPy's iteration, with its options, where A or M is an operator of the host."""
     if hosted.is_hosted(asked):
         return hosted.solve(asked, **options)
-    return solve(asked, method.ended, None if steadier is None else steadier.ended)
+    return solve(asked, method, steadier)
 
 
 def _method(variant: str, preconditioned: bool) -> Method:
@@ -210,7 +211,7 @@ def minres(
         raise OptionError(f"minres: shift must be a number, got {shift!r}")
     asked = task("minres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     most = max(1, 5 * asked.a.shape[0] * rounds(refine)) if maxiter is None else asked.maxiter
-    asked = shifted(asked, float(shift), most)
+    asked = replace(asked, a=replace(asked.a, shift=float(shift)), maxiter=most)
     scaled = float(shift) * 2.0**-asked.a.exponent
     return _solved(asked, Method(minimal.begin, partial(minimal.turn, shift=scaled), minimal.CARRIED))
 

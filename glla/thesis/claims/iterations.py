@@ -134,6 +134,6 @@ def _precision(A: SparseMatrix, right: Any) -> Claim:
     reached = []
     for refine in (False, True):
         x, _ = sparse.linalg.cg(A, wide, rtol=1e-10, refine=refine)
-        reached.append(float(np.linalg.norm(wide - A.rows.times(x)) / np.linalg.norm(wide)))
+        reached.append(float(np.linalg.norm(wide - A.rows @ x) / np.linalg.norm(wide)))
     single, refined = reached
     return claim("iterations.precision", single > 10 * refined, single=single, refined=refined)
