@@ -85,12 +85,8 @@ def _add_bench(kinds: Any) -> None:
 def _add_problem(parser: argparse.ArgumentParser, size: int, nb: int, nodes: str) -> None:
     shared(parser, size=(size, "order of the matrix"), device=False)
     parser.add_argument("--nb", type=int, default=nb, metavar="B", help=f"rows and columns of a block ({nb})")
-    parser.add_argument("--nodes", type=_nodes, default=nodes, metavar="P", help=f"processes: P, or PxQ ({nodes})")
+    parser.add_argument("--nodes", default=nodes, metavar="P", help=f"processes: P, or PxQ ({nodes})")
     parser.add_argument("--no-look-ahead", action="store_true", help="each panel waits for the update before it")
-
-
-def _nodes(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text
 
 
 def _plan(options: argparse.Namespace) -> int:
@@ -145,7 +141,7 @@ def _bench(options: argparse.Namespace) -> int:
             first = grid.rank == 0
             for path in options.out if first else ():
                 check_writable(path)
-            say = print if first and not options.json else _say_nothing
+            say = print if first and not options.json else lambda line: None
             found = bench(grid, options.size, options.nb, options.variant, say)
             if first and options.json:
                 print(document(options, None, found))
@@ -155,7 +151,3 @@ def _bench(options: argparse.Namespace) -> int:
             return 0 if found["hpl_residual"] < 16 else 1
 
     return together(run)
-
-
-def _say_nothing(line: str) -> None:
-    pass

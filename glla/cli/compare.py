@@ -54,9 +54,10 @@ def compare(parser: argparse.ArgumentParser) -> None:
 def _compare(options: argparse.Namespace) -> int:
     from glla.cli import comparing
     from glla.lab import comparison, custom, saved
+    from glla.lab.extra import check_files, require
 
-    files = comparing.Files(tuple(options.out), options.pictures)
-    files.check()
+    require("compare", "rich")
+    check_files("compare", options.out, comparing.NEEDS)
     own = custom.contenders(options.operation, options.shader)
     experiment = comparison.Experiment(
         options.operation, options.variants, options.size, baseline=options.baseline, repeats=options.repeats,
@@ -65,11 +66,10 @@ def _compare(options: argparse.Namespace) -> int:
     with opened(options) as device:
         experiment.device = device
         custom.compile_all(device, options.operation, own)
+        status = comparing.run(experiment, options.out, options.pictures, quiet=options.json)
         if options.json:
-            status = comparing.run(experiment, files, quiet=True)
             print(document(options, device, saved.as_dict(experiment.result)))
-            return status
-        return comparing.run(experiment, files)
+        return status
 
 
 # -- tune -------------------------------------------------------------------------------------------------------------

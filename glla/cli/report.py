@@ -15,6 +15,15 @@ PACKAGES = ("numpy", "moderngl", "glfw")
 
 KINDS = {True: "software", False: "hardware"}
 LABELS = {"renderer": "renderer", "vendor": "vendor", "OpenGL": "opengl", "GLSL": "glsl", "context": "backend"}
+MEMORY = {
+    "textures in use": "{textures_in_use}, {bytes_in_use} bytes",
+    "textures kept for reuse": "{textures_idle}, {bytes_idle} bytes of {bytes_idle_at_most}",
+    "plans kept": "about {bytes_of_plans} bytes of {bytes_of_plans_at_most}",
+    "prepared plans kept": "about {bytes_of_prepared_plans} bytes of {bytes_of_prepared_plans_at_most}",
+    "most so far": "{bytes_peak} bytes",
+    "programs kept": "{programs}, about {bytes_of_programs} bytes of {bytes_of_programs_at_most}",
+    "framebuffers": "{framebuffers}",
+}
 NAME_WIDTH = 40
 
 
@@ -97,36 +106,15 @@ def _sections(report: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
     return {
         "device": [*((key, device[name]) for key, name in LABELS.items()), ("kind", KINDS[device["software"]])],
         "limits": [(name, _quantity(limit["value"], limit["unit"])) for name, limit in limits.items()],
-        "memory": _memory_rows(report["memory"]),
-        "EGL devices": [_egl_row(one) for one in report["egl_devices"]] or [("none", "")],
+        "memory": [(name, words.format(**report["memory"])) for name, words in MEMORY.items()],
+        "EGL devices": [
+            (f"index {one['index']}", f"{KINDS[one['software']]}: {one['name']}{', in use' if one['in_use'] else ''}")
+            for one in report["egl_devices"]
+        ]
+        or [("none", "")],
         "versions": list(report["versions"].items()),
         "self-test": [(f"{test['verdict']:8}{test['name']}", test["detail"]) for test in report["self_test"]],
     }
-
-
-def _memory_rows(memory: dict[str, int]) -> list[tuple[str, str]]:
-    return [
-        ("textures in use", f"{memory['textures_in_use']}, {memory['bytes_in_use']} bytes"),
-        (
-            "textures kept for reuse",
-            f"{memory['textures_idle']}, {memory['bytes_idle']} bytes of {memory['bytes_idle_at_most']}",
-        ),
-        ("plans kept", f"about {memory['bytes_of_plans']} bytes of {memory['bytes_of_plans_at_most']}"),
-        (
-            "prepared plans kept",
-            f"about {memory['bytes_of_prepared_plans']} bytes of {memory['bytes_of_prepared_plans_at_most']}",
-        ),
-        ("most so far", f"{memory['bytes_peak']} bytes"),
-        (
-            "programs kept",
-            f"{memory['programs']}, about {memory['bytes_of_programs']} bytes of {memory['bytes_of_programs_at_most']}",
-        ),
-        ("framebuffers", f"{memory['framebuffers']}"),
-    ]
-
-
-def _egl_row(one: dict[str, Any]) -> tuple[str, str]:
-    return f"index {one['index']}", f"{KINDS[one['software']]}: {one['name']}{', in use' if one['in_use'] else ''}"
 
 
 def _quantity(value: Any, unit: str) -> str:

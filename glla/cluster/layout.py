@@ -44,7 +44,8 @@ def grid_shape(function: str, grid: object) -> tuple[int, int]:
     """
     shape: object = getattr(grid, "shape", grid)
     if isinstance(shape, str):
-        shape = tuple(int(part) if part.isdecimal() else 0 for part in shape.lower().split("x"))
+        parts = [int(part) if part.isdecimal() else 0 for part in shape.lower().split("x")]
+        shape = parts if len(parts) > 1 else parts[0]
     if isinstance(shape, int | np.integer) and not isinstance(shape, bool) and shape > 0:
         return near_square(int(shape))
     if isinstance(shape, tuple | list) and len(shape) == 2 and all(integer(function, "grid", one) > 0 for one in shape):
