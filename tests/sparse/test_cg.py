@@ -166,9 +166,7 @@ def test_arrays_of_another_device_are_refused():
 def rounds(monkeypatch):
     """Grows by one with every iteration that the device begins."""
     seen, call = [], Method.__call__
-    monkeypatch.setattr(
-        Method, "__call__", lambda *given: seen.append(given[0].turn.keywords["variant"]) or call(*given)
-    )
+    monkeypatch.setattr(Method, "__call__", lambda own, *a: seen.append(own.turn.keywords["variant"]) or call(own, *a))
     return seen
 
 
