@@ -373,8 +373,15 @@ def contraction(
 
 
 def outer(x1: Any, x2: Any, /) -> Array:
+    """Outer product of two vectors."""
+    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+        raise ShapeError(f"outer: x1 and x2 must be vectors, got shapes {np.shape(x1)} and {np.shape(x2)}")
+    return outer_of_all(x1, x2)
+
+
+def outer_of_all(a: Any, b: Any) -> Array:
     """Products of all elements of two arrays, flattened to vectors."""
-    left, right = (Array._of(one) for one in values("outer", x1, x2))
+    left, right = (Array._of(one) for one in values("outer", a, b))
     return left.reshape(-1, 1) * right.reshape(1, -1)
 
 

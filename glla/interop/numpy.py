@@ -78,7 +78,7 @@ implements(np.around)(method("round"))
 implements(np.linalg.norm)(method("norm"))
 
 for _name in (
-    "broadcast_to", "count_nonzero", "diff", "expand_dims", "flip", "moveaxis", "outer", "repeat", "roll",
+    "broadcast_to", "count_nonzero", "diff", "expand_dims", "flip", "moveaxis", "repeat", "roll",
     "searchsorted", "stack", "tensordot", "tile", "tril", "triu", "unstack",
 ):  # fmt: skip
     implements(getattr(np, _name))(getattr(functions, _name))
@@ -88,6 +88,7 @@ for _name in (
 ):  # fmt: skip
     implements(getattr(np.linalg, _name))(getattr(functions, _name))
 implements(np.matrix_transpose)(functions.matrix_transpose)
+implements(np.outer)(functions.outer_of_all)
 
 # -- products -------------------------------------------------------------------------------------------------------
 

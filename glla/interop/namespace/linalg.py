@@ -15,7 +15,6 @@ import numpy as np
 
 from glla import lazily, linalg, registry
 from glla.array.array import Array, upload
-from glla.errors import ShapeError
 from glla.interop import functions
 from glla.linalg import determinants
 
@@ -25,13 +24,6 @@ lazily.load(linalg)
 def det(x: Any, /) -> Any:
     """Determinants, as `glla.det`; outside float32's range one is infinite, or zero."""
     return on_device(determinants.det_or_infinity(x), x)
-
-
-def outer(x1: Any, x2: Any, /) -> Array:
-    """Outer product of two vectors."""
-    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
-        raise ShapeError(f"outer: x1 and x2 must be vectors, got shapes {np.shape(x1)} and {np.shape(x2)}")
-    return functions.outer(x1, x2)
 
 
 def on_device(result: Any, beside: Any) -> Any:
@@ -111,11 +103,11 @@ def __getattr__(name: str) -> Any:
 
 
 COMMON = (
-    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "tensordot", "trace", "vecdot",
-    "vector_norm",
+    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "outer", "tensordot", "trace",
+    "vecdot", "vector_norm",
 )  # fmt: skip
 globals().update({_name: functions.of_arrays(getattr(functions, _name)) for _name in COMMON})
-__all__ = ["det", "outer", *COMMON]
+__all__ = ["det", *COMMON]
 __all__ += sorted({public.namespace for public in registry.PUBLIC.values() if public.namespace} - {*__all__})
 
 LEFT_OUT = sorted(STANDARD.difference(__all__))
