@@ -210,7 +210,8 @@ def test_a_root_that_is_complex():
     np.testing.assert_allclose(glla.sqrtm(np.ones((3, 3))), np.full((3, 3), 1 / np.sqrt(3)), atol=1e-5)
     with pytest.raises(glla.errors.UnsupportedError, match="sqrtm: A has the eigenvalue -1: its root is complex"):
         glla.sqrtm(np.diag([1.0, -1.0, 2.0]))
-    for one in (np.float32([[1, 2], [0, 1]]), glla.asarray([[1.0, 2.0], [0.0, 1.0]])):
+    beside = np.float32([[[1e9, 0], [0, 1e9]], [[1, 2], [0, 1]]])
+    for one in (np.float32([[1, 2], [0, 1]]), glla.asarray([[1.0, 2.0], [0.0, 1.0]]), beside, glla.asarray(beside)):
         with pytest.raises(glla.errors.UnsupportedError, match="sqrtm: A is not symmetric"):
             glla.sqrtm(one)
     with pytest.raises(ShapeError, match=r"^sqrtm: the last two dimensions of A must be square"):

@@ -275,11 +275,10 @@ def sqrtm(
     options: dict[str, Any] = {"device": device, "check_finite": check_finite}
     A = operand("sqrtm", "A", A, check_finite)
     square("sqrtm", "A", A)
-    apart = (
-        abs(A - A.swapaxes(-1, -2)) if A.size else A
-    )  # SciPy's takes any matrix, so half of one is not read silently
-    if A.size and float(apart.max()) > 30 * A.shape[-1] * UNIT_ROUNDOFF * float(abs(A).max()):
-        raise UnsupportedError("sqrtm: A is not symmetric; use scipy.linalg.sqrtm")
+    if A.size:  # SciPy's takes any matrix, so half of one is not read silently
+        apart, sizes = (abs(one).max(axis=(-2, -1)) for one in (A - A.swapaxes(-1, -2), A))
+        if (apart > 30 * A.shape[-1] * UNIT_ROUNDOFF * sizes).any():
+            raise UnsupportedError("sqrtm: A is not symmetric; use scipy.linalg.sqrtm")
     w, v = eigh(A, **options)
     values = w.numpy() if isinstance(w, Array) else w
     largest = np.abs(values).max(axis=-1, initial=0.0, keepdims=True)
