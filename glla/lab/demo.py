@@ -18,6 +18,7 @@ from glla import linalg, testing
 from glla.gl import Device
 from glla.lab import operations, peers, photograph, picture
 from glla.lab.measurement import Measurement, judged
+from glla.lab.restoration import square_error
 from glla.lab.study import Report, Run, Study, clock
 from glla.lab.table import aligned, digits, milliseconds
 from glla.testing import JUDGES, Verdict
@@ -60,12 +61,14 @@ Outcome = tuple[Measurement, Any, Verdict]
 
 @dataclass(frozen=True)
 class Problem:
-    """Input data: A, b = its row sums in float64, a positive definite matrix, and the photograph."""
+    """Input data: A, b = its row sums in float64, a positive definite matrix, and the photograph, see `blurred`."""
 
     a: NDArray[np.float32]
     b: NDArray[np.float64]
     definite: NDArray[np.float32]
-    photo: photograph.Blurred
+    picture: NDArray[np.float64]
+    blur: NDArray[np.float32]
+    seen: NDArray[np.float64]
 
 
 def problem(size: int, seed: int) -> Problem:
@@ -73,7 +76,7 @@ def problem(size: int, seed: int) -> Problem:
     rng = np.random.default_rng(seed)
     a = testing.uniform(size, size, rng)
     photo = photograph.blurred(min(size, photograph.SIDE))
-    return Problem(a, a.sum(axis=1, dtype=np.float64), testing.spd(size, rng), photo)
+    return Problem(a, a.sum(axis=1, dtype=np.float64), testing.spd(size, rng), *photo)
 
 
 def cases(device: Device, made: Problem) -> list[Case]:
@@ -92,7 +95,7 @@ def cases(device: Device, made: Problem) -> list[Case]:
         of("lstsq", "min |T x - b|", tall, single),
         of("eigh", "S = V D V'", s),
         of("svd", "A = U D V'", a),
-        *_solve_cases(device, "B X = photo", made.photo.blur, made.photo.seen),
+        *_solve_cases(device, "B X = photo", made.blur, made.seen),
     ]
 
 
@@ -141,7 +144,7 @@ def run(run: Run) -> Report:
         run.say(f"{number} of {len(todo)}, {case.operation} {case.formula}")
         outcomes.append(measure(device, case, len(made.a)))
     recovered = [np.asarray(result, dtype=np.float64) for _, result, _ in outcomes[-2:]]
-    recovery = Verdict("photograph", float(np.max(np.abs(recovered[1] - made.photo.picture))), HALF_A_GREY_LEVEL)
+    recovery = Verdict("photograph", float(np.max(np.abs(recovered[1] - made.picture))), HALF_A_GREY_LEVEL)
     failed = [verdict for verdict in (*(verdict for _, _, verdict in outcomes), recovery) if not verdict.ok]
     head = ("operation", "of", "passes", "ms", *(() if software else ("CPU ms", "usual call")), "error", "bound", "")
     lines = [
@@ -167,16 +170,14 @@ def _cells(one: Measurement, verdict: Verdict, software: bool) -> tuple[str, ...
 
 
 def _draw(device: Device, made: Problem, recovered: list[NDArray[np.float64]], path: Any) -> None:
-    photo = made.photo
+    seen, *solved = (f"off by {square_error(image, made.picture) ** 0.5:.2g}" for image in (made.seen, *recovered))
     photographs = [
-        ("X", photo.picture),
-        (f"Y = B X, off by {photo.error(photo.seen):.2g} grey levels (rms)", photo.seen),
-        *(
-            (f"solved ({name}), off by {photo.error(image):.2g}", image)
-            for name, image in zip(("float32", "refined"), recovered, strict=True)
-        ),
+        ("X", made.picture),
+        (f"Y = B X, {seen} grey levels (rms)", made.seen),
+        (f"solved (float32), {solved[0]}", recovered[0]),
+        (f"solved (refined), {solved[1]}", recovered[1]),
     ]
-    stages = picture.factorisation(device, photo.picture.astype(np.float32))
+    stages = picture.factorisation(device, made.picture.astype(np.float32))
     picture.draw(path, device.info.renderer, stages, photographs)
 
 

@@ -101,20 +101,16 @@ def _fortran(*arrays: Float32) -> Arrays:
     return tuple(np.asfortranarray(array) for array in arrays)
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Orders of memory of operands, and words about them in a label."""
+Layout = tuple[Callable[..., Arrays], str]
+"""Orders of memory of operands, and words about them in a label."""
 
-    order: Callable[..., Arrays]
-    words: str
-
-
-C, F = Layout(_as_given, ""), Layout(_fortran, "Fortran order")
-IN_C, IN_F = Layout(_as_given, "C order"), Layout(_fortran, "in place, Fortran order")
+C, F = (_as_given, ""), (_fortran, "Fortran order")
+IN_C, IN_F = (_as_given, "C order"), (_fortran, "in place, Fortran order")
 
 
 def _way(operands: str, text: str, layout: Layout = C, part: str = "") -> Way:
     """Way of a call, written as a user would, with names of operands; `part` of its result counts."""
+    order, words = layout
     package = "numpy" if text.startswith(("numpy.", "a @", "1 / numpy.")) else "scipy"
 
     def bind() -> Callable[..., Any]:
@@ -125,7 +121,7 @@ def _way(operands: str, text: str, layout: Layout = C, part: str = "") -> Way:
         call: Callable[..., Any] = eval(f"lambda {operands}: {text}{part}", names)  # the label is what runs
         return call
 
-    return Way(", ".join(filter(None, (text, layout.words))), package, layout.order, bind)
+    return Way(", ".join(filter(None, (text, words))), package, order, bind)
 
 
 PEERS: list[Peer] = []
@@ -167,7 +163,7 @@ def _with_result(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
     return operands
 
 
-OUT_C, OUT_F = Layout(_with_result(_as_given), "C order"), Layout(_with_result(_fortran), "Fortran order")
+OUT_C, OUT_F = (_with_result(_as_given), "C order"), (_with_result(_fortran), "Fortran order")
 PRODUCT = _peer(
     "BLAS gemm", "matmul", "a, b, c=None",
     ("a @ b",),
@@ -191,12 +187,11 @@ SYMMETRIC_PRODUCT = _peer(
     "BLAS syrk", "syrk", "a, c=None",
     ("a @ a.T",),
     ("a @ a.T", F),
-    ("blas.ssyrk(1, a, c=c, overwrite_c=1)", Layout(_half(_fortran), "Fortran order, half of it")),
+    ("blas.ssyrk(1, a, c=c, overwrite_c=1)", (_half(_fortran), "Fortran order, half of it")),
     # A is in C order, and BLAS is given its transpose, which needs no conversion
-    ("blas.ssyrk(1, a.T, c=c, trans=1, overwrite_c=1)", Layout(_half(_as_given), "C order, half of it")),
+    ("blas.ssyrk(1, a.T, c=c, trans=1, overwrite_c=1)", (_half(_as_given), "C order, half of it")),
 )  # fmt: skip
 
-IN_PLACE = "lapack.sgetrf(a, overwrite_a=1), in place, Fortran order"
 FACTORS = _peer(
     "LAPACK getrf", "plu lu_factor", "a",
     ("scipy.linalg.lu_factor(a)",),
@@ -226,7 +221,7 @@ INVERSE = _peer(
     ("scipy.linalg.inv(a, overwrite_a=True, check_finite=False)", F),
     ("lapack.sgetri(*lapack.sgetrf(a, overwrite_a=1)[:2], lwork=64 * len(a), overwrite_lu=1)", IN_F, "[0]"),
     ("lapack.sgetrs(*lapack.sgetrf(a, overwrite_a=1)[:2], b, overwrite_b=1)",
-     Layout(lambda a: _fortran(a, np.eye(len(a), dtype=np.float32)), "b the identity, in place, Fortran order"), "[0]"),
+     (lambda a: _fortran(a, np.eye(len(a), dtype=np.float32)), "b the identity, in place, Fortran order"), "[0]"),
 )  # fmt: skip
 
 
@@ -344,7 +339,7 @@ STACK = _peer(
 )  # fmt: skip
 
 
-RIGHT = Layout(lambda t, b: (np.ascontiguousarray(t), np.asfortranarray(b)), "right sides in Fortran order")
+RIGHT = (lambda t, b: (np.ascontiguousarray(t), np.asfortranarray(b)), "right sides in Fortran order")
 TRIANGULAR = _peer(
     "LAPACK trtrs", "triangular", "t, b",
     ("scipy.linalg.solve_triangular(t, b, lower=True)",),
@@ -390,7 +385,7 @@ PENTADIAGONAL = _peer(
     "LAPACK gbsv", "pentadiagonal", "ab, b",
     ("scipy.linalg.solve_banded((2, 2), ab, b, check_finite=False)",),
     ("lapack.sgbsv(2, 2, ab, b, overwrite_ab=1, overwrite_b=1)",
-     Layout(_band_with_room, "in place, Fortran order"), "[2]"),
+     (_band_with_room, "in place, Fortran order"), "[2]"),
 )  # fmt: skip
 OVER = "overwrite_dl=1, overwrite_d=1, overwrite_du=1, overwrite_b=1"
 TRIDIAGONAL = _peer(
@@ -404,7 +399,7 @@ INVERSE_POS = _peer(
     "LAPACK potri", "inv_pos", "a",
     ('scipy.linalg.inv(a, assume_a="pos")',),
     ("lapack.spotri(lapack.spotrf(a, lower=1, overwrite_a=1, clean=0)[0], lower=1, overwrite_c=1)",
-     Layout(_fortran, "in place, Fortran order, one half"), "[0]"),
+     (_fortran, "in place, Fortran order, one half"), "[0]"),
 )  # fmt: skip
 CHOLESKY = _peer(
     "LAPACK potrf", "cholesky cho_factor", "a",

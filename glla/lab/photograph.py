@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,24 +17,11 @@ CUT = 6.0
 """Standard deviations at which the blur is cut off. Cut at 3, its spectrum would cross zero: B might be singular."""
 
 
-@dataclass(frozen=True)
-class Blurred:
-    """A picture and its blurred image."""
-
-    picture: Float64  # (n, n): grey levels, 0 to 255
-    blur: NDArray[np.float32]  # (n, n): the matrix B that blurs each column of a picture
-    seen: Float64  # (n, n): B @ picture
-
-    def error(self, recovered: NDArray[np.floating]) -> float:
-        """Root of the mean squared error of a picture, in grey levels."""
-        return float(np.sqrt(np.mean(np.square(np.asarray(recovered, dtype=np.float64) - self.picture))))
-
-
-def blurred(size: int = SIDE) -> Blurred:
-    """Load the picture and blur it. `size`: rows and columns, 512 at most."""
+def blurred(size: int = SIDE) -> tuple[Float64, NDArray[np.float32], Float64]:
+    """Load the picture X, and blur its columns by a matrix B: X, B and B X. `size`: rows and columns, 512 at most."""
     image = picture(size)
     blur = gaussian_blur(len(image), SPREAD)
-    return Blurred(image, blur, blur.astype(np.float64) @ image)
+    return image, blur, blur.astype(np.float64) @ image
 
 
 def picture(size: int = SIDE) -> Float64:

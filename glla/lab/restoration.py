@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -67,29 +66,19 @@ BLUR = gaussian(3, 0.8)
 SHARPEN: Float64 = np.array([[-1, -1, -1], [-1, 9, -1], [-1, -1, -1]], dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class Degradation:
-    """A row of the source's table 6.3."""
-
-    name: str  # in its words
-    psf: Float64  # ours: its own is not given
-    noise: str  # a key of `NOISES`
-    balance: float  # tikhonov's weight: ours
-    theirs: tuple[float, float]  # its mean square errors: degraded, restored
-
-
 NOISES = ("none", "salt and pepper", "Gaussian")
 
-TABLE_6_3 = (
-    Degradation("blurred", BLUR, "none", 1e-3, (0.0032, 6.6104e-5)),
-    Degradation("blurred, salt and pepper", BLUR, "salt and pepper", 0.1, (0.0087, 0.0112)),
-    Degradation("blurred, Gaussian noise", BLUR, "Gaussian", 0.1, (0.0047, 0.0044)),
-    Degradation("sharpened", SHARPEN, "none", 0.0, (0.2469, 1.0408e-11)),
-    Degradation("sharpened, salt and pepper", SHARPEN, "salt and pepper", 0.0, (0.2469, 0.03)),
-    Degradation("sharpened, Gaussian noise", SHARPEN, "Gaussian", 0.0, (0.2459, 0.0034)),
+TABLE_6_3: tuple[tuple[str, Float64, str, float, tuple[float, float]], ...] = (
+    ("blurred", BLUR, "none", 1e-3, (0.0032, 6.6104e-5)),
+    ("blurred, salt and pepper", BLUR, "salt and pepper", 0.1, (0.0087, 0.0112)),
+    ("blurred, Gaussian noise", BLUR, "Gaussian", 0.1, (0.0047, 0.0044)),
+    ("sharpened", SHARPEN, "none", 0.0, (0.2469, 1.0408e-11)),
+    ("sharpened, salt and pepper", SHARPEN, "salt and pepper", 0.0, (0.2469, 0.03)),
+    ("sharpened, Gaussian noise", SHARPEN, "Gaussian", 0.0, (0.2459, 0.0034)),
 )
-"""Table 6.3 of the source, with the setting of this project. The fourth and the fifth degraded error are equal
-to all digits in the source, though noise was added."""
+"""Table 6.3 of the source: the degradation in its words; PSF, noise and Tikhonov's weight, which are ours, as it gives
+none; its mean square errors, degraded and restored. The fourth and the fifth degraded error are equal to all digits in
+the source, though noise was added."""
 
 THEIR_INVERSIONS = {64: 24.29, 80: 87.46, 96: 259.31, 128: 1496.89}
 """Seconds of MATLAB's `inv` in the source, on the CPU and in double precision, by the side of the image (table 5.1)."""
@@ -196,12 +185,12 @@ def _decoded(path: Path) -> Float64:
 def errors(device: Device, picture: Float64, say: Say = lambda what: None) -> list[dict[str, Any]]:
     """Degrade and restore the picture in all ways of the table: mean square errors, theirs and ours."""
     found = []
-    for row in TABLE_6_3:
-        say(row.name)
-        seen = noisy(degraded(picture, row.psf), row.noise)
-        restored = restore(seen, row.psf, row.balance, device=device)
+    for name, psf, noise, balance, theirs in TABLE_6_3:
+        say(name)
+        seen = noisy(degraded(picture, psf), noise)
+        restored = restore(seen, psf, balance, device=device)
         ours = square_error(seen, picture), square_error(restored, picture)
-        found.append({"name": row.name, "balance": row.balance, "theirs": row.theirs, "ours": ours})
+        found.append({"name": name, "balance": balance, "theirs": theirs, "ours": ours})
     return found
 
 

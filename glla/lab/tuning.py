@@ -113,11 +113,9 @@ def tune(
         raise OptionError(f"tune: sizes must be 1 or more, at least one of them, got {tuple(orders)}")
     found = []
     for name, size in product(chosen, sorted(set(orders))):
-        outcome = _tuned(device, name, size, seed, trying)
-        if outcome is not None:
-            found.append(outcome)
-            if progress is not None:
-                progress(outcome)
+        found.append(_tuned(device, name, size, seed, trying))
+        if progress is not None:
+            progress(found[-1])
     return found
 
 
@@ -132,8 +130,8 @@ def untuned(operation: str, n: int, limits: Limits) -> str:
     return found.choose(forms, replace(limits, tuned=()))[0]
 
 
-def _tuned(device: Device, name: str, size: int, seed: int, trying: Callable[[str], object]) -> Outcome | None:
-    """Try all that there is; None if nothing gives a right result."""
+def _tuned(device: Device, name: str, size: int, seed: int, trying: Callable[[str], object]) -> Outcome:
+    """Try all that there is. Raises OptionError: nothing gives a right result."""
     operation = operations.find(name)
     arrays, judge = operations.inputs(operation, size, seed), operations.judge(name)
     default = untuned(name, size, device.limits)
