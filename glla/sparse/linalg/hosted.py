@@ -5,7 +5,7 @@ Its convergence is not trusted: the outer loop computes the residual of the x th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -62,19 +62,7 @@ def _ended(asked: Task, state: Any, goal: float, before: int, **options: Any) ->
 def _near_one(one: Operator, r: Floats) -> Operator:
     largest = float(np.abs(one.times(r)).max())
     e = exponent_of(largest, NEAR)
-    return replace(one, plan=None, host=_Times(one, e), exponent=e, shift=0.0)
-
-
-@dataclass(frozen=True)
-class _Times:
-    """A 2^-exponent, on the host."""
-
-    a: Operator
-    exponent: int
-
-    def __matmul__(self, x: Floats) -> Floats:
-        y = self.a.times(x)
-        return np.ldexp(y, -self.exponent) if self.exponent else y
+    return replace(one, plan=None, host=lambda x: np.ldexp(one.times(x), -e), exponent=e, shift=0.0)
 
 
 def _to_norms(asked: Task, r: Floats, goal: float, watch: _Watch, options: dict[str, Any]) -> tuple[Floats, bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,7 +97,7 @@ class Operator:
     device: Device  # the device that it runs on
     plan: Plan | None  # operand ``x`` and others, result ``y``; None for an operator of the host
     textures: Mapping[str, Texture]  # the other operands
-    host: Any = None  # multiplies arrays of float64 on the host: ``host @ x``; None if nothing does
+    host: Callable[[Floats], Any] | None = None  # multiplies arrays of float64 on the host; None if nothing does
     exponent: int = 0  # the plan multiplies by A 2^-exponent, whose largest entry is near 1
     rows: Compressed | None = None  # the entries of a matrix, if known
     shift: float = 0.0  # subtracted from the diagonal in residuals; not by the plan
@@ -110,7 +110,7 @@ class Operator:
     def _times(self, x: Floats) -> Floats:
         if self.host is not None:
             with np.errstate(over="ignore", invalid="ignore"):
-                return np.asarray(self.host @ x, dtype=np.float64).reshape(-1)
+                return np.asarray(self.host(x), dtype=np.float64).reshape(-1)
         scaled, e = by_one(x)
         y = self.run(upload(scaled.astype(np.float32), self.device))
         return np.ldexp(y.numpy().astype(np.float64), e + self.exponent)
@@ -148,7 +148,7 @@ def operator(function: str, name: str, value: Any, device: Device | None, check_
     if hasattr(value, "matvec") and not is_scipy(value):
         if np.dtype(value.dtype or float).kind == "c":
             raise DTypeError(f"{function}: {name} must be real, got dtype {value.dtype}")
-        return Operator(shape, device, None, {}, value)
+        return Operator(shape, device, None, {}, value.matvec)
     matrix = value if isinstance(value, SparseMatrix) else None
     rows = matrix.rows if matrix is not None else compressed(value, check_finite)
     host: Any = rows
@@ -156,14 +156,14 @@ def operator(function: str, name: str, value: Any, device: Device | None, check_
         host = value.tocsr().astype(np.float64)
     elif isinstance(value, np.ndarray) and value.dtype == np.float64:
         host = value
-    return _matrix(rows, matrix, device, host)
+    return _matrix(rows, matrix, device, host.__matmul__)
 
 
 NEAR = 20
 """A matrix is scaled if its largest entry is outside [2^-NEAR, 2^NEAR]."""
 
 
-def _matrix(rows: Compressed, matrix: SparseMatrix | None, device: Device, host: Any) -> Operator:
+def _matrix(rows: Compressed, matrix: SparseMatrix | None, device: Device, host: Callable[[Floats], Any]) -> Operator:
     largest = float(np.abs(rows.values).max(initial=0.0))
     exponent = exponent_of(largest, NEAR)
     if exponent or matrix is None:
