@@ -37,6 +37,11 @@ MORE = 3
 NVIDIA H200 factors a matrix of order 4096 in 120, 118 and 119 ms
 (nvidia-h200-pcie-sse2/experiments/2026-11-20-panels.json)."""
 
+LOW = 1024
+"""Rows up to which a fragment that meets others searches two texels, else four: the panels of order 1024, 2048 and 4096
+take 5.05, 12.5 and 34.9 ms on an NVIDIA H100 with two, 5.3, 12.3 and 31.7 with four, 6.1, 13.9 and 34 with eight
+(nvidia-h100-80gb-hbm3-pcie-sse2/experiments/2026-11-28-searched.json)."""
+
 
 class BlockedFactors:
     """Adds a blocked factorisation to a draft: P L U of the slot `source`, panel by panel.
@@ -116,6 +121,7 @@ class BlockedFactors:
         uniforms: dict[str, Uniform] = {"top": top, "shape": shape}
         chunk = searched_by(inside.height, MORE)
         defines = {"PAIR": int(self.pivoting != "partial"), "GEOMETRIC": int(self.pivoting == "geometric")}
+        defines["SEARCHED"] = 2 if self.shape[0] <= LOW else 4
         front = candidates = self.panel_start
 
         def draw(target: str, region: Region, number: int) -> None:

@@ -69,14 +69,14 @@ void look_at_texel(int y, vec4 entries) {
 
 // Looks at rows of texels from `start` to `end` for the next first pivot, or for both.
 void search_next(int start, int end) {
-    for (int y = start; y < end; y += 4) {  // fetches under way at once
-        vec4 lead[4];
-        vec4 entries[4];
-        for (int i = 0; i < 4; ++i) {
+    for (int y = start; y < end; y += SEARCHED) {
+        vec4 lead[SEARCHED];
+        vec4 entries[SEARCHED];
+        for (int i = 0; i < SEARCHED; ++i) {
             lead[i] = texelFetch(A, at(ivec2(max(k, 0), min(y + i, end - 1))), 0);
             entries[i] = texelFetch(A, at(ivec2(k + 1, min(y + i, end - 1))), 0);
         }
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < SEARCHED; ++i) {
             if (y + i >= end) break;
             vec4 found = entries[i];
             if (k >= 0) found = less_pivots(y + i, lead[i], found, displaced_next, pivots, false);
@@ -97,10 +97,10 @@ void look_at_row(int i, vec2 row) {
 
 // Looks at rows of texels from `start` to `end` for the second pivot.
 void search_second(int start, int end) {
-    for (int y = start; y < end; y += 8) {
-        vec4 some[8];
-        for (int i = 0; i < 8; ++i) some[i] = texelFetch(A, at(ivec2(k, min(y + i, end - 1))), 0);
-        for (int i = 0; i < 8; ++i) {
+    for (int y = start; y < end; y += SEARCHED) {
+        vec4 some[SEARCHED];
+        for (int i = 0; i < SEARCHED; ++i) some[i] = texelFetch(A, at(ivec2(k, min(y + i, end - 1))), 0);
+        for (int i = 0; i < SEARCHED; ++i) {
             if (y + i >= end) break;
             look_at_row(2 * (y + i), some[i].rg);
             look_at_row(2 * (y + i) + 1, some[i].ba);

@@ -17,7 +17,7 @@
 
 uniform sampler2D A;
 uniform sampler2D candidates;
-uniform int chunk;    // texels that one fragment searches
+uniform int chunk;    // texels that one fragment searches, unless fragments meet
 uniform int top;      // first row of the panel
 uniform ivec2 shape;  // rows and columns of the panel's matrix
 
@@ -37,7 +37,7 @@ int aligned(int row) {
 
 int candidates_of(int rows) {  // rows of texels
 #if MEET
-    return rows + 4 * searched - 1 >> (searched == 8 ? 5 : 4);
+    return (rows + 4 * SEARCHED - 1) / (4 * SEARCHED);
 #else
     return (rows + searched - 1) / searched;
 #endif
@@ -49,7 +49,7 @@ void main() {
     int height = (shape.x + 1) >> 1;
     k = (pass + 1) / 2 - 1;
     searching = pass & 1;
-    searched = MEET == 0 ? chunk : height - (top >> 1) > 256 ? 8 : 4;
+    searched = MEET == 1 ? SEARCHED : chunk;
     exchange = ivec2(-1);
     block = record = pivots = displaced = displaced_next = vec4(0.0);
     int row = (top >> 1) + k;
