@@ -121,7 +121,7 @@ class BlockedFactors:
         uniforms: dict[str, Uniform] = {"top": top, "shape": shape}
         chunk = searched_by(inside.height, MORE)
         defines = {"PAIR": int(self.pivoting != "partial"), "GEOMETRIC": int(self.pivoting == "geometric")}
-        defines["SEARCHED"] = 2 if self.shape[0] <= LOW else 4
+        defines["SEARCHED"] = 2 if shape[0] - top <= LOW else 4
         front = candidates = self.panel_start
 
         def draw(target: str, region: Region, number: int) -> None:

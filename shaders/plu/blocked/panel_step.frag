@@ -85,25 +85,26 @@ void search_next(int start, int end) {
     }
 }
 
-// A row offered for the second pivot. block: entries of the first pivot row, and of the row that it changes places with.
-void look_at_row(int i, vec2 row) {
+// A row offered for the second pivot. pair: entries of the first pivot row, and of the row that it changes places with.
+void look_at_row(int i, vec2 row, vec4 pair) {
     if (i >= shape.x) return;
-    if (i == exchange.x) row = block.ba;
+    if (i == exchange.x) row = pair.ba;
     if (i <= top + 2 * k) return;
-    float entry = exchange.x >= 0 ? row.y - multiplier(row.x, block.r) * block.g : row.y;
+    float entry = exchange.x >= 0 ? row.y - multiplier(row.x, pair.r) * pair.g : row.y;
     if (2 * k + 1 < shape.y) offer(abs(entry), -1, i);
     best.w = max(best.w, max(abs(row.x), abs(row.y)));
 }
 
 // Looks at rows of texels from `start` to `end` for the second pivot.
 void search_second(int start, int end) {
+    vec4 pair = exchange.x < 0 ? vec4(0.0) : vec4(row_pair(A, exchange.x, k), row_pair(A, top + 2 * k, k));
     for (int y = start; y < end; y += SEARCHED) {
         vec4 some[SEARCHED];
         for (int i = 0; i < SEARCHED; ++i) some[i] = texelFetch(A, at(ivec2(k, min(y + i, end - 1))), 0);
         for (int i = 0; i < SEARCHED; ++i) {
             if (y + i >= end) break;
-            look_at_row(2 * (y + i), some[i].rg);
-            look_at_row(2 * (y + i) + 1, some[i].ba);
+            look_at_row(2 * (y + i), some[i].rg, pair);
+            look_at_row(2 * (y + i) + 1, some[i].ba, pair);
         }
     }
 }

@@ -1,6 +1,6 @@
-// What all fragments of a pass of a panel share: in a search for the second pivot of step k the first pivot row, in step k
-// both, their 2x2 block (plu/rank2/eliminate.vert), and what the search for the next pivot needs of them. A GPU waits for
-// each fetch that needs another's result, so all are made here at once.
+// What all fragments of a pass of a panel share: in a search for the second pivot of step k the first pivot row's number, in
+// step k both, their 2x2 block (plu/rank2/eliminate.vert), and what the search for the next pivot needs of them. A GPU waits
+// for each fetch that needs another's result, so all are made here at once.
 
 #ifndef PAIR
 #define PAIR 0  // candidates are pairs of rows (1), or rows for column 2k+1, and all of them name p (0)
@@ -58,10 +58,7 @@ void main() {
     if (searching == 1 || PAIR == 1) first += ivec2(CANDIDATES, aligned(row));
     if (searching == 1) {
         vec4 leader = best_candidate(candidates, first, candidates_of(height - row));
-        if (leader.x > 0.0) {
-            exchange.x = int(leader.y);
-            block = vec4(row_pair(A, exchange.x, k), row_pair(A, 2 * row, k));
-        }
+        if (leader.x > 0.0) exchange.x = int(leader.y);
     } else if (k >= 0) {
         displaced = texelFetch(A, at(ivec2(k, row)), 0);
         displaced_next = texelFetch(A, at(ivec2(k + 1, row)), 0);
