@@ -39,7 +39,7 @@ NVIDIA H200 factors a matrix of order 4096 in 120, 118 and 119 ms
 
 LOW = 1024
 """Rows up to which a fragment that meets others searches two texels, else four: the panels of order 1024, 2048 and 4096
-take 5.05, 12.5 and 34.9 ms on an NVIDIA H100 with two, 5.3, 12.3 and 31.7 with four, 6.1, 13.9 and 34 with eight
+take 5.1, 12.7 and 35.2 ms on an NVIDIA H100 with two, 5.5, 12.4 and 32.2 with four, 6.1, 13.9 and 34 with eight
 (nvidia-h100-80gb-hbm3-pcie-sse2/experiments/2026-11-28-searched.json)."""
 
 
