@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from glla.array import arithmetic, layouts
 from glla.array.convert import as_real, promoted
 from glla.array.reductions import place, places, reduced
-from glla.array.value import Resident, Shape, from_array
+from glla.array.value import Resident, from_array
 from glla.errors import DTypeError, OptionError, PlaceError, ShapeError, integer
 from glla.operations.linear import move, order
 from glla.operations.linear.view import View
@@ -212,8 +212,3 @@ def sort(a: Resident, axis: int, descending: bool, numbers: bool) -> Resident:
     at = place("sort", axis, a.ndim)
     make, dtype = (order.argsort, "int32") if numbers else (order.sort, a.dtype)
     return layouts.computed(lambda view, size: make(view, at, descending, size), a.shape, dtype, A=a)
-
-
-def lines(shape: Shape, axes: Sequence[int]) -> Shape:
-    """Shape without some dimensions."""
-    return tuple(length for number, length in enumerate(shape) if number not in axes)
