@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from glla.passes.plan import Call, Plan, Scope
-from glla.passes.steps import Step, renamed, touched
+from glla.passes.plan import Call, Plan, Scope, touched
+from glla.passes.steps import Step, renamed
 
 
 @dataclass(frozen=True)

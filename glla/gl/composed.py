@@ -18,7 +18,8 @@ from glla.errors import PlanError
 from glla.gl.observers import watching
 from glla.gl.pool import Texture
 from glla.gl.staging import Machine
-from glla.passes import Call, Host, HostArray, Plan, Transfer, texture
+from glla.passes import Call, Host, HostArray, Plan, Transfer, texture, touched
+from glla.passes.plan import written
 
 Value = Texture | NDArray[Any]
 """Value of a slot: a texture, or an array of the host."""
@@ -48,24 +49,10 @@ def schedule(plan: Plan) -> tuple[Scheduled, ...]:
             raise PlanError(f"{plan.operation}: step {number}: a plan of plans draws nothing itself, call a plan")
         if not set(plan.operands).isdisjoint(written(step)):
             raise PlanError(f"{plan.operation}: step {number}: an operand is never written, got {written(step)}")
-        last = tuple(dict.fromkeys(slot for slot in (*read(step), *written(step)) if slot not in needed))
+        last = tuple(dict.fromkeys(slot for slot in touched(step) if slot not in needed))
         needed.update(last)
         scheduled.append(Scheduled(step, last))
     return tuple(reversed(scheduled))
-
-
-def read(step: Part) -> tuple[str, ...]:
-    """Slots that a step reads."""
-    if isinstance(step, Transfer):
-        return (step.source,)
-    return step.inputs if isinstance(step, Host) else tuple(step.operands.values())
-
-
-def written(step: Part) -> tuple[str, ...]:
-    """Slots that a step writes."""
-    if isinstance(step, Transfer):
-        return (step.target,)
-    return step.outputs if isinstance(step, Host) else tuple(step.results.values())
 
 
 def run(

@@ -23,13 +23,14 @@ from glla.array.array import Array
 from glla.array.value import Resident
 from glla.errors import PlanError
 from glla.gl import Device
-from glla.gl.composed import Part, read, written
+from glla.gl.composed import Part
 from glla.gl.observers import watching
 from glla.linalg.operands import refuse_nonfinite_largest
 from glla.linalg.recording import PlanRecorder
 from glla.operations import Operation
 from glla.operations.acceptance import BATCHED, Done, unless_error
-from glla.passes import Call, Forms, Loop, Plan, Transfer, shared
+from glla.passes import Call, Forms, Loop, Plan, Transfer, shared, touched
+from glla.passes.plan import read, written
 
 Perform = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 """(stage, values) -> results of the stage, by name."""
@@ -165,7 +166,7 @@ def _written_once(calls: list[Part]) -> bool:
     for step in calls:
         if not seen.isdisjoint(written(step)):
             return False
-        seen.update(read(step), written(step))
+        seen.update(touched(step))
     return len(calls) > 1
 
 

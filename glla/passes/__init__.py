@@ -17,9 +17,9 @@ from glla.passes.form import Form, Forms, forms_of, resident
 from glla.passes.layout import Layout, Packed, Wrapped
 from glla.passes.limits import COMPUTE, PLAIN, Limits, Parameters, Tuned
 from glla.passes.loop import Iterated, Loop, iterate
-from glla.passes.plan import Call, Cost, Plan, Scope, Transition, stages
+from glla.passes.plan import Call, Cost, Plan, Scope, Transition, stages, touched
 from glla.passes.sharing import shared
-from glla.passes.steps import Block, DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
+from glla.passes.steps import Block, DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, Uniform
 from glla.passes.storage import Buffer, HostArray, Slot, Storage, matrix, texture, wrapped
 from glla.passes.variant import Variant, Variants, parameter_space
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from glla.errors import PlanError
 from glla.passes.glsl import find as shaders
-from glla.passes.plan import Call, Plan, Scope, Transition
-from glla.passes.steps import Block, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
+from glla.passes.plan import Call, Plan, Scope, Transition, touched
+from glla.passes.steps import Block, Dispatch, Host, Pass, Region, Step, Transfer, Uniform
 from glla.passes.storage import HostArray, Slot, Storage
 
 
@@ -138,15 +138,11 @@ class Draft:
 
     def plan(self, results: Mapping[str, str], flops: int | None = None, after: tuple[Transition, ...] = ()) -> Plan:
         """Finish; by default `flops` are those of the plans that were called, and of the host's work."""
-        used = {name for step in self.steps for name in _touched(step)}
+        used = {name for step in self.steps for name in touched(step)}
         slots = {n: s for n, s in self.slots.items() if n in used or n in self.operands}
         scopes = tuple(scope for scope in self._scopes if scope.end > scope.first)
         flops = self._flops if flops is None else flops
         return Plan(self.operation, slots, tuple(self.operands), dict(results), tuple(self.steps), flops, scopes, after)
-
-
-def _touched(step: Step | Call) -> tuple[str, ...]:
-    return (*step.operands.values(), *step.results.values()) if isinstance(step, Call) else touched(step)
 
 
 def single_pass(

@@ -49,6 +49,30 @@ class Call:
     results: Mapping[str, str]
 
 
+def read(step: Step | Call) -> tuple[str, ...]:
+    """Slots that a step reads; those that a pass adds to are among them."""
+    if isinstance(step, Transfer):
+        return (step.source,)
+    if isinstance(step, Call):
+        return tuple(step.operands.values())
+    if isinstance(step, Host):
+        return step.inputs
+    blocks = (block.slot for block in step.blocks.values())
+    return (*step.inputs.values(), *blocks, *(step.outputs if step.accumulate else ()))
+
+
+def written(step: Step | Call) -> tuple[str, ...]:
+    """Slots that a step writes."""
+    if isinstance(step, Transfer):
+        return (step.target,)
+    return tuple(step.results.values()) if isinstance(step, Call) else step.outputs
+
+
+def touched(step: Step | Call) -> tuple[str, ...]:
+    """Slots that a step reads or writes."""
+    return (*read(step), *written(step))
+
+
 @dataclass(frozen=True, eq=False)
 class Transition:
     """Transition from a plan, where the values decide."""

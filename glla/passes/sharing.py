@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 
-from glla.passes.plan import Call, Plan
-from glla.passes.steps import Pass, Step, renamed, touched
+from glla.passes.plan import Call, Plan, touched
+from glla.passes.steps import Pass, Step, renamed
 from glla.passes.storage import Slot
 
 

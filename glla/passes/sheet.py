@@ -14,8 +14,8 @@ from dataclasses import replace
 from glla.errors import PlanError
 from glla.passes.check import Since
 from glla.passes.glsl import find as shaders
-from glla.passes.plan import Call, Plan
-from glla.passes.steps import Dispatch, Pass, Region, Step, touched
+from glla.passes.plan import Call, Plan, touched
+from glla.passes.steps import Dispatch, Pass, Region, Step
 from glla.passes.storage import Storage, texture
 
 PLACES, SAMPLERS = 8, 3

@@ -88,11 +88,6 @@ class Pass:
     # in such a texture: sampler -> texels that it may fetch from what it draws to, None for each fragment's own one
     parts: Mapping[str, Region | None] | None = None
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Slots that it reads."""
-        return (*self.inputs.values(), *(block.slot for block in self.blocks.values()))
-
 
 @dataclass(frozen=True, eq=False)
 class Dispatch:
@@ -115,26 +110,12 @@ class Dispatch:
     barrier: ClassVar[bool] = False
     parts: ClassVar[None] = None
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Slots that it reads."""
-        return tuple(self.inputs.values())
-
 
 DeviceStep = Pass | Transfer | Dispatch
 """A step that the device does."""
 
 Step = DeviceStep | Host
 """A step that is not made of others."""
-
-
-def touched(step: Step) -> tuple[str, ...]:
-    """Slots that a step reads or writes."""
-    if isinstance(step, Transfer):
-        return (step.source, step.target)
-    if isinstance(step, Host):
-        return (*step.inputs, *step.outputs)
-    return (*step.reads, *step.outputs)
 
 
 def renamed(step: Step, names: Mapping[str, str]) -> Step:

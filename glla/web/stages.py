@@ -14,7 +14,8 @@ from typing import Any
 
 from glla.errors import GllaError
 from glla.operations import Operation
-from glla.passes import Forms, Host, Limits, Pass, Plan, Transfer, stages
+from glla.passes import Forms, Host, Limits, Pass, Plan, Transfer, stages, touched
+from glla.passes.plan import read, written
 
 OPTIONS: Mapping[str, Mapping[str, Any]] = {"cho_factor": {"lower": True}, "inv_pos": {"lower": True}}
 """Options with which the plan of a call runs the passes of the operation on the operand as it is."""
@@ -90,27 +91,26 @@ def beside(core: Plan, whole: Plan) -> After | None:
     }
     own = uploads | {*places[0]}
     steps = tuple(step for place, step in enumerate(whole.steps) if place not in own)
-    last = {slot: place for place in sorted(own) for slot in _ends(whole.steps[place])[1]}
-    written: set[str] = set()
+    last = {slot: place for place in sorted(own) for slot in written(whole.steps[place])}
+    made: set[str] = set()
     shared: dict[str, str] = {}
     for place, step in enumerate(whole.steps):
-        reads, writes = _ends(step)
         if place in own:
             continue
-        for slot in reads:
-            if slot in slots and slot not in written:
+        for slot in read(step):
+            if slot in slots and slot not in made:
                 if last.get(slot, -1) > place:  # the passes draw over it afterwards
                     return None
                 shared[slot] = slots[slot]
-        written |= {*writes}
-    also = {name: slots[slot] for name, slot in whole.results.items() if slot in slots and slot not in written}
-    results = {name: slot for name, slot in whole.results.items() if slot in written}
-    touched = {slot for step in steps for ends in _ends(step) for slot in ends}
-    if not touched <= written | {*shared}:
+        made.update(written(step))
+    also = {name: slots[slot] for name, slot in whole.results.items() if slot in slots and slot not in made}
+    results = {name: slot for name, slot in whole.results.items() if slot in made}
+    known = {slot for step in steps for slot in touched(step)}
+    if not known <= made | {*shared}:
         return None
     plan = replace(
         whole,
-        slots={name: one for name, one in whole.slots.items() if name in touched},
+        slots={name: one for name, one in whole.slots.items() if name in known},
         operands=tuple(shared),
         results=results,
         steps=steps,
@@ -163,13 +163,3 @@ def _alike(one: Any, other: Any, slots: Mapping[str, str]) -> dict[str, str] | N
         if known.setdefault(here, there) != there:
             return None
     return known
-
-
-def _ends(step: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Slots that a step reads, and those that it writes."""
-    if isinstance(step, Transfer):
-        return (step.source,), (step.target,)
-    if isinstance(step, Host):
-        return step.inputs, step.outputs
-    reads = (*step.inputs.values(), *(block.slot for block in step.blocks.values()))
-    return (*reads, *(step.outputs if step.accumulate else ())), step.outputs

@@ -301,7 +301,7 @@ def test_the_extra_column_is_searched_before_the_rest_is_reduced():
     searches = [i for i, name in enumerate(names) if name == "plu/columns/search"]
     reductions = [i for i, name in enumerate(names) if name == "plu/columns/rank1"]
     assert all(search < reduction for search, reduction in zip(searches[1:], reductions, strict=False))
-    assert all(set(made[i].reads) <= {"extra", "extra_ping", "extra_pong"} for i in searches)
+    assert all({*made[i].inputs.values()} <= {"extra", "extra_ping", "extra_pong"} for i in searches)
 
 
 def test_complete_pivoting_does_not_grow(factorise):
