@@ -229,11 +229,16 @@ def polar(
     """
     one_of("polar: side", side, ("right", "left"))
     options: dict[str, Any] = {"device": device, "check_finite": check_finite}
-    w, s, vh = _reduced("polar", operand("polar", "A", a, check_finite), **options)
+    a = operand("polar", "A", a, check_finite)
+    whole, up = _scaled(a)
+    w, s, vh = _reduced("polar", whole, **options)
     factor, scaled = (vh, vh * s[..., :, np.newaxis]) if side == "right" else (w, w * s[..., np.newaxis, :])
     turned = factor.swapaxes(-1, -2)
     pair = (turned, scaled) if side == "right" else (scaled, turned)
-    return matmul(w, vh, **options), matmul(*pair, **options)  # type: ignore[return-value]
+    p: Any = matmul(*pair, device=device, check_finite=False)
+    with np.errstate(over="ignore"):
+        p = placed("polar", p if whole is a else p * up, check_finite, a)
+    return matmul(w, vh, **options), p  # type: ignore[return-value]
 
 
 @public()
