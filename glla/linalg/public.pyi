@@ -406,8 +406,9 @@ def eigen_bounds(a: Overriding[Given], w: Any, v: Any, *, device: DeviceLike | N
     -------
     b : ndarray of float32 or Array, shape (..., k)
         norm(A v - w v) / norm(v), by one product in float32, and its own rounding error: (n + 8) u (norm(A) + abs(w)),
-        with Frobenius's norm. Nothing is said of the vectors, nor whether two intervals hold the same eigenvalue.
-        Infinite, or NaN, where the product leaves float32's range, or a vector is zero.
+        with Frobenius's norm, and (n + 8) 2^-126 (1 + 2 n^(1/2) / norm(v)) for products that are flushed to zero.
+        Nothing is said of the vectors, nor whether two intervals hold the same eigenvalue. Infinite, or NaN, where the
+        product leaves float32's range, or a vector is zero.
 
     Raises
     ------

@@ -145,7 +145,7 @@ def test_entries_near_the_largest_number(place, rng):
         assert np.asarray(glla.cond(A)) == pytest.approx(np.linalg.cond(wide), rel=1e-5)
         assert np.asarray(glla.matrix_rank(A)).tolist() == np.linalg.matrix_rank(wide).tolist()
         assert np.asarray(glla.matrix_rank(A, 1.5e38)).tolist() == np.linalg.matrix_rank(wide, 1.5e38).tolist()
-    for size in (1e-36, 5e37):  # products of small singular values and vectors are flushed to zero
+    for size in (1e-37, 5e37):  # products of small singular values and vectors are flushed to zero
         a = place(np.float32([[1, 2, 3], [3, 2, 1], [3, 1, 2]]) * np.float32(size))
         rotation, p = (np.asarray(one).astype(np.float64) for one in glla.polar(a))
         np.testing.assert_allclose(rotation @ p, np.asarray(a), rtol=0, atol=100 * U * 3 * size)

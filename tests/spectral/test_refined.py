@@ -102,6 +102,7 @@ def test_bounds_of_any_vectors(rng):
     w, v = np.float32(rng.standard_normal((2, 3))), np.float32(rng.standard_normal((2, 7, 3)))
     expected = np.linalg.norm(a @ v - v * w[:, np.newaxis], axis=1) / np.linalg.norm(v, axis=1)
     assert glla.eigen_bounds(a, w, v) == pytest.approx(expected, rel=1e-4)
+    assert glla.eigen_bounds([[1e-36]], [0.0], [[1e-3]]) > 1e-36  # whose product a device flushes to zero
     with pytest.raises(ShapeError, match=r"^eigen_bounds: for A \(2, 7, 7\) w must have shape"):
         glla.eigen_bounds(a, w[:, :2], v)
     with pytest.raises(ShapeError, match=r"^eigen_bounds: .* must be square"):

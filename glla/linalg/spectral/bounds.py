@@ -13,7 +13,8 @@ from glla.gl import DeviceLike
 from glla.linalg.operands import device_of, operand, square
 from glla.registry import public
 
-UNIT = 2.0**-24
+UNIT, FLUSHED = 2.0**-24, 2.0**-126
+"""Unit roundoff; products below the second number are flushed to zero by devices."""
 
 
 @public()
@@ -47,8 +48,9 @@ def eigen_bounds(
     -------
     b : ndarray of float32 or Array, shape (..., k)
         norm(A v - w v) / norm(v), by one product in float32, and its own rounding error: (n + 8) u (norm(A) + abs(w)),
-        with Frobenius's norm. Nothing is said of the vectors, nor whether two intervals hold the same eigenvalue.
-        Infinite, or NaN, where the product leaves float32's range, or a vector is zero.
+        with Frobenius's norm, and (n + 8) 2^-126 (1 + 2 n^(1/2) / norm(v)) for products that are flushed to zero.
+        Nothing is said of the vectors, nor whether two intervals hold the same eigenvalue. Infinite, or NaN, where the
+        product leaves float32's range, or a vector is zero.
 
     Raises
     ------
@@ -64,8 +66,9 @@ def eigen_bounds(
         )
     target = device_of("eigen_bounds", device, *given)
     A, W, V = (one if isinstance(one, Array) else asarray(one, target, check_finite=False) for one in given)
-    residual = (A @ V - V * W[..., np.newaxis, :]).vector_norm(axis=-2)
+    residual, length = (one.vector_norm(axis=-2) for one in (A @ V - V * W[..., np.newaxis, :], V))
     rounding = (A.vector_norm(axis=(-2, -1), keepdims=True)[..., 0] + abs(W)) * ((n + 8) * UNIT)
-    bounds: Array = residual / V.vector_norm(axis=-2) * (1 + 2 * (n + 8) * UNIT) + rounding
+    lost = (n + 8) * FLUSHED
+    bounds: Array = (residual + 2 * n**0.5 * lost) / length * (1 + 2 * (n + 8) * UNIT) + (rounding + lost)
     there = any(isinstance(one, Array) for one in given)
     return bounds if there else bounds.numpy(check_finite=False)
