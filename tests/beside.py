@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -56,9 +57,13 @@ def wait_until(condition: Callable[[], Any]) -> None:
         time.sleep(0.001)
 
 
-def run_python(script: str, *options: str, limit: float = 60, **settings: Any) -> str:
-    """Run a program, which must end by itself and quietly; give what it prints."""
+def run_python(script: str, *options: str, limit: float = 60, quiet: bool = True, **variables: str | None) -> str:
+    """Run a program, which must end by itself, and quietly; give what it prints.
+
+    Variables are set in its environment, or left out of it where they are None.
+    """
     command = [sys.executable, *options, "-c", textwrap.dedent(script)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=limit, **{"cwd": ROOT, **settings})
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    environment = {name: value for name, value in (os.environ | variables).items() if value is not None}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=limit, cwd=ROOT, env=environment)
+    assert done.returncode == 0 and "Traceback" not in done.stderr and not (quiet and done.stderr), done.stderr
     return done.stdout

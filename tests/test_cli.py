@@ -16,6 +16,7 @@ from glla import cli
 from glla.cli import main, options, report
 from glla.errors import ContextError, GllaError, OutOfMemoryError
 from glla.gl import selftest as character
+from tests.beside import run_python
 
 ROOT = Path(__file__).parents[1]
 
@@ -369,8 +370,7 @@ from glla.cli import main
 
 assert main(["info"]) == 0
 """
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
-    assert result.returncode == 0, result.stderr
+    run_python(script)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """glla.explain: plans in words, from the headers of their shaders."""
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ from glla.display.outline import outline
 from glla.operations import OPERATIONS, elementwise
 from glla.passes import Draft, Host, Storage, forms_of, iterate, matrix, resident, stages
 from glla.passes.glsl import find as shaders
+from tests.beside import run_python
 
 ENTRY_POINTS = sorted(
     path.relative_to(shaders.root()).with_suffix("").as_posix() for path in shaders.root().rglob("*.frag")
@@ -260,5 +259,4 @@ glcontext.default_backend = glcontext.get_backend_by_name = None
 import glla
 assert "Doolittle" in str(glla.explain("plu", (6, 6)))
 """
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
-    assert result.returncode == 0, result.stderr
+    run_python(script)

@@ -1,14 +1,11 @@
 """Libraries that take arrays of the array API: array-api-compat, scikit-learn and SciPy, as the lock has them."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 import glla
 from glla import array_api as xp
+from tests.beside import run_python
 
 SKLEARN = """
 import warnings
@@ -103,16 +100,10 @@ print("done")
 """
 
 
-def run(script):
-    """Run a script in another process: what it sets counts for all of the libraries."""
-    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, env=environment)
-    assert done.stdout == "done\n", done.stderr
-
-
 def test_scikit_learn():
+    """In another process: what it sets counts for all of the libraries."""
     pytest.importorskip("sklearn")
-    run(SKLEARN)
+    assert run_python(SKLEARN, limit=120, quiet=False, SCIPY_ARRAY_API="1") == "done\n"
 
 
 SCIPY = """
@@ -139,7 +130,7 @@ print("done")
 def test_scipy():
     """SciPy is an extra of the tests; its functions look for the namespace if SCIPY_ARRAY_API is set."""
     pytest.importorskip("scipy")
-    run(SCIPY)
+    assert run_python(SCIPY, limit=120, quiet=False, SCIPY_ARRAY_API="1") == "done\n"
 
 
 def test_array_api_compat(device):

@@ -2,8 +2,6 @@
 
 import gc
 import pickle
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,6 +10,7 @@ import pytest
 import glla
 from glla import testing
 from glla.errors import ReleasedError
+from tests.beside import run_python
 
 
 @pytest.mark.parametrize(("m", "n"), [*testing.SHAPES, (0, 1), (1, 0)])
@@ -201,8 +200,7 @@ def test_the_interpreter_ends_quietly(ending):
         "glla.kept = keep[1]\n"
         f"{ending}\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert run_python(script) == ""
 
 
 # -- what describes it -----------------------------------------------------------------------------------------------

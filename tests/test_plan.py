@@ -1,8 +1,5 @@
 """glla.plan: what a call would run, without running it. That it is what runs is tested in test_truth.py."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +11,7 @@ from glla.operations import OPERATIONS
 from glla.operations.elimination import plu, plu_batches
 from glla.operations.product import matmul, tiles
 from glla.passes import COMPUTE, Form, Limits, Plan, resident, stages
+from tests.beside import run_python
 
 GPU, SOFTWARE = Limits(), Limits(software=True)
 LARGE = 300  # beyond what goes as a stack
@@ -169,15 +167,9 @@ def test_without_limits_it_is_for_the_default_device(device):
 
 def test_needs_no_device():
     code = "import glla; print(glla.plan('rref', (5, 7)))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={"GLLA_BACKEND": "none of them", "PATH": "", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-        capture_output=True,
-        text=True,
-        check=False,
+    assert run_python(code, GLLA_BACKEND="none of them", PATH="").startswith(
+        "for plain OpenGL 3.3, as no device can be had here\nrref: "
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("for plain OpenGL 3.3, as no device can be had here\nrref: ")
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------------

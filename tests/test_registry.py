@@ -1,8 +1,6 @@
 """The ways up: operands that take a call over, announcements, and the decorator of public functions."""
 
 import inspect
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,6 +10,7 @@ import glla
 import glla.interop.numpy
 from glla import linalg, registry
 from glla.errors import UnsupportedError
+from tests.beside import run_python
 
 FUNCTIONS = [
     "asarray",
@@ -142,6 +141,4 @@ def test_every_public_name_is_found_and_kept():
     ids=["numpy", "array_api", "coprocessor", "star"],
 )
 def test_the_first_call_of_a_process_finds_its_function(first):
-    script = f"import numpy as np, glla; A = glla.asarray([[2.0]])\n{first}"
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
-    assert (result.returncode, result.stdout) == (0, "[[1.]]\n"), result.stderr
+    assert run_python(f"import numpy as np, glla; A = glla.asarray([[2.0]])\n{first}") == "[[1.]]\n"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 import textwrap
 import threading
@@ -19,7 +18,8 @@ from glla.gl import egl as egl_room
 from glla.gl.egl import EGLDevice, list_egl_devices
 from glla.gl.loaders import EGLLoader, GLFWLoader
 from glla.gl.select import open_context
-from tests.beside import ROOT, in_thread
+from tests import beside
+from tests.beside import in_thread
 
 PRELUDE = """
 from glla.errors import *
@@ -62,14 +62,8 @@ def current_egl():
 
 def run_python(script, **environment):
     """Run a script in a fresh interpreter where a warning is an error, and return its output."""
-    kept = {name: value for name, value in os.environ.items() if name not in (*CHOICES, *VERSIONS, *DISPLAYS)}
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-W", "error", "-c", PRELUDE + textwrap.dedent(script)]
-    env = {**kept, "PYTHONPATH": path, **environment}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout
+    variables = dict.fromkeys((*CHOICES, *VERSIONS, *DISPLAYS)) | environment
+    return beside.run_python(PRELUDE + textwrap.dedent(script), "-W", "error", limit=100, quiet=False, **variables)
 
 
 def error_of_open_context(arguments="", **environment):

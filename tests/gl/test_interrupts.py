@@ -1,7 +1,6 @@
 """Tests of Ctrl-C in the middle of a call into moderngl."""
 
 import signal
-import subprocess
 import sys
 
 import pytest
@@ -108,8 +107,7 @@ os._exit(0)  # Python 3.11.2 hangs at its exit where a subinterpreter has import
 
 def test_a_subinterpreter_has_nothing_to_put_off():
     """Its main thread is one by name, and may set no handler."""
-    run = subprocess.run([sys.executable, "-c", SUBINTERPRETER], capture_output=True, text=True, timeout=60)
-    assert (run.returncode, run.stdout) == (0, "[[6.0]]\n"), run.stderr
+    assert run_python(SUBINTERPRETER, quiet=False) == "[[6.0]]\n"
 
 
 def test_another_thread_has_nothing_to_put_off():

@@ -1,8 +1,6 @@
 """Comparisons as records: what is measured, and what becomes of what goes wrong."""
 
 import math
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -18,12 +16,13 @@ from glla.operations.elimination import plu
 from glla.operations.product import matmul
 from glla.passes import Plan, resident
 from glla.passes.glsl.find import Stage
+from tests.beside import run_python
 
 
 def test_names_and_imports_of_the_laboratory():
     """Importing it is light."""
     code = "import sys, glla.lab; assert not {'glla.lab.comparison', 'scipy', 'rich', 'matplotlib'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    run_python(code)
     assert glla.lab.compare is comparison.compare
     assert {"compare", "Comparison", "Measurement"} <= set(dir(glla.lab))
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):

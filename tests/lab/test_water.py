@@ -1,9 +1,6 @@
 """`glla demo water`: the thesis's case in every way, the film, the table, and the window."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,6 +10,7 @@ from glla.errors import ContextError
 from glla.gl.window import Window
 from glla.lab import water
 from glla.queue.single import coprocessor
+from tests.beside import run_python
 
 image = pytest.importorskip("PIL.Image")
 pytest.importorskip("matplotlib")
@@ -87,7 +85,5 @@ with glla.Device(backend="glfw") as device:
     assert len(seen) == 3 and min(seen) > 0.01 and len(set(seen)) == 3, seen
     assert len(screens) == 3 and min(screens[1:]) > 1, screens
 """
-    kept = {name: value for name, value in os.environ.items() if name not in ("GLLA_BACKEND", "GLLA_DEVICE")}
-    command = [sys.executable, "-W", "error", "-c", script]
-    done = subprocess.run(command, env=kept | {"DISPLAY": display}, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    variables = {"GLLA_BACKEND": None, "GLLA_DEVICE": None, "DISPLAY": display}
+    run_python(script, "-W", "error", limit=120, quiet=False, **variables)

@@ -1,9 +1,6 @@
 """The product of a sparse matrix and a vector: every format, exactly, and where the vector is not finite."""
 
 import math
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +18,7 @@ from glla.operations.sparse.layout import filled, vector
 from glla.operations.sparse.spmv import VARIANTS
 from glla.operations.sparse.stencil import Stencil
 from glla.passes import Draft, Form, Limits, Tuned
+from tests.beside import run_python
 
 
 def scattered(rng, shape, entries):
@@ -265,9 +263,8 @@ def test_points_of_another_rasteriser(device):
     """Softpipe numbers 4096 points of a draw at most."""
     if "llvmpipe" not in device.info.renderer:
         pytest.skip("it comes with Mesa's other one")
-    environment = {**os.environ, "GALLIUM_DRIVER": "softpipe", "LIBGL_ALWAYS_SOFTWARE": "1"}
-    done = subprocess.run([sys.executable, "-c", POINTS], env=environment, capture_output=True, text=True, timeout=60)
-    assert done.stdout.split() == ["softpipe", "True"], done.stderr
+    printed = run_python(POINTS, quiet=False, GALLIUM_DRIVER="softpipe", LIBGL_ALWAYS_SOFTWARE="1")
+    assert printed.split() == ["softpipe", "True"]
 
 
 def test_duplicates_are_summed_in_float64():
