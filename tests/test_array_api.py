@@ -205,15 +205,12 @@ class Drawn:
     def one_of(self, choices):
         return choices[int(self.rng.integers(len(choices)))]
 
-    def dtype(self, kinds):
-        return self.one_of(kinds)
-
     def shape(self, least=0, most=9, empty=True):
         return self.one_of([s for s in SHAPES if least <= len(s) <= most and (empty or 0 not in s)])
 
     def array(self, kinds=EVERY, shape=None, values=VALUES, dtype=None):
         shape = self.shape() if shape is None else shape
-        return self.rng.choice(values[dtype or self.dtype(kinds)], shape)
+        return self.rng.choice(values[dtype or self.one_of(kinds)], shape)
 
     def partner(self, shape):
         """A shape that broadcasts with another one."""
@@ -249,7 +246,7 @@ def one(kinds, values=VALUES):
 
 def two(kinds, left=VALUES, right=None):
     def draw(d):
-        dtype = d.dtype(kinds)
+        dtype = d.one_of(kinds)
         a = d.array(dtype=dtype, values=left)
         b = d.array(dtype=dtype, values=right or left, shape=d.partner(a.shape))
         number = {FLOAT: 2.0, INT: 3, BOOL: True}[dtype]
@@ -284,30 +281,30 @@ def drawn(function):
 
 def like(**options):
     def draw(d):
-        dtype = d.dtype([None, *EVERY])
+        dtype = d.one_of([None, *EVERY])
         return (d.array(EVERY),), {**({} if dtype is None else {"dtype": dtype}), **options}
 
     return draw
 
 
 def new(*arguments, **options):
-    return lambda d: ((*(d.one_of(one) for one in arguments),), {"dtype": d.dtype(EVERY), **options})
+    return lambda d: ((*(d.one_of(one) for one in arguments),), {"dtype": d.one_of(EVERY), **options})
 
 
 def product(d):
-    k, dtype = int(d.rng.integers(0, 6)), d.dtype(NUMERIC)
+    k, dtype = int(d.rng.integers(0, 6)), d.one_of(NUMERIC)
     left = d.one_of([(k,), (3, k), (2, 1, 3, k), (1, k)])
     right = d.one_of([(k,), (k, 2), (4, k, 2), (k, 1)])
     return tuple(d.array(shape=shape, values=SMALL, dtype=dtype) for shape in (left, right)), {}
 
 
 def dotted(d):
-    dtype, a = d.dtype(NUMERIC), d.shape(least=1)
+    dtype, a = d.one_of(NUMERIC), d.shape(least=1)
     return tuple(d.array(shape=shape, values=SMALL, dtype=dtype) for shape in (a, (*d.partner(a[:-1]), a[-1]))), {}
 
 
 def contracted(d):
-    dtype = d.dtype(NUMERIC)
+    dtype = d.one_of(NUMERIC)
     shapes, axes = d.one_of(
         [(((3, 4), (4, 2)), 1), (((2, 3, 4), (3, 4, 5)), 2), (((2, 3), (4,)), 0), (((3, 4), (4, 3)), ((0, 1), (1, 0)))]
     )
@@ -315,7 +312,7 @@ def contracted(d):
 
 
 def same_shape(d, least=0):
-    shape, dtype = d.shape(least=least), d.dtype(EVERY)
+    shape, dtype = d.shape(least=least), d.one_of(EVERY)
     return [d.array(shape=shape, dtype=dtype) for _ in range(d.one_of([1, 2, 3, 4, 23]))]
 
 
@@ -324,16 +321,6 @@ def joined(d):
     axis = d.axis(arrays[0].ndim)
     longer = [np.concatenate([a, a], axis) if d.yes() else a for a in arrays]
     return (longer,), {"axis": d.one_of([axis, None])}
-
-
-def stacked(d):
-    arrays = same_shape(d)
-    return (arrays,), {"axis": d.axis(arrays[0].ndim + 1)}
-
-
-def spread(d):
-    a = d.array(EVERY)
-    return (np.zeros(d.partner(a.shape), a.dtype), a.shape), {}
 
 
 def chosen(d):
@@ -351,7 +338,7 @@ def chosen_along(d):
 
 
 def searched(d):
-    dtype = d.dtype(NUMERIC)
+    dtype = d.one_of(NUMERIC)
     return (np.sort(d.array(shape=(9,), values=SMALL, dtype=dtype)), d.array(values=SMALL, dtype=dtype)), {
         "side": d.one_of(["left", "right"])
     }
@@ -369,13 +356,8 @@ def bounded(d):
     return (a, *d.one_of([(low, high), (low, None), (None, high), (None, None)])), {}
 
 
-def differed(d):
-    a = d.array(NUMERIC, shape=d.shape(least=1), values=SMALL)
-    return (a,), {"axis": d.axis(a.ndim), "n": d.one_of([0, 1, 2, 3])}
-
-
 def crossed(d):
-    dtype, shape = d.dtype(NUMERIC), d.one_of([(3,), (2, 3), (4, 1, 3)])
+    dtype, shape = d.one_of(NUMERIC), d.one_of([(3,), (2, 3), (4, 1, 3)])
     return tuple(d.array(shape=one, values=SMALL, dtype=dtype) for one in (shape, shape)), {"axis": -1}
 
 
@@ -385,11 +367,6 @@ def matrix_shaped(kinds, values=SMALL, **options):
         return (a,), {name: d.one_of(choices) for name, choices in options.items()}
 
     return draw
-
-
-def permuted(d):
-    a = d.array(EVERY)
-    return (a, tuple(int(axis) for axis in d.rng.permutation(a.ndim))), {}
 
 
 def rolled(d, a):
@@ -403,24 +380,10 @@ def reshaped(d):
     return (a, d.one_of([(-1,), (a.size,), (*a.shape[::-1],), (1, *a.shape, 1)] if a.size else [(3, 0), (0,)])), {}
 
 
-def squeezed(d):
-    return d.one_of([((np.ones((1, 3, 1), "float32"), axis), {}) for axis in (0, -1, (0, 2), ())])
-
-
-def moved(d):
-    a = d.array(EVERY, shape=d.shape(least=2))
-    return (a, *d.one_of([(0, -1), ((0, 1), (-1, 0)), (1, 0)])), {}
-
-
 def normed(d):
     a = d.array((FLOAT,), values=SMALL)
     orders = [0, 1, 2, 3, 0.5, -1, -2.5] + [np.inf, -np.inf] * bool(a.size)
     return (a,), {"axis": d.axes(a.ndim), "keepdims": d.yes(), "ord": d.one_of(orders)}
-
-
-def equations(d):
-    a = d.matrices()
-    return d.one_of([(a, a @ a), (a, np.ones((*a.shape[:-1], 2), "float32"))]), {}
 
 
 SHIFT = {INT: np.int32([0, 1, 5, 31]), BOOL: VALUES[BOOL]}
@@ -458,7 +421,7 @@ ARGUMENTS = {
     "cumulative_sum": along(NUMERIC, include_initial=[False, True]),
     "cumulative_prod": along(NUMERIC, {FLOAT: np.float32([1, -1, 0.5, 2]), INT: np.int32([1, -1])},
                              include_initial=[False, True]),
-    "diff": differed,
+    "diff": along(NUMERIC, n=[0, 1, 2, 3]),
     "sort": along(NUMERIC, descending=[False, True]),
     "argsort": along(NUMERIC, descending=[False, True]),
     "searchsorted": searched,
@@ -467,17 +430,18 @@ ARGUMENTS = {
     "nonzero": lambda d: ((d.array(EVERY, shape=d.shape(least=1)),), {}),
     **dict.fromkeys(("unique_all", "unique_counts", "unique_inverse", "unique_values"), one(EVERY, SMALL)),
     "isin": lambda d: ((d.array((INT,)), d.array((INT,))), {}),
-    "astype": lambda d: ((d.array(EVERY, values=SMALL), d.dtype(EVERY)), {"copy": d.yes()}),
+    "astype": lambda d: ((d.array(EVERY, values=SMALL), d.one_of(EVERY)), {"copy": d.yes()}),
     "broadcast_arrays": lambda d: ((a := d.array(EVERY), np.ones(d.partner(a.shape), a.dtype)), {}),
-    "broadcast_to": spread,
+    "broadcast_to": lambda d: ((np.zeros(d.partner((a := d.array(EVERY)).shape), a.dtype), a.shape), {}),
     "concat": joined,
-    "stack": stacked,
+    "stack": lambda d: ((arrays := same_shape(d),), {"axis": d.axis(arrays[0].ndim + 1)}),
     "unstack": along(EVERY),
     "expand_dims": lambda d: ((a := d.array(EVERY), d.axis(a.ndim + 1)), {}),
-    "squeeze": squeezed,
+    "squeeze": lambda d: ((np.ones((1, 3, 1), FLOAT), d.one_of([0, -1, (0, 2), ()])), {}),
     "flip": lambda d: ((a := d.array(EVERY),), {"axis": d.axes(a.ndim)}),
-    "moveaxis": moved,
-    "permute_dims": permuted,
+    "moveaxis": lambda d: ((d.array(EVERY, shape=d.shape(least=2)), *d.one_of([(0, -1), ((0, 1), (-1, 0)), (1, 0)])),
+                           {}),
+    "permute_dims": lambda d: ((a := d.array(EVERY), tuple(d.rng.permutation(a.ndim).tolist())), {}),
     "matrix_transpose": matrix_shaped(EVERY),
     "repeat": drawn(lambda d, a: ((a, 3), {"axis": d.one_of([None, d.axis(a.ndim)])})),
     "reshape": reshaped,
@@ -487,10 +451,10 @@ ARGUMENTS = {
     "triu": matrix_shaped(EVERY, k=[-1, 0, 2]),
     "meshgrid": lambda d: ((np.float32([1, 2, 3]), np.float32([4, 5]), np.float32([6]))[: d.one_of([1, 2, 3])],
                            {"indexing": d.one_of(["xy", "ij"])}),
-    "arange": lambda d: (d.one_of([(5,), (2, 9, 3), (9, 2, -2), (3, 3), (5, 2)]), {"dtype": d.dtype(NUMERIC)}),
+    "arange": lambda d: (d.one_of([(5,), (2, 9, 3), (9, 2, -2), (3, 3), (5, 2)]), {"dtype": d.one_of(NUMERIC)}),
     "linspace": lambda d: ((d.one_of([-1.0, 0.0]), d.one_of([0.0, 2.5]), d.one_of([0, 1, 2, 9])),
                            {"dtype": FLOAT, "endpoint": d.yes()}),
-    "eye": lambda d: (d.one_of([(3,), (3, 5), (4, 2), (0, 3)]), {"k": d.one_of([0, 2, -1]), "dtype": d.dtype(EVERY)}),
+    "eye": lambda d: (d.one_of([(3,), (3, 5), (4, 2), (0, 3)]), {"k": d.one_of([0, 2, -1]), "dtype": d.one_of(EVERY)}),
     "zeros": new(SHAPES),
     "ones": new(SHAPES),
     "full": new(SHAPES, [1]),
@@ -515,7 +479,7 @@ ARGUMENTS = {
         ("linalg.cholesky", "linalg.det", "linalg.eigvalsh", "linalg.inv", "linalg.qr", "linalg.slogdet"),
         lambda d: ((d.matrices(),), {}),
     ),
-    "linalg.solve": equations,
+    "linalg.solve": lambda d: ((a := d.matrices(), d.one_of([a @ a, np.ones((*a.shape[:-1], 2), FLOAT)])), {}),
 }  # fmt: skip
 """For each function, how its arguments are drawn."""
 

@@ -240,10 +240,8 @@ ARRAY_SHAPES = [(), (1,), (3,), (4,), (17,), (2, 3), (3, 4, 5), (2, 1, 3, 2), (2
 
 @pytest.fixture(scope="module")
 def both():
-    return {
-        np.int32: glla.kernel(BOTH.format(i="i", kind="int")),
-        np.float32: glla.kernel(BOTH.format(i="", kind="float")),
-    }
+    kinds = {np.int32: ("i", "int"), np.float32: ("", "float")}
+    return {dtype: glla.kernel(BOTH.format(i=i, kind=kind)) for dtype, (i, kind) in kinds.items()}
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
@@ -267,6 +265,8 @@ def test_arrays_may_be_anywhere(both, rng):
     assert (found.numpy() == a.T[::-1, :, 1:3] + 2 * flags.T[:, :, ::2]).all()
     assert (both[np.int32](A=flags, B=glla.asarray(flags, dtype="bool")).sum.numpy() == 3 * flags).all()
     assert (both[np.float32](A=A, B=a).sum.numpy() == 3 * a).all()  # converted, as everywhere
+    with pytest.raises(DTypeError, match=r"A must be int32 as kernel\.frag:2 declares isampler2D A, got float32; use"):
+        both[np.int32](A=glla.asarray(0.5 * a), B=flags)
     matrix = rng.integers(-9, 9, (5, 3)).astype(np.float32)
     result = both[np.float32](A=glla.asarray(matrix).T, B=matrix.T).sum
     assert (result @ result.T).numpy().tolist() == (9 * matrix.T @ matrix).tolist()
@@ -294,9 +294,7 @@ void main() { r = each_element(f); }
         clamped = a[max(i - 3, 0), max(j - 3, 0), max(k - 3, 0)]
         inside = a[(i - 7) % 2, (j - 7) % 3, (k - 7) % 4] + 1000 * clamped
         assert found[at] == (inside if i and j and k else 24 + np.ravel_multi_index(at, (2, *a.shape)))
-    with pytest.raises(
-        ShapeError, match=r"k\.frag:3 declares ivec3 A_shape, for 3 dimensions, got 2 dimensions; resha"
-    ):
+    with pytest.raises(ShapeError, match=r"k\.frag:3 declares ivec3 A_shape, for 3 dimensions, got 2 dimensions; "):
         glla.kernel(text, name="k.frag")(A=a[0], shape=(1, 2, 3, 4))
     with pytest.raises(ShapeError, match=r"k\.frag:5 declares ivec4 shape, for 4 dimensions, got none or more than"):
         glla.kernel(text, name="k.frag")(A=a, shape=())
@@ -329,31 +327,6 @@ def test_integers_become_truths():
     assert kernel(shape=7).numpy().tolist() == [-4, -(2**31), 7, 9, 0, -(2**31), 7]
     with pytest.raises(DTypeError, match=r"k\.frag:2 declares ivec4 r, so the dtype is int32 or bool, got float32"):
         kernel(shape=7, dtype=np.float32)
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"A": [0.5]}, DTypeError,
-         "kernel: A must be integers that fit int32 as k.frag:2 declares isampler2D A, got dty"),
-        ({"A": [2**31]}, DTypeError, "kernel: A must be integers that fit int32 as k.frag:2 declares isampler2D A"),
-        ({"A": [1], "size": 3}, OptionError, "kernel: size belongs to lib/array.glsl, and glla gives it; leave it out"),
-        ({"A": [1], "shape": "x"}, OptionTypeError, "kernel: shape must be a length or a tuple of them, got 'x'"),
-        ({"A": [1], "shape": -1}, ShapeError, "kernel: shape must have no negative side, got (-1,)"),
-        ({"A": [1], "shape": 2, "repeat": 2}, ShapeError, "fed back must be as its sampler is"),
-    ],
-)  # fmt: skip
-def test_what_a_call_with_arrays_refuses(given, error, message):
-    text = '#include "lib/array.glsl"\nuniform isampler2D A;\nlayout(location = 0) out ivec4 r;\n'
-    kernel = glla.kernel(
-        text + "int f(int i) { return element(A, i); }\nvoid main() { r = each_element(f); }\n", name="k.frag"
-    )
-    with pytest.raises(error, match=re.escape(message)):
-        kernel(**given)
-    with pytest.raises(
-        DTypeError, match=r"A must be int32 as k\.frag:2 declares isampler2D A, got float32; use astype"
-    ):
-        kernel(A=glla.asarray([0.5, 1.5]))
 
 
 def test_one_text_for_both_layouts():
@@ -392,9 +365,7 @@ def test_a_pending_result_is_an_operand():
         wave = glla.kernel(WAVE)(U=gpu.matmul(own, own), V=own)
         own[:] = 99  # the arrays are those of the call
         assert wave.result().u.tolist() == [[3, 3], [3, 3]]
-        with pytest.raises(
-            DeviceMismatchError, match="kernel: the coprocessor has a device of its own; leave device out"
-        ):
+        with pytest.raises(DeviceMismatchError, match="kernel: the coprocessor has a device of its own; leave"):
             automaton(A=once, rule=30, device="software")
         with pytest.raises(OptionError, match="declares no B"):
             automaton(A=once, B=1).result()
@@ -406,9 +377,8 @@ def test_a_pending_result_is_an_operand():
 def test_a_change_of_a_file_holds_from_the_next_call_on(tmp_path):
     path, part = tmp_path / "mine.frag", tmp_path / "part.glsl"
     part.write_text("const float ADDED = 1.0;\n")
-    path.write_text(
-        SCALE.replace("uniform float", '#include "part.glsl"\nuniform float').replace("factor *", "ADDED +")
-    )
+    text = SCALE.replace("uniform float", '#include "part.glsl"\nuniform float')
+    path.write_text(text.replace("factor *", "ADDED +"))
     kernel, ones = glla.kernel(path), np.ones((3, 3))
     assert kernel(A=ones, factor=0).numpy()[0, 0] == 2
     old = kernel.plan(A=(3, 3), factor=0)
@@ -418,9 +388,7 @@ def test_a_change_of_a_file_holds_from_the_next_call_on(tmp_path):
     assert kernel(A=ones, factor=0).numpy()[0, 0] == 8
     path.write_text(path.read_text().replace("uniform float factor;", "uniform float factor, other;"))
     for _ in range(2):
-        with pytest.raises(
-            ShaderError, match=r"mine\.frag:4: a uniform is declared in a statement and a line of its o"
-        ):
+        with pytest.raises(ShaderError, match=r"mine\.frag:4: a uniform is declared in a statement and a line of"):
             kernel(A=ones, factor=0)
     path.write_text(SCALE)
     assert kernel(A=ones, factor=9).numpy()[0, 0] == 9
@@ -465,11 +433,9 @@ def test_a_kernel_that_is_dropped_drops_its_plans():
 def test_texts_are_kept_by_use(monkeypatch):
     monkeypatch.setattr(shaders, "MOST_ADOPTED", 5)
     texts = [SCALE.replace("factor *", f"{number}.0 +") for number in range(16)]
-    first, plan = (
-        glla.kernel(texts[0], name="many.frag"),
-        glla.kernel(texts[1], name="many.frag").plan(A=(2, 2), factor=0),
-    )
-    before = first.plan(A=(2, 2), factor=0)
+    first, other = (glla.kernel(text, name="many.frag") for text in texts[:2])
+    before, plan = (kernel.plan(A=(2, 2), factor=0) for kernel in (first, other))
+    del other
     glla.register("matmul", "kept", CONTINUED)
     try:
         for number, text in enumerate(texts):
@@ -478,9 +444,7 @@ def test_texts_are_kept_by_use(monkeypatch):
             assert sum(not one.pinned for one in shaders._ADOPTED.values()) <= shaders.MOST_ADOPTED
             if number < 8:
                 assert first.plan(A=(2, 2), factor=0) is before  # in use, so it stays
-        with pytest.raises(
-            ShaderError, match=r"shader: many\.frag \(2\) is not kept: glla keeps the .* make the plan aga"
-        ):
+        with pytest.raises(ShaderError, match=r"shader: many\.frag \(2\) is not kept: glla keeps the .* make the"):
             glla.run(plan, A=np.ones((2, 2)))
         assert glla.matmul([[2]], [[3]], variant="kept") == 6
         assert first(A=[[5]], factor=0).numpy() == 5  # a kernel has its text itself
@@ -595,9 +559,15 @@ def test_a_compile_error_names_file_and_line(tmp_path, shape):
         glla.kernel(path)(A=np.zeros(shape), factor=1)
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
+NUMBERS = """\
+#include "lib/array.glsl"
+uniform isampler2D A;
+layout(location = 0) out ivec4 r;
+int f(int i) { return element(A, i); }
+void main() { r = each_element(f); }
+"""
+REFUSED = {
+    SCALE: [
         ({"A": [[1]]}, OptionError, "kernel: k.frag:3 declares float factor, which was not given; pass factor=..."),
         ({"factor": 1}, OptionError, "kernel: k.frag:2 declares sampler2D A, which was not given; pass A=..."),
         ({"B": 1}, OptionError, "kernel: k.frag declares no B; its samplers and uniforms are: sampler2D A, "),
@@ -615,27 +585,43 @@ def test_a_compile_error_names_file_and_line(tmp_path, shape):
         ({"A": [[1]], "factor": 1, "repeat": 2, "shape": (2, 2)}, ShapeError, "fed back must be as its sampler is"),
         ({"A": [[1]], "factor": 1, "device": "gpu"}, OptionError, "kernel: device must be a glla.Device, 'software'"),
     ],
-)  # fmt: skip
-def test_what_a_call_refuses(given, error, message):
+    NUMBERS: [
+        ({"A": [0.5]}, DTypeError,
+         "kernel: A must be integers that fit int32 as k.frag:2 declares isampler2D A, got dty"),
+        ({"A": [2**31]}, DTypeError, "kernel: A must be integers that fit int32 as k.frag:2 declares isampler2D A"),
+        ({"A": [1], "size": 3}, OptionError, "kernel: size belongs to lib/array.glsl, and glla gives it; leave it out"),
+        ({"A": [1], "shape": "x"}, OptionTypeError, "kernel: shape must be a length or a tuple of them, got 'x'"),
+        ({"A": [1], "shape": -1}, ShapeError, "kernel: shape must have no negative side, got (-1,)"),
+        ({"A": [1], "shape": 2, "repeat": 2}, ShapeError, "fed back must be as its sampler is"),
+    ],
+    WAVE: [
+        ({"U": [[1]], "V": [[1]], "repeat": 2}, OptionError,
+         "repeat must know which output of k.frag (u, v) becomes which sampler"),
+    ],
+    OUT: [
+        ({}, OptionError, "kernel: shape must be given, as k.frag has no sampler"),
+        ({"shape": (1, 10**6)}, LimitError, "slot r needs"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "error", "message"),
+    [(text, *row) for text, rows in REFUSED.items() for row in rows],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_what_a_call_refuses(text, given, error, message):
     with pytest.raises(error, match=re.escape(message)):
-        glla.kernel(SCALE, name="k.frag")(**given)
+        glla.kernel(text, name="k.frag")(**given)
 
 
-def test_more_refusals(device):
-    with pytest.raises(
-        OptionError, match=r"repeat must know which output of kernel\.frag \(u, v\) becomes which sampler"
-    ):
-        glla.kernel(WAVE)(U=[[1]], V=[[1]], repeat=2)
+def test_more_refusals():
     with pytest.raises(OptionError, match=r"feedback goes from an output \(u, v\) to a sampler \(U, V\), got 'u': 'W'"):
         glla.kernel(WAVE, feedback={"u": "W"})
     with pytest.raises(OptionError, match="feedback gives a sampler one output"):
         glla.kernel(WAVE, feedback={"u": "U", "v": "U"})
-    with pytest.raises(OptionError, match=r"kernel: shape must be given, as kernel\.frag has no sampler"):
-        glla.kernel(OUT)()
     with pytest.raises(OptionError, match=r"must be shape \(3, 3\), got shape \(3,\)"):
         glla.kernel("examples/stencil")(A=[[1]], weights=[1, 2, 3])
-    with pytest.raises(LimitError, match="slot r needs"):
-        glla.kernel(OUT)(shape=(1, 10**6))
     with pytest.raises(FileNotFoundError):
         glla.kernel("nothing.frag")
     assert glla.kernel(SCALE)(A=[[np.inf]], factor=1, check_finite=False).numpy() == np.inf
@@ -673,9 +659,7 @@ def test_what_run_refuses():
     made = draft.plan({"I": target})
     with pytest.raises(ShapeError, match=r"run: A must be texels of shape \(1, 2, 4\) for this plan, got \(1, 2\)"):
         glla.run(made, **{source: [[1, 2]]})
-    with pytest.raises(
-        OptionTypeError, match=r"run: A must be an array for this plan, got an Array; pass A\.numpy\(\)"
-    ):
+    with pytest.raises(OptionTypeError, match=r"run: A must be an array for this plan, got an Array; pass A\.num"):
         glla.run(made, A=glla.asarray([[1, 2]]))
     assert glla.run(made, A=np.zeros((1, 2, 4)))["I"].numpy().tolist() == [[1, 0], [0, 1]]
 
