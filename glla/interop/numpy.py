@@ -374,29 +374,16 @@ def full_like(a: Array, fill_value: Any, dtype: Any = None, *, shape: Any = None
 # -- to the host ------------------------------------------------------------------------------------------------------
 
 
-@implements(np.save)
-def save(file: Any, arr: Array, allow_pickle: bool = True) -> None:
-    """Write an array to a file. Synchronises."""
-    np.save(file, arr.numpy(), allow_pickle=allow_pickle)
-
-
 def _saving(save: Callable[..., None]) -> Callable[..., None]:
-    def saved(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+    def saved(file: Any, *args: Any, **options: Any) -> None:
         """Write arrays to a file. Synchronises."""
-        given = {name: _on_host(one) for name, one in kwds.items()}
-        save(file, *map(_on_host, args), allow_pickle=allow_pickle, **given)
+        save(file, *map(_on_host, args), **{name: _on_host(one) for name, one in options.items()})
 
     return saved
 
 
-implements(np.savez)(_saving(np.savez))
-implements(np.savez_compressed)(_saving(np.savez_compressed))
-
-
-@implements(np.savetxt)
-def savetxt(fname: Any, X: Array, *args: Any, **options: Any) -> None:
-    """Write an array to a file as text. Synchronises."""
-    np.savetxt(fname, X.numpy(), *args, **options)
+for _save in (np.save, np.savetxt, np.savez, np.savez_compressed):
+    implements(_save)(_saving(_save))
 
 
 def _on_host(value: Any) -> Any:
