@@ -859,6 +859,17 @@ def asarray(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, 
     return upload(array, device or default_device())
 
 
+def device_of(function: str, device: DeviceLike | None, *values: Any) -> Device:
+    """Device to work on: that of the matrices among the operands, the one asked for, or the default one."""
+    found = checked_device(function, device)
+    for value in values:
+        if isinstance(value, Array):
+            if found is not None and value.device is not found:
+                raise DeviceMismatchError(f"{function}: operands must live on one device; pass numpy() of one of them")
+            found = value.device
+    return found or default_device()
+
+
 def upload(array: NDArray[Any], device: Device) -> Array:
     """Copy an array of float32, int32 or bool to a device, unchecked."""
     return Array._of(from_array(array, device))

@@ -7,12 +7,11 @@ from typing import Any
 
 from glla import registry
 from glla.array import layouts
-from glla.array.array import Array
-from glla.array.convert import checked_device
+from glla.array.array import Array, device_of
 from glla.array.slots import as_slot
 from glla.array.value import Resident
-from glla.errors import DeviceMismatchError, PlanError
-from glla.gl import Device, default_device
+from glla.errors import PlanError
+from glla.gl import Device
 from glla.passes import Iterated, Loop, texture
 
 
@@ -21,12 +20,7 @@ def run(loop: Loop, device: Device | None, operands: Mapping[str, Any]) -> Itera
     function = f"iterate: {loop.operation}"
     if set(operands) != set(loop.operands):
         raise PlanError(f"{function}: operands are {sorted(loop.operands)}, got {sorted(operands)}")
-    for value in operands.values():
-        if isinstance(value, Array):
-            if device is not None and value.device is not device:
-                raise DeviceMismatchError(f"{function}: operands must live on one device; pass numpy() of one of them")
-            device = value.device
-    place = checked_device(function, device) or default_device()
+    place = device_of(function, device, *operands.values())
     values = {}
     for name, value in operands.items():
         slot = texture(loop.slots[name])

@@ -34,7 +34,7 @@ from glla.operations.elimination import rref as echelon
 from glla.operations.elimination.decided import by_float64
 from glla.operations.elimination.factors import probes
 from glla.operations.elimination.fallback import complete_order
-from glla.operations.elimination.plu import permutation_of, pivot_records
+from glla.operations.elimination.plu import permutation_matrix, pivot_records
 from glla.operations.host.refinement import rescaled_residual, turned
 from glla.operations.host.scaling import exponent_of, of_system
 from glla.operations.systems.det import sign_and_log
@@ -246,13 +246,11 @@ def _grew_little(packed: Float32, scale: float) -> bool:
 
 def plu(a: Float32) -> PLU[Float32]:
     """A = P @ L @ U, as `glla.plu`."""
-    m, k = len(a), min(a.shape)
+    k = min(a.shape)
     lu, exchanges = lu_factor(a)
-    P = np.zeros((m, m), dtype=np.float32)
-    P[permutation_of(exchanges, m), np.arange(m)] = 1
     L = np.tril(lu[:, :k], -1)
     L[np.arange(k), np.arange(k)] = 1
-    return PLU(P, L, np.triu(finite_result("plu", lu[:k], True)))
+    return PLU(permutation_matrix(exchanges, len(a)), L, np.triu(finite_result("plu", lu[:k], True)))
 
 
 def det(a: Float32) -> Any:

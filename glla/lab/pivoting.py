@@ -35,7 +35,7 @@ from glla.operations import acceptance
 from glla.operations.elimination import equilibrate
 from glla.operations.elimination import plu as plu_kernel
 from glla.operations.elimination import rref as rref_kernel
-from glla.operations.elimination.plu import exchanges, permutation_of
+from glla.operations.elimination.plu import exchanges, permutation_matrix
 from glla.operations.elimination.rref import EPSILON, SMALLEST_BLOCK_NORM
 from glla.passes import Plan, resident
 from glla.passes.layout import Shape
@@ -184,10 +184,7 @@ def pluq(a: Any, *, device: DeviceLike | None = None) -> PLUQ:
     lu = Array(matrix.device, results["LU"], matrix.shape)
     records = (matrix.device.read(results[name]) for name in ("pivots", "columns"))
     rows, columns = (exchanges(one, min(lu.shape)) for one in records)
-    P, Q = np.zeros((m, m), dtype=np.float32), np.zeros((n, n), dtype=np.float32)
-    P[permutation_of(rows, m), np.arange(m)] = 1
-    Q[np.arange(n), permutation_of(columns, n)] = 1
-    return PLUQ(P, *testing.unpack_lu(lu.numpy()), Q)
+    return PLUQ(permutation_matrix(rows, m), *testing.unpack_lu(lu.numpy()), permutation_matrix(columns, n).T)
 
 
 # -- the study --------------------------------------------------------------------------------------------------------

@@ -11,22 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
-from glla.array.convert import Float32, as_float32, as_real, checked_device, finite_result, refuse_nonfinite
-from glla.errors import DeviceMismatchError, OutOfMemoryError, ShapeError, one_of
-from glla.gl import Device, DeviceLike, default_device
+from glla.array.array import device_of as device_of
+from glla.array.convert import Float32, as_float32, as_real, finite_result, refuse_nonfinite
+from glla.errors import OutOfMemoryError, ShapeError, one_of
 from glla.operations import Operation
 from glla.operations.acceptance import not_finite
-
-
-def device_of(function: str, device: DeviceLike | None, *values: Any) -> Device:
-    """Device to work on: that of the matrices among the operands, the one asked for, or the default one."""
-    found = checked_device(function, device)
-    for value in values:
-        if isinstance(value, Array):
-            if found is not None and value.device is not found:
-                raise DeviceMismatchError(f"{function}: operands must live on one device; pass numpy() of one of them")
-            found = value.device
-    return found or default_device()
 
 
 def operand(function: str, name: str, value: Any, check_finite: bool) -> Float32 | Array:
