@@ -18,7 +18,7 @@ from glla.cluster.execute import execute, pack
 from glla.cluster.grids import DistributedMatrix, Grid
 from glla.cluster.lapack import permutation, pivoted, pivoted_columns, solve_lower
 from glla.cluster.layout import Layout
-from glla.cluster.linalg import lu_factor, matmul, solve
+from glla.cluster.linalg import lu_factor, matmul, solve, times
 from glla.cluster.messages import Channel, Communicator
 from glla.cluster.model import Parameters, predict, simulate
 from glla.cluster.steps import Receive, Send
@@ -28,9 +28,6 @@ from glla.operations.acceptance import UNIT_ROUNDOFF
 
 BIG = 1 << 22
 """Bytes of the message that measures the network's bandwidth."""
-
-STRIP = 1024
-"""Rows that are converted to float64 at a time."""
 
 REPEATS = 5
 """Repetitions of each measurement; the best one counts."""
@@ -228,7 +225,7 @@ def hpl_residual(a: DistributedMatrix, x: Any, b: Any) -> float:
     """HPL's residual, norm(A x - b) / (u (norm(A) norm(x) + norm(b)) n) in infinity norms; 16 passes. Collective."""
     grid, n = a.grid, a.shape[0]
     with grid.operation():
-        product, sums = _times(a, x.astype(np.float64)), _times(a, np.ones(n), absolute=True)
+        product, sums = times(a, x.astype(np.float64)), times(a, np.ones(n), absolute=True)
     size = sums.max() * np.abs(x).max() + np.abs(b).max()
     return float(np.abs(product - b).max() / (UNIT_ROUNDOFF * size * n))
 
@@ -238,21 +235,11 @@ def product_residual(a: DistributedMatrix, b: DistributedMatrix, c: DistributedM
     grid, k = a.grid, a.shape[1]
     x = np.random.default_rng(2007).choice([-1.0, 1.0], size=b.shape[1])
     with grid.operation():
-        made, right = _times(c, x), _times(b, x)
-        difference = np.abs(made - _times(a, right))
-        bound = _times(a, _times(b, np.abs(x), absolute=True), absolute=True)
+        made, right = times(c, x), times(b, x)
+        difference = np.abs(made - times(a, right))
+        bound = times(a, times(b, np.abs(x), absolute=True), absolute=True)
         ratios = difference / np.maximum(bound, np.finfo(np.float64).tiny)
         return float(ratios.max(initial=0) / (max(1, k) * UNIT_ROUNDOFF))
-
-
-def _times(a: DistributedMatrix, x: NDArray[Any], absolute: bool = False) -> NDArray[np.float64]:
-    """A x, or abs(A) x, in float64 on the hosts, within an operation; a strip of rows at a time."""
-    rows, columns = a.layout.rows(a.grid.p), a.layout.columns(a.grid.q)
-    product, own = np.zeros(a.shape[0]), x[columns]
-    for start in range(0, len(rows), STRIP):
-        strip = a.local[start : start + STRIP].astype(np.float64)
-        product[rows[start : start + STRIP]] = (np.abs(strip, out=strip) if absolute else strip) @ own
-    return a.grid.total(product)
 
 
 def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None]) -> dict[str, Any]:

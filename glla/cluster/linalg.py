@@ -38,6 +38,9 @@ from glla.operations.host.scaling import Integers, exponent_of, exponents
 STRIP = 64
 """Rows that are processed together, so that intermediate results stay in the cache."""
 
+CONVERTED = 1024
+"""Rows that are converted to float64 at a time."""
+
 
 def matmul(a: DistributedMatrix, b: DistributedMatrix) -> DistributedMatrix:
     """Product C = A B by SUMMA: panels of A are sent along the process rows, panels of B along the columns.
@@ -359,9 +362,8 @@ def solve(
         scaled = DistributedMatrix(grid, a.layout, exact)
         lu, piv, _ = _factored(scaled, "solve", variant)
         u, largest = _check_pivots("solve", lu)
-        system = _System(scaled, lu, piv)
-        _check_noise(system, u, largest)
-        x, rounds, error = system.solved(np.ldexp(right, -e[:, None]), refine)
+        _check_noise(lu, piv, u, largest)
+        x, rounds, error = _solved(scaled, lu, piv, np.ldexp(right, -e[:, None]), refine)
         with np.errstate(over="ignore"):
             x = np.ldexp(x, -f[:, None])
         if not refine:
@@ -385,60 +387,55 @@ def _dealt(grid: Grid, values: Any) -> DistributedMatrix:
     return DistributedMatrix.load(grid, array)
 
 
-class _System:
-    """A scaled matrix with its factors."""
-
-    def __init__(self, a: DistributedMatrix, lu: DistributedMatrix, piv: NDArray[Any]) -> None:
-        self.grid, self.a, self.lu, self.piv = a.grid, a, lu, piv
-        self.rows, self.columns = a.layout.rows(self.grid.p), a.layout.columns(self.grid.q)
-        sums = np.zeros(a.shape[0])
-        sums[self.rows] = np.abs(a.local).sum(axis=1)
-        self.norm = float(self.grid.total(sums).max(initial=0))
-
-    def _times(self, local: NDArray[Any], x: Double) -> Double:
-        """A x, for the own part of A."""
-        product = np.zeros((len(x), x.shape[1]))
-        product[self.rows] = local @ x[self.columns]
-        return product
-
-    def solved(self, b: Double, refine: bool) -> tuple[Double, int, float]:
-        """Solution, rounds of refinement, and backward error."""
-        x = _substituted(self.lu, self.piv, b)
-        error, rounds, before = math.inf, 0, math.inf
-        while True:
-            if not np.isfinite(x).all():
-                raise ConvergenceError(
-                    "solve: the factors are of no use, entries grow too much; take variant='partial'"
-                )
-            stored = x if refine else x.astype(np.float32).astype(np.float64)
-            tried = stored if np.isfinite(stored).all() else x
-            residual = b - self.grid.total(self._times(self.a.local, tried))
-            if not refine and acceptance.keeps_promise(self.norm, x, b, residual):
-                return x, rounds, error
-            size = self.grid.total(self._times(np.abs(self.a.local), np.abs(x))) + np.abs(b)
-            error = float(backward_errors(residual, size).max(initial=0))  # componentwise
-            if refine and error < acceptance.REFINED:
-                return x, rounds, error
-            if (error > 0.9 * before and rounds > 1) or rounds == acceptance.MOST_ROUNDS:
-                raise ConvergenceError(
-                    f"solve: refinement stopped after {rounds} rounds at a backward error of {error:.3g}; A is "
-                    "too ill-conditioned for float32 factors, or entries grow too much: take variant='partial', or "
-                    "numpy.linalg.solve"
-                )
-            before, rounds = error, rounds + 1
-            x = x + _substituted(self.lu, self.piv, residual)
+def times(a: DistributedMatrix, x: NDArray[Any], absolute: bool = False) -> Double:
+    """A x, or abs(A) x, in float64 on the hosts, within an operation; a strip of rows at a time."""
+    rows, columns = a.layout.rows(a.grid.p), a.layout.columns(a.grid.q)
+    product, own = np.zeros((a.shape[0], *x.shape[1:])), x[columns]
+    for start in range(0, len(rows), CONVERTED):
+        strip = a.local[start : start + CONVERTED].astype(np.float64)
+        product[rows[start : start + CONVERTED]] = (np.abs(strip, out=strip) if absolute else strip) @ own
+    return a.grid.total(product)
 
 
-def _check_noise(system: _System, u: Double, largest: Double) -> None:
+def _solved(
+    a: DistributedMatrix, lu: DistributedMatrix, piv: NDArray[Any], b: Double, refine: bool
+) -> tuple[Double, int, float]:
+    """Solution of a scaled system, rounds of refinement, and backward error."""
+    norm = float(times(a, np.ones(len(b)), absolute=True).max(initial=0))
+    x = _substituted(lu, piv, b)
+    error, rounds, before = math.inf, 0, math.inf
+    while True:
+        if not np.isfinite(x).all():
+            raise ConvergenceError("solve: the factors are of no use, entries grow too much; take variant='partial'")
+        stored = x if refine else x.astype(np.float32).astype(np.float64)
+        tried = stored if np.isfinite(stored).all() else x
+        residual = b - times(a, tried)
+        if not refine and acceptance.keeps_promise(norm, x, b, residual):
+            return x, rounds, error
+        size = times(a, np.abs(x), absolute=True) + np.abs(b)
+        error = float(backward_errors(residual, size).max(initial=0))  # componentwise
+        if refine and error < acceptance.REFINED:
+            return x, rounds, error
+        if (error > 0.9 * before and rounds > 1) or rounds == acceptance.MOST_ROUNDS:
+            raise ConvergenceError(
+                f"solve: refinement stopped after {rounds} rounds at a backward error of {error:.3g}; A is "
+                "too ill-conditioned for float32 factors, or entries grow too much: take variant='partial', or "
+                "numpy.linalg.solve"
+            )
+        before, rounds = error, rounds + 1
+        x = x + _substituted(lu, piv, residual)
+
+
+def _check_noise(lu: DistributedMatrix, piv: NDArray[Any], u: Double, largest: Double) -> None:
     """Raise for a matrix with a pivot that is mere rounding error: the rule of `glla.solve`."""
-    solutions = _substituted(system.lu, system.piv, factors.probes(len(u)).astype(np.float64))
+    solutions = _substituted(lu, piv, factors.probes(len(u)).astype(np.float64))
     if not acceptance.some_small(u, largest) and not acceptance.inverse_is_large(
         acceptance.norm_of_probes(solutions), largest
     ):
         return
     places = acceptance.suspects(u, largest)
-    lu = system.lu.gathered(root=0)
-    errors = system.grid.total(np.zeros(len(places)) if lu is None else rounding_errors(lu, places))
+    whole = lu.gathered(root=0)
+    errors = lu.grid.total(np.zeros(len(places)) if whole is None else rounding_errors(whole, places))
     noise = acceptance.first_rounded_off(u, largest, errors)
     if noise is not None:
         raise acceptance.singular("solve", len(u), noise)
