@@ -256,8 +256,8 @@ def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None])
     crowded = any(one["ranks_on_machine"] > own_cores() for one in ranks)
     if crowded:
         say(f"more ranks than cores ({own_cores()}) on a machine: results are checked, times mean nothing")
-    parameters = measure(grid, n, nb)
     schedule = plan("plu", n, nb, grid.shape, variant=variant, look_ahead=grid.look_ahead)
+    parameters = measure(grid, n, nb)
     closed = predict(n, nb, grid.shape, parameters, look_ahead=grid.look_ahead)
     simulated = simulate(schedule, parameters).seconds
     between = f"{1e6 * parameters.latency:.3g} us, {parameters.network / 1e9:.3g} GB/s between ranks; "
