@@ -342,8 +342,7 @@ def test_a_matrix_that_must_fit_and_does_not(rng):
 
 
 def test_the_error_of_a_triangle_whose_right_hand_sides_are_streamed(device):
-    options = {"lower": True, "unit_diagonal": False}
-    call = Caller("solve_triangular", "solve_triangular", device, True, ("a", "b"), options=options)
+    call = Caller(*["solve_triangular"] * 2, device, True, ("a", "b"), options={"lower": True, "unit_diagonal": False})
     with pytest.raises(SingularMatrixError, match="zero at place 0"):  # a public call looks before it streams
         streaming.solve_triangular(call, (), np.zeros((2, 2), np.float32), np.ones((2, 3), np.float32))
 

@@ -13,9 +13,9 @@ import threading
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, NoReturn
 
-from glla.errors import LimitError, OutOfMemoryError, ReleasedError
+from glla.errors import LimitError, OutOfMemoryError, ReleasedError, UnsupportedError
 from glla.gl.calls import GL_RGBA32F, GL_TEXTURE0, GL_TEXTURE_BUFFER, Calls
 from glla.gl.hints import moderngl
 from glla.passes import Buffer, Limits, Storage
@@ -63,6 +63,9 @@ class Texture:
         self.number = number  # of the texture in its pool; unlike GL's name it is never given again
         self.gl = gl
         self.storage = storage
+
+    def __reduce__(self) -> NoReturn:
+        raise UnsupportedError("texture: cannot be copied or pickled: it goes back once; copy its Array")
 
     @property
     def released(self) -> bool:

@@ -11,12 +11,13 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.display import html
+from glla.errors import UnsupportedError
 from glla.operations import OPERATIONS
 
 if TYPE_CHECKING:
@@ -158,6 +159,9 @@ class Pending(Future[Result]):
         self._site = _call_site()
         self._number = 0  # set by the queue
         self._host: Future[Any] | None = None  # the value on the host; made at the first request
+
+    def __reduce__(self) -> NoReturn:
+        raise UnsupportedError(f"Pending: {self.label} cannot be copied or pickled; pass its result()")
 
     @property
     def label(self) -> str:

@@ -10,7 +10,7 @@ systems are spread over all devices by ``glla.hybrid.map(..., gpu=several)``.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -205,7 +205,7 @@ def coprocessors(devices: str | Sequence[str | int] = "all", **options: Any) -> 
     ContextError
         A device cannot be opened; the opened ones are closed.
     """
-    if isinstance(devices, str) and devices != "all":
+    if not isinstance(devices, Iterable) or (isinstance(devices, str) and devices != "all"):
         raise OptionError(f"coprocessors: devices must be 'all' or a list of names and indices, got {devices!r}")
     chosen: list[str | int] = [*devices]
     if devices == "all":

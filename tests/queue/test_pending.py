@@ -1,5 +1,6 @@
 """What a result knows of the rest: an `Owner`, and the list of operations."""
 
+import pickle
 from concurrent.futures import Future
 
 import numpy as np
@@ -72,5 +73,6 @@ def test_parts_are_those_of_the_record(owner, name):
         assert owner.calls == [("getitem", (p, place)) for place in range(len(parts))]
         assert len(parts) == OPERATIONS[name].function.parts
     else:
-        with pytest.raises(TypeError, match="cannot be taken apart before it is there"):
-            iter(p)
+        for call, message in ((iter, "cannot be taken apart before it is there"), (pickle.dumps, "cannot be copied")):
+            with pytest.raises(TypeError, match=f"{name}.* {message}"):
+                call(p)

@@ -79,7 +79,7 @@ def test_wrong_calls_say_what_is_right(several):
         (lambda: several.solve(np.eye(2), np.ones(3)), ShapeError, "2 rows"),
         (lambda: several.solve(np.ones((2, 2)), np.ones((2, 4))).result(), SingularMatrixError, "Singular matrix"),
         (lambda: glla.coprocessors([]), OptionError, "one device at least"),
-        (lambda: glla.coprocessors("software"), OptionError, "'all' or a list"),
+        *((lambda of=of: glla.coprocessors(of), OptionError, "'all' or a list") for of in ("software", 2)),
         (lambda: glla.coprocessors(["software", "best"]), OptionError, "device must be"),
     ):
         with pytest.raises(error, match=message):

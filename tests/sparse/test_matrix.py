@@ -217,6 +217,6 @@ def test_a_copy_and_a_pickle_multiply_alike(make):
 
 
 def test_what_holds_a_device_says_that_it_cannot_be_pickled(device):
-    for one in (device, glla.sparse.linalg.chebyshev(np.eye(3), device=device)):
-        with pytest.raises(glla.errors.UnsupportedError, match="device: cannot be copied or pickled"):
+    for one in (device, glla.sparse.linalg.chebyshev(np.eye(3), device=device), glla.asarray([1.0]).texture):
+        with pytest.raises(glla.errors.UnsupportedError, match=r"(device|texture): cannot be copied or pickled"):
             pickle.dumps(one)
