@@ -21,7 +21,6 @@ from glla.lab.table import markdown
 from glla.thesis import claims as groups
 from glla.thesis import command
 from glla.thesis.document import Document
-from glla.thesis.merge import joined
 
 
 def _run(run: Run) -> Report:
@@ -106,7 +105,7 @@ def whole(results: Path) -> list[dict[str, Any]]:
 
 def _joined(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """One run of several, the oldest first."""
-    sections = joined([Document.of(run) for run in runs]).plain()["sections"]
+    sections = command.joined([Document.of(run) for run in runs]).plain()["sections"]
     return {**runs[0], "later": runs[1:], "sections": sections}
 
 

@@ -18,29 +18,21 @@ def _printed(table: str) -> tuple[Any, ...]:
     return tuple(tuple(tuple(cell) if isinstance(cell, list) else cell for cell in row) for row in _TABLES[table])
 
 
+def _named(table: str) -> dict[str, Any]:
+    """Rows of a table of chapter 4 or appendix A, by their names."""
+    return {name: tuple(row) for name, row in _TABLES[table].items()}
+
+
 DEVICE = "GeForce 7800 GT against Pentium IV, 2007"
 """What the figures were measured on."""
 
 NOT_PUBLISHED = "not published"
 """Stands for what the thesis shows as a picture only."""
 
-FITS = {
-    "product, CPU": (-1.74e-2, 7.93e-10),
-    "product, inner product": (1.26e-2, 3.93e-10),
-    "product, virtual cube": (2.28e-2, 2.86e-10),
-    "RREF, CPU's LU": (1.35e-2, 3.53e-10),
-    "RREF, GPU": (6.29e-2, 2.61e-10),
-    "PLU, CPU": (6.10e-2, 3.32e-10),
-    "PLU, GPU": (4.11e-2, 1.97e-10),
-}
+FITS: dict[str, tuple[float, float]] = _named("fits")
 """Run times a + b n^3 in seconds, as (a, b): sections 4.1.1, 4.1.2 and 4.1.3."""
 
-SPEEDUPS = {
-    "inner product": (2.02, "4.1.1", "MATLAB's product, ATLAS"),
-    "virtual cube": (2.77, "4.1.1", "MATLAB's product, ATLAS"),
-    "RREF": (1.35, "4.1.2", "MATLAB's LU, ATLAS, which is a third of the work less"),
-    "PLU": (1.69, "4.1.3", "MATLAB's LU, ATLAS"),
-}
+SPEEDUPS = _named("speedups")
 """Speed-ups for large matrices, b_CPU / b_GPU: value, section, what it was against."""
 
 ESTIMATES = {"product": 700, "rref": 1200, "plu": 800}
@@ -79,12 +71,7 @@ CLUSTER = _printed("A.1")
 EPSILON = 2.0**-23
 """Norm of a pivot block that counts as zero, "close to the machine epsilon"; section 4.1.2."""
 
-RATES = {
-    "PLU on a cluster, 4 processes on two nodes": (3.5, 4096),
-    "PLU on a cluster, 16 processes on four nodes": (4.2, 8192),
-    "PLU on one node": (4.6, 4096),
-    "MATLAB's LU, ATLAS": (3.5, 4096),
-}
+RATES = _named("rates")
 """GFLOPS and order; section A.4.1."""
 
 PROCESSES = 4

@@ -22,7 +22,6 @@ from glla.thesis.claims import accuracy, counts, sections, solutions, tuning, wa
 from glla.thesis.claims.claim import WORDS, claim, faster
 from glla.thesis.document import Document
 from glla.thesis.measure import Place
-from glla.thesis.merge import joined
 from glla.thesis.parts import Section, Table, coarse
 
 
@@ -164,15 +163,15 @@ def test_some_claims_alone(tmp_path, device, capsys):
     assert len(rows) == 12 and len(fewer) == 8 and {row[0] for row in fewer} < {row[0] for row in rows}
     second.sections[-1].tables[0] = claims.table([(*fewer[0][:3], "another figure", *fewer[0][4:]), *fewer[1:]])
     second.about.append("Measured later.")
-    both = joined([first, second])
+    both = command.joined([first, second])
     assert [section.name for section in both.sections] == ["norms", "claims"]
     assert [row[0] for row in both.sections[-1].tables[0].rows] == [row[0] for row in rows]
     assert [row[3] for row in both.sections[-1].tables[0].rows].count("another figure") == 1
     assert both.about == [*first.about, "Later (claims): Measured later."]
-    assert joined([first, second, second]).about == [*first.about, "Later (claims; claims): Measured later."]
+    assert command.joined([first, second, second]).about == [*first.about, "Later (claims; claims): Measured later."]
     second.about[0] = "Ours: another device, OpenGL 3.3; CPU: one."
     with pytest.raises(OptionError, match=r"must be of one device, got .* and 'Ours: another device'"):
-        joined([first, second])
+        command.joined([first, second])
 
 
 def test_claims_of_sections_follow_their_figures():
@@ -212,7 +211,7 @@ def test_claims_that_follow_are_those_of_the_sections_that_are_left(tmp_path, de
     alone, water, sharing, again = map(Document.read, paths)
     assert not alone.sections[0].tables[0].rows
     again.sections[0].values["stable"] = 9.9, 2.0
-    whole = joined([alone, water, sharing, again])
+    whole = command.joined([alone, water, sharing, again])
     assert [section.name for section in whole.sections] == ["sharing", "water", "claims"]
     found = {row[0]: row for row in whole.sections[-1].tables[0].rows}
     assert len(found) == 6
@@ -221,13 +220,13 @@ def test_claims_that_follow_are_those_of_the_sections_that_are_left(tmp_path, de
     )  # fmt: skip
     old = json.loads(paths[1].read_text(encoding="utf-8"))
     del old["sections"][0]["values"]  # as files were
-    assert len(joined([alone, Document.of(old)]).sections[-1].tables[0].rows) == 0
+    assert len(command.joined([alone, Document.of(old)]).sections[-1].tables[0].rows) == 0
     del old["sections"][0]
-    assert not joined([alone, replace(Document.of(old), complete=False)]).complete
+    assert not command.joined([alone, replace(Document.of(old), complete=False)]).complete
     table = Table("", (), (("s", "4", "t", "o", 1.0, 1.0),))
     parts = [Section(name, name, "4", [table]) for name in evaluation.NAMES]
     halves = [replace(alone, sections=some, complete=False) for some in (parts[:4], parts[4:])]
-    assert joined(halves).complete  # nothing is missing
+    assert command.joined(halves).complete  # nothing is missing
 
 
 def test_figures_of_a_section_are_kept(tmp_path, device, capsys):
