@@ -269,8 +269,7 @@ def factored(a, device):
 def width(factors, columns):
     """Right-hand sides that go at a time."""
     device, held = factors.device, factors.operands["LU"].storage
-    shape, solution = (2 * held.height, columns), lambda count: factors.solution(count, False)
-    return tiles.columns_at_once(shape, device.limits, device.room, solution, held)
+    return tiles.columns_at_once((2 * held.height, columns), device.limits, device.room, factors.solution, held)
 
 
 @pytest.mark.parametrize("n", [1, 2, 23, 40])
@@ -440,7 +439,7 @@ def test_blocks_of_right_hand_sides_overlap(small, rng):
     x = np.empty_like(b)
     factors = factored(a, small)
     size = width(factors, 300)
-    log = events(lambda watch: tiling.solve(factors, tiling.columns_of(b), x, watch=watch))
+    log = events(lambda watch: tiling.solve(factors, b, x, watch=watch))
     check_overlap(log, -(-300 // size))
     testing.assert_solve(a, x, b)
 
@@ -468,7 +467,7 @@ def test_a_failure_in_the_middle_leaves_nothing(small, rng, what, tile):
     factors = factored(system, small)
     before = small.stats().textures
     with pytest.raises(Stop):
-        tiling.solve(factors, tiling.columns_of(np.ones((10, 300), np.float32)), x, watch=watch)
+        tiling.solve(factors, np.ones((10, 300), np.float32), x, watch=watch)
     assert small.stats().textures == before
 
 
@@ -499,9 +498,11 @@ def test_memory_that_ends_before_its_cap(rng, monkeypatch):
         matrix = testing.conditioned(40, 40, rng)
         factors = factored(matrix, capped)
         x, rhs = np.empty((40, 400), np.float32), testing.normal(40, 400, rng)
-        widths = []
-        blocks = tiling.columns_of(rhs)
-        tiling.solve(factors, lambda place: (widths.append(place.stop - place.start), blocks(place))[1], x)
+        widths, real = [], tiling.some_columns
+        monkeypatch.setattr(
+            tiling, "some_columns", lambda b, n, one: (widths.append(one.stop - one.start), real(b, n, one))[1]
+        )
+        tiling.solve(factors, rhs, x)
         assert widths[0] == width(factors, 400)
         if capped.limits.software:  # elsewhere the width is chosen for a plan that takes more than the one that runs
             assert widths[0] > min(widths)

@@ -42,11 +42,10 @@ def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> str:
     """
     if assume_a is None:
         return "gen"
-    if isinstance(assume_a, str):
-        short = LONG.get(assume_a, assume_a)
-        if short in of:
-            return short
-    if isinstance(assume_a, str) and LONG.get(assume_a, assume_a) in ASSUMED:
+    short = LONG.get(assume_a, assume_a) if isinstance(assume_a, str) else ""
+    if short in of:
+        return short
+    if short in ASSUMED:
         raise OptionError(
             f"{function}: assume_a must be one of {', '.join(of)}, got {assume_a!r}, which `solve` alone takes; 'gen' "
             "inverts such matrices as well"

@@ -174,19 +174,16 @@ def lstsq(
         )
     squares.check((Form(left.shape), Form(right.shape if right.ndim == 2 else (*right.shape, 1))))
     known_variant("lstsq", OPERATIONS["qr"], variant)
-    if left.size and not right.size:  # A has a rank and singular values all the same
-        column_ = np.zeros((len(left), 1), dtype=np.float32)
-        beside = placed("lstsq", column_, False, right)
-        x, residuals, rank, s = lstsq(left, beside, rcond, variant=variant, device=device, check_finite=check_finite)
-        return x[:, :0], residuals[:0], rank, s  # type: ignore[return-value]
-    if left.size and right.size:
+    if left.size:  # which has a rank and singular values all the same if b has no columns
+        zeros = np.zeros((len(left), 1), dtype=np.float32)
+        sides = column(right) if right.size else placed("lstsq", zeros, False, right)
         target, options = device_of("lstsq", device, left, right), {"rcond": rcond if rcond is None else float(rcond)}
         results = OPERATIONS["lstsq"].results
         call = Caller("lstsq", "lstsq", target, check_finite, ("A", "b"), variant, results, options=options)
-        x, residuals, (rank, *_), s = call.one(left, column(right)).values()
+        x, residuals, (rank, *_), s = call.one(left, sides).values()
         finite_result("lstsq", x, check_finite)
-        x = x[:, 0] if right.ndim == 1 else x
-        residuals = residuals if rank == left.shape[1] else residuals[:0]
+        x = x[:, 0] if right.ndim == 1 else x[:, : right.shape[1]]
+        residuals = residuals if rank == left.shape[1] and right.size else residuals[:0]
     else:
         x, residuals, rank, s = _of_nothing(left.shape, right)
     parts: list[Any] = [placed("lstsq", part, False, left, right) for part in (x, residuals, s)]

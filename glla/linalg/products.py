@@ -91,23 +91,13 @@ def matmul(
     return finite_result("matmul", _of_arrays(left, right, out, variant, device), check_finite)
 
 
-def _of_one_type(*operands: Float32 | Array) -> tuple[Any, ...]:
-    """Convert Arrays of integers to float32, unless both are integers."""
-    types = [getattr(one, "value", one).dtype for one in operands]
-    if "float32" not in types:
-        return operands
-    return tuple(
-        one if dtype == "float32" else operand("matmul", "", one, False)
-        for one, dtype in zip(operands, types, strict=True)
-    )
-
-
 def beside_an_array(
     a: Float32 | Array, b: Float32 | Array, variant: str | None, device: DeviceLike | None, **options: Any
 ) -> Array:
     """Multiply on a device: matrices and vectors that fit it by one plan, uploads included; all else as values."""
     target = device_of("matmul", device, a, b)
-    a, b = _of_one_type(a, b)
+    if a.dtype != b.dtype and "float32" in (a.dtype, b.dtype):  # both may be integers
+        a, b = (operand("matmul", "", one, False) for one in (a, b))
     stacks = max(a.ndim, b.ndim) > 2
     left, right = (a, b) if stacks else (row(a), column(b))
     matrices = all(

@@ -46,14 +46,13 @@ def solve(call: Caller, index: Index, a: Float32, b: Float32 | None = None) -> R
         found = run_stages(_until_fallback(call.record), forms, on_device(call.device, plan), values)
     order, columns = forms[-1].matrix
     x = np.empty((order, columns), dtype=np.float32)
-    blocks = tiling.columns_of_identity(order) if b is None else tiling.columns_of(b)
     if not found.get(FALLBACK):
         factors = {name: stored(found[name]) for name in FACTORS + EXPONENTS if name in found}
-        tiling.solve(held_factors(call.device, factors, order), blocks, x)
+        tiling.solve(held_factors(call.device, factors, order), b, x)
         return {"X": x}
     for left in range(0, columns, FALLBACK_COLUMNS):
         place = slice(left, min(left + FALLBACK_COLUMNS, columns))
-        values["B"] = blocks(place)
+        values["B"] = tiling.some_columns(b, order, place)
         forms = forms_of((a, values["B"]))
         again = fallback.fallback_plan(fallback.System(*forms[1].matrix, call.device.limits), forms, equilibrate)
         x[:, place] = run_stages(call.record, forms, on_device(call.device, again), values, FALLBACK)["X"]
@@ -83,9 +82,9 @@ def lu_solve(call: Substitution, index: Index, lu: Float32, b: Float32) -> Resul
     with explained("lu_solve", lu):
         held = upload(left, call.device).texture
         records = call.device.write_texels(pivot_records(piv))
-        factors = held_factors(call.device, {"LU": held, "pivots": records}, len(lu))
+        factors = held_factors(call.device, {"LU": held, "pivots": records}, len(lu), transposed)
     x = np.empty(b.shape, dtype=np.float32)
-    tiling.solve(factors, tiling.columns_of(right), x, transposed=transposed)
+    tiling.solve(factors, right, x)
     (x,) = host_step(scaling.BACK)(scaling.scaled_back)(x, exponents)
     return {"X": x}
 
@@ -98,13 +97,12 @@ def solve_triangular(call: Caller, index: Index, a: Float32, b: Float32) -> Resu
     with explained(call.function, a):
         held = upload(a, call.device).texture
 
-    def solution(columns: int, transposed: bool) -> Plan:
+    def solution(columns: int) -> Plan:
         own = on_the_device(a.shape, (len(a), columns))
         return triangles.solution(own, call.device.limits, variant=variant, **options)
 
-    triangle = tiling.Held(call.device, {"T": held}, solution)
     x = np.empty(b.shape, dtype=np.float32)
-    tiling.solve(triangle, tiling.columns_of(b), x)
+    tiling.solve(tiling.Held(call.device, {"T": held}, solution), b, x)
     values = {"T": a, "B": b, "function": call.function, "which": matrix_of_stack(index), **options}
     verdict = unless_error(triangles.settle(forms, "", {**values, "X": x}))
     if isinstance(verdict, Continue):
@@ -118,10 +116,10 @@ def triangular_inverse(call: Caller, index: Index, a: Float32) -> Results:
     return solve_triangular(call, index, a, np.eye(len(a), dtype=np.float32))
 
 
-def held_factors(device: Device, operands: Mapping[str, Texture], order: int) -> tiling.Held:
-    """Factors on the device, by the names of `FACTORS` and `EXPONENTS`."""
+def held_factors(device: Device, operands: Mapping[str, Texture], order: int, transposed: bool = False) -> tiling.Held:
+    """Factors on the device, by the names of `FACTORS` and `EXPONENTS`; of the transpose, if it is asked for."""
 
-    def solution(columns: int, transposed: bool) -> Plan:
+    def solution(columns: int) -> Plan:
         forms = on_the_device((order, order), (order, columns))
         scaled = len(operands) > len(FACTORS)
         return lu_solve_plan(forms, device.limits, transposed=transposed, equilibrated=scaled)

@@ -202,7 +202,10 @@ def inv(
     if variant in FORMULAS:
         return inverse_by_formula(caller("inv3", mode=variant), value)
     if variant == "gauss_jordan":
-        return inverse_by_gauss_jordan(caller("gauss_jordan"), value)
+        call, n = caller("gauss_jordan"), value.shape[-1]
+        if value.size:
+            must_fit_a_texture("inv", (2 * n, 2 * n), call.device.limits)  # A and I are side by side
+        return call(value)
     if variant not in (None, "pivoted_small"):
         known = among((*FORMULAS, "pivoted_small", "gauss_jordan"), variant)
         raise OptionError(f"inv: variant must be one of {known}; other ones are for assume_a='pos' and triangles")
@@ -417,14 +420,3 @@ def inverse_by_formula(call: Caller, a: Array | Float32) -> Array | Float32:
         which = matrix_of_stack(tuple(lost[0].tolist()))
         raise NonFiniteError(f"inv: the inverse must fit float32, got one below 2^-126{which}; scale the matrix")
     return x
-
-
-def inverse_by_gauss_jordan(call: Caller, a: Array | Float32) -> Array | Float32:
-    """Invert as the author of `glla.operations.systems.gauss_jordan` does, three passes a column; matrices one by one.
-
-    Raises ConvergenceError: norm(A X - I) / (n norm(A) norm(X) u) is beyond 30, by the pivot of a column that it names.
-    """
-    n = a.shape[-1]
-    if a.size:
-        must_fit_a_texture("inv", (2 * n, 2 * n), call.device.limits)  # A and I are side by side
-    return call(a)

@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 
@@ -45,13 +44,12 @@ class Held:
 
     device: Device
     operands: Mapping[str, Texture]  # of the plan of a solution, by name, the matrix first
-    # (columns, transposed) -> plan of the solution for as many right-hand sides, a plan of plans
-    solution: Callable[[int, bool], Plan]
+    solution: Callable[[int], Plan]  # (columns) -> plan of the solution for as many right-hand sides, a plan of plans
 
-    def solve(self, b: Array, transposed: bool = False) -> Array:
+    def solve(self, b: Array) -> Array:
         """Solve for right-hand sides on the device. Does not synchronise."""
         shape = b.value.matrix
-        made = self.device.run(self.solution(shape[1], transposed), **self.operands, B=b.texture)
+        made = self.device.run(self.solution(shape[1]), **self.operands, B=b.texture)
         return Array(self.device, made["X"], shape)
 
 
@@ -180,13 +178,11 @@ def _stream(device: Device, a: Float32, b: Float32, out: Float32, tiling: Tiling
             del total
 
 
-def solve(
-    factors: Held, block: Callable[[slice], Float32], out: Float32, transposed: bool = False, watch: Watch = _silent
-) -> None:
-    """Solve A X = B, or with the transpose of A, block by block of B's columns. Synchronises.
+def solve(factors: Held, b: Float32 | None, out: Float32, watch: Watch = _silent) -> None:
+    """Solve A X = B block by block of B's columns. Synchronises.
 
-    `factors`: of a regular matrix of order n. `block`: gives some columns of B. `out`, (n, k): where X goes.
-    `transposed`: solve with the transpose. `watch`: called after every step, see `Watch`.
+    `factors`: of a regular matrix of order n. `b`: None for the identity. `out`, (n, k): where X goes. `watch`: called
+    after every step, see `Watch`.
     Raises OutOfMemoryError: there is no room beside the factors for a single right-hand side.
     """
     device, (order, columns) = factors.device, out.shape
@@ -194,47 +190,36 @@ def solve(
         (order, columns),
         device.limits,
         device.room,
-        lambda count: factors.solution(count, transposed),
+        factors.solution,
         texture(next(iter(factors.operands.values())).storage),
     )
     while True:
         try:
-            return _stream_columns(factors, block, out, transposed, size, watch)
+            return _stream_columns(factors, b, out, size, watch)
         except OutOfMemoryError:  # the device's memory ended before its cap did
             if size == 1:
                 raise
             size = -(-size // 2)
 
 
-def _stream_columns(
-    factors: Held, block: Callable[[slice], Float32], out: Float32, transposed: bool, size: int, watch: Watch
-) -> None:
+def _stream_columns(factors: Held, b: Float32 | None, out: Float32, size: int, watch: Watch) -> None:
     device, (order, columns) = factors.device, out.shape
     with device.current(), device.uploads(order * size) as uploads, _Results(device, watch) as results:
         for tile, left in enumerate(starts(columns, size)):
             place = slice(left, left + size)
-            b = Array(device, uploads.upload(block(place)), (order, size))
+            right = Array(device, uploads.upload(some_columns(b, order, place)), (order, size))
             watch("upload", tile)
-            x = factors.solve(b, transposed)
-            del b
+            x = factors.solve(right)
+            del right
             watch("compute", tile)
             results.queue(tile, x, out[:, place])
             del x
 
 
-def columns_of(b: Float32) -> Callable[[slice], Float32]:
-    """Give blocks of an array's columns, for `solve`."""
-    return lambda place: b[:, place]
+def some_columns(b: Float32 | None, order: int, place: slice) -> Float32:
+    """Take columns of B, or of the identity in its place.
 
-
-def columns_of_identity(order: int) -> Callable[[slice], Float32]:
-    """Give blocks of the identity's columns, for `solve`.
-
-    >>> columns_of_identity(3)(slice(1, 3)).tolist()
+    >>> some_columns(None, 3, slice(1, 3)).tolist()
     [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
     """
-
-    def block(place: slice) -> Any:
-        return np.eye(order, place.stop - place.start, -place.start, dtype=np.float32)
-
-    return block
+    return np.eye(order, place.stop - place.start, -place.start, dtype=np.float32) if b is None else b[:, place]

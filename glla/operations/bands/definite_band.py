@@ -28,7 +28,7 @@ from glla.operations.host.scaling import Float64, Integers, Scaled, factor_syste
 from glla.operations.layouts.crossing import read_back
 from glla.operations.layouts.shapes import aligned
 from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder
-from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Uniform, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Uniform, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -260,13 +260,10 @@ def flops_of_substitution(forms: Forms) -> int:
 
 
 @cached_plan
-def substitution(
-    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, variant: None = None, parameters: Parameters = ()
-) -> Plan:
+def substitution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **_: Unpack[Way]) -> Plan:
     """Plan of the solution of L L^T X = B on the device.
 
     Operands ``C`` and ``B``. Results ``X``, and ``diagonal``, that of L, 1 x n. Passes: 2 ceil(n / 16) + 4.
-
     """
     shape, (n, columns) = (form.matrix for form in forms)
     draft = Draft("cho_solve_banded")

@@ -27,7 +27,7 @@ from glla.operations.layouts.crossing import at_home, bring_in, read_back, uploa
 from glla.operations.layouts.shapes import aligned, by_factors, system
 from glla.operations.record import Float32, Function, Operation, Taken, Way
 from glla.operations.triangles import triangular
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -63,9 +63,7 @@ def flops_of_solve(forms: Forms) -> int:
 
 
 @cached_plan
-def solution(
-    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, variant: None = None, parameters: Parameters = ()
-) -> Plan:
+def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **_: Unpack[Way]) -> Plan:
     """Plan of the solution on the device: operands ``C``, of which one triangle is read, and ``B``."""
     n, columns = forms[1].matrix
     draft = Draft("cho_solve")
@@ -74,15 +72,7 @@ def solution(
 
 
 @cached_plan
-def whole_solution(
-    kind: Kind,
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = False,
-    variant: None = None,
-    parameters: Parameters = (),
-) -> Plan:
+def whole_solution(kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **_: Unpack[Way]) -> Plan:
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
     c_form, b_form = forms
     if not (c_form.resident or b_form.resident):

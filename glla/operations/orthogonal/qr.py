@@ -25,7 +25,7 @@ from glla.operations.orthogonal.qr_stack import MOST_COLUMNS, batch
 from glla.operations.orthogonal.qr_tall import Tree
 from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Trial, Way, builder, resolved
 from glla.operations.routes import must_fit_a_texture
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -109,9 +109,8 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, mode: str = "reduced") ->
     if chosen.variant == "tsqr" and mode not in ("reduced", "r"):
         raise OptionError(f"qr: mode must be reduced or r with variant tsqr, got {mode!r}; use householder or blocked")
     draft = Draft(chosen.title)
-    found = factored(
-        draft, draft.operand("A", matrix(shape)), shape, limits, chosen.variant, tuple(chosen.values.items())
-    )
+    way: Way = {"variant": chosen.variant, "parameters": tuple(chosen.values.items())}
+    found = factored(draft, draft.operand("A", matrix(shape)), shape, limits, **way)
     exponents, lying = {"column_exponents": found.exponents}, found.lying
     tall, wide = sides(shape, mode)
     if mode == "raw":
@@ -144,11 +143,9 @@ class Factored:
         return self.panels.get("T") or draft.call("pairs", pairs(self.shape), H=self.packed)["T"]
 
 
-def factored(
-    draft: Draft, source: str, shape: Shape, limits: Limits, variant: str | None = None, parameters: Parameters = ()
-) -> Factored:
+def factored(draft: Draft, source: str, shape: Shape, limits: Limits, **way: Unpack[Way]) -> Factored:
     """Add a factorisation to a draft that is made of plans."""
-    variant, values = resolved("qr", VARIANTS, choose, resident(shape), limits, variant, parameters)
+    variant, values = resolved("qr", VARIANTS, choose, resident(shape), limits, **way)
     given = draft.call("scaled", equilibrate.columns(shape), A=source)
     scaled, exponents = given["scaled"], given["column_exponents"]
     if variant == "tsqr":

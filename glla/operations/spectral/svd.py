@@ -92,7 +92,7 @@ def plan(
         a = draft.call("transpose A", transposed((rows, k)), A=a)["result"]
     largest = draft.call("largest", max_magnitude((rows, k)), A=a)["max"]
     scaled = a = draft.call("scaled", symmetric.scaled((rows, k)), A=a, largest=largest)["scaled"]
-    found = None if rows == k else qr.factored(draft, a, (rows, k), limits, "householder")
+    found = None if rows == k else qr.factored(draft, a, (rows, k), limits, variant="householder")
     if found is not None:
         given = {"H": found.packed, "column_exponents": found.exponents}
         a = draft.call("R", upper((rows, k), (k, k)), **given)["R"]

@@ -19,21 +19,19 @@ from glla.operations.host import scaling
 from glla.operations.layouts.crossing import bring_in, read_texels
 from glla.operations.layouts.shapes import square
 from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Trial, Way
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, matrix
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, matrix
 from glla.passes.cache import cached_plan
 
 LINES = ("row", "column")
 
 
 @cached_plan
-def device_plan(
-    forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()
-) -> Plan:
+def device_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of the parts of a determinant on the device: U's diagonal, exchanges, exponents."""
     shape = forms[0].matrix
     draft = Draft("det")
     a = draft.operand("A", matrix(shape))
-    made = factors.factor(draft, a, shape, limits, equilibrated=True, variant=variant, parameters=parameters)
+    made = factors.factor(draft, a, shape, limits, equilibrated=True, **way)
     diagonal = draft.call("diagonal of U", plu.diagonal(shape[0]), LU=made.lu)["diagonal"]
     return draft.plan({"diagonal": diagonal, **made.results})
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from glla.errors import SingularMatrixError
 from glla.operations.acceptance import FALLBACK, Values, each_near_one, matrix_of_stack, near_one, of_diagonal
 from glla.operations.elimination import factors, plu_batches
 from glla.operations.elimination.pivot import steps
-from glla.operations.elimination.plu import exchanges, permutation_of
+from glla.operations.elimination.plu import exchanges, permutation_of, pivot_records
 from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.crossing import (
     at_home,
@@ -27,7 +28,7 @@ from glla.operations.layouts.crossing import (
     write_texels,
 )
 from glla.operations.layouts.shapes import aligned, by_factors
-from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Trial
+from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Trial, Way
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.triangles import triangle_batches
@@ -38,7 +39,6 @@ from glla.passes import (
     Forms,
     HostArray,
     Limits,
-    Parameters,
     Plan,
     Storage,
     Transition,
@@ -66,8 +66,7 @@ def device_plan(
     *,
     transposed: bool = False,
     equilibrated: bool = False,
-    variant: None = None,
-    parameters: Parameters = (),
+    **_: Unpack[Way],
 ) -> Plan:
     """Plan of the solution on the device: operands ``LU``, ``pivots`` (records), ``B``."""
     n, columns = forms[1].matrix
@@ -75,9 +74,7 @@ def device_plan(
 
 
 @cached_plan
-def call_plan(
-    forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, variant: None = None, parameters: Parameters = ()
-) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, **_: Unpack[Way]) -> Plan:
     """Plan of a call: upload, U's diagonal, substitution, read-back."""
     lu_form, b_form = forms
     n, columns = b_form.matrix
@@ -201,14 +198,6 @@ def example(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     return lu.astype(np.float32), rng.standard_normal((n, 1)).astype(np.float32)
 
 
-def _no_exchanges(forms: Forms) -> dict[str, Float32]:
-    """Pivot records that exchange nothing: those of the example."""
-    count = steps(forms[0].matrix)
-    records = np.zeros((1, count, 4), dtype=np.float32)
-    records[0, :, :2] = np.arange(2 * count).reshape(count, 2)
-    return {"pivots": records}
-
-
 LU_SOLVE = Operation(
     name="lu_solve",
     formula="L U X = B",
@@ -223,7 +212,7 @@ LU_SOLVE = Operation(
     call_plan=call_plan,
     example=example,
     settle=of_given_factors(_singular, _lost),
-    trial=Trial(aside=_no_exchanges),
+    trial=Trial(aside=lambda forms: {"pivots": pivot_records(np.arange(forms[0].shape[-1]))}),  # no exchanges
     function=Function(arguments=lambda lu, b: ((lu, np.arange(len(lu))), b), vectors={"B": 1}),
     taken=Taken(aligned=aligned, fits=True),
     batch=Batch(

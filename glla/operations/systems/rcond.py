@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,9 @@ from glla.operations.host.scaling import Float64
 from glla.operations.layouts.crossing import at_home, bring_in
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
-from glla.operations.record import Layout, Operation, Taken, Trial
+from glla.operations.record import Layout, Operation, Taken, Trial, Way
 from glla.operations.systems import solve
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Transition, Variant
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, Variant
 from glla.passes.cache import cached_plan
 
 STEP, TRANSPOSED, LAST = "step of Hager's method", "with the transpose", "alternating signs"
@@ -47,7 +47,7 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def call_plan(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, parameters: Parameters = ()) -> Plan:
+def call_plan(forms: Forms, limits: Limits = PLAIN, **_: Unpack[Way]) -> Plan:
     """Plan of the factors of a matrix, and of its norm; then come the steps of Hager's method.
 
     A matrix of the host is scaled by a power of two first. One on the device stays there: only if its entries are near

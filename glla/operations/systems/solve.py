@@ -19,7 +19,7 @@ from glla.operations.layouts.crossing import bring_in, read_back, watch
 from glla.operations.layouts.shapes import aligned, square, system
 from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Way
 from glla.operations.systems import streams
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan, matrix
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, matrix
 from glla.passes.cache import cached_plan
 
 FAR_FROM_SINGULAR = 2.0**18
@@ -34,19 +34,12 @@ def flops(forms: Forms) -> int:
 
 
 @cached_plan
-def device_plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    equilibrate: bool = True,
-    variant: str | None = None,
-    parameters: Parameters = (),
-) -> Plan:
+def device_plan(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True, **way: Unpack[Way]) -> Plan:
     """Plan of the solution on the device: factors, then substitution. `variant` is one of `plu`."""
     (n, _), (_, columns) = (form.matrix for form in forms)
     draft = Draft("solve")
     a, b = (bring_in(draft, name, form.on_device, limits) for name, form in zip("AB", forms, strict=True))
-    made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, variant=variant, parameters=parameters)
+    made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, **way)
     return draft.plan({"X": factors.substitute(draft, made, b, columns, limits)}, flops(forms))
 
 
@@ -207,14 +200,12 @@ def flops_of_inverse(forms: Forms) -> int:
 
 
 @cached_plan
-def inverse_plan(
-    forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()
-) -> Plan:
+def inverse_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Plan:
     """Plan of the inverse on the device: factors, then substitution into the identity. `variant` is one of `plu`."""
     shape = forms[0].matrix
     draft = Draft("inv")
     a = draft.operand("A", matrix(shape))
-    made = factors.factor(draft, a, shape, limits, equilibrated=True, variant=variant, parameters=parameters)
+    made = factors.factor(draft, a, shape, limits, equilibrated=True, **way)
     b = draft.call("I", packing.identity(shape))["I"]
     return draft.plan({"X": factors.substitute(draft, made, b, shape[0], limits)}, flops_of_inverse(forms))
 
