@@ -2,13 +2,13 @@
 //
 // One texel. It stops where r . r is within the bound, or where there is no way on: see `krylov/krylov.glsl`.
 // sums   partial sums of (r . M r, -, r . r), with MERGED of (r . M r, A M r . M r, r . r)
-// before (alpha, beta, gamma, ...) of the last iteration; with MERGED its alpha, else the length of the step just done
+// before (alpha, beta, gamma, ...) of the last iteration        along  partial sums of p . A p, without MERGED
 // bound  its first channel: the square of the residual that is wanted
 // K      (alpha, beta, gamma, r . r)        state  (0 to go on, 1 converged, 2 broken down; r . r, 0, 0)
 // With MERGED the next step's length comes from the recurrence p . A p = A u . u - beta gamma' / alpha, u = M r, so that
 // an iteration has one reduction; FIRST begins with beta = 0.
 // Cost per fragment: a fetch for each partial sum, and 2.
-// Fetches: 1 + sums_height * sums_width to 2 + sums_height * sums_width.
+// Fetches: 1 + sums_height * sums_width to 3 + 2 * sums_height * sums_width.
 // Chronopoulos and Gear, "s-step iterative methods for symmetric linear systems" (1989), section 3.
 
 #ifndef MERGED
@@ -20,6 +20,9 @@
 
 #include "iterate/latch.glsl"
 #include "krylov/krylov.glsl"
+#if !MERGED && !FIRST
+#include "krylov/cg.glsl"
+#endif
 
 uniform sampler2D sums;
 uniform sampler2D bound;
@@ -51,7 +54,7 @@ void main() {
 #elif !FIRST
     vec4 old = texelFetch(before, ivec2(0), 0);
     beta = quotient(gamma, old.b);
-    sound = sound && old.a == 1.0;
+    sound = sound && length_of_step(old.b).g == 1.0;
 #endif
     sound = sound && is_finite(beta);
     bool small = is_small(s.b, texelFetch(bound, ivec2(0), 0).r);

@@ -1,9 +1,9 @@
 // x' = x + alpha p, r' = r - alpha q: a step of conjugate gradients, with q = A p.
 //
 // A fragment computes four elements of both.
-// x, r, p, q  wrapped        K  (alpha, ...), a texel
-// Cost per fragment: 5 fetches, 16 flop.
-// Fetches: 5.
+// x, r, p, q  wrapped        along, K  see `cg_step.vert`
+// Cost per fragment: 4 fetches, 16 flop.
+// Fetches: 4.
 // Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems" (1952), section 3.
 
 #include "lib/sampled.glsl"
@@ -12,14 +12,14 @@ uniform sampler2D x;
 uniform sampler2D r;
 uniform sampler2D p;
 uniform sampler2D q;
-uniform sampler2D K;
+
+flat in float alpha;
 
 layout(location = 0) out vec4 x_next;
 layout(location = 1) out vec4 r_next;
 
 void main() {
     FIND_OWN(r)
-    float alpha = TEXEL(K).r;
     x_next = OWN(x) + alpha * OWN(p);
     r_next = OWN(r) - alpha * OWN(q);
 }

@@ -19,13 +19,12 @@
 #endif
 
 #include "lib/sampled.glsl"
-#include "krylov/vectors.glsl"
 
-#if SAMPLED
-#define AT(V) texture(V, (vec2(x, y) + 0.5) * scale)
-#else
-#define AT(V) texelFetch(V, ivec2(x, y), 0)
-#endif
+uniform sampler2D V0;
+uniform sampler2D V1;  // those behind the last are not fetched
+uniform sampler2D V2;
+uniform sampler2D V3;
+uniform sampler2D V4;
 
 layout(location = 0) out vec4 sums;
 
@@ -44,11 +43,11 @@ void main() {
     vec4 sum_a = vec4(0.0);
     for (int y = first.y; y < end.y; y += 4) {
         for (int x = first.x; x < end.x; x += 4) {
-            vec4 v0 = AT(V0);
-            vec4 v1 = VECTORS > 1 ? AT(V1) : vec4(0.0);
-            vec4 v2 = VECTORS > 2 ? AT(V2) : vec4(0.0);
-            vec4 v3 = VECTORS > 3 ? AT(V3) : vec4(0.0);
-            vec4 v4 = VECTORS > 4 ? AT(V4) : vec4(0.0);
+            vec4 v0 = AT(V0, ivec2(x, y), scale);
+            vec4 v1 = VECTORS > 1 ? AT(V1, ivec2(x, y), scale) : vec4(0.0);
+            vec4 v2 = VECTORS > 2 ? AT(V2, ivec2(x, y), scale) : vec4(0.0);
+            vec4 v3 = VECTORS > 3 ? AT(V3, ivec2(x, y), scale) : vec4(0.0);
+            vec4 v4 = VECTORS > 4 ? AT(V4, ivec2(x, y), scale) : vec4(0.0);
 #define DOT(total, v, w) total += v * w;
             DOTS
         }

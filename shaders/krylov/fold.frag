@@ -9,12 +9,16 @@
 #define BLOCK 16  // texels of a side
 #endif
 
+#ifndef OWN
+#define OWN ivec2(gl_FragCoord.xy)  // texel of the sums that is drawn
+#endif
+
 uniform sampler2D sums;
 
 layout(location = 0) out vec4 folded;
 
 void main() {
-    ivec2 first = BLOCK * ivec2(gl_FragCoord.xy);
+    ivec2 first = BLOCK * (OWN);
     ivec2 end = min(first + BLOCK, textureSize(sums, 0));
     folded = vec4(0.0);
     for (int y = first.y; y < end.y; ++y)

@@ -1,43 +1,34 @@
-// w' = w + sign (c_0 V_0 + c_1 V_1 + ...): up to four vectors of a basis at once.
+// w' = factor (w - c_0 V_0 - c_1 V_1 - ...): a vector without its part along those of a basis (Gram and Schmidt).
 //
-// A fragment computes four elements. With SIGN -1 it takes from w its part along them (Gram and Schmidt).
-// w, V0, ...  wrapped        C  a row; with PACKED the coefficients are the channels of texel `first`, else the first
-// channels of texels `first`, `first` + 1, ...
-// Cost per fragment: 2 COUNT + 1 fetches at most, 8 COUNT flop.
-// Fetches: COUNT + 2 to 2 * COUNT + 1.
+// A fragment computes four elements.
+// w  wrapped        V  vectors of the basis, one below the other
+// Cost per fragment: 1 fetch and 4 for each four vectors, 8 flop for each vector.
+// Fetches: 1 to 1 + PART.
 // Saad and Schultz, "GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems" (1986).
 
-#ifndef COUNT
-#define COUNT 1  // vectors (1, 2, 3, 4)
-#endif
-#define VECTORS COUNT
-#ifndef SIGN
-#define SIGN 1.0  // 1.0 or -1.0
-#endif
-#ifndef PACKED
-#define PACKED 0  // four coefficients to a texel (0, 1)
-#endif
-
-#include "krylov/vectors.glsl"
+#include "lib/sampled.glsl"
+#include "krylov/gmres.glsl"
 
 uniform sampler2D w;
-uniform sampler2D C;
-uniform int first;
+uniform sampler2D V;
 
-float coefficient(int k) {
-    return k < COUNT ? texelFetch(C, ivec2(first + k, 0), 0).r : 0.0;
-}
+flat in int held;
+flat in vec4 c[STRIDE / 4];  // the first coefficient is 0
+flat in float factor;
 
 layout(location = 0) out vec4 w_next;
 
 void main() {
     ivec2 own = ivec2(gl_FragCoord.xy);
-    vec4 c;
-    if (PACKED == 1) c = texelFetch(C, ivec2(first, 0), 0);
-    else c = vec4(coefficient(0), coefficient(1), coefficient(2), coefficient(3));
-    w_next = texelFetch(w, own, 0);
-    w_next += SIGN * c.r * texelFetch(V0, own, 0);
-    if (COUNT > 1) w_next += SIGN * c.g * texelFetch(V1, own, 0);
-    if (COUNT > 2) w_next += SIGN * c.b * texelFetch(V2, own, 0);
-    if (COUNT > 3) w_next += SIGN * c.a * texelFetch(V3, own, 0);
+    int height = textureSize(w, 0).y;
+    vec2 scale = 1.0 / vec2(textureSize(V, 0));
+    FIND_OWN(w)
+    w_next = OWN(w);
+    for (int g = 0; 4 * g <= held; ++g) {
+        for (int t = 0; t < 4; ++t) {
+            int row = height * max(min(4 * g + t, held) - 1, 0);
+            w_next -= c[g][t] * AT(V, own + ivec2(0, row), scale);
+        }
+    }
+    w_next *= factor;
 }

@@ -1,22 +1,19 @@
 // R y = g: back substitution with the table of a cycle, and whether to stop.
 //
-// Fragment k computes y_k, and all behind it.
+// A fragment computes all of y, and draws up to four, negative.
 // table  see `gmres_rotate.frag`        bound  the square of the residual that is wanted
-// start  the norm of the residual before        last  that of the cycle before; 0 if there was none
-// y      a row        state  (0 to go on, 1 converged, 2 no progress, 3 stalled; the square of the residual, 0, 0)
+// h      its first texel has the norm of the residual before        last  the state behind the cycle before, or zeros
+// y      where `products.glsl` looks for four        state  (0 to go on, 1 converged, 2 no progress, 3 stalled; square of the residual, norm before, 0)
 // A cycle begins with the true residual of x. Where that is no smaller than the last one, float32 holds no better x.
 // Cost per fragment: STEPS^2 / 2 fetches at most.
 // Fetches: 4 to 5 + STEPS * (STEPS + 3).
 // Saad and Schultz, "GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems" (1986).
 
-#ifndef STEPS
-#define STEPS 1  // steps of a cycle
-#endif
-
+#include "krylov/gmres.glsl"
 #include "krylov/krylov.glsl"
 
 uniform sampler2D table;
-uniform sampler2D start;
+uniform sampler2D h;
 uniform sampler2D last;
 uniform sampler2D bound;
 
@@ -24,19 +21,19 @@ layout(location = 0) out vec4 y;
 layout(location = 1) out vec4 state;
 
 void main() {
-    int own = int(gl_FragCoord.x);
+    y = vec4(0.0);
     float values[STEPS];
-    for (int i = STEPS - 1; i >= own; --i) {
+    for (int i = STEPS - 1; i >= 0; --i) {
         float sum = texelFetch(table, ivec2(i, STEPS), 0).b;
         for (int k = i + 1; k < STEPS; ++k) sum -= texelFetch(table, ivec2(k, i), 0).r * values[k];
         values[i] = quotient(sum, texelFetch(table, ivec2(i, i), 0).r);
+        if (place(i) >> 2 == int(gl_FragCoord.y)) y[place(i) & 3] = -values[i];
     }
-    y = vec4(values[own], 0.0, 0.0, 0.0);
-    float first = texelFetch(start, ivec2(0), 0).r;
+    float first = texelFetch(h, ivec2(0), 0).g;
     float rest = texelFetch(table, ivec2(STEPS - 1, STEPS), 0).a;
     bool done = is_small(rest * rest, texelFetch(bound, ivec2(0), 0).r);
     bool moved = is_finite(rest) && abs(rest) < 0.99999 * first;
-    float before = texelFetch(last, ivec2(0), 0).r;
+    float before = texelFetch(last, ivec2(0), 0).b;
     bool stalled = before > 0.0 && first >= before;
-    state = vec4(done ? CONVERGED : (!moved ? BREAKDOWN : (stalled ? STALLED : RUNNING)), rest * rest, 0.0, 0.0);
+    state = vec4(done ? CONVERGED : (!moved ? BREAKDOWN : (stalled ? STALLED : RUNNING)), rest * rest, first, 0.0);
 }

@@ -1,13 +1,13 @@
 // The scalars of an iteration of minimal residuals: the next beta, and a rotation of the tridiagonal matrix.
 //
 // One texel of each target.
-// sums  partial sums of (r2 . M r2) = beta'^2; with FIRST of (r . M r, -, r . r)        C  alpha, see `minres_alpha.frag`
+// sums  partial sums of (r2 . M r2) = beta'^2; with FIRST of (r . M r, -, r . r)        along, shift  see `minres.glsl`
 // K     (beta, beta_old, the square of the residual in M's norm that is wanted, that residual: phi bar)
 // J     (delta bar, epsilon, cosine, sine) of the rotation before; FIRST begins with (0, 0, -1, 0)
 // L     (phi, gamma, delta, epsilon before): what `minres_step.frag` moves x by; gamma 0 is no move
 // state (0 to go on, 1 converged, 2 broken down; phi bar^2, 0, 0)
 // Cost per fragment: a fetch for each partial sum, and 1 (FIRST) or 3.
-// Fetches: 1 + sums_height * sums_width to 3 + sums_height * sums_width.
+// Fetches: 1 + sums_height * sums_width to 4 + 2 * sums_height * sums_width.
 // Paige and Saunders, "Solution of sparse indefinite systems of linear equations" (1975), section 6.
 
 #ifndef FIRST
@@ -16,13 +16,14 @@
 
 #include "iterate/latch.glsl"
 #include "krylov/krylov.glsl"
+#if !FIRST
+#include "krylov/minres.glsl"
+#endif
 
 uniform sampler2D sums;
 #if FIRST
 uniform sampler2D bound;
 #else
-uniform sampler2D C;
-uniform sampler2D K;
 uniform sampler2D J;
 #endif
 
@@ -49,7 +50,7 @@ void main() {
 #else
     vec4 k = texelFetch(K, ivec2(0), 0);
     vec4 j = texelFetch(J, ivec2(0), 0);
-    float alpha = texelFetch(C, ivec2(0), 0).b;
+    float alpha = entry().b;
     float scale = abs(alpha) + (k.g > 0.0 ? k.r : 0.0);  // the first beta is norm(b), no entry of the matrix
     if (beta <= NEGLIGIBLE * scale) beta = 0.0;  // the Krylov space is exhausted
     float delta = j.b * j.r + j.a * alpha;

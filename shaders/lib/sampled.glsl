@@ -12,8 +12,10 @@
 #define FIND_OWN(A) vec2 own_place = gl_FragCoord.xy / vec2(textureSize(A, 0));
 #define OWN(A) texture(A, own_place)
 #define TEXEL(A) texture(A, vec2(0.5))
+#define AT(A, p, scale) texture(A, (vec2(p) + 0.5) * scale)
 #else
 #define FIND_OWN(A) ivec2 own_place = ivec2(gl_FragCoord.xy);
 #define OWN(A) texelFetch(A, own_place, 0)
 #define TEXEL(A) texelFetch(A, ivec2(0), 0)
+#define AT(A, p, scale) texelFetch(A, p, 0)
 #endif

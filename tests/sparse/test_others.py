@@ -248,6 +248,14 @@ def test_gmres_takes_whole_cycles(rng):
     assert info == 0
 
 
+@pytest.mark.parametrize("part", [1, 3, 4])
+def test_a_basis_in_several_textures(part, rng, monkeypatch):
+    monkeypatch.setattr("glla.operations.sparse.gmres.PART", part)
+    A, b = convection(9), rng.standard_normal(81)
+    x, info = L.gmres(A, b, rtol=1e-6, restart=10 + part)  # of which no plan was made before
+    assert info == 0 and relative(A, x, b) <= 1e-6
+
+
 @pytest.mark.parametrize("name", SOLVERS)
 @pytest.mark.parametrize("resident", [False, True], ids=["host", "device"])
 def test_a_column_without_entries_hides_nothing(name, resident):

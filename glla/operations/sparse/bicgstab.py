@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from glla.operations.sparse.krylov import TEXEL, applied, copied, dots, operator, zeros
+from glla.operations.sparse.cg import add_scalars
+from glla.operations.sparse.krylov import TEXEL, applied, at_once, copied, dots, operator, zeros
 from glla.operations.sparse.layout import vector
 from glla.passes import Draft, Limits, Plan
 from glla.passes.cache import cached_plan
@@ -22,8 +23,7 @@ def begin(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
     nothing = zeros(draft, "zeros", vector(n, limits))
     r = copied(draft, "r", b, nothing)
     sums = dots(draft, "r", [(r, r), (r, r), (r, r)], limits)
-    targets = (draft.slot("K", TEXEL), draft.slot("state", TEXEL))
-    draft.draw("krylov/bicgstab_scalars", {"sums": sums, "bound": bound}, targets, defines={"PART": 0})
+    add_scalars(draft, {"sums": sums, "bound": bound}, {"MERGED": 0, "FIRST": 1}, limits)  # beta 0, and rho
     results = {"x": nothing, "r": r, "p": nothing, "v": nothing, "shadow": r, "K": "K", "state": "state"}
     return draft.plan(results, 4 * n)
 
@@ -40,23 +40,15 @@ def turn(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
     draft.draw("krylov/bicgstab_direction", {"r": r, "p": p, "v": v, "K": before}, direction)
     along = applied(draft, "M p", taken_m, direction)
     image = applied(draft, "A M p", taken_a, along)
-    length = _scalars(draft, 1, dots(draft, "v", [(shadow, image)], limits), {"before": before})
+    scalars, defines = {"K": before, "along": dots(draft, "v", [(shadow, image)], limits)}, at_once(limits)
     s = draft.slot("s", storage)
-    draft.draw("krylov/bicgstab_half", {"r": r, "v": image, "K": length}, s)
+    draft.draw("krylov/bicgstab_step", {"r": r, "v": image, **scalars}, s, None, {**defines, "HALF": 1})
     z = applied(draft, "M s", taken_m, s)
     t = applied(draft, "A M s", taken_a, z)
-    sums = dots(draft, "t", [(t, s), (t, t), (s, s)], limits)
-    lengths = _scalars(draft, 2, sums, {"before": length, "bound": bound})
-    new = (draft.slot("x'", storage), draft.slot("r'", storage))
-    draft.draw("krylov/bicgstab_step", {"x": x, "p": along, "z": z, "s": s, "t": t, "K": lengths}, new)
-    sums = dots(draft, "r", [(shadow, new[1]), (new[1], new[1]), (new[1], new[1])], limits)
-    k = _scalars(draft, 3, sums, {"before": lengths, "bound": bound})
-    results = {"x": new[0], "r": new[1], "p": direction, "v": image, "K": k, "state": "state"}
+    scalars |= {"second": dots(draft, "t", [(t, s), (t, t), (s, s)], limits), "bound": bound}
+    new = (draft.slot("r'", storage), draft.slot("x'", storage))
+    draft.draw("krylov/bicgstab_step", {"r": s, "v": t, "x": x, "p": along, "z": z, **scalars}, new, None, defines)
+    scalars["sums"] = dots(draft, "r", [(shadow, new[0]), (new[0], new[0]), (new[0], new[0])], limits)
+    draft.draw("krylov/bicgstab_scalars", scalars, (draft.slot("K'", TEXEL), draft.slot("state", TEXEL)), None, defines)
+    results = {"x": new[1], "r": new[0], "p": direction, "v": image, "K": "K'", "state": "state"}
     return draft.plan(results, 2 * a.flops + (2 * m.flops if m is not None else 0) + 24 * n).flat
-
-
-def _scalars(draft: Draft, part: int, sums: str, inputs: dict[str, str]) -> str:
-    k = draft.slot(f"K {part}", TEXEL)
-    targets = (k, draft.slot("state", TEXEL)) if part == 3 else (k,)
-    draft.draw("krylov/bicgstab_scalars", {"sums": sums, **inputs}, targets, defines={"PART": part})
-    return k

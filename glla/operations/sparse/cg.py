@@ -7,10 +7,11 @@ the residual is within its bound, 2 where the curvature p . A p is not above zer
 
 from __future__ import annotations
 
-from glla.operations.sparse.krylov import TEXEL, Taken, applied, copied, dots, operator, sampled, zeros
+from glla.operations.sparse.krylov import TEXEL, Taken, applied, at_once, copied, dots, operator, sampled, zeros
 from glla.operations.sparse.layout import vector
 from glla.passes import Draft, Limits, Plan, Variant
 from glla.passes.cache import cached_plan
+from glla.passes.glsl.find import Define
 
 VARIANTS = {
     "merged": Variant("one reduction an iteration; A p by recurrence", "Chronopoulos and Gear 1989"),
@@ -68,7 +69,8 @@ def begin(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "me
         results |= {"p": nothing, "s": nothing, "w": w}
         if m is not None:
             results["u"] = u
-    _scalars(draft, dots(draft, "r", pairs, limits), bound, {"MERGED": int(taken_a is not None), "FIRST": 1})
+    inputs = {"sums": dots(draft, "r", pairs, limits), "bound": bound}
+    add_scalars(draft, inputs, {"MERGED": int(taken_a is not None), "FIRST": 1}, limits)
     return draft.plan({**results, "K": "K", "state": "state"}, 8 * n).flat
 
 
@@ -77,7 +79,7 @@ def turn(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "mer
     """Plan of an iteration, see `begin`.
 
     Operands: those of `begin` but ``b``, and what `carried` lists. Results: what it lists, and ``state``. Passes, with
-    those of the operators: ``merged`` 1 + 2 or 3 of a reduction, ``classic`` 2 + twice as many.
+    those of the operators: ``merged`` 2 + 1 or 2 of a reduction, ``classic`` 3 + twice as many.
     """
     draft = Draft(f"cg[{variant}]")
     storage = vector(n, limits)
@@ -103,28 +105,25 @@ def _merged(draft: Draft, old: dict[str, str], bound: str, a: Taken, m: Taken, l
         new["u"] = u
     new["w"] = applied(draft, "A u", a, u)
     sums = dots(draft, "r", [(new["r"], u), (new["w"], u), (new["r"], new["r"])], limits)
-    _scalars(draft, sums, bound, {"MERGED": 1}, old["K"])
+    add_scalars(draft, {"sums": sums, "bound": bound, "before": old["K"]}, {"MERGED": 1}, limits)
     return {**new, "K": "K'"}
 
 
 def _classic(draft: Draft, old: dict[str, str], bound: str, a: Taken, m: Taken, limits: Limits) -> dict[str, str]:
     q = applied(draft, "A p", a, old["p"])
-    length = draft.slot("length", TEXEL)
-    sums = dots(draft, "p", [(old["p"], q)], limits)
-    draft.draw("krylov/cg_length", {"sums": sums, "before": old["K"]}, length)
+    along = dots(draft, "p", [(old["p"], q)], limits)
     new = {name: draft.slot(f"{name}'", draft.slots[old[name]]) for name in ("x", "r")}
-    inputs = {"x": old["x"], "r": old["r"], "p": old["p"], "q": q, "K": length}
-    draft.draw("krylov/cg_step", inputs, tuple(new.values()), defines=sampled(limits))
+    inputs = {"x": old["x"], "r": old["r"], "p": old["p"], "q": q, "along": along, "K": old["K"]}
+    draft.draw("krylov/cg_step", inputs, tuple(new.values()), defines={**sampled(limits), **at_once(limits)})
     u = applied(draft, "M r", m, new["r"])
     sums = dots(draft, "r", [(new["r"], u), (new["r"], u), (new["r"], new["r"])], limits)
-    _scalars(draft, sums, bound, {"MERGED": 0}, length)
+    add_scalars(draft, {"sums": sums, "bound": bound, "along": along, "before": old["K"]}, {"MERGED": 0}, limits)
     new["p"] = draft.slot("p'", draft.slots[old["p"]])
     draft.draw("krylov/direction", {"u": u, "p": old["p"], "K": "K'"}, new["p"], defines=sampled(limits))
     return {**new, "K": "K'"}
 
 
-def _scalars(draft: Draft, sums: str, bound: str, defines: dict[str, int], before: str = "") -> None:
+def add_scalars(draft: Draft, inputs: dict[str, str], defines: dict[str, Define], limits: Limits) -> None:
     """Add the pass of the scalars, which draws ``K'`` (at first ``K``) and ``state``."""
-    inputs = {"sums": sums, "bound": bound} | ({"before": before} if before else {})
-    targets = (draft.slot("K'" if before else "K", TEXEL), draft.slot("state", TEXEL))
-    draft.draw("krylov/cg_scalars", inputs, targets, defines=defines)
+    targets = (draft.slot("K'" if "before" in inputs else "K", TEXEL), draft.slot("state", TEXEL))
+    draft.draw("krylov/cg_scalars", inputs, targets, defines={**defines, **at_once(limits)})

@@ -1,117 +1,154 @@
 """Generalised minimal residuals with restarts: a plan of a whole cycle, for `glla.iterate`; see `cg`.
 
-A cycle is a basis of the Krylov space, orthogonalised by two rounds of Gram-Schmidt, four vectors at once; a small
+A cycle is a basis of the Krylov space, orthogonalised by two rounds of Gram-Schmidt, all vectors at once; a small
 triangular matrix from rotations; and its solution. Steps after convergence do not count.
 """
 
 from __future__ import annotations
 
-from glla.operations.sparse.krylov import TEXEL, applied, copied, dots, operator, zeros
+from glla.operations.sparse.krylov import TEXEL, applied, at_once, copied, operator, reduction, sampled, zeros
 from glla.operations.sparse.layout import vector
-from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, texture
+from glla.passes import Draft, Limits, Plan, Region, Storage
 from glla.passes.cache import cached_plan
+from glla.passes.glsl.find import Define
 
-CARRIED = ("x", "last")
-"""Results of `begin` and of `cycle` that are passed to the next cycle: x, and the residual's norm at its beginning."""
+CARRIED = ("x", "state")
+"""Results of `begin` and of `cycle` that are passed to the next cycle: x, and how the cycle ended."""
 
 MOST = 64
 """Steps of a cycle at most: each stores a vector."""
 
-GROUP = 4
-"""Vectors of the basis in one pass."""
+PART = 43
+"""Vectors of the basis in one texture at most: the coefficients of all are constant in a pass, and OpenGL grants 60
+numbers from its vertices."""
 
 
 @cached_plan
-def begin(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
+def begin(a: Plan, m: Plan | None, n: int, limits: Limits, *, steps: int) -> Plan:
     """Plan of the start, before the first cycle: x = 0, no residual, and ``rhs``, a copy of b that all cycles take."""
     draft = Draft("gmres begins")
     b = draft.operand("b", vector(n, limits))
     draft.operand("bound", TEXEL)
     nothing = zeros(draft, "x", vector(n, limits))
-    last = zeros(draft, "last", TEXEL)
-    return draft.plan({"x": nothing, "last": last, "rhs": copied(draft, "rhs", b, nothing)}, 0)
+    state = zeros(draft, "state", _states(vector(n, limits), steps, limits))
+    return draft.plan({"x": nothing, "state": state, "rhs": copied(draft, "rhs", b, nothing)}, 0)
 
 
 @cached_plan
 def cycle(a: Plan, m: Plan | None, n: int, limits: Limits, *, steps: int) -> Plan:
     """Plan of a cycle.
 
-    Operands ``x``, ``last``, ``rhs``, ``bound``, and those of the operators; results ``x``, ``last`` and ``state``, 3
-    where it stalls. `steps` + 1 products, and about 2 passes of inner products and updates for each four vectors in
-    each of two rounds.
+    Operands ``x``, ``state``, ``rhs``, ``bound``, and those of the operators; results ``x`` and ``state``, 3 where it
+    stalls. `steps` + 1 products, and in each of two rounds 2 passes or more for inner products and updates.
     """
     draft, storage = Draft(f"gmres({steps})"), vector(n, limits)
     x, rhs = draft.operand("x", storage), draft.operand("rhs", storage)
-    bound, last = draft.operand("bound", TEXEL), draft.operand("last", TEXEL)
+    states = _states(storage, steps, limits)
+    bound, last = draft.operand("bound", TEXEL), draft.operand("state", states)
     taken_a, taken_m = operator(draft, "A", a), operator(draft, "M", m)
     r = draft.slot("r", storage)
     draft.draw("elementwise/sum", {"a": rhs, "b": applied(draft, "A x", taken_a, x)}, r, defines={"SUBTRACT": 1})
-    start = _norm(draft, "r", r, limits)
-    basis, table = [_basis(draft, 0, r, start)], ""
-    tables = PingPong(draft, "table", Storage(steps + 1, steps), "")
+    basis = _Basis(draft, storage, steps, limits)
+    v = basis.add(r)
     for step in range(steps):
         with draft.scope("step", step):
-            w = applied(draft, "A v", taken_a, applied(draft, "M v", taken_m, basis[-1]))
-            sides = []
-            for turn in (1, 2):
-                w, side = _orthogonal(draft, f"{step} {turn}", w, basis, limits)
-                sides.append(side)
-            size = _norm(draft, f"w {step}", w, limits)
-            inputs = {"h1": sides[0], "h2": sides[1], "size": size, "start": start, "bound": bound}
-            inputs |= {"before": table} if table else {}
-            defines = {"FIRST": int(not table), "STEPS": steps}
-            draft.draw("krylov/gmres_rotate", inputs, tables.back, {"number": step}, defines)
-            tables.swap()
-            table = tables.front
-            if step + 1 < steps:
-                basis.append(_basis(draft, step + 1, w, size))
-    y, states = draft.slot("y", Storage(1, steps)), draft.slot("state", Storage(1, steps))
-    inputs = {"table": table, "start": start, "last": last, "bound": bound}
-    draft.draw("krylov/gmres_solve", inputs, (y, states), defines={"STEPS": steps})
+            v = basis.add(applied(draft, "A v", taken_a, applied(draft, "M v", taken_m, v)))
+    h = draft.slot("h", Storage(steps + 1, basis.groups))
+    draft.draw("krylov/gmres_sum", {"products": basis.products}, h, defines=basis.defines)
+    table = draft.slot("table", Storage(steps + 1, steps))
+    draft.draw("krylov/gmres_rotate", {"h": h, "bound": bound}, table, defines=basis.cut)
+    y, state = draft.slot("y", states), draft.slot("state'", states)
+    inputs, region = {"table": table, "h": h, "last": last, "bound": bound}, Region(0, 0, steps + 1, basis.groups)
+    draft.draw("krylov/gmres_solve", inputs, (y, state), None, basis.cut, region)
     if m is None:
-        new = _combined(draft, "x'", x, basis, y)
+        new = basis.solution(x, y)
     else:
-        inside = _combined(draft, "z", zeros(draft, "nothing", storage), basis, y)
+        inside = basis.solution(zeros(draft, "nothing", storage), y)
         new = draft.slot("x'", storage)
         draft.draw("elementwise/sum", {"a": x, "b": applied(draft, "M z", taken_m, inside)}, new)
     flops = (steps + 1) * a.flops + 8 * n * steps * (steps + 1) // 2
-    return draft.plan({"x": new, "last": start, "state": states}, flops).flat
+    return draft.plan({"x": new, "state": state}, flops).flat
 
 
-def _norm(draft: Draft, name: str, vector_: str, limits: Limits) -> str:
-    size = draft.slot(f"norm of {name}", TEXEL)
-    sums = dots(draft, f"square of {name}", [(vector_, vector_)], limits)
-    draft.draw("krylov/gmres_sum", {"sums": sums}, size, defines={"ROOT": 1})
-    return size
+def _cut(storage: Storage, steps: int, limits: Limits) -> tuple[int, int, int]:
+    """Vectors of the basis in a texture, and fours of their inner products, and of all, see ``krylov/gmres.glsl``."""
+    part = min(PART, limits.texture_size // storage.height)
+    stride = part // 4 + 1
+    return part, stride, steps // part * stride + (steps % part + 1) // 4 + 1
 
 
-def _basis(draft: Draft, number: int, w: str, size: str) -> str:
-    v = draft.slot(f"v {number}", texture(draft.slots[w]))
-    draft.draw("krylov/gmres_basis", {"w": w, "size": size}, v)
-    return v
+def _states(storage: Storage, steps: int, limits: Limits) -> Storage:
+    """Storage of a cycle's state, and of its y, which is where the inner products of a vector would be."""
+    return Storage(2 * _cut(storage, steps, limits)[2], steps + 1)
 
 
-def _orthogonal(draft: Draft, name: str, w: str, basis: list[str], limits: Limits) -> tuple[str, str]:
-    """Orthogonalise w against the basis, four vectors at once; give it, and the inner products, a row."""
-    groups = [basis[first : first + GROUP] for first in range(0, len(basis), GROUP)]
-    products = draft.slot(f"h {name}", Storage(1, len(groups)))
-    for number, group in enumerate(groups):
-        sums = dots(draft, f"h {name} {number}", [(v, w) for v in group], limits)
-        draft.draw("krylov/gmres_sum", {"sums": sums}, products, region=Region(number, 0, 1, 1))
-        target = draft.slot(f"w {name} {number}", texture(draft.slots[w]))
-        inputs = {"w": w, "C": products, **{f"V{k}": v for k, v in enumerate(group)}}
-        defines = {"COUNT": len(group), "SIGN": -1.0, "PACKED": 1}
-        draft.draw("krylov/gmres_combine", inputs, target, {"first": number}, defines)
-        w = target
-    return w, products
+class _Basis:
+    """Adds the passes that make an orthogonal basis; its vectors are one below the other in textures, `part` in each.
 
+    Attributes: `groups`: of four inner products of a vector at most. `products`: slot of all of them, as partial sums,
+    see ``krylov/products.glsl``. `defines`: for passes that read these, and `cut`, for those that do not.
+    """
 
-def _combined(draft: Draft, name: str, base: str, basis: list[str], y: str) -> str:
-    """Add the sum of y_k v_k to a vector."""
-    for first in range(0, len(basis), GROUP):
-        group = basis[first : first + GROUP]
-        target = draft.slot(f"{name} {first}", texture(draft.slots[base]))
-        inputs = {"w": base, "C": y, **{f"V{k}": v for k, v in enumerate(group)}}
-        draft.draw("krylov/gmres_combine", inputs, target, {"first": first}, {"COUNT": len(group)})
-        base = target
-    return base
+    def __init__(self, draft: Draft, storage: Storage, steps: int, limits: Limits) -> None:
+        self._draft, self._storage, self._steps, self._count = draft, storage, steps, 0
+        self._part, self._stride, self.groups = _cut(storage, steps, limits)
+        self.cut: dict[str, Define] = {"STEPS": steps, "PART": self._part}
+        self.defines = {**self.cut, **at_once(limits)}
+        self._vectors = {**self.cut, **sampled(limits)}
+        (self._first, side), sizes = reduction(storage, limits)
+        height, width = sizes.pop()
+        self.products = draft.slot("products", Storage(2 * self.groups * height, (steps + 1) * width))
+        self._sums = [(self.products, (height, width))]
+        blocks = (f"ivec2({width}, {fours * height})" for fours in (self.groups, self._stride))
+        self._folded: dict[str, Define] = {"BLOCK": side, "OWN": " % ".join(("ivec2(gl_FragCoord.xy)", *blocks))}
+        for number in range(len(sizes)):  # each block is folded into whole texels of the next
+            height, width = side * height, side * width
+            self._sums.insert(0, (draft.slot(f"sums {number}", Storage(self._stride * height, width)), (height, width)))
+        heights = [storage.height * min(self._part, steps - first) for first in range(0, steps, self._part)]
+        self._textures = [draft.slot(f"V {i}", Storage(height, storage.width)) for i, height in enumerate(heights)]
+
+    def add(self, w: str) -> str:
+        """Orthogonalise w against the basis, and add it, normalised; give its slot."""
+        count, steps = self._count, self._steps
+        self._count += 1
+        last = max(count - 1, 0) // self._part
+        for turn in (0, 1) if count else (1,):
+            for part in range(last + 1):
+                basis = self._textures[part] if count else w
+                self._dots(w, basis, turn, part, min(count - part * self._part, self._part) // 4 + 1)
+                if (turn, part, count) == (1, last, steps):
+                    return w  # of which no more than the norm is needed
+                w = self._combined(f"{count} {turn} {part}", w, basis, self.products, (part, count, turn))
+        part, row = divmod(count, self._part)
+        place = Region(0, row * self._storage.height, self._storage.width, self._storage.height)
+        self._draft.transfer(w, self._textures[part], region=place)
+        return w
+
+    def _dots(self, w: str, basis: str, turn: int, part: int, groups: int) -> None:
+        """Add the inner products with a part of the basis; with w, too."""
+        before = ""
+        for sums, (height, width) in self._sums:
+            of_all = sums == self.products
+            x, y = (self._count - 1) * width * of_all, (part * self._stride + turn * self.groups) * height * of_all
+            region = Region(x, y, width, groups * height)
+            if before:
+                folded = self._folded if of_all else {"BLOCK": self._folded["BLOCK"]}
+                self._draft.draw("krylov/fold", {"sums": before}, sums, None, folded, region)
+            else:
+                defines, block = {**self._vectors, "BLOCK": self._first}, {"block": (width, height)}
+                self._draft.draw("krylov/gmres_dots", {"w": w, "V": basis}, sums, block, defines, region)
+            before = sums
+
+    def _combined(self, name: str, w: str, basis: str, products: str, place: tuple[int, int, int]) -> str:
+        """Add a vector less its part along a part of the basis; `place`: the part, vectors before, and the round."""
+        target = self._draft.slot(f"w {name}", self._storage)
+        (part, count, turn), inputs = place, {"w": w, "V": basis, "products": products}
+        number, defines = 2 * (part * (self._steps + 1) + count) + turn, {**self._vectors, **self.defines}
+        self._draft.draw("krylov/gmres_combine", inputs, target, None, defines, step=number)
+        return target
+
+    def solution(self, x: str, y: str) -> str:
+        """Add the sum of y_k V_k to a vector."""
+        for part, basis in enumerate(self._textures):
+            x = self._combined(f"y {part}", x, basis, y, (part, self._steps, 0))
+        return x

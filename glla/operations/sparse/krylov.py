@@ -19,6 +19,12 @@ BLOCK_OF_MANY, MANY = 4, 1 << 16
 """Side of the first block in software for so many texels: llvmpipe has a thread for 64 x 64 texels of the sums, and by
 blocks of 16 those of 512 x 512 texels would all be one thread's."""
 
+AT_ONCE = 16
+"""Partial sums that a GPU fetches at once. A guess."""
+
+VECTORS = 5
+"""Vectors of which a pass gives inner products at most."""
+
 Taken = tuple[Plan | None, dict[str, str]]
 """The plan of an operator, None for the identity, and the slots of its textures."""
 
@@ -44,29 +50,46 @@ def sampled(limits: Limits) -> dict[str, Define]:
     return {"SAMPLED": int(limits.software)}
 
 
+def at_once(limits: Limits) -> dict[str, Define]:
+    """Define of the partial sums that are fetched at once."""
+    return {} if limits.software else {"AT_ONCE": AT_ONCE}
+
+
 def dots(draft: Draft, name: str, pairs: Sequence[tuple[str, str]], limits: Limits) -> str:
     """Add inner products; give a slot of partial sums, `BLOCK` texels a side at most, a channel for each product."""
-    block = BLOCK_IN_SOFTWARE if limits.software else BLOCK
-    vectors = list(dict.fromkeys(slot for pair in pairs for slot in pair))
+    sums, vectors = "", list(dict.fromkeys(slot for pair in pairs for slot in pair))
     products = (
         f"DOT(sum_{c}, v{vectors.index(v)}, v{vectors.index(w)})" for c, (v, w) in zip("rgba", pairs, strict=False)
     )
-    inputs = {f"V{number}": slot for number, slot in enumerate(vectors)}
-    whole = texture(draft.slots[vectors[0]])
-    first = BLOCK_OF_MANY if limits.software and whole.height * whole.width >= MANY else block
-    storage = Storage(*(min(side, 4 * -(-side // (4 * first))) for side in (whole.height, whole.width)))
-    sums = draft.slot(f"{name} sums", storage)
+    inputs = {f"V{number}": slot for number, slot in enumerate(vectors + (VECTORS - len(vectors)) * vectors[:1])}
+    (first, block), sizes = reduction(texture(draft.slots[vectors[0]]), limits)
     defines: dict[str, Define] = {
         "VECTORS": len(vectors), "DOTS": " ".join(products), "BLOCK": first, **sampled(limits),
     }  # fmt: skip
-    draft.draw("krylov/dots", inputs, sums, defines=defines)
-    number = 0
-    while max(storage.height, storage.width) > block:
-        storage, number = Storage(-(-storage.height // block), -(-storage.width // block)), number + 1
-        folded = draft.slot(f"{name} sums {number}", storage)
-        draft.draw("krylov/fold", {"sums": sums}, folded, defines={"BLOCK": block})
-        sums = folded
+    for number, size in enumerate(sizes):
+        target = draft.slot(f"{name} sums {number}", Storage(*size))
+        if number:
+            draft.draw("krylov/fold", {"sums": sums}, target, defines={"BLOCK": block})
+        else:
+            draft.draw("krylov/dots", inputs, target, defines=defines)
+        sums = target
     return sums
+
+
+def reduction(whole: Storage, limits: Limits) -> tuple[tuple[int, int], list[tuple[int, int]]]:
+    """Sides of the block of texels that a fragment sums, at first and later, and sizes of the partial sums, in turn.
+
+    >>> reduction(Storage(300, 200), Limits())
+    ((8, 8), [(40, 28), (5, 4)])
+    """
+    block = BLOCK_IN_SOFTWARE if limits.software else BLOCK
+    first = BLOCK_OF_MANY if limits.software and whole.height * whole.width >= MANY else block
+    height, width = (min(side, 4 * -(-side // (4 * first))) for side in (whole.height, whole.width))
+    sizes = [(height, width)]
+    while max(sizes[-1]) > block:
+        height, width = -(-height // block), -(-width // block)
+        sizes.append((height, width))
+    return (first, block), sizes
 
 
 def zeros(draft: Draft, name: str, storage: Storage) -> str:

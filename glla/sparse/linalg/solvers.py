@@ -147,7 +147,7 @@ def bicgstab(
 
     Notes
     -----
-    *Cost.* An iteration takes two products, and 13 passes or more: 4 nnz + 24 n flop. Read-backs as in `cg`.
+    *Cost.* An iteration takes two products, and 7 passes or more: 4 nnz + 24 n flop. Read-backs as in `cg`.
 
     Source: van der Vorst 1992.
     """
@@ -203,7 +203,7 @@ def minres(
 
     Notes
     -----
-    *Cost.* An iteration takes one product, and 10 passes or more: 2 nnz + 25 n flop. Read-backs as in `cg`.
+    *Cost.* An iteration takes one product, and 5 passes or more: 2 nnz + 25 n flop. Read-backs as in `cg`.
 
     Source: Paige and Saunders 1975.
     """
@@ -274,10 +274,10 @@ def gmres(
 
     Notes
     -----
-    *Cost.* Step j of a cycle takes one product, and two rounds of Gram-Schmidt: 16 n flop and at least 3 passes in each
-    for every four vectors of the basis. A cycle runs to its end; steps after convergence do not count. Read-backs as in
-    `cg`. *Accuracy.* A cycle runs in float32: its result differs from that of SciPy's cycle by its rounding errors,
-    magnified by A's condition number: by 2 % (standard deviation, one rounding in each operation) where that is 2e12.
+    *Cost.* Step j of a cycle takes one product, 5 passes or more, and two rounds of Gram-Schmidt: 8 j n flop. A cycle
+    runs to its end; steps after convergence do not count. Read-backs as in `cg`. *Accuracy.* A cycle runs in float32:
+    its result differs from that of SciPy's cycle by its rounding errors, magnified by A's condition number: by 2 %
+    (standard deviation, one rounding in each operation) where that is 2e12.
 
     Source: Saad and Schultz 1986.
     """
@@ -287,5 +287,6 @@ def gmres(
         raise OptionError(f'gmres: callback_type must be "x", got {callback_type!r}; norms are not read back')
     asked = task("gmres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     steps = max(1, min(int(restart or RESTART), asked.a.shape[0]))
-    method = Method(general.begin, partial(general.cycle, steps=steps), general.CARRIED)
+    begin, cycle = (partial(make, steps=steps) for make in (general.begin, general.cycle))
+    method = Method(begin, cycle, general.CARRIED)
     return _solved(asked, method, restart=steps)
