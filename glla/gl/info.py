@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from glla.errors import LimitError
+from glla.errors import LimitError, integer
 from glla.gl import tuning
 from glla.gl.select import is_software_renderer
 from glla.passes import Limits
@@ -106,7 +106,7 @@ def describe(given: Mapping[str, Any], opengl: int, backend: str, max_texture_si
     viewport = tuple(int(length) for length in given["GL_MAX_VIEWPORT_DIMS"])
     side = min(int(given["GL_MAX_TEXTURE_SIZE"]), *viewport)
     if max_texture_size is not None:
-        if not 2 <= max_texture_size <= side:
+        if not 2 <= integer("device", "max_texture_size", max_texture_size) <= side:
             raise LimitError(
                 f"device: max_texture_size must be 2 to {side} on this device, got {max_texture_size}",
                 max_texture_size,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from glla.errors import CoprocessorError, DeviceError, OptionError
+from glla.errors import CoprocessorError, DeviceError, OptionError, OptionTypeError, real
 from glla.hybrid.memory import Memory, folder
 from glla.hybrid.share import Pace, cpu_takes, from_ratio, gpu_takes
 from glla.hybrid.tasks import Clock, Cpu, Gpu, Outcome, Queued, Task, check_shared, checked, measure_pace
@@ -358,12 +358,14 @@ def map(
         From ``next``, in the system's turn: the function's errors, with a note that names the system.
     """
     check_shared(op)
-    if ratio is not None and not ratio >= 0:
+    if ratio is not None and not real("hybrid.map", "ratio", ratio) >= 0:
         raise OptionError(f"hybrid.map: ratio must be None or a number from 0, got {ratio!r}")
     if gpu is not None and device is not None:
         raise OptionError(f"hybrid.map: device is of its own coprocessor, got {device!r} beside gpu; leave one out")
     if copy is None:
         copy = not isinstance(systems, (Sequence, np.ndarray))
+    if not isinstance(gpu, Coprocessor | Coprocessors | None):
+        raise OptionTypeError(f"hybrid.map: gpu must be a coprocessor, or several, got {gpu!r}")
     if gpu is not None and gpu.closed:
         raise CoprocessorError("hybrid.map: the coprocessor is closed; make another one, or leave gpu out")
     folder(remember)  # raises for a bad environment variable before a device is opened

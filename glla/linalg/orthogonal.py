@@ -8,7 +8,7 @@ import numpy as np
 
 from glla.array.array import Array
 from glla.array.convert import Float32, finite_result
-from glla.errors import NonFiniteError, ShapeError, one_of
+from glla.errors import NonFiniteError, ShapeError, one_of, real
 from glla.gl import DeviceLike
 from glla.linalg import device_stacks
 from glla.linalg.caller import Caller
@@ -177,7 +177,8 @@ def lstsq(
     if left.size:  # which has a rank and singular values all the same if b has no columns
         zeros = np.zeros((len(left), 1), dtype=np.float32)
         sides = column(right) if right.size else placed("lstsq", zeros, False, right)
-        target, options = device_of("lstsq", device, left, right), {"rcond": rcond if rcond is None else float(rcond)}
+        target = device_of("lstsq", device, left, right)
+        options = {"rcond": None if rcond is None else real("lstsq", "rcond", rcond)}
         results = OPERATIONS["lstsq"].results
         call = Caller("lstsq", "lstsq", target, check_finite, ("A", "b"), variant, results, options=options)
         x, residuals, (rank, *_), s = call.one(left, sides).values()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glla.array.convert import as_float32
-from glla.errors import ContextError, DTypeError, OptionError, ShapeError, one_of
+from glla.errors import ContextError, DTypeError, OptionError, OptionTypeError, ShapeError, one_of
 from glla.gl import DeviceLike, named_device
 from glla.linalg.banded import BandCaller
 from glla.linalg.caller import Caller
@@ -286,6 +286,8 @@ def _batch(operation: Operation, forms: Forms) -> tuple[int, ...]:
 def _target(device: DeviceLike | None, limits: Limits | None) -> tuple[str, Limits, int | None]:
     """Target of a plan, in words, its limits, and the bytes that are left where there is a cap on them."""
     if limits is not None:
+        if not isinstance(limits, Limits):
+            raise OptionTypeError(f"plan: limits must be glla.Limits, got {limits!r}")
         kind = "a software rasteriser" if limits.software else "a GPU"
         size = f"textures of up to {limits.texture_size} texels a side"
         return f"OpenGL {version(limits.opengl)} on {kind}, {size}", limits, None

@@ -105,14 +105,14 @@ def solve(
     target, names = device_of("solve", device, matrix, rhs), ("A", "b")
     if assume_a == "pos":
         return Caller("solve_pos", "solve", target, check_finite, names)(matrix if lower else turned(matrix), rhs)
-    options = {"equilibrate": equilibrate}
+    options = {"equilibrate": bool(equilibrate)}
     return Caller("solve", "solve", target, check_finite, names, options=options)(matrix, rhs)
 
 
 def _refined(
     a: Any, b: Any, assume_a: str, lower: bool, equilibrate: bool, device: DeviceLike | None, check_finite: bool
 ) -> RefinedSolution:
-    target, options = device_of("solve", device, a, b), {"equilibrate": equilibrate, "refine": True}
+    target, options = device_of("solve", device, a, b), {"equilibrate": bool(equilibrate), "refine": True}
     if assume_a != "gen":
         a = by_half("solve", a, lower, check_finite, wide=True)
     if assume_a == "pos":

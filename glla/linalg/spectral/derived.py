@@ -412,7 +412,8 @@ def _part(function: str, a: Float32 | Array, given: Any, rtol: Any, name: str = 
     part = given if given is not None else rtol
     if part is None:
         return np.float32(max(a.shape[-2:]) * SPACING)
-    return part[..., np.newaxis] if isinstance(part, Array) else np.asarray(part, dtype=np.float32)[..., np.newaxis]
+    part = operand(function, name if given is not None else "rtol", part, check_finite=False)
+    return part[..., np.newaxis]
 
 
 def _count(function: str, a: Float32 | Array, s: Any, rcond: float | None) -> int:

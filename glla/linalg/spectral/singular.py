@@ -83,7 +83,7 @@ def svd(
     """
     value = _taken("svd", a, hermitian, variant, check_finite)
     mode = "values" if not compute_uv else "complete" if full_matrices else "reduced"
-    options = {"mode": mode, "hermitian": hermitian, "certified": check_finite}
+    options = {"mode": mode, "hermitian": bool(hermitian), "certified": bool(check_finite)}
     results = ("U", "S", "Vh") if compute_uv else ("S",)
     found = _found("svd", value, results, variant, device, check_finite, options)
     parts = [placed("svd", found[name], check_finite, value) for name in results]
@@ -124,7 +124,7 @@ def svdvals(
         As `svd`.
     """
     value = _taken("svdvals", x, False, variant, check_finite)
-    options = {"mode": "values", "certified": check_finite}
+    options = {"mode": "values", "certified": bool(check_finite)}
     found = _found("svdvals", value, ("S",), variant, device, check_finite, options)
     result: Array | Float32 = placed("svdvals", found["S"], check_finite, value)
     return result

@@ -88,7 +88,7 @@ def eigh(
     if value.size == 0:
         found: dict[str, Any] = {"w": np.empty(value.shape[:-1], np.float32), "V": np.empty(value.shape, np.float32)}
     else:
-        target, options = device_of("eigh", device, value), {"lower": lower, "certified": check_finite, **subset}
+        target, options = device_of("eigh", device, value), {"lower": lower, "certified": bool(check_finite), **subset}
         call = Caller("eigh", "eigh", target, check_finite, ("A",), variant, ("V", "w"), options=options)
         found = call.named(value)
     return EighResult(*(placed("eigh", found[name], check_finite, value) for name in "wV"))

@@ -95,7 +95,7 @@ def eigh_tridiagonal(
     else:
         if n == 1:
             beside = upload(np.zeros(1, np.float32), target) if there else np.zeros(1, np.float32)
-        options = {"vectors": not eigvals_only, "certified": check_finite, **subset}
+        options = {"vectors": not eigvals_only, "certified": bool(check_finite), **subset}
         results = ("w",) if eigvals_only else ("V", "w")
         call = Caller("tridiagonal_pairs", function, target, check_finite, ("d", "e"), None, results, options=options)
         found = call.one(column(diagonal), column(beside))

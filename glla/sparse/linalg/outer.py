@@ -17,7 +17,7 @@ import numpy as np
 from glla.array.array import Array, upload
 from glla.array.convert import checked_device
 from glla.array.value import Resident
-from glla.errors import DeviceMismatchError, OptionError
+from glla.errors import DeviceMismatchError, OptionError, OptionTypeError
 from glla.gl import Device, DeviceLike
 from glla.operations.sparse.cg import BREAKDOWN
 from glla.passes import Limits, Plan, iterate
@@ -129,6 +129,9 @@ def task(
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not isinstance(value, int | float | np.number) or not float(value) >= 0:
             raise OptionError(f"{function}: {name} must be a number from 0, got {value!r}")
+    for name, called in (("callback", callback), ("progress", progress)):
+        if called is not None and not callable(called):
+            raise OptionTypeError(f"{function}: {name} must be a function, or None, got {called!r}")
     for name, count in (("maxiter", maxiter), ("check_every", check_every)):
         if count is not None and (not isinstance(count, int | np.integer) or count < 1):
             raise OptionError(f"{function}: {name} must be a number of iterations from 1, got {count!r}")

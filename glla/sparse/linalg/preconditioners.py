@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glla.array.convert import checked_device
-from glla.errors import OptionError, SingularMatrixError, UnsupportedError
+from glla.errors import OptionError, SingularMatrixError, UnsupportedError, real
 from glla.gl import DeviceLike
 from glla.operations.sparse import polynomial
 from glla.operations.sparse.compressed import Compressed
@@ -72,7 +72,7 @@ def block_jacobi(A: Any, size: int = 4, *, device: DeviceLike | None = None) -> 
     """
     if not isinstance(size, int | np.integer) or not 1 <= size <= 64:
         raise OptionError(f"block_jacobi: size must be a number of rows from 1 to 64, got {size!r}")
-    return _inverses("block_jacobi", A, size, device)
+    return _inverses("block_jacobi", A, int(size), device)
 
 
 def _inverses(function: str, A: Any, size: int, device: DeviceLike | None) -> SparseMatrix:
@@ -146,8 +146,8 @@ def chebyshev(
     found = operator("chebyshev", "A", A, checked_device("chebyshev", device))
     if found.plan is None:
         raise UnsupportedError("chebyshev: A works on the host; pass a matrix, or a LinearOperator of glla's")
-    upper = MARGIN * _largest(found) if largest is None else float(largest)
-    lower = upper / (4 * degree**2) if smallest is None else float(smallest)
+    upper = MARGIN * _largest(found) if largest is None else real("chebyshev", "largest", largest)
+    lower = upper / (4 * degree**2) if smallest is None else real("chebyshev", "smallest", smallest)
     if not 0 < lower < upper < np.inf:
         raise OptionError(f"chebyshev: A must have eigenvalues above zero, and bounds in order, got {lower} to {upper}")
     scale = 2.0**-found.exponent

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from glla.array.convert import is_one_of
-from glla.errors import OptionError, one_of
+from glla.errors import OptionError, one_of, real
 from glla.gl import DeviceLike
 from glla.operations.sparse import bicgstab as biconjugate
 from glla.operations.sparse import cg as conjugate
@@ -207,7 +207,7 @@ def minres(
 
     Source: Paige and Saunders 1975.
     """
-    if not isinstance(shift, int | float | np.number) or not np.isfinite(shift):
+    if not np.isfinite(shift := real("minres", "shift", shift)):
         raise OptionError(f"minres: shift must be a number, got {shift!r}")
     asked = task("minres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     most = max(1, 5 * asked.a.shape[0] * rounds(refine)) if maxiter is None else asked.maxiter
