@@ -14,24 +14,26 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from glla.gl.fence import Fence
+from glla.gl.observers import watching
 from glla.gl.pool import Texture
 from glla.gl.staging import Machine, staging
 from glla.gl.throttle import SLICE
-from glla.operations.iterate import STATE, latch
-from glla.passes import Call, Draft, Iterated, Loop, Pass, Plan, shared, texture
-from glla.passes.cache import cached_plan
-from glla.passes.glsl import find as shaders
+from glla.operations.iterate import LATCH, iteration, several
+from glla.passes import Iterated, Loop, texture
 
 AHEAD = 2
 """Blocks of iterations that may be queued before the host must have read whether the first one stopped."""
 
 SHARE = 16
 """A block has at most 1/SHARE of the iterations done before it, so fewer than 3/16 of all are queued in vain."""
+
+TOGETHER, FEW = 4, 16
+"""Iterations in one plan, if each has at most so many passes: to start a plan takes the host as long as two of them."""
 
 LONGEST = 64
 """Iterations of a block at most; beside 64 of them the read-back of one texel costs nothing."""
@@ -40,9 +42,6 @@ LONG = 2e-3
 """Seconds of an iteration, by rates, from which each is a block by itself, and read before the next is queued: one in
 vain takes longer than the device is idle meanwhile. On an H100 Jacobi sweeps of 200 matrices of order 64 gain 4 %, one
 of order 128, which takes less than this, would lose 20 %."""
-
-LATCH = "(latch)"
-"""Operand and result of an iteration that holds the state of the latch; no name that a user's operand can have."""
 
 Textures = Mapping[str, Texture]
 
@@ -54,43 +53,6 @@ def length(done: int) -> int:
     (1, 6, 64)
     """
     return min(max(1, done // SHARE), LONGEST)
-
-
-@cached_plan
-def iteration(body: Plan, until: str | None) -> Plan:
-    """Plan of an iteration: body, and latch in the pass of the stop texel or behind it. Flat unless it holds loops."""
-    stop = None if until is None else latch(texture(body.slots[body.results[until]]))
-    if _holds_loops(body):
-        return body if stop is None else _called(body, stop, str(until))
-    flat = body.flat
-    if stop is None or until is None:
-        return shared(flat)
-    (count,) = stop.steps
-    assert isinstance(count, Pass)
-    texel, after = flat.results[until], f"{LATCH} next"
-    steps = [step for step in flat.steps if not isinstance(step, Call)]
-    for number, said in enumerate(steps):
-        if isinstance(said, Pass) and texel in said.outputs and "LATCHED" in shaders.macros(said.shader, said.defines):
-            inputs, defines = {**said.inputs, "latch": LATCH}, {**said.defines, "LATCHED": 1}
-            steps[number] = replace(said, inputs=inputs, outputs=(*said.outputs, after), defines=defines)
-            break
-    else:
-        steps.append(replace(count, inputs={"stop": texel, "state": LATCH}, outputs=(after,)))
-    operands, slots = (*flat.operands, LATCH), {**flat.slots, LATCH: STATE, after: STATE}
-    results = {**flat.results, LATCH: after}
-    return shared(replace(flat, slots=slots, operands=operands, results=results, steps=tuple(steps)))
-
-
-def _holds_loops(plan: Plan) -> bool:
-    calls = [step.plan for step in plan.steps if isinstance(step, Call)]
-    return isinstance(plan, Loop) or any(map(_holds_loops, calls))
-
-
-def _called(body: Plan, stop: Plan, until: str) -> Plan:
-    draft = Draft(body.operation)
-    results = draft.call("body", body, **{name: draft.operand(name, body.slots[name]) for name in body.operands})
-    state = draft.operand(LATCH, STATE)
-    return draft.plan({**results, LATCH: draft.call("latch", stop, stop=results[until], state=state)["latched"]})
 
 
 class _ReadBack:
@@ -142,6 +104,8 @@ class Run:
         self._plan = iteration(loop.body, loop.until)
         self._operands = dict(operands)
         self._carry = dict(loop.carry)
+        few = not self._plan.composed and len(self._plan.passes) <= FEW
+        self._most = TOGETHER if few and watching.observer is None else 1  # iterations in one plan
         rates, cost = device.limits.known_rates, self._plan.cost
         self._long = cost.passes * rates.latency + cost.nbytes / rates.write >= LONG
         self._blocks: deque[_Block] = deque()
@@ -211,10 +175,12 @@ class Run:
     def _turns(self, before: Textures, first: int, end: int) -> Textures:
         """Queue iterations that start from the results `before`, which are kept; return the results of the last."""
         results = before
-        for _ in range(first, end):
+        while first < end:
+            count = self._most if end - first >= self._most else 1
+            first += count
             try:
                 carried = {operand: results[name] for name, operand in self._carry.items()} if results else {}
-                made = self._device.run(self._plan, **self._operands | carried)
+                made = self._device.run(several(self._plan, self._carry, count), **self._operands | carried)
             finally:
                 if results is not before:
                     _release(results)

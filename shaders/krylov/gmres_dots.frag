@@ -1,7 +1,7 @@
-// sums = partial sums of w . w and of V_k . w, four at once, see `gmres.glsl`.
+// sums = partial sums of w . w and of V_k . w, four at once, see `gmres.glsl`; nobody reads those of vectors to come.
 //
 // A fragment sums BLOCK x BLOCK texels, as `dots.frag` does.
-// w  wrapped        V  vectors of the basis, one below the other        block  texels of a block, see `products.glsl`. Rows of V that are empty give sums that nobody reads
+// w  wrapped        V  vectors of the basis, one below the other        block  texels of a block, see `products.glsl`
 // Cost per fragment: 5 BLOCK^2 fetches, 32 BLOCK^2 flop at most.
 // Fetches: 0 to 5 * BLOCK * BLOCK.
 // Saad and Schultz, "GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems" (1986).

@@ -3,7 +3,7 @@
 // A fragment computes all of y, and draws up to four, negative.
 // table  see `gmres_rotate.frag`        bound  the square of the residual that is wanted
 // h      its first texel has the norm of the residual before        last  the state behind the cycle before, or zeros
-// y      where `products.glsl` looks for four        state  (0 to go on, 1 converged, 2 no progress, 3 stalled; square of the residual, norm before, 0)
+// y      for `products.glsl`        state  (0 to go on, 1 converged, 2 stuck, 3 stalled; square of the residual, norm before)
 // A cycle begins with the true residual of x. Where that is no smaller than the last one, float32 holds no better x.
 // Cost per fragment: STEPS^2 / 2 fetches at most.
 // Fetches: 4 to 5 + STEPS * (STEPS + 3).

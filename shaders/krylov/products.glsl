@@ -21,8 +21,8 @@ vec4 along(int count, int turn, int group) {  // four products with vectors of t
     return found;
 }
 
-// Norm of what the last round leaves of w, by Pythagoras: `whole` is w . w before. The round before has left little along the basis, unless w is in its
-// space but for rounding errors.
+// Norm of what the last round leaves of w, by Pythagoras, `whole` = w . w before. The round before has left little along the
+// basis, unless w is in its space but for rounding errors.
 float norm(float left, float whole) {
     return is_finite(whole) && left <= 1e-4 * whole ? 0.0 : sqrt(left);
 }
