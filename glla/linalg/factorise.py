@@ -14,15 +14,7 @@ from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError, one_o
 from glla.gl import DeviceLike
 from glla.linalg import device_stacks
 from glla.linalg.caller import Caller
-from glla.linalg.operands import (
-    device_of,
-    known_variant,
-    operand,
-    placed,
-    square,
-    turned,
-    two_dimensional,
-)
+from glla.linalg.operands import device_of, known_variant, operand, placed, square, turned, two_dimensional
 from glla.linalg.results import PLU
 from glla.operations import OPERATIONS
 from glla.operations.elimination import pivot

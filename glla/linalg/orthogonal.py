@@ -12,15 +12,7 @@ from glla.errors import NonFiniteError, ShapeError, one_of, real
 from glla.gl import DeviceLike
 from glla.linalg import device_stacks
 from glla.linalg.caller import Caller
-from glla.linalg.operands import (
-    column,
-    device_of,
-    known_variant,
-    on_host,
-    operand,
-    placed,
-    turned,
-)
+from glla.linalg.operands import column, device_of, known_variant, on_host, operand, placed, turned
 from glla.linalg.results import QRResult
 from glla.operations import OPERATIONS
 from glla.operations.orthogonal import lstsq as squares

@@ -86,13 +86,12 @@ class Draft:
         name: str,
         function: Callable[..., tuple[Any, ...]],
         inputs: tuple[str, ...],
-        outputs: tuple[str, ...] | Mapping[str, Slot | tuple[int, ...]],
+        outputs: Mapping[str, Slot | tuple[int, ...]],
         flops: int = 0,
     ) -> dict[str, str]:
-        """Add work of the CPU; `outputs`: its slots, or new ones by name, shapes for arrays. Give them by name."""
-        if isinstance(outputs, Mapping):
-            for one, slot in outputs.items():
-                self.slot(one, HostArray(slot) if isinstance(slot, tuple) else slot)
+        """Add work of the CPU; `outputs`: new slots by name, shapes for arrays. Give them by name."""
+        for one, slot in outputs.items():
+            self.slot(one, HostArray(slot) if isinstance(slot, tuple) else slot)
         self.steps.append(Host(name, function, inputs, tuple(outputs), flops))
         self._flops += flops
         return {one: one for one in outputs}

@@ -33,9 +33,7 @@ def read_back(draft, name, slot, shape):
 
 
 def work(draft, name, function, inputs, outputs, shape=(3, 3)):
-    for slot in outputs:
-        draft.slot(slot, HostArray(shape))
-    draft.host(name, function, inputs, outputs, flops=9)
+    draft.host(name, function, inputs, dict.fromkeys(outputs, shape), flops=9)
 
 
 def squares(after=lambda c: (c + 1, c - 1)):
@@ -103,8 +101,7 @@ def test_plans_of_plans(device):
     a = draft.operand("A", matrix((3, 3)))
     square = draft.call("square", PRODUCT, A=a, B=a)["C"]
     c = draft.call("fourth", PRODUCT, A=square, B=square)["C"]
-    norm = draft.slot("unused", HostArray((1, 1)))
-    draft.host("nothing", lambda: (np.zeros((1, 1)),), (), (norm,))
+    draft.host("nothing", lambda: (np.zeros((1, 1)),), (), {"unused": (1, 1)})
     a = device.upload(A.astype(np.float32))
     result = device.run(draft.plan({"C": c}), A=a)["C"]
     assert isinstance(result, Texture)

@@ -27,18 +27,7 @@ from glla.operations.layouts.shapes import aligned
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.record import Batch, Choice, Filter, Float32, Function, Layout, Operation, Taken, Way, resolved
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Form,
-    Forms,
-    Limits,
-    Plan,
-    Transition,
-    Uniform,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Uniform, matrix, resident
 from glla.passes.cache import cached_plan
 
 REFINE, PIVOTING = "refine", "partial pivoting in float64"
@@ -164,11 +153,9 @@ def plan(forms: Forms, limits: Limits = PLAIN, **options: Unpack[Options]) -> Pl
     operands = {"A": draft.operand("A", matrix((rows, n))), "B": draft.operand("B", matrix((n, columns)))}
     stack = Stack.of(columns, (n, 1), limits.texture_size)
     systems, x, diagnostics = chosen.solve(draft, stack, Bands(operands, (rows, n, columns)))
-    result = draft.slot("X", matrix((n, columns)))
-    systems.packed(x, result, columns)
-    return draft.plan(
-        {"X": result, "diagnostics": diagnostics}, flops(forms, 19 if isinstance(chosen.lines, int) else 8)
-    )
+    result = systems.solution("packed", x, columns, limits.texture_size)
+    work = flops(forms, 19 if isinstance(chosen.lines, int) else 8)
+    return draft.plan({"X": result, "diagnostics": diagnostics}, work)
 
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
@@ -323,7 +310,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, **options: Unpack[Options]) ->
     stack = Stack.of(count * columns, (n, 1), limits.texture_size)
     given = Bands({"A": operand}, (rows, n, columns), "raw", count * rows * n)
     systems, x, diagnostics = chosen.solve(draft, stack, given)
-    records = systems.records(x, diagnostics, columns, limits.texture_size)
+    records = systems.solution("raw", x, columns, limits.texture_size, diagnostics)
     one = tuple(replace(form, shape=(1, *form.matrix)) for form in forms)
     return draft.plan({"records": records}, flops(forms), after=_after(batched, one, limits, options))
 
@@ -375,7 +362,7 @@ def _resident_core(forms: Forms, limits: Limits, check_finite: bool, **options: 
         matrices, diagnostics = systems.in_fours(given, lines, chosen.values["TOP"], size)
     else:
         systems, x, diagnostics = chosen.solve(draft, stack, given)
-        matrices = systems.wrapped(x, columns, size)
+        matrices = systems.solution("wrapped", x, columns, size)
     results = {"matrices": matrices, "diagnostics": diagnostics}
     return draft.plan(results | {"verdict": systems.verdict(diagnostics, _bounds(n), size)}, flops(forms))
 

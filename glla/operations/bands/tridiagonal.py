@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from glla.operations.batches.stack import Stack, raw
-from glla.passes import Draft, PingPong, Region, Storage, Uniform, Variant, wrapped
+from glla.passes import Draft, PingPong, Region, Storage, Uniform, Variant, matrix, wrapped
 
 VARIANTS = {
     "cyclic_reduction": Variant(
@@ -285,28 +285,23 @@ class Systems:
         self.draw("tridiagonal/equations", given.operands, made, {**uniforms, **given.uniforms}, given.defines)
         return made
 
-    def packed(self, x: str, result: str, columns: int) -> None:
-        """Add the pass that makes a packed matrix of the unknowns of as many systems as it has columns."""
-        shape = (self.n, columns)
-        self.draft.draw("tridiagonal/solution", {"X": x}, result, {"shape": shape, **self.stack.grid}, {"LAYOUT": 1})
+    def solution(self, layout: str, x: str, columns: int, texture_size: int, diagnostics: str = "") -> str:
+        """Add the pass that lays the unknowns of `columns` systems out as a matrix each; give its slot.
 
-    def records(self, x: str, diagnostics: str, columns: int, texture_size: int) -> str:
-        """Add the pass that makes records of unknowns and diagnostics, one for each matrix; give their slot."""
-        count = self.stack.count // columns
-        storage = raw(count * (self.n * columns + DIAGNOSTICS), texture_size)
-        made = self.draft.slot("records", storage)
-        uniforms: dict[str, Uniform] = {"shape": (self.n, columns), "records": (count, storage.width)}
-        inputs = {"X": x, "F": diagnostics}
-        self.draft.draw("tridiagonal/solution", inputs, made, {**uniforms, **self.stack.grid}, {"LAYOUT": 0})
-        return made
-
-    def wrapped(self, x: str, columns: int, texture_size: int) -> str:
-        """Add the pass that makes a linear stack of the unknowns, of `columns` systems each; give its slot."""
-        elements = self.n * self.stack.count
-        storage = wrapped(elements, texture_size)
-        made = self.draft.slot("matrices", storage)
-        uniforms: dict[str, Uniform] = {"shape": (self.n, columns), "extent": (elements, storage.width)}
-        self.draft.draw("tridiagonal/solution", {"X": x}, made, {**uniforms, **self.stack.grid}, {"LAYOUT": 2})
+        `layout`: of `LAYOUTS`; in the raw one they are records, which end in the worst `diagnostics` of a matrix.
+        """
+        shape, count, elements = (self.n, columns), self.stack.count // columns, self.n * self.stack.count
+        uniforms: dict[str, Uniform] = {"shape": shape}
+        inputs, name, storage = {"X": x}, "X", matrix(shape)
+        if layout == "raw":
+            inputs["F"], name, storage = diagnostics, "records", raw(elements + count * DIAGNOSTICS, texture_size)
+            uniforms["records"] = (count, storage.width)
+        elif layout == "wrapped":
+            name, storage = "matrices", wrapped(elements, texture_size)
+            uniforms["extent"] = (elements, storage.width)
+        made = self.draft.slot(name, storage)
+        uniforms |= self.stack.grid
+        self.draft.draw("tridiagonal/solution", inputs, made, uniforms, {"LAYOUT": LAYOUTS.index(layout)})
         return made
 
     # -- operands and results --------------------------------------------------------------------------------------

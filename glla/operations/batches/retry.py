@@ -95,13 +95,11 @@ def scaled_plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> P
     names = "AB"[: len(forms)]
     given = tuple(draft.operand(name, HostArray(form.shape)) for name, form in zip(names, forms, strict=True))
     storage = texture(inner.slots["raw"])
-    raw = draft.slot("raw", texels_of(storage))
     shapes = {f"scaled {name}": form.shape for name, form in zip(names, forms, strict=True)}
     shapes |= {"e": (count, n, 1), "f": (count, n, 1), "sizes": (count, 1, forms[-1].shape[-1]), "lost": (count,)}
-    made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
     scale = partial(batch.filter.scaled, **options)
-    draft.host(SCALE, partial(_scaled, scale, storage), given, (raw, *made.values()))
-    records = draft.call("stack", inner, raw=write_texels(draft, raw, storage))["records"]
+    made = draft.host(SCALE, partial(_scaled, scale, storage), given, {"raw": texels_of(storage), **shapes})
+    records = draft.call("stack", inner, raw=write_texels(draft, made.pop("raw"), storage))["records"]
     read = read_texels(draft, records, "records")
     shapes = {"matrices": (count, *batch.layout.matrix(forms)), "diagnostics": (count, *lines)}
     results = draft.host(BACK, partial(_back, batch, forms), (read, made["f"], made["sizes"]), shapes)
@@ -115,25 +113,19 @@ def pivot_check(form: Form, limits: Limits) -> Plan:
     inner = plu_batches.factor((form,), limits)
     storage, count = texture(inner.slots["raw"]), form.count
     draft = Draft(PIVOT_CHECK)
-    a, raw = draft.operand("scaled A", HostArray(form.shape)), draft.slot("raw", texels_of(storage))
-    draft.host("lay matrices out", partial(laid_out, storage), (a,), (raw,))
+    a = draft.operand("scaled A", HostArray(form.shape))
+    (raw,) = draft.host("lay matrices out", partial(laid_out, storage), (a,), {"raw": texels_of(storage)})
     records = draft.call("factors", inner, raw=write_texels(draft, raw, storage))["records"]
-    accepted = draft.slot("accepted", HostArray((count,)))
-    read = read_texels(draft, records, "records")
-    draft.host(ERRORS, partial(_accepted, form), (read,), (accepted,), flops=4 * count * form.shape[-1] ** 3)
-    return draft.plan({"accepted": accepted})
+    read, work = read_texels(draft, records, "records"), 4 * count * form.shape[-1] ** 3
+    return draft.plan(draft.host(ERRORS, partial(_accepted, form), (read,), {"accepted": (count,)}, flops=work))
 
 
 @np.errstate(all="ignore")
 def _accepted(form: Form, texels: Float32) -> tuple[NDArray[np.bool_]]:
     """Which factors are accepted: entries did not grow, and every pivot is well above its rounding error."""
     count, n = form.count, form.shape[-1]
-    records = texels.reshape(-1)[: count * n * (n + 3)].reshape(count, -1)
-    lu, u, largest = (
-        records[:, : n * n].reshape(count, n, n),
-        records[:, n * n :][:, :n],
-        records[:, n * (n + 1) :][:, :n],
-    )
+    rows = texels.reshape(-1)[: count * n * (n + 3)].reshape(count, n + 3, n)  # of the packed factors, then three lines
+    lu, u, largest = rows[:, :n], rows[:, n], rows[:, n + 1]
     accepted = np.isfinite(u).all(axis=1) & (np.max(largest, axis=1) <= acceptance.allowed_growth(n)) & u.all(axis=1)
     errors = rounding_errors(lu[accepted], np.arange(n))
     accepted[accepted] = (np.abs(u[accepted]) > SURELY * acceptance.SINGULAR * errors).all(axis=1)

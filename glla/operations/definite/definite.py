@@ -139,10 +139,8 @@ def _comes_near_limits(forms: Forms, values: Values) -> bool:
     """Whether a solution on the device may have lost numbers near float32's limits; others were scaled on the host."""
     if "largest_X" not in values:
         return False
-    sizes = [values["diagonal"], *(values[name] for name in ("largest_B",) if name in values)]
-    near = all(acceptance.near_one(size) for size in sizes)
-    if "largest_B" not in values:
-        near = near and acceptance.largest_near_one(values["B"])
+    right = values["largest_B"] if "largest_B" in values else values["B"]
+    near = acceptance.near_one(values["diagonal"]) and acceptance.largest_near_one(right)
     return not near or not np.isfinite(values["largest_X"]).all()
 
 

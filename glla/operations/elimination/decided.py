@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.operations.host.scaling import both
-from glla.operations.host.span import (
-    FLOAT32,
-    FLOAT64,
-    MOST_WORK,
-    Echelon,
-    echelon,
-    is_exact,
-    pivots_modulo_prime,
-)
+from glla.operations.host.span import FLOAT32, FLOAT64, MOST_WORK, echelon, is_exact, pivots_modulo_prime
 from glla.operations.record import Float32
 
 Pivots = tuple[int, ...]
@@ -43,14 +34,9 @@ def by_float64(a: Float32) -> tuple[Float32, Pivots]:
         if form.pivots == leading:
             break
     form, columns = min(forms, key=lambda pair: (*pair[0].pivots, a.shape[1]))
-    return _scaled_back(form, columns), form.pivots
-
-
-def _scaled_back(form: Echelon, columns: NDArray[np.integer]) -> Float32:
-    rows = np.zeros((len(form.matrix), 1), dtype=columns.dtype)
+    rows = np.zeros((len(a), 1), dtype=columns.dtype)
     rows[: len(form.pivots), 0] = columns[list(form.pivots)]
-    result: Float32 = np.ldexp(form.matrix, columns - rows).astype(np.float32)
-    return result
+    return np.ldexp(form.matrix, columns - rows).astype(np.float32), form.pivots
 
 
 def by_tolerance(a: Float32, tol: float) -> tuple[Float32, Pivots]:

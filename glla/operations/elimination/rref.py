@@ -218,7 +218,6 @@ def call_plan(
 
 def _tolerances(draft: Draft, results: Mapping[str, str], pivoting: str, tol: bool) -> str:
     """Slot of the tolerances of the elimination by two columns."""
-    array = draft.slot("tolerances", texels_of(TOLERANCE))
     given = (draft.operand("tol", HostArray((1,))), results["largest_A"]) if tol else ()
 
     def tolerances(tol: Any = (0.0,), largest: Any = (2.0,)) -> tuple[Float32]:
@@ -227,7 +226,7 @@ def _tolerances(draft: Draft, results: Mapping[str, str], pivoting: str, tol: bo
             return (np.array([[absolute, EPSILON]], dtype=np.float32),)
         return (np.array([[max(absolute, SMALLEST_BLOCK_NORM * scale / 2), 0.0]], dtype=np.float32),)
 
-    draft.host(TOLERANCES, tolerances, given, (array,))
+    (array,) = draft.host(TOLERANCES, tolerances, given, {"tolerances": texels_of(TOLERANCE)})
     return write_texels(draft, array, TOLERANCE)
 
 

@@ -86,16 +86,18 @@ def called(
 
 def _packed_by_host(draft: Draft, name: str, form: Form) -> str:
     """Add an operand of the host, and its upload; give the slot where it is packed."""
-    a, made = draft.operand(name, HostArray(form.matrix)), draft.slot(f"{name} packed", texels_of(matrix(form.matrix)))
-    draft.host(f"pack {name}", lambda a: (packing.packed_by_host(a),), (a,), (made,))
-    return write_texels(draft, made, matrix(form.matrix))
+    a, storage = draft.operand(name, HostArray(form.matrix)), matrix(form.matrix)
+    made = {f"{name} packed": texels_of(storage)}
+    (texels,) = draft.host(f"pack {name}", lambda a: (packing.packed_by_host(a),), (a,), made)
+    return write_texels(draft, texels, storage)
 
 
 def _unpacked_by_host(draft: Draft, slot: str, shape: Shape, name: str) -> str:
     """Add the read-back of a packed matrix; give the slot of the array of the host."""
-    read, result = read_texels(draft, slot, f"{name} packed"), draft.slot(name, HostArray(shape))
-    size = (*packed(shape), 4)
-    draft.host(f"unpack {name}", lambda a: (packing.unpacked_by_host(a.reshape(size), shape),), (read,), (result,))
+    read, size = read_texels(draft, slot, f"{name} packed"), (*packed(shape), 4)
+    (result,) = draft.host(
+        f"unpack {name}", lambda a: (packing.unpacked_by_host(a.reshape(size), shape),), (read,), {name: shape}
+    )
     return result
 
 
@@ -104,12 +106,12 @@ def upload(draft: Draft, source: str, shape: Shape, limits: Limits, transposed: 
     side = limits.texture_size
     if max(shape) > side:
         tiles, plan = packing.in_tiles(shape, side)
-        cut = [draft.slot(f"{source} tile {number}", HostArray(tile[2:])) for number, tile in enumerate(tiles)]
+        sizes = {f"{source} tile {number}": tile[2:] for number, tile in enumerate(tiles)}
 
         def cutting(a: Float32) -> tuple[Float32, ...]:
             return tuple(np.ascontiguousarray(a[y : y + height, x : x + width]) for y, x, height, width in tiles)
 
-        draft.host("tiles that a texture holds", cutting, (source,), tuple(cut))
+        cut = draft.host("tiles that a texture holds", cutting, (source,), sizes)
         raw = {}
         for name, tile, (_, _, rows, columns) in zip(plan.operands, cut, tiles, strict=True):
             raw[name] = draft.slot(f"{tile} raw", Storage(rows, columns, 1))

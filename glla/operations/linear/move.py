@@ -91,17 +91,10 @@ def assign(a: View, key: Index | tuple[Index, ...], value: View, texture_size: i
     while value.ndim > len(selected) and value.shape[0] == 1:  # as NumPy lets ones be more
         value = value.sliced(0)
     spread = value.broadcast_to(selected).flip(backwards)
-    given = expanded(key, a.ndim)
-    dimensions = iter(spread.strides)
-    strides = []
-    for index in given:
-        if isinstance(index, int):
-            strides.append(0)
-            continue
-        stride = next(dimensions)
-        if index is not None:
-            strides.append(stride)
-    return _assign(a, part, replace(spread, shape=a.shape, strides=tuple(strides)), texture_size)
+    left = iter(spread.strides)
+    steps = [(index, 0 if isinstance(index, int) else next(left)) for index in expanded(key, a.ndim)]
+    strides = tuple(step for index, step in steps if index is not None)
+    return _assign(a, part, replace(spread, shape=a.shape, strides=strides), texture_size)
 
 
 @cached_plan

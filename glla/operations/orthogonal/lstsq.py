@@ -38,7 +38,7 @@ from glla.operations.orthogonal import qr, qr_rows
 from glla.operations.product import matmul
 from glla.operations.record import Float32, Function, Operation, Taken, Trial, Way
 from glla.operations.routes import must_fit_a_texture
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -97,9 +97,8 @@ def device_plan(forms: Forms, limits: Limits = PLAIN, **way: Unpack[Way]) -> Pla
     a = draft.operand("A", matrix((m, n)))
     shape = _factored_shape(forms)
     if m >= n:
-        source = draft.call("[A b]", blocks.beside((m, n), columns), A=a, B=draft.operand("B", matrix((m, columns))))[
-            "C"
-        ]
+        b = draft.operand("B", matrix((m, columns)))
+        source = draft.call("[A b]", blocks.beside((m, n), columns), A=a, B=b)["C"]
     else:
         source = draft.call("A^T", elementwise.unary(shape, "positive", (1, 1, 1)), A=a)["result"]
     results = _factors(draft, source, shape, limits, m < n, **way)
@@ -131,8 +130,9 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, *, rcond: float | None = Non
     (m, n), (_, columns) = (form.matrix for form in forms)
     draft = Draft("lstsq")
     results: dict[str, str] = {}
-    names = ("residuals", "rank", "s")
-    shapes = ((columns,) if m > n else (0,), (1,), (min(m, n),))
+    small: dict[str, tuple[int, ...]] = {
+        "residuals": (columns,) if m > n else (0,), "rank": (1,), "s": (min(m, n),),
+    }  # fmt: skip
     shape = _factored_shape(forms)
     if qr_rows.is_tall((m, n + columns), limits):
         triangle = _triangle(draft, forms, limits, results, **way)
@@ -152,21 +152,18 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, *, rcond: float | None = Non
         found = draft.call("factors", made, **given)
     r = read_back(draft, found["R"], (min(shape), shape[1]), limits, "R")
     exponents = read_texels(draft, found["column_exponents"], "exponents")
-    small = {name: draft.slot(name, HostArray(size)) for name, size in zip(names, shapes, strict=True)}
     tolerance = EPSILON * max(m, n) if rcond is None else rcond if rcond >= 0 else EPSILON
     if m >= n:
-        x = draft.slot("X", HostArray((n, columns)))
         work = partial(tall, order=n, rows=m, rcond=tolerance)
-        draft.host(SOLVED, work, (r, exponents), (x, *small.values()))
-        return draft.plan({**results, "X": x, **small}, flops(forms))
-    y, sizes = draft.slot("y", HostArray((m, columns))), draft.slot("sizes", HostArray((columns,)))
-    draft.host(SOLVED, partial(wide, rcond=tolerance), (r, exponents, b), (y, sizes, *small.values()))
+        results |= draft.host(SOLVED, work, (r, exponents), {"X": (n, columns), **small})
+        return draft.plan(results, flops(forms))
+    shapes = {"y": (m, columns), "sizes": (columns,), **small}
+    y, sizes, *_ = draft.host(SOLVED, partial(wide, rcond=tolerance), (r, exponents, b), shapes)
     product = matmul.plan(resident((n, m), (m, columns)), limits)
     c = draft.call("Q y", product, A=found["Q"], B=upload(draft, y, (m, columns), limits))["C"]
-    x = draft.slot("X", HostArray((n, columns)))
     y = read_back(draft, c, (n, columns), limits, "Q y, read")
-    draft.host(BACK, partial(scaled_back, "lstsq"), (y, sizes), (x,))
-    return draft.plan({**results, "X": x, **small}, flops(forms))
+    results |= draft.host(BACK, partial(scaled_back, "lstsq"), (y, sizes), {"X": (n, columns)})
+    return draft.plan(results | {name: name for name in small}, flops(forms))
 
 
 def _triangle(draft: Draft, forms: Forms, limits: Limits, results: dict[str, str], **way: Unpack[Way]) -> str:

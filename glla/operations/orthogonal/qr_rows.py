@@ -85,17 +85,11 @@ def _cut(draft: Draft, source: str, form: Form, ends: Iterable[tuple[int, int]],
         if not form.resident:
             made = {f"{source} from {first}": (end - first, n)}
             yield from draft.host(CUT, lambda a, rows=slice(first, end): (a[rows],), (source,), made)
+        elif _packed(draft, source):
+            yield draft.call(CUT, blocks.gather(form.matrix, (end - first, n), (first, 0)), A=source)["block"]
         else:
-            yield _taken(draft, source, form, first, end, limits)
-
-
-def _taken(draft: Draft, source: str, form: Form, first: int, end: int, limits: Limits) -> str:
-    """Add the passes that pack a block of rows of a matrix on the device, which is linear or packed itself."""
-    if _packed(draft, source):
-        block = blocks.gather(form.matrix, (end - first, form.matrix[1]), (first, 0))
-        return draft.call(CUT, block, A=source)["block"]
-    view = view_of(form).sliced(slice(first, end))
-    return draft.call("packed", move.pack(view, limits.texture_size), A=source)["packed"]
+            view = view_of(form).sliced(slice(first, end))
+            yield draft.call("packed", move.pack(view, limits.texture_size), A=source)["packed"]
 
 
 def _joined(draft: Draft, parts: list[tuple[str, Shape]], on_device: bool, limits: Limits) -> tuple[str, Form]:

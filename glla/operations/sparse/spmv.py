@@ -198,8 +198,6 @@ def _columns(draft: Draft, product: Plan, operands: Mapping[str, str], x: str, e
     """Add the product with some columns of x of the host: upload, product, read-back; give their slot."""
     (first, end), source, (target,) = ends, "X" if "X" in product.operands else "x", product.results
     storage, words = texture(product.slots[source]), f"from {first}"
-    padded = draft.slot(f"x {words}", texels_of(storage))
-    part = draft.slot(f"y {words}", HostArray((rows, end - first)))
     wide = 1 if source == "x" else -(-(end - first) // 4) * 4
 
     def pad(x: Float32) -> tuple[Float32, ...]:
@@ -210,11 +208,11 @@ def _columns(draft: Draft, product: Plan, operands: Mapping[str, str], x: str, e
     def cut(texels: Float32) -> tuple[Float32, ...]:
         return (texels.reshape(-1)[: rows * wide].reshape(rows, wide)[:, : end - first],)
 
-    draft.host("columns padded to texels", pad, (x,), (padded,))
+    (padded,) = draft.host("columns padded to texels", pad, (x,), {f"x {words}": texels_of(storage)})
     given = {**operands, source: write_texels(draft, padded, storage)}
     y = draft.call(f"product {words}", product, **given)[target]
-    draft.host("padding cut off", cut, (read_texels(draft, y, f"texels of y {words}"),), (part,))
-    return part
+    read, shapes = read_texels(draft, y, f"texels of y {words}"), {f"y {words}": (rows, end - first)}
+    return draft.host("padding cut off", cut, (read,), shapes)[f"y {words}"]
 
 
 def _matrix(draft: Draft, form: Form, structure: Structure, limits: Limits) -> dict[str, str]:
@@ -223,16 +221,13 @@ def _matrix(draft: Draft, form: Form, structure: Structure, limits: Limits) -> d
     if form.resident:
         return {name: draft.operand(name, storage) for name, storage in slots.items()}
     source = draft.operand("A", HostArray(form.shape))
-    arrays = {
-        name: draft.slot(f"{name} of the host", HostArray(texels_of(slot).shape, slot.dtype))
-        for name, slot in slots.items()
-    }
+    arrays = {f"{name} of the host": HostArray(texels_of(slot).shape, slot.dtype) for name, slot in slots.items()}
 
     def lay_out(a: Float32) -> tuple[NDArray[Any], ...]:
         return tuple(structure.texels(model.of(a), limits).values())
 
-    draft.host(f"diagonals laid out as {structure.name}", lay_out, (source,), tuple(arrays.values()))
-    return {name: write_texels(draft, arrays[name], storage) for name, storage in slots.items()}
+    draft.host(f"diagonals laid out as {structure.name}", lay_out, (source,), arrays)
+    return {name: write_texels(draft, f"{name} of the host", storage) for name, storage in slots.items()}
 
 
 def _vector(draft: Draft, form: Form, length: int, limits: Limits) -> str:

@@ -172,8 +172,7 @@ def call_plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
     draft = Draft(chosen.title)
     a = at_home(draft, "A", form, limits)
     storage = raw(9 * count, size)
-    laid = draft.slot("matrices", texels_of(storage))
-    draft.host(OUT, partial(laid_out, storage), (a,), (laid,))
+    (laid,) = draft.host(OUT, partial(laid_out, storage), (a,), {"matrices": texels_of(storage)})
     records = _records(draft, write_texels(draft, laid, storage), count, variant, limits)
 
     def taken_apart(records: Float32) -> tuple[Float32, Float32]:

@@ -32,19 +32,7 @@ from glla.operations.record import Batch, Filter, Float32, Function, Layout, Ope
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.triangles import triangle_batches
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Form,
-    Forms,
-    HostArray,
-    Limits,
-    Plan,
-    Storage,
-    Transition,
-    Variant,
-    texture,
-)
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Storage, Transition, Variant, texture
 from glla.passes.cache import cached_plan
 
 ZERO = Transition("U has a zero on its diagonal", error="SingularMatrixError: names the place")
@@ -61,12 +49,7 @@ def flops(forms: Forms) -> int:
 
 @cached_plan
 def device_plan(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    transposed: bool = False,
-    equilibrated: bool = False,
-    **_: Unpack[Way],
+    forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, equilibrated: bool = False, **_: Unpack[Way]
 ) -> Plan:
     """Plan of the solution on the device: operands ``LU``, ``pivots`` (records), ``B``."""
     n, columns = forms[1].matrix
@@ -138,12 +121,13 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
         return (x,)
 
     draft = Draft(inner.operation)
-    storage, exponents = texture(inner.slots["raw"]), draft.slot("exponents", HostArray((count, 1, columns)))
-    raw, elements = draft.operand("raw", texels_of(storage)), draft.slot("scaled", texels_of(storage))
-    draft.host(scaling.SCALE, scaled, (raw,), (elements, exponents))
+    storage = texture(inner.slots["raw"])
+    raw = draft.operand("raw", texels_of(storage))
+    shapes = {"scaled": texels_of(storage), "exponents": HostArray((count, 1, columns))}
+    elements, exponents = draft.host(scaling.SCALE, scaled, (raw,), shapes)
     made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
-    x = draft.slot("X", HostArray(solutions))
-    draft.host(scaling.BACK, back, (raw, elements, read_texels(draft, made, "records"), exponents), (x,))
+    given = (raw, elements, read_texels(draft, made, "records"), exponents)
+    (x,) = draft.host(scaling.BACK, back, given, {"X": solutions})
     return draft.plan({"records": x}, after=(ZERO,))
 
 

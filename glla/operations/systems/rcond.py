@@ -74,8 +74,8 @@ def fallback_plan(form: Form, limits: Limits) -> Plan:
     """Plan of the factors of a matrix that is scaled by a power of two on the host."""
     n = form.shape[-1]
     draft = Draft(FALLBACK)
-    a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray((n, n)))
-    draft.host(SCALED, lambda a: (scaled_by_one(a)[0],), (a,), (scaled,))
+    a = at_home(draft, "A", form, limits)
+    (scaled,) = draft.host(SCALED, lambda a: (scaled_by_one(a)[0],), (a,), {"scaled A": (n, n)})
     made = draft.call("factors", fallback.made_on_device(n, limits), A=scaled)
     further = Transition("entries grew", fallback.COMPLETE, partial(complete, n, limits))
     return draft.plan({"scaled A": scaled, **made}, flops((form,)), after=(further, _climb(n, limits)))

@@ -161,8 +161,7 @@ def batched(
     raw = draft.operand("raw", HostArray((count * n * (n + columns), 1)))
     (elements,) = draft.host(FACTORS, factors, (raw,), {"factors": texels_of(storage)})
     made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
-    x = draft.slot("X", HostArray(sides))
-    draft.host(AGAIN, again, (raw, read_texels(draft, made, "records")), (x,))
+    (x,) = draft.host(AGAIN, again, (raw, read_texels(draft, made, "records")), {"X": sides})
     return draft.plan({"records": x}, after=() if unit_diagonal else (_SINGULAR,))
 
 
@@ -311,18 +310,14 @@ def diagonal(values: Values) -> Float32:
     return np.diagonal(values["T"], axis1=-2, axis2=-1) if found is None else found[..., 0]
 
 
-def is_flushed(values: Values) -> bool:
-    """Whether GPUs may take an entry of T's diagonal for zero, where it is divided by."""
-    return not values["unit_diagonal"] and bool((np.abs(diagonal(values)) < NORMAL).any())
-
-
 def was_lost(forms: Forms, values: Values) -> bool:
     """`lost`, of one system; of operands on the device by their largest entries."""
     if "largest_X" not in values:
         return bool(lost(values["T"], values["B"], values["X"], **of_triangle(values)))
     sizes = [_size(values, name) for name in "TBX"]
     some = all(size != 0 for size in sizes[:2])
-    return not np.isfinite(sizes[-1]) or (some and any(size < TINY for size in sizes)) or is_flushed(values)
+    flushed = not values["unit_diagonal"] and bool((np.abs(diagonal(values)) < NORMAL).any())  # by GPUs, to zero
+    return not np.isfinite(sizes[-1]) or (some and any(size < TINY for size in sizes)) or flushed
 
 
 def _size(values: Values, name: str) -> float:

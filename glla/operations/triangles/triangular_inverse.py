@@ -21,18 +21,7 @@ from glla.operations.record import Choice, Chosen, Float32, Function, Operation,
 from glla.operations.triangles import solve_triangular, triangular
 from glla.operations.triangles.solve_triangular import IN_FLOAT64
 from glla.operations.triangles.solved_blocks import Triangle
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Form,
-    Forms,
-    Limits,
-    PingPong,
-    Plan,
-    Region,
-    Variant,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, PingPong, Plan, Region, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.storage import matrix
