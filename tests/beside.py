@@ -13,6 +13,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 
 PATIENCE = 20.0
@@ -55,6 +57,20 @@ def wait_until(condition: Callable[[], Any]) -> None:
     while not condition():
         assert time.monotonic() < end, "it does not happen"
         time.sleep(0.001)
+
+
+def spied(
+    patch: pytest.MonkeyPatch, owner: Any, name: str, note: Callable[..., Any] = lambda *given: given
+) -> list[Any]:
+    """Have each call of a function noted, by its positional arguments; give the list."""
+    seen, real = list[Any](), getattr(owner, name)
+
+    def noted(*given: Any, **options: Any) -> Any:
+        seen.append(note(*given))
+        return real(*given, **options)
+
+    patch.setattr(owner, name, noted)
+    return seen
 
 
 def run_python(script: str, *options: str, limit: float = 60, quiet: bool = True, **variables: str | None) -> str:

@@ -127,6 +127,9 @@ class Family:
 
 
 EVERY = tuple(MATRICES)
+MODERATE = ("lower", "upper", "permutation", "bad_pairs", "swapped_pairs", "antidiagonal", "identity", "zeros", "ones",
+            "toeplitz", "wilkinson_growth")  # fmt: skip
+"""Types whose determinants fit float32."""
 FAMILIES = {
     "product": Family(
         tuple(kind for kind in EVERY if kind not in ("tiny", "huge")),
@@ -137,20 +140,8 @@ FAMILIES = {
         lambda kind, n, rng: (MATRICES[kind](n, n + 5, rng),),
     ),
     "any": Family(EVERY, lambda kind, n, rng: (MATRICES[kind](n, n, rng),)),
-    "moderate": Family(  # whose determinants fit float32
-        (
-            "lower",
-            "upper",
-            "permutation",
-            "bad_pairs",
-            "swapped_pairs",
-            "antidiagonal",
-            "identity",
-            "zeros",
-            "ones",
-            "toeplitz",
-            "wilkinson_growth",
-        ),
+    "moderate": Family(
+        MODERATE,
         lambda kind, n, rng: (MATRICES[kind](n, n, rng),),
     ),
     "tall": Family(EVERY, lambda kind, n, rng: (MATRICES[kind](*oblong(n), rng),)),
@@ -610,22 +601,9 @@ def _exact(name: str, n: int, rng: np.random.Generator) -> tuple[tuple[Any, ...]
 
 # -- scaled by powers of two, which rounds nothing --------------------------------------------------------------------
 
-SCALED = (
-    "solve",
-    "inv",
-    "slogdet",
-    "lu_solve",
-    "cholesky",
-    "cho_factor",
-    "solve_pos",
-    "inv_pos",
-    "cho_solve",
-    "solve_triangular",
-    "triangular_inverse",
-    "solve_pos_banded",
-    "cholesky_banded",
-    "cho_solve_banded",
-)
+SCALED = ("solve", "inv", "slogdet", "lu_solve", "cholesky", "cho_factor", "solve_pos", "inv_pos", "cho_solve",
+          "solve_triangular", "triangular_inverse", "solve_pos_banded", "cholesky_banded",
+          "cho_solve_banded")  # fmt: skip
 """What takes scaled rows and columns."""
 
 

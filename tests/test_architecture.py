@@ -44,20 +44,11 @@ LAB_PACKAGES = {
 # Paths of the machines that this was written on.
 FORBIDDEN = [f"/{folder}/".encode() for folder in ("work", "root")]
 
-SHIPPED = sorted(
-    path
-    for folder in (PACKAGE, SHADERS)
-    for path in folder.rglob("*")
-    if path.is_file() and "__pycache__" not in path.parts
-)
+BELOW = sorted(path for folder in (PACKAGE, SHADERS) for path in folder.rglob("*") if path.is_file())
+SHIPPED = [path for path in BELOW if "__pycache__" not in path.parts]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 SHADER_FILES = sorted(path for path in SHADERS.rglob("*") if path.suffix in {".frag", ".vert", ".comp", ".glsl"})
 ENTRY_POINTS = [path for path in SHADER_FILES if path.suffix in {".frag", ".comp"}]
-
-
-def module_of(path):
-    """The module that a file of the package holds."""
-    return importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 
 def draws(path):
@@ -142,11 +133,8 @@ COUNTS = (1, 3)  # matrices of a stack
 
 def layouts(shapes):
     """Forms of operands: in the host's memory, on the device, and transposed, each with each."""
-    choices = [
-        [Form(shape, resident, transposed) for resident in (False, True) for transposed in (False, True)]
-        for shape in shapes
-    ]
-    return [tuple(forms) for forms in product(*choices)]
+    ways = list(product((False, True), repeat=2))
+    return list(product(*([Form(shape, *way) for way in ways] for shape in shapes)))
 
 
 def given_to(function, record):
@@ -281,7 +269,7 @@ def test_testing_stands_alone():
 )
 def test_no_module_is_named_like_a_public_name_beside_it(folder):
     """Importing `glla/linalg/solve.py` would put the module in the place of the function `glla.linalg.solve`."""
-    package = module_of(folder)
+    package = importlib.import_module(".".join(folder.relative_to(ROOT).parts))
     places = getattr(package, "PLACES", {})
     modules = {one.name for one in iter_modules([str(folder)])}
     for name in sorted(modules & {*getattr(package, "__all__", ()), *places}):

@@ -633,9 +633,7 @@ def test_what_the_suite_asks_for_before_it_collects():
         assert A.device == device and A.__dlpack_device__()
         assert info.default_dtypes(device=device)["indexing"] in info.dtypes(device=device).values()
     assert array_api.make_strategies_namespace(xp).api_version == xp.__array_api_version__
-    with pytest.raises(
-        DTypeError, match=r"^asarray: value must be real numbers .*, got dtype complex128; pass its real"
-    ):
+    with pytest.raises(DTypeError, match=r"^asarray: value must be real numbers .*, got dtype complex128; pass its"):
         xp.asarray(0j)
 
 

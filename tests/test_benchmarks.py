@@ -16,6 +16,7 @@ from benchmarks import __main__ as listing
 from benchmarks import (
     applications,
     cases,
+    cliffs,
     cluster,
     exact,
     hybrid,
@@ -38,6 +39,7 @@ from glla.lab.peers import Figure
 from glla.lab.roofline import Roof
 from glla.operations import OPERATIONS as RECORDS
 from glla.passes import Limits, Variant, resident
+from tests.beside import spied
 
 pytest.importorskip("scipy")
 
@@ -189,10 +191,7 @@ def busy(monkeypatch, answers):
     """Let the peers' figures disagree, as `answers` say; count the measurements."""
     outcome = iter(answers)
     monkeypatch.setattr(Figure, "disagreement", lambda figure: next(outcome))
-    measured = []
-    right = operations.Run.measure
-    monkeypatch.setattr(operations.Run, "measure", lambda run, case: measured.append(case) or right(run, case))
-    return measured
+    return spied(monkeypatch, operations.Run, "measure", lambda run, case: case)
 
 
 @pytest.mark.parametrize(
@@ -331,10 +330,14 @@ def test_select_leaves_out_what_the_device_lacks(monkeypatch):
     assert variants() == variants(Limits(opengl=410)) == ["plain"]
 
 
-@pytest.mark.parametrize("arguments", [["--size", "0"], ["--size", "x"], ["--operations", "matmul,paint"]])
-def test_wrong_usage(capsys, arguments):
+@pytest.mark.parametrize(
+    ("of", "arguments"),
+    [(operations, "--size 0"), (operations, "--size x"), (operations, "--operations matmul,paint"),
+     (cliffs, "--size 0"), (cliffs, "--largest x"), (cliffs, "--operation dance")],
+)  # fmt: skip
+def test_wrong_usage(capsys, of, arguments):
     with pytest.raises(SystemExit) as stop:
-        perform(operations.STUDY, arguments)
+        perform(of.STUDY, arguments.split())
     assert stop.value.code == 2
     assert "got '" in capsys.readouterr().err
 

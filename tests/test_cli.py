@@ -170,26 +170,39 @@ def test_completion_knows_commands_and_options(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("line", "message"),
     [
-        (["info", "--jsno"], "unrecognized arguments: --jsno"),
-        (["info", "--device", "gpu"], "must be 'software', 'hardware' or an index of `glla info`, got 'gpu'"),
-        (["demo", "--size", "0"], "must be a whole number from 8, got '0'"),
-        (["demo", "--size", "many"], "must be a whole number from 8, got 'many'"),
-        (["demo", "paint"], "WHAT must be one of operations, elimination, life, stencil, restoration, "),
-        (["demo", "lif"], "got 'lif'; did you mean 'life'?"),
-        (["compare", "matmull"], "OP must be one of cho_factor, cho_solve, "),
-        (["compare", "matmull"], " more, got 'matmull'; did you mean 'matmul'?"),
-        (["study"], "required: WHAT"),
-        (["study", "pivoting", "--size", "4"], "must be a whole number from 8, got '4'"),
-        (["demo", "--seed", "1.5"], "must be a whole number from 0, got '1.5'"),
+        ("info --jsno", "unrecognized arguments: --jsno"),
+        ("info --device gpu", "must be 'software', 'hardware' or an index of `glla info`, got 'gpu'"),
+        ("demo --size 0", "must be a whole number from 8, got '0'"),
+        ("demo --size many", "must be a whole number from 8, got 'many'"),
+        ("demo paint", "WHAT must be one of operations, elimination, life, stencil, restoration, "),
+        ("demo lif", "got 'lif'; did you mean 'life'?"),
+        ("compare matmull", "OP must be one of cho_factor, cho_solve, "),
+        ("compare matmull", " more, got 'matmull'; did you mean 'matmul'?"),
+        ("study", "required: WHAT"),
+        ("study pivoting --size 4", "must be a whole number from 8, got '4'"),
+        ("demo --seed 1.5", "must be a whole number from 0, got '1.5'"),
+        ("compare eig", " more, got 'eig'; did you mean 'eigh'?"),
+        ("compare matmul --size 64:", "64:2048:log8 is 8 sizes from 64 to 2048"),
+        ("compare matmul --size 0", "1 to 1000 sizes, from 1 on, got '0'"),
+        ("compare matmul --repeats 0", "must be a whole number from 1, got '0'"),
+        ("compare matmul --repeats -1", "must be a whole number from 1, got '-1'"),
+        ("compare matmul --baseline lapack", "--baseline must be one of auto, numpy, scipy, none, got 'lapack'"),
+        ("compare matmul --seed -1", "must be a whole number from 0, got '-1'"),
+        *((f"compare matmul --param {one}", f"must be NAME=V1,V2,... with whole numbers, got {one!r}")
+          for one in ("UNROLL", "UNROLL=", "=1", "UNROLL=a", "UNROLL=1,")),
+        *((f"{one} plu --size 0", "must be a whole number from 1, got '0'")
+          for one in ("trace", "explain", "variants")),
+        ("compare plu --size 1000000000", "sizes: 16777216 at most, got '1000000000'"),
+        ("explain spmv --size 1000000000", "argument --size: must be 16777216 at most, got '1000000000'"),
+        ("trace plu --ranks 100000 --out a.json", "argument --ranks: must be 256 at most, got '100000'"),
     ],
-)
-def test_wrong_usage(capsys, arguments, message):
+)  # fmt: skip
+def test_wrong_usage(capsys, line, message):
     with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    assert stop.value.code == 2
-    assert message in capsys.readouterr().err
+        main(line.split())
+    assert stop.value.code == 2 and message in capsys.readouterr().err
 
 
 # ---- failures --------------------------------------------------------------------------------

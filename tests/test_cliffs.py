@@ -2,7 +2,7 @@
 
 import json
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 
@@ -153,14 +153,6 @@ def test_every_public_operation_is_searched():
     assert {name for name, record in OPERATIONS.items() if record.function.public} <= searched
 
 
-@pytest.mark.parametrize("arguments", [["--size", "0"], ["--largest", "x"], ["--operation", "dance"]])
-def test_wrong_usage(capsys, arguments):
-    with pytest.raises(SystemExit) as stop:
-        perform(cliffs.STUDY, arguments)
-    assert stop.value.code == 2
-    assert "got '" in capsys.readouterr().err
-
-
 # ---- what needs no clock ----------------------------------------------------------------------
 
 
@@ -178,11 +170,8 @@ def plans(operation, shape, limits):
     if operation != "solve":
         record, stacked = OPERATIONS[SUBJECTS[operation].operation], len(forms[0].shape) > 2
         name, _ = record.choose(forms, limits)
-        made = (
-            record.batch.records_plan(forms, limits)
-            if stacked
-            else record.device_plan(forms, limits, variant=name or None)
-        )
+        own = partial(record.device_plan, variant=name or None)
+        made = (record.batch.records_plan if stacked else own)(forms, limits)
         parts = [step.plan.operation for step in made.steps if isinstance(step, Call)]
         return tuple(parts or [made.operation]), [made]
     (name, _), (substitution, _) = plu.choose(forms[:1], limits), triangular.choose(forms, limits)
@@ -202,12 +191,8 @@ def costs(operation, tried, limits):
 
 def uneven(found):
     """List the neighbours with the same variants of which one costs more than twice as much for a flop."""
-    return [
-        (a, b)
-        for a in found
-        for b in found
-        if a[1] == b[1] and neighbours(a[0], b[0]) and (a[2] > 2 * b[2] or a[3] > 2 * b[3])
-    ]
+    alike = [(a, b) for a, b in product(found, found) if a[1] == b[1] and neighbours(a[0], b[0])]
+    return [(a, b) for a, b in alike if a[2] > 2 * b[2] or a[3] > 2 * b[3]]
 
 
 @pytest.mark.parametrize("software", [False, True])

@@ -12,6 +12,7 @@ from glla.operations import OPERATIONS
 from glla.operations.batches import stack
 from glla.operations.product import residual
 from glla.passes import Call
+from tests.beside import spied
 
 COUNT, ORDER = 6, 40
 
@@ -19,12 +20,8 @@ COUNT, ORDER = 6, 40
 @pytest.fixture
 def traffic(device, monkeypatch):
     """Bytes of every read and of every upload, in order."""
-    found = {"read": [], "write": []}
-    transfers = device._transfers
-    read, write = transfers.read, transfers.write
-    monkeypatch.setattr(transfers, "read", lambda one: found["read"].append(one.storage.nbytes) or read(one))
-    monkeypatch.setattr(transfers, "write", lambda texels: found["write"].append(texels.nbytes) or write(texels))
-    return found
+    notes = {"read": lambda one: one.storage.nbytes, "write": lambda texels: texels.nbytes}
+    return {way: spied(monkeypatch, device._transfers, way, note) for way, note in notes.items()}
 
 
 def batch_of(count, n, rng):

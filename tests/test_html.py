@@ -3,9 +3,7 @@
 import re
 import threading
 from base64 import b64decode
-from collections import Counter
-from dataclasses import dataclass, replace
-from html.parser import HTMLParser
+from dataclasses import replace
 from io import BytesIO
 from types import SimpleNamespace
 
@@ -23,63 +21,26 @@ from glla.lab.comparison import Comparison
 from glla.lab.measurement import Measurement
 from glla.lab.samples import Samples
 from glla.passes import Limits, Plan, Scope
+from tests.beside import spied
+from tests.markup import Page
 
-VOID = {"br", "img", "hr"}
 PLAIN = Limits()
 
 
-@dataclass
-class Shown:
-    """What a browser would find."""
-
-    tags: Counter
-    cells: list
-    lines: list
-    text: str
-
-
-class Reader(HTMLParser):
-    """Reads markup, and fails where tags do not balance, or what is shown would run or fetch something."""
-
-    def __init__(self, markup):
-        super().__init__(convert_charrefs=True)
-        self.open, self.tags, self.rows, self.text = [], Counter(), [], []
-        self.feed(markup)
-        self.close()
-        assert not self.open, f"not closed: {self.open}"
+class Shown(Page):
+    """What an object shows; fails where it would run or fetch something."""
 
     def handle_starttag(self, tag, attributes):
-        assert tag not in {"script", "iframe", "object", "link", "style"} or "svg" in self.open
-        assert tag != "script"
-        for name, value in attributes:
-            assert not name.startswith("on"), name
-            assert not (name == "src" and not value.startswith("data:image/")), value
-        self.tags[tag] += 1
-        if tag == "tr":
-            self.rows.append([])
-        if tag in {"td", "th"}:
-            self.rows[-1].append("")
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        assert "svg" in self.open or tag in VOID
-        self.tags[tag] += 1
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag, f"</{tag}> closes another"
-
-    def handle_data(self, data):
-        self.text.append(data)
-        if self.open and self.open[-1] in {"td", "th"}:
-            self.rows[-1][-1] += data
+        assert tag not in {"script", "iframe", "object", "link", "style"} or (tag != "script" and "svg" in self.open)
+        assert not any(name.startswith("on") for name, _ in attributes)
+        super().handle_starttag(tag, attributes)
+        assert tag != "img" or all(value.startswith("data:image/") for name, value in attributes if name == "src")
 
 
 def read(shown):
     """Parse what an object shows."""
     markup = shown if isinstance(shown, str) else shown._repr_html_()
-    reader = Reader(re.sub(r'<details class="player">.*</details>$', "", markup, flags=re.DOTALL))  # a frame of its own
-    return Shown(reader.tags, reader.rows, [len(row) for row in reader.rows], "".join(reader.text))
+    return Shown(re.sub(r'<details class="player">.*</details>$', "", markup, flags=re.DOTALL))  # a frame of its own
 
 
 def test_the_reader_fails():
@@ -111,11 +72,7 @@ def expected(values):
 
 def test_only_the_corners_are_read(device, monkeypatch):
     array = glla.asarray(np.ones((400, 300)))
-    sizes = []
-    download = type(device).download
-    monkeypatch.setattr(
-        type(device), "download", lambda self, texture, shape: sizes.append(shape) or download(self, texture, shape)
-    )
+    sizes = spied(monkeypatch, type(device), "download", lambda self, texture, shape: shape)
     before = device.stats().textures
     read(array)
     assert sizes == [(3, 3)] * 4

@@ -50,7 +50,7 @@ def gpu():
 class World:
     """A clock, and two sides that take as long as is asked for: seconds(place among that side's systems)."""
 
-    def __init__(self, gpu, cpu, hindrance=1.0):
+    def __init__(self, gpu, cpu, hindrance=1.0, capable=True):
         self.now = 0.0
         self.seconds = {side: value if callable(value) else lambda _, s=value: s for side, value in
                         (("gpu", gpu), ("cpu", cpu))}  # fmt: skip
@@ -58,7 +58,7 @@ class World:
         self.gpu_free = 0.0
         self.did = []  # (side, index, end)
         self.cancelled = []
-        self.capable = True
+        self.capable = capable
 
     def clock(self):
         return self.now
@@ -150,11 +150,6 @@ def test_both_end_together(gpu_seconds, cpu_seconds, length_is_known):
         assert world.now <= count * min(gpu_seconds, cpu_seconds) + 1e-9, "slower than one side alone"
 
 
-def incapable(world):
-    world.capable = False
-    return world
-
-
 @pytest.mark.parametrize(
     ("world", "count", "memory", "options", "by_gpu", "seconds", "ratio", "source"),
     [
@@ -167,7 +162,7 @@ def incapable(world):
         (World(lambda place: 1 + 7 * (place == 0), 1), 40, known(1, 1), {}, {*range(10, 21)}, None, 1, "remembered"),
         (World(10, 1), 24, Known(None), {"ratio": 1}, {*range(3, 25)}, None, 1, "given"),  # is not corrected
         (World(1, 1), 5, Known(None), {"software": True}, {0}, 5, INFINITE, "software"),
-        (incapable(World(5, 1)), 5, Known(None), {}, {5}, 25, 0, "one side"),
+        (World(5, 1, capable=False), 5, Known(None), {}, {5}, 25, 0, "one side"),
     ],
 )  # fmt: skip
 def test_who_does_what(world, count, memory, options, by_gpu, seconds, ratio, source):

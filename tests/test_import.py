@@ -18,15 +18,8 @@ def run(code):
 
 
 def test_names_are_imported_when_they_are_used():
-    late = {
-        "numpy",
-        "moderngl",
-        "glfw",
-        "glla.linalg.systems",
-        "glla.operations.systems.solve",
-        "glla.interop",
-        "glla.queue",
-    }
+    late = {"numpy", "moderngl", "glfw"} | {f"glla.{name}" for name in ("linalg.systems", "interop", "queue")}
+    late.add("glla.operations.systems.solve")
     code = f"import sys, glla; names = {LAB_PACKAGES} | {late}; print(names & {{*sys.modules}})"
     outcome = run(f"{code}; glla.matmul; print(names & {{*sys.modules}})")
     assert outcome.stdout == "set()\n{'numpy'}\n", outcome.stderr

@@ -187,9 +187,7 @@ def test_masked_entries(call):
 
 @every_function
 def test_ragged_lists(call):
-    with pytest.raises(
-        ShapeError, match=r"^\w+: \w+ must be a rectangular array; NumPy says: .*inhomogeneous"
-    ) as caught:
+    with pytest.raises(ShapeError, match=r"^\w+: \w+ must be a rectangular array; .*inhomogeneous") as caught:
         call([[1, 2, 3], [4, 5], [6]])
     assert isinstance(caught.value, ValueError)
 

@@ -129,17 +129,10 @@ def test_variants(variant):
     plan = glla.plan("matmul", *resident((4, 10), (10, 3)), limits=Limits(opengl=COMPUTE), variant=variant)
     assert f"matmul[{variant}]" in str(plan)
     # The two with panels: repack A, transfer it, repack B, one panel, put C together.
-    other = {
-        "virtual_cube": 5,
-        "virtual_cube_ping_pong": 5,
-        "virtual_cube_interpolated": 5,
-        "panel_broadcast": 5,
-        "panel_groups": 5,
-        "register_blocked": 2,
-        "rank_one": 13,
-    }
-    repacking = {"single_component": 4, "packed_4x1": 4, "packed_1x4": 4}
-    assert plan.cost.passes == {**other, **repacking}.get(variant, 1)
+    cubes = [f"virtual_cube{kind}" for kind in ("", "_ping_pong", "_interpolated")]
+    several = dict.fromkeys([*cubes, "panel_broadcast", "panel_groups"], 5) | {"register_blocked": 2, "rank_one": 13}
+    repacking = dict.fromkeys(["single_component", "packed_4x1", "packed_1x4"], 4)
+    assert plan.cost.passes == (several | repacking).get(variant, 1)
     assert plan.flops == 2 * 4 * 10 * 3
     hosted = glla.plan("matmul", (4, 10), (10, 3), limits=Limits(opengl=COMPUTE), variant=variant)
     assert hosted.cost.passes == plan.cost.passes + 3  # packed, packed, unpacked

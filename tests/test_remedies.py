@@ -17,11 +17,6 @@ ORDERS = [12, 16, 19, 24, 32, 64, 129, 200, 257]
 BELOW = [-1.0, -0.9]
 
 
-def rotation(n):
-    """Orthogonal, and of growth n with any pivoting: large entries that do no harm."""
-    return scipy.linalg.hadamard(n).astype(np.float32)
-
-
 # Growth ------------------------------------------------------------------------------------------------------------
 
 
@@ -56,7 +51,7 @@ def test_growth_beside_many_right_hand_sides(rng):
 
 @pytest.mark.parametrize("n", [64, 256, 512])
 def test_growth_that_does_no_harm_is_no_error(n):
-    a = rotation(n)
+    a = scipy.linalg.hadamard(n).astype(np.float32)  # orthogonal, and of growth n with any pivoting
     b = a.sum(axis=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -72,9 +67,7 @@ def test_factors_say_that_entries_grew(function, form):
         pytest.skip("plu takes one matrix")
     a = growing(32, -0.9)
     operand = {"array": a, "Array": glla.asarray(a), "stack": np.stack([np.eye(32, dtype=np.float32), a])}[form]
-    with pytest.warns(
-        GrowthWarning, match=rf"^{function.__name__}: entries grow \d\.\d+e\+08 times .* is \d\.\d+e\+05, 30"
-    ):
+    with pytest.warns(GrowthWarning, match=rf"^{function.__name__}: entries grow \d\.\d+e\+08 .* is \d\.\d+e\+05, 30"):
         function(operand)
 
 
@@ -173,9 +166,7 @@ def test_results_that_only_the_host_can_hold():
 
 
 def test_a_solution_that_underflows_is_an_error():
-    with pytest.raises(
-        NonFiniteError, match=r"^solve: the solution must fit float32, the largest entry of column 0 is 1"
-    ):
+    with pytest.raises(NonFiniteError, match=r"^solve: the solution must fit float32, .* entry of column 0 is 1"):
         glla.solve(np.eye(3) * 1e30, np.full(3, 1e-30))
     testing.assert_exact(glla.solve(np.eye(3) * 1e30, np.zeros(3)), np.zeros(3, dtype=np.float32))
 

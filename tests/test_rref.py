@@ -11,6 +11,7 @@ from glla.operations.elimination import known
 from glla.operations.elimination import rref as kernel
 from glla.operations.elimination.rref import VARIANTS
 from glla.passes import Limits
+from tests.beside import spied
 
 PIVOTINGS = ["harmonic", "geometric", "partial"]
 
@@ -51,16 +52,13 @@ def test_block_pivoting_makes_no_pivot_of_rounding_errors(variant, n, seed):
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (2, 2), (5, 5), (6, 9), (9, 6), (31, 31), (30, 33), (64, 65), (100, 7)])
 def test_the_elimination_by_two_columns_is_accepted_by_itself(pivoting, m, n, device, monkeypatch, rng):
     """An ordinary matrix needs neither factors nor float64: known columns tell that no pivot is a rounding error."""
-    ran = []
-    monkeypatch.setattr(
-        device, "run", lambda plan, **operands: ran.append(plan) or type(device).run(device, plan, **operands)
-    )
+    ran = spied(monkeypatch, device, "run")
     monkeypatch.setattr(kernel, "by_float64", lambda a: pytest.fail("float64 decided"))
     a = testing.normal(m, n, rng) + np.float32(4) * np.eye(m, n, dtype=np.float32)
     result = glla.rref(a, variant="rank2", pivoting=pivoting)
     testing.assert_rref(a, result.matrix, result.pivots)
     assert result.pivots == tuple(range(min(m, n)))
-    plan = ran[0]
+    ((plan,), *_) = ran
     assert not any("plu" in one.shader for one in plan.passes)
     assert plan.cost.passes <= 3 * kernel.steps((m, n), pivoting) + 11
 
@@ -103,11 +101,8 @@ def test_a_small_pivot_that_is_no_rounding_error_stays(device, monkeypatch, rng)
     a = np.eye(40, dtype=np.float32) + np.triu(testing.normal(40, 40, rng), 1) / 40
     a[39] = a[38]
     a[39, 39] += 0.01
-    run = []
     monkeypatch.setattr("glla.linalg.execution.merged", lambda device, plan: plan)  # plans have their names
-    monkeypatch.setattr(
-        device, "run", lambda plan, **operands: run.append(plan.operation) or type(device).run(device, plan, **operands)
-    )
+    run = spied(monkeypatch, device, "run", lambda plan: plan.operation)
     assert glla.rref(a).pivots == tuple(range(40))
     assert "rref[blocked, harmonic]" in run
     assert "rref[rank2, partial]" not in run
@@ -123,15 +118,11 @@ def test_empty(pivoting, shape):
 
 
 # Families of integer matrices up to 12 x 12, small entries, of every rank; each is judged against exact rationals.
-def some_rows(m, n, rng):
-    return rng.integers(-9, 10, (rng.integers(1, m + 1), n))
-
-
 FAMILIES = {
     "full": lambda m, n, rng: rng.integers(-9, 10, (m, n)),
     "zero and one": lambda m, n, rng: rng.integers(0, 2, (m, n)),
     "product of low rank": lambda m, n, rng: testing.singular(m, n, rng, int(rng.integers(0, min(m, n) + 1))),
-    "repeated rows": lambda m, n, rng: (rows := some_rows(m, n, rng))[rng.integers(0, len(rows), m)],
+    "repeated rows": lambda m, n, rng: rng.integers(-9, 10, (k := rng.integers(1, m + 1), n))[rng.integers(0, k, m)],
     "repeated columns": lambda m, n, rng: FAMILIES["repeated rows"](n, m, rng).T,
     "zero columns": lambda m, n, rng: rng.integers(-9, 10, (m, n)) * rng.integers(0, 2, n),
     "sparse": lambda m, n, rng: rng.integers(-9, 10, (m, n)) * (rng.random((m, n)) < 0.3),

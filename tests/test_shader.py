@@ -116,9 +116,8 @@ def test_a_type_may_be_a_macro(shader_files, integer, kinds):
 
 
 def test_outputs_are_in_the_order_of_their_locations(shader_files):
-    shader_files(
-        {"a.frag": "layout(location = 1) out vec4 health;\nlayout ( location=0 ) out float pivots;\nout vec4 no;"}
-    )
+    text = "layout(location = 1) out vec4 health;\nlayout ( location=0 ) out float pivots;\nout vec4 no;"
+    shader_files({"a.frag": text})
     assert resolve("a").outputs == ("pivots", "health")
 
 
@@ -170,12 +169,8 @@ def test_a_condition_of_another_kind_is_refused(shader_files, condition):
 
 def test_a_compute_shader_is_glsl_430(shader_files):
     image = "layout(rgba32f, binding = {}) writeonly uniform image2D {};\n"
-    text = (
-        "uniform sampler2D A;\nuniform int n;\n"
-        + image.format(1, "second")
-        + image.format(0, "one")
-        + "void main() {}\n"
-    )
+    images = image.format(1, "second") + image.format(0, "one")
+    text = f"uniform sampler2D A;\nuniform int n;\n{images}void main() {{}}\n"
     shader_files({"a.comp": text})
     found = resolve("a", {"N": 2})
     assert found.stages["compute"].text == f"#version 430 core\n#define N 2\n{text}"

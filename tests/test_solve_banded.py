@@ -13,6 +13,7 @@ from glla.operations.bands import banded as kernel
 from glla.operations.bands import tridiagonal
 from glla.operations.batches.stack import Stack
 from glla.passes import Draft, forms_of
+from tests.beside import spied
 
 LIMIT = 30 * 2.0**-24
 PLACES = [np.asarray, glla.asarray]
@@ -293,9 +294,8 @@ def test_rejected_matrices_of_a_stack_are_refined_on_the_device(device, rng, mon
     """Of systems that nothing dominates every other one takes another step, and few the host, which reads these."""
     ab = rng.standard_normal((64, 3, 60)).astype(np.float32)
     b = rng.standard_normal((64, 60, 1)).astype(np.float32)
-    given, read = (glla.asarray(ab, device), glla.asarray(b, device)), []
-    plain = there.read_matrices
-    monkeypatch.setattr(there, "read_matrices", lambda *given: read.append(len(given[1])) or plain(*given))
+    given = glla.asarray(ab, device), glla.asarray(b, device)
+    read = spied(monkeypatch, there, "read_matrices", lambda *given: len(given[1]))
     with glla.trace(device=device) as trace:
         x = glla.solve_banded((1, 1), *given)
     assert sum(read) <= 12

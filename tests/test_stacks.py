@@ -8,6 +8,7 @@ from glla import testing
 from glla.errors import SingularMatrixError
 from glla.operations.host import substitution
 from glla.operations.systems import lu_scaling
+from tests.beside import spied
 
 
 def stack_of(make, shape, *arguments):
@@ -102,22 +103,21 @@ def test_ill_conditioned_matrices_are_batched(name, resident, work, rng):
 @pytest.mark.parametrize("resident", [False, True])
 @pytest.mark.parametrize("name", ["lu_solve", "solve_triangular"])
 def test_matrices_near_the_limits_are_batched_on_the_host(name, resident, rng, monkeypatch):
-    calls, lend, n = [], glla.asarray if resident else np.asarray, 70  # more than a block of the host's
-    substituted = substitution.substituted
-    for module in (substitution, lu_scaling):
-        monkeypatch.setattr(module, "substituted", lambda *given, **how: calls.append(1) or substituted(*given, **how))
+    lend, n = glla.asarray if resident else np.asarray, 70  # more than a block of the host's
+    calls = [spied(monkeypatch, module, "substituted") for module in (lu_scaling, substitution)]
     t = (rng.standard_normal((9, n, n)) / n + 2 * np.eye(n)).astype(np.float32)
     b = rng.standard_normal((9, n, 3)).astype(np.float32)
     t[:7, 1] *= np.float32(2.0**-80)
     for other in (False, True):
-        calls.clear()
+        for one in calls:
+            one.clear()
         if name == "lu_solve":
             x = glla.lu_solve((lend(t), np.zeros((9, n), int) + np.arange(n)), lend(b), trans=int(other))
             a = (np.tril(t, -1) + np.eye(n)) @ np.triu(t).astype(np.float64)
         else:
             x = glla.solve_triangular(lend(t.mT if other else t), lend(b), trans=int(other), lower=other)
             a = np.triu(t).astype(np.float64)
-        assert len(calls) == (2 if name == "lu_solve" else 1)
+        assert sum(map(len, calls)) == (2 if name == "lu_solve" else 1)
         a = a.mT if other and name == "lu_solve" else a
         error = np.abs(b - a @ np.asarray(x).astype(np.float64)).sum(axis=1)
         size = np.abs(a).sum(axis=1).max(axis=1, keepdims=True) * np.abs(np.asarray(x, np.float64)).sum(axis=1)
@@ -136,9 +136,7 @@ def test_a_tiny_entry_is_accepted(name, work):
 def test_large_singular_matrices_of_a_stack_are_named(rng):
     a = np.stack([np.eye(3), np.ones((3, 3))])
     with glla.Device(max_texture_size=2) as small:
-        with pytest.raises(
-            SingularMatrixError, match=r"^inv: Singular matrix at index \(1\) of the stack: pivot 1 of 3"
-        ):
+        with pytest.raises(SingularMatrixError, match=r"^inv: .* at index \(1\) of the stack: pivot 1 of 3"):
             glla.inv(a, device=small)
         with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix at index \(1\) of the stack: pivot"):
             glla.solve(a, np.ones(3), device=small)

@@ -127,10 +127,6 @@ def singular(n: int) -> np.ndarray:
     return a
 
 
-def noisy(n: int) -> np.ndarray:
-    return hidden_singular(n, np.random.default_rng(n)).astype(np.float32)
-
-
 def graded(n: int, decades: float = 20) -> np.ndarray:
     return (regular(n) * np.logspace(0, -decades, n)[:, np.newaxis]).astype(np.float32)
 
@@ -297,7 +293,8 @@ FAR = [np.float32(factor * one) for one in (DEFINITE, regular(9), normal(40, 40)
 
 def bad(n: int) -> list[np.ndarray]:
     """Matrices that `settle` looks at."""
-    return [singular(n), noisy(n), graded(n), graded(n, 35), growing(n), growing(n, -0.9), with_nan(n)]
+    noisy = hidden_singular(n, np.random.default_rng(n)).astype(np.float32)
+    return [singular(n), noisy, graded(n), graded(n, 35), growing(n), growing(n, -0.9), with_nan(n)]
 
 
 def undecided(name: str) -> Iterator[np.ndarray]:
@@ -376,12 +373,8 @@ def refining(turns: int, x: float, **more: Any) -> dict[str, Any]:
 def factored(*turns: str, u: float = 2.0) -> dict[str, Any]:
     """What `settle` is given for factors of the identity, with these on U's diagonal; and the pivotings to try."""
     lu, one = np.diag(np.float32([u, u])), np.ones((1, 4), np.float32)
-    diagnostics = {
-        "exchanges": np.float32([[0, 1, 0, 0]]),
-        "health_read": one,
-        "largest_A": one,
-        "exponent": np.int32([0]),
-    }
+    diagnostics = {"health_read": one, "largest_A": one, "exponent": np.int32([0])}
+    diagnostics["exchanges"] = np.float32([[0, 1, 0, 0]])
     given = {"scaled A": np.eye(2, dtype=np.float32), "packed LU": lu, "turns": turns, "check_finite": True}
     return {**diagnostics, **given, "function": "plu", "pivoting": turns[0]}
 
@@ -568,11 +561,8 @@ def test_conversions_are_shown(name, devices):
     """Of integers, of bools, and of those that are not in order: matrices, vectors, stacks of up to two matrices."""
     arrays = [np.round(3 * one).astype(np.int32) for one in OPERATIONS[name].example(5, np.random.default_rng(5))]
     first, *others = arrays
-    forms = [
-        (On(first), *map(On, others)),
-        (On(first, True), *others),
-        (On(first != 0), *(On(b, False, True) for b in others)),
-    ]
+    forms = [(On(first), *map(On, others)), (On(first, True), *others)]
+    forms += [(On(first != 0), *(On(b, False, True) for b in others))]
     forms += [(On(np.stack([first] * count)), *(On(np.stack([b] * count)) for b in others)) for count in (1, 2)]
     if OPERATIONS[name].function.vectors:
         forms += [(On(np.float32(first)), *(On(b[:, 0], False, sliced) for b in others)) for sliced in (False, True)]

@@ -47,11 +47,8 @@ def run(*command, cwd):
 
 def files_below(folder):
     """The files that a distribution should hold: without byte code, relative to the folder."""
-    return {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
+    files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {path.as_posix() for path in files if "__pycache__" not in path.parts}
 
 
 def version_in_source():

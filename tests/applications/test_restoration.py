@@ -33,11 +33,6 @@ def blurred(f, psf, model="convolve"):
     return getattr(ndimage, model)(np.asarray(f, dtype=np.float64), psf, mode="constant")
 
 
-def system(shape, psf, model):
-    """H column by column, by SciPy."""
-    return np.stack([blurred(one.reshape(shape), psf, model).ravel() for one in np.eye(shape[0] * shape[1])], axis=1)
-
-
 def error(found, f):
     return float(np.mean((np.asarray(found, dtype=np.float64) - f) ** 2))
 
@@ -68,7 +63,8 @@ def test_it_is_the_least_squares_solution(device, rng, shape, psf, variant, mode
     v, w = (rng.uniform(0.1, 0.3, side) for side in psf)
     v[psf[0] // 2], w[psf[1] // 2] = 1, 1
     weights = np.outer(v, w).astype(np.float32).astype(np.float64)
-    h = system(shape, weights, model)
+    units = np.eye(shape[0] * shape[1]).reshape(-1, *shape)
+    h = np.stack([blurred(one, weights, model).ravel() for one in units], axis=1)  # column by column, by SciPy
     g = rng.uniform(0, 1, shape).astype(np.float32)
     for balance in (0.0, 0.25):
         found = restore(g, weights, balance, variant, model=model, device=device)

@@ -10,6 +10,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.beside import spied
+
 pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 
 import glla
@@ -299,8 +301,7 @@ def test_solutions_keep_the_bound(grid, on_grid):
 def test_blas_is_limited_once_beside_a_gpu(monkeypatch):
     """OpenBLAS may wake its threads whenever their number is set, and each spins for a while."""
     control = pytest.importorskip("threadpoolctl").ThreadpoolController
-    asked, limit = [], control.limit
-    monkeypatch.setattr(control, "limit", lambda self, **options: asked.append(options) or limit(self, **options))
+    asked = spied(monkeypatch, control, "limit")
     with cluster.grid(engine="glla", device="software") as alone:
         whole = DistributedMatrix.load(alone, uniform(300, 300, 1), 32)
         asked.clear()
@@ -333,8 +334,7 @@ def test_a_message_s_memory_waits_until_its_panel_is_stored(on_grid, monkeypatch
 @pytest.mark.mesa
 def test_a_second_factorisation_makes_nothing_ready_anew(monkeypatch):
     """Whatever is left of the matrix: sizes are few, and their plans are kept."""
-    made, prepare = [], runner.prepare
-    monkeypatch.setattr(runner, "prepare", lambda plan, *rest: made.append(plan) or prepare(plan, *rest))
+    made = spied(monkeypatch, runner, "prepare")
     with cluster.grid(engine="glla", device="software") as alone:
         whole = DistributedMatrix.load(alone, uniform(200, 200, 1), 16)
         before = factored(alone, whole.gather(), 16)
@@ -367,13 +367,9 @@ def test_the_ends_of_float32_are_scaled(size, on_grid):
         assert hpl(a.astype(float) / size, x, b / size) < 16
 
 
-def blocks_exchanged(nb):
-    return np.kron([[0, 1], [1, 0]], np.eye(nb)).astype(np.float32)
-
-
 @pytest.mark.parametrize("grid", [(2, 1), (2, 2)])
 def test_the_local_variant_of_appendix_a_breaks_down_by_name(grid, on_grid):
-    a, b = blocks_exchanged(8), np.arange(16.0)
+    a, b = np.kron([[0, 1], [1, 0]], np.eye(8)).astype(np.float32), np.arange(16.0)
     for variant in ("tournament", "partial"):
         for x in on_grid(grid, solved, a, b, False, variant):
             assert (x == np.roll(b, 8)).all()

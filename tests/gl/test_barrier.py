@@ -66,22 +66,17 @@ def factored(device, shape, a, pivoting="partial"):
     return bits(device, device.run(made, A=device.upload(a)))
 
 
-def reflected(device, shape, a):
-    limits = Limits(texture_size=device.limits.texture_size)
-    return bits(device, device.run(qr_blocks.factors(shape, 16, limits), A=device.upload(a)))
+def assert_same_bits(joined, separate, make, **arrays):
+    """A plan made for the textures of each of two devices has the same bits on both."""
+    one, other = (
+        bits(device, device.run(make(Limits(texture_size=device.limits.texture_size)), **uploaded(device, arrays)))
+        for device in (joined, separate)
+    )
+    assert one == other
 
 
-def substituted(device, n, a, **kind):
-    limits = Limits(texture_size=device.limits.texture_size)
-    made = triangular.plan(resident((n, n), (n, 3)), limits, variant="chain", **kind)
-    return bits(device, device.run(made, T=device.upload(a), B=device.upload(a[:, [0, -1, n // 2]])))
-
-
-def cholesky_factor(device, n, a):
-    limits = Limits(texture_size=device.limits.texture_size)
-    given = (("FUSED", 0), ("PANEL", 32), ("UNROLL", 1))
-    made = cholesky.plan(resident((n, n)), limits, variant="blocked", parameters=given)
-    return bits(device, device.run(made, A=device.upload(a)))
+def uploaded(device, arrays):
+    return {name: device.upload(array) for name, array in arrays.items()}
 
 
 def matrices(shape, rng):
@@ -107,21 +102,24 @@ def test_a_panel_has_the_same_bits_in_one_texture(joined, separate, rng, monkeyp
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_reflections_have_the_same_bits_in_one_texture(joined, separate, rng, shape):
     for a in matrices(shape, rng)[:3]:
-        assert reflected(joined, shape, a) == reflected(separate, shape, a)
+        assert_same_bits(joined, separate, partial(qr_blocks.factors, shape, 16), A=a)
 
 
 @pytest.mark.parametrize("n", [1, 17, 33, 70])
 @pytest.mark.parametrize("kind", [{}, {"upper": True}, {"unit": True, "transposed": True}], ids=str)
 def test_a_substitution_has_the_same_bits_in_one_texture(joined, separate, rng, n, kind):
+    make = partial(triangular.plan, resident((n, n), (n, 3)), variant="chain", **kind)
     for a in matrices((n, n), rng):
-        assert substituted(joined, n, a, **kind) == substituted(separate, n, a, **kind)
+        assert_same_bits(joined, separate, make, T=a, B=a[:, [0, -1, n // 2]])
 
 
 @pytest.mark.parametrize("n", [1, 17, 32, 33, 100])
 def test_a_definite_factor_has_the_same_bits_in_one_texture(joined, separate, rng, n):
+    given = (("FUSED", 0), ("PANEL", 32), ("UNROLL", 1))
+    make = partial(cholesky.plan, resident((n, n)), variant="blocked", parameters=given)
     a = rng.standard_normal((n, n)).astype(np.float32)
     for one in (a @ a.T + n * np.eye(n, dtype=np.float32), a, np.full((n, n), np.nan, dtype=np.float32)):
-        assert cholesky_factor(joined, n, one) == cholesky_factor(separate, n, one)
+        assert_same_bits(joined, separate, make, A=one)
 
 
 PRODUCTS = {
@@ -138,7 +136,7 @@ def test_a_product_in_place_has_the_same_bits(joined, separate, rng, kind):
     made = PRODUCTS[kind](resident((70, 70), (70, 70)), FEW)
     a, b = rng.standard_normal((2, 70, 70)).astype(np.float32)
     a = np.triu(a) if kind == "half" else a
-    given = [{name: one.upload({"A": a, "B": b}[name]) for name in made.operands} for one in (joined, separate)]
+    given = [uploaded(one, {name: {"A": a, "B": b}[name] for name in made.operands}) for one in (joined, separate)]
     first, second = (bits(one, one.run(made, **slots)) for one, slots in zip((joined, separate), given, strict=True))
     assert first == second
     assert joined._runner._prepared[made].form is not None
@@ -278,9 +276,7 @@ def test_passes_without_a_barrier_read_nothing_that_was_drawn_and_draw_nothing_t
     behind = [number for number in placed if made.steps[number].barrier]
     assert 0 < len(behind) < len(placed)  # the strips of 16 columns need none between them
     for number in behind:
-        with pytest.raises(
-            PlanError, match=f"pass {number} .*: a barrier is missing between what it reads or draws and"
-        ):
+        with pytest.raises(PlanError, match=f"pass {number} .*: a barrier is missing between what it reads or draws"):
             changed(made, number, barrier=False).check()
 
 

@@ -28,7 +28,7 @@ from glla.operations.layouts import packing
 from glla.operations.product import matmul
 from glla.passes import COMPUTE, Block, Buffer, Draft, Limits, Plan, Region, Storage, matrix, resident
 from glla.testing import assert_exact, integers, normal
-from tests.beside import in_thread
+from tests.beside import in_thread, spied
 
 pytestmark = [pytest.mark.newer_gl, pytest.mark.threaded]
 
@@ -70,9 +70,7 @@ def test_programs_are_kept_and_plans_made_ready_once(fresh, monkeypatch):
     assert fresh.stats().programs == 1
     fresh.upload(np.eye(3, dtype=np.float32)).release()  # the same plan as before, made ready anew
     assert fresh.stats().programs == 2
-    prepared = []
-    prepare = runner.prepare
-    monkeypatch.setattr(runner, "prepare", lambda plan, *others: prepared.append(plan) or prepare(plan, *others))
+    prepared = spied(monkeypatch, runner, "prepare", lambda plan, *_: plan)
     for size in (3, 3, 5, 3, 5):
         fresh.run(packing.identity((size, size)))
     assert prepared == [packing.identity((3, 3)), packing.identity((5, 5))]
@@ -182,9 +180,8 @@ def test_a_burst_can_be_interrupted(quiet, rng):
 @pytest.mark.parametrize(("software", "flushes"), [(True, 0), (False, 2)])
 def test_a_gpu_begins_while_draws_are_issued(fresh, rng, monkeypatch, software, flushes):
     """Each burst of draws is flushed: here one for each of two chunks of the inner dimension."""
-    seen, flush = [], fresh.calls.flush
+    seen = spied(monkeypatch, fresh.calls, "flush")
     monkeypatch.setattr(fresh._runner, "_limits", replace(fresh.limits, software=software))
-    monkeypatch.setattr(fresh.calls, "flush", lambda: (seen.append(1), flush()))
     a, b = integers(70, 32, rng), integers(32, 3, rng)
     plan = matmul.plan(resident((70, 32), (32, 3)), variant="panel_broadcast", parameters=(("DEPTH", 16),))
     assert_exact(fresh.download(fresh.run(plan, A=fresh.upload(a), B=fresh.upload(b))["C"], (70, 3)), a @ b)
@@ -304,11 +301,6 @@ def test_a_plan_over_the_block_limit_is_refused(fresh, block):
 
 
 # ---- running again -----------------------------------------------------------------------------------------------
-
-
-def elimination(device, a):
-    results = device.run(plu.plan(resident(a.shape), variant="blocked"), A=device.upload(a))
-    return device.download(results["LU"], a.shape)
 
 
 @pytest.mark.parametrize("variant", matmul.VARIANTS)
@@ -431,9 +423,7 @@ def test_a_plan_is_checked_before_it_runs(fresh):
         with pytest.raises(LimitError, match="identity: a texture may have 8 texels a side on this device") as caught:
             device.run(packing.identity((2, 17)))
         assert (caught.value.asked, caught.value.allowed) == (9, 8)
-        with pytest.raises(
-            LimitError, match="pack: a texture may have 8 texels a side on this device, slot packed nee"
-        ):
+        with pytest.raises(LimitError, match="pack: a texture may have 8 texels a side on this device, slot packed"):
             device.upload(np.ones((3, 17), np.float32))  # before it travels
         assert device.stats().peak_bytes == 0
 
@@ -443,13 +433,12 @@ def test_a_plan_is_checked_before_it_runs(fresh):
 
 @pytest.mark.parametrize("size", [0, 1, -1, 10**6])
 def test_a_texture_size_the_driver_does_not_have(size, monkeypatch):
-    released, kind = [], type(glla.default_device()._loader)
-    release, message = kind.release, rf"device: max_texture_size must be 2 to \d+ on this device, got {size}"
-    monkeypatch.setattr(kind, "release", lambda self: (released.append(self), release(self)))
+    released = spied(monkeypatch, type(glla.default_device()._loader), "release")
+    message = rf"device: max_texture_size must be 2 to \d+ on this device, got {size}"
     with pytest.raises(LimitError, match=message) as caught:
         glla.Device(max_texture_size=size)
     assert caught.value.asked == size and caught.value.allowed >= 1024
-    assert [one.released for one in released] == [True]  # no context is left
+    assert [one.released for (one,) in released] == [True]  # no context is left
 
 
 # ---- several devices ---------------------------------------------------------------------------------------------

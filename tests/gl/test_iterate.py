@@ -13,6 +13,7 @@ from glla.operations import elementwise, reduce
 from glla.operations.layouts import packing
 from glla.operations.product import matmul
 from glla.passes import Draft, HostArray, Loop, Storage, matrix, resident, shared
+from tests.beside import spied
 
 ONE = matrix((1, 1))
 NUMBER = elementwise.binary((1, 1), "add")
@@ -164,15 +165,8 @@ def test_operands_stay_as_they_were(device, given, lengths, monkeypatch):
 
 
 def test_a_look_reads_16_bytes_and_nothing_else_is_read(device, given, monkeypatch):
-    fetched = []
-    fetch = Staging.fetch
-
-    def counted(self, texture, buffer):
-        fetched.append((texture.storage.nbytes, buffer.storage.nbytes))
-        fetch(self, texture, buffer)
-
     loop, operands = looped(500), given(200)
-    monkeypatch.setattr(Staging, "fetch", counted)
+    fetched = spied(monkeypatch, Staging, "fetch", lambda own, *ends: tuple(one.storage.nbytes for one in ends))
     monkeypatch.setattr(device._transfers, "read", None)
     assert device.run(loop, **operands).iterations == 200
     assert set(fetched) == {(16, 16)}
@@ -181,26 +175,19 @@ def test_a_look_reads_16_bytes_and_nothing_else_is_read(device, given, monkeypat
 
 def test_the_host_runs_two_blocks_ahead_and_no_further(device, given, monkeypatch):
     """The GPU is slow: a look comes only when the host waits for it."""
-    queued, waits = 0, []
-    done, fetch = Staging.done, Staging.fetch
+    waits, done, queued = [], Staging.done, spied(monkeypatch, Staging, "fetch")
 
     def slow(self, buffer, wait):
         if not wait:
             return False
         if wait is not True:  # as the map of a buffer whose look has come does
-            waits.append(queued)
+            waits.append(len(queued))
         return done(self, buffer, wait)
 
-    def counted(self, texture, buffer):
-        nonlocal queued
-        queued += 1
-        fetch(self, texture, buffer)
-
     monkeypatch.setattr(Staging, "done", slow)
-    monkeypatch.setattr(Staging, "fetch", counted)
     monkeypatch.setattr(engine, "length", lambda done: 3)
     assert device.run(looped(15), **given(99)).iterations == 15
-    assert queued == 5
+    assert len(queued) == 5
     assert waits == [2, 3, 4, 5, 5]
 
 

@@ -9,6 +9,7 @@ from glla.gl import runner, throttle
 from glla.gl.throttle import Throttle
 from glla.passes import Cost
 from glla.testing import assert_exact, integers
+from tests.beside import spied
 
 PLAN = glla.plan("plu", (4, 4))
 
@@ -76,9 +77,7 @@ def test_all_work_of_plans_is_counted(heavy, monkeypatch, rng):
 def test_results_are_those_without_fences(monkeypatch, rng):
     monkeypatch.setattr(throttle, "PORTION", 1000.0)
     monkeypatch.setattr(runner, "HEAVY", 250.0)
-    fences = []
-    fence = throttle.Fence
-    monkeypatch.setattr(throttle, "Fence", lambda calls: fences.append(fence(calls)) or fences[-1])
+    fences = spied(monkeypatch, throttle, "Fence")
     a, b = integers(33, 21, rng), integers(21, 40, rng)
     with glla.Device() as device:
         assert_exact(glla.matmul(a, b, device=device), a @ b)

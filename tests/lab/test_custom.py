@@ -281,13 +281,10 @@ def test_a_shader_that_does_not_compile_with_a_parameter(quick, write, capsys):
 
 
 def test_help(capsys):
-    for option, words in (
-        ("--help", "of matmul, plu, rref, triangular"),
-        ("--help", "64:2048:log8 is 8 sizes from 64"),
-    ):
-        with pytest.raises(SystemExit):
-            run(option)
-        assert words in " ".join(capsys.readouterr().out.split())
+    with pytest.raises(SystemExit):
+        run("--help")
+    text = " ".join(capsys.readouterr().out.split())
+    assert "of matmul, plu, rref, triangular" in text and "64:2048:log8 is 8 sizes from 64" in text
     assert main(["shader", "interface", "matmul"]) == 0
     output = capsys.readouterr().out
     assert "uniform sampler2D A;                   rows x inner, packed" in output

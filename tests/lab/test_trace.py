@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
-from html.parser import HTMLParser
 from io import BytesIO
 from itertools import islice
 
@@ -21,6 +20,7 @@ from glla.lab import trace as lab
 from glla.operations import OPERATIONS
 from glla.passes import Draft, Region, Storage, Transfer, matrix
 from glla.passes.glsl import find as shaders
+from tests.markup import Page
 
 Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("jinja2")
@@ -128,16 +128,8 @@ def test_json_has_the_gpus_times_on_a_thread_of_their_own(traced):
 
 
 def test_html_asks_for_nothing(tmp_path, traced, monkeypatch):
-    class Links(HTMLParser):
-        found = ()
-
-        def handle_starttag(self, tag, attributes):
-            self.found += tuple(value for name, value in attributes if name in ("src", "href", "srcset", "action"))
-
     text = page.document(traced)
-    parser = Links()
-    parser.feed(text)
-    assert parser.found == ("data:,",)
+    assert Page(text).links == ["data:,"]
     assert "@import" not in text
     assert "url(" not in text
     data = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
@@ -219,10 +211,6 @@ def test_a_picture_shows_where_it_is_drawn(traced):
         assert columns.min() > half - 10  # what is read is on the left
 
 
-def panel(storage, array, region):
-    return frames._Panel("X", storage, np.asarray(array, dtype=np.float32), region)
-
-
 @pytest.mark.parametrize(
     ("storage", "array", "region", "outline"),
     [
@@ -233,7 +221,7 @@ def panel(storage, array, region):
     ],
 )
 def test_outlines(storage, array, region, outline):
-    assert panel(storage, array, region).outline == outline
+    assert frames._Panel("X", storage, array.astype(np.float32), region).outline == outline
 
 
 def test_the_scale_leaves_records_out(traced):

@@ -15,6 +15,7 @@ from glla.lab.tuning import Outcome, tune
 from glla.passes import PLAIN
 from glla.passes.rates import HARDWARE, SOFTWARE
 from glla.testing import JUDGES
+from tests.beside import spied
 
 pytest.importorskip("rich")
 
@@ -79,7 +80,7 @@ def test_candidates_keep_the_rules():
 def test_a_wrong_result_is_never_stored(clock, rasteriser, monkeypatch, folder, capsys):
     """However fast it is: here the first entry is 0 where `blocked` has run last, and the judge wants 1."""
     clock |= {"blocked": 0.001}
-    current, prepare, right = [], operations.prepare, operations.fetched
+    right, current = operations.fetched, spied(monkeypatch, operations, "prepare", lambda *given: given[2])
 
     def judge(arrays, x):
         return testing.Verdict("solve", 99.0 if x[0, 0] == 0.0 else 0.0, 30.0)
@@ -89,7 +90,6 @@ def test_a_wrong_result_is_never_stored(clock, rasteriser, monkeypatch, folder, 
         found[0, 0] = float("blocked" not in current[-1].name)
         return found
 
-    monkeypatch.setattr(operations, "prepare", lambda *given: current.append(given[2]) or prepare(*given))
     monkeypatch.setattr(operations, "fetched", fetched)
     monkeypatch.setitem(JUDGES, "triangular", replace(JUDGES["triangular"], verdict=judge))
     assert main(["tune", "triangular", "--size", "6"]) == 1

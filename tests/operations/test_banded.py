@@ -9,7 +9,6 @@ from glla.operations.batches.stack import Stack
 from glla.passes import Draft, Storage, resident
 from glla.testing import JUDGES
 
-ORDERS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 64, 65, 129)
 JUDGE = JUDGES["tridiagonal"]
 
 

@@ -14,6 +14,7 @@ from glla.operations.acceptance import allowed_growth
 from glla.operations.batches import linear_batches, stack
 from glla.operations.triangles import solve_triangular
 from glla.passes.cache import PLANS
+from tests.beside import spied
 
 COUNT = 300
 
@@ -273,8 +274,7 @@ def test_few_triangles_are_looked_at(name, device, rng, monkeypatch):
     t[[4, 17]] *= np.float32(2.0**-64)
     monkeypatch.setattr(linear_batches, "READ_WHOLE", 0)
     forget_plans()
-    seen, gathered = [], device_stacks.gathered
-    monkeypatch.setattr(device_stacks, "gathered", lambda *given: seen.append(given[1].tolist()) or gathered(*given))
+    seen = spied(monkeypatch, device_stacks, "gathered", lambda *given: given[1].tolist())
     T, B = glla.asarray(t, device), glla.asarray(b, device)
     expected = BY_TRIANGLES[name](t, b)
     np.testing.assert_array_equal(BY_TRIANGLES[name](T, B).numpy(), expected)

@@ -53,10 +53,6 @@ KINDS = [normal, signs, last_row_only, zero_first, zero_second, dependent, zeros
 every_kind = pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
 
 
-def factor(shape, pivoting, stop=None):
-    return plu.plan(resident(shape), variant="rank2", pivoting=pivoting, stop=stop)
-
-
 def search(shape, pivoting, fixed, top=0):
     """Plan of one search in the first column pair, of a factorisation (`fixed`) from row `top`, or an echelon form."""
     draft = Draft("search")
@@ -138,11 +134,6 @@ def block_norm(rows, pivoting):
         return 0.0 if low == 0 else low / (1 + low / high) if pivoting == "harmonic" else np.sqrt(low * high)
 
 
-def power(pivoting):
-    """A geometric mean of two pivots bounds the smaller one by its square only."""
-    return 2 if pivoting == "geometric" else 1
-
-
 def block_choice(a, pivoting, k=0):
     """Norm and rows of the best block of the column pair k from row 2k down; the first of equals."""
     best = (0.0, -1, -1)
@@ -170,7 +161,8 @@ def test_block_norms_take_the_best_pair_of_a_texel(factorise, rng, make, pivotin
         assert results["records"][0].tolist() == expected
         ratio, largest, smallest = results["health"]
         assert largest == np.abs(a).max()
-        expected = (norm / largest) ** power(pivoting) if largest else 0
+        power = 2 if pivoting == "geometric" else 1  # the mean of two pivots bounds the smaller one by its square only
+        expected = (norm / largest) ** power if largest else 0
         assert ratio == pytest.approx(expected if fixed else min(1, expected), rel=1e-6)
         assert smallest == pytest.approx(norm, rel=1e-6)
 
@@ -256,7 +248,8 @@ def test_health_remembers_the_worst_step(factorise, pivoting):
     blocks = [8.0, 2.0, 0.5, 4.0]  # norms of diagonal blocks: half of it for harmonic, itself for geometric
     a = np.diag(np.repeat(blocks, 2)).astype(np.float32)
     half = 0.5 if pivoting == "harmonic" else 1.0
-    ratio, largest, smallest = factorise(factor((8, 8), pivoting), a)["health"]
+    plan = plu.plan(resident((8, 8)), variant="rank2", pivoting=pivoting)
+    ratio, largest, smallest = factorise(plan, a)["health"]
     assert (ratio, largest, smallest) == pytest.approx((half, 8.0, half * 0.5), rel=1e-6)
 
 

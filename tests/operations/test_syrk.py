@@ -146,7 +146,6 @@ def test_the_half_that_is_drawn_is_folded_into_a_rectangle(m, software):
 # ---- of the product that a call recognises ------------------------------------------------------------------------
 
 every_half = pytest.mark.parametrize("variant", matmul.HALVES)
-every_place = pytest.mark.parametrize("on_device", [False, True])
 
 
 def pairs(a):

@@ -59,25 +59,17 @@ def test_a_solution_below_the_smallest_float32_is_an_error(name, lay):
 @pytest.mark.parametrize("name", ["solve", "solve_banded", "solveh_banded"])
 def test_the_error_names_the_solution_that_is_lost(name, shape, lay):
     """A matrix that fits, if only just, comes before it; the largest entry is above the smallest float32."""
-    own, place = (
-        {"solve": system(1.0), "solve_banded": tridiagonal(1.0), "solveh_banded": tridiagonal(1.0)[:2]}[name],
-        -2,
-    )
+    bands, place = tridiagonal(1.0), -2
+    own = {"solve": system(1.0), "solve_banded": bands, "solveh_banded": bands[:2]}[name]
     a, b = np.stack([own] * 4), np.stack([np.ones((5, 1), np.float32)] * 4)
     a[place] *= np.float32(2.0**70)
     b[place], b[1] = 2.0**-64, 2.0**-106
     a, b = (one[place] if not shape else one.reshape(*shape, *one.shape[1:]) for one in (a, b))
-    calls = {
-        "solve": glla.solve,
-        "solve_banded": partial(glla.solve_banded, (1, 1)),
-        "solveh_banded": glla.solveh_banded,
-    }
+    call = partial(glla.solve_banded, (1, 1)) if name == "solve_banded" else getattr(glla, name)
     where = {(): "", (4,): r" at index \(2\) of the stack", (2, 2): r" at index \(1, 0\) of the stack"}[shape]
     with pytest.raises(glla.errors.NonFiniteError) as caught:
-        calls[name](lay(a), lay(b))
-    words = (
-        rf"{name}: the solution must fit float32, the largest entry of column 0{where} is \S*e-4[0-3], and too few of"
-    )
+        call(lay(a), lay(b))
+    words = rf"{name}: the solution must fit float32, .* entry of column 0{where} is \S*e-4[0-3], and too few of"
     assert re.match(words, str(caught.value))
 
 

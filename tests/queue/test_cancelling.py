@@ -20,10 +20,6 @@ from .conftest import HostEngine
 pytestmark = pytest.mark.timeout(60)
 
 
-def is_over(pending, worker):
-    return pending.done() or not worker.thread.is_alive()
-
-
 def check_operand_and_what_needs_it(operand, needs):
     """Either both are done, or the one was cancelled and the other says so; never anything between."""
     if operand.cancelled():
@@ -36,17 +32,9 @@ def check_operand_and_what_needs_it(operand, needs):
         assert (operand.result(PATIENCE), needs.result(PATIENCE)) == (1, 2)
 
 
-def cancel_by_hand(gpu, operand):
-    operand.cancel()
-
-
-def close_with_cancel(gpu, operand):
-    gpu._worker.close(cancel=True)
-
-
-@pytest.mark.parametrize("cancel", [cancel_by_hand, close_with_cancel])
+@pytest.mark.parametrize("close", [False, True])
 @pytest.mark.parametrize("moment", ["before it is cancelled", "after it is cancelled"])
-def test_the_worker_comes_by_while_an_operand_is_cancelled(host, gate, monkeypatch, cancel, moment):
+def test_the_worker_comes_by_while_an_operand_is_cancelled(host, gate, monkeypatch, close, moment):
     """Whoever cancels is held up just before, or just after, the future's own change of state."""
     gpu = host()
     worker = gpu._worker
@@ -58,7 +46,7 @@ def test_the_worker_comes_by_while_an_operand_is_cancelled(host, gate, monkeypat
 
     def let_the_worker_by():
         gate.open()
-        wait_until(lambda: is_over(needs, worker))
+        wait_until(lambda: needs.done() or not worker.thread.is_alive())
 
     def mark_slowly(pending):
         if pending is not operand or threading.current_thread() is worker.thread:
@@ -72,10 +60,10 @@ def test_the_worker_comes_by_while_an_operand_is_cancelled(host, gate, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(Future, "cancel", mark_slowly)
-        cancel(gpu, operand)
+        worker.close(cancel=True) if close else operand.cancel()
     assert worker.cause is None, f"the worker died: {worker.cause!r}"
     wait_until(lambda: operand.done() and needs.done())
-    if cancel is cancel_by_hand:
+    if not close:
         check_operand_and_what_needs_it(operand, needs)
         assert running.result(PATIENCE) == 0
         assert gpu.submit(int, 3).result(PATIENCE) == 3

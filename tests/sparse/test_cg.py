@@ -8,6 +8,7 @@ from glla.errors import DeviceMismatchError, ShapeError
 from glla.operations.sparse.cg import VARIANTS
 from glla.sparse.linalg.outer import Method
 from glla.testing import spd
+from tests.beside import spied
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 from scipy.sparse import linalg as theirs  # noqa: E402
@@ -142,15 +143,8 @@ def test_operators(rng):
 
 def test_little_is_read_back(device, rng, monkeypatch):
     """16 bytes for each look at the state, and x once, however many iterations there are."""
-    read, looked = [], []
-    plain, fetch = type(device).read, type(device.staging).fetch
-
-    def counted(own, source, *rest):
-        looked.append(source.storage.nbytes)
-        return fetch(own, source, *rest)
-
-    monkeypatch.setattr(type(device), "read", lambda own, texture: read.append(1) or plain(own, texture))
-    monkeypatch.setattr(type(device.staging), "fetch", counted)
+    read = spied(monkeypatch, type(device), "read")
+    looked = spied(monkeypatch, type(device.staging), "fetch", lambda own, source, *_: source.storage.nbytes)
     S, b = glla.sparse.asarray(poisson(20), device=device), rng.standard_normal(400)
     _, info = L.cg(S, b)
     assert info == 0 and len(read) == 1
@@ -165,9 +159,7 @@ def test_arrays_of_another_device_are_refused():
 @pytest.fixture
 def rounds(monkeypatch):
     """Grows by one with every iteration that the device begins."""
-    seen, call = [], Method.__call__
-    monkeypatch.setattr(Method, "__call__", lambda own, *a: seen.append(own.turn.keywords["variant"]) or call(own, *a))
-    return seen
+    return spied(monkeypatch, Method, "__call__", lambda own, *_: own.turn.keywords["variant"])
 
 
 @pytest.mark.parametrize("condition", [1e2, 1e4, 1e6])

@@ -314,9 +314,7 @@ def test_an_alarm_is_an_error_with_both_numbers(monkeypatch, rng):
     monkeypatch.setattr(certificate, "ALARM", 1e-3)
     a = np.float32(normal(8, rng))
     for place in PLACES:
-        with pytest.raises(
-            ConvergenceError, match=r"^eigh: the eigenvectors are not accepted: its residual is 0.* n u"
-        ):
+        with pytest.raises(ConvergenceError, match=r"^eigh: .* are not accepted: its residual is 0.* n u"):
             glla.eigh(place(a))
         assert glla.eigh(place(a), check_finite=False).eigenvalues.shape == (8,)
 

@@ -193,9 +193,7 @@ def test_a_rejected_matrix_of_a_batch_is_named(place, monkeypatch, rng):
     for one in zip(b, *map(np.asarray, glla.svd(place(b))), strict=True):
         assert JUDGES["svd"].verdict(one[:1], one[1:]).ok
     monkeypatch.setattr(certificate, "ALARM", 1e-3)
-    with pytest.raises(
-        ConvergenceError, match=r"^svd: the singular vectors at index \(\d+\) of the stack are not accepted"
-    ):
+    with pytest.raises(ConvergenceError, match=r"^svd: .* vectors at index \(\d+\) of the stack are not accepted"):
         glla.svd(place(b))
 
 

@@ -96,9 +96,7 @@ def test_passes_are_counted():
 def test_an_alarm_is_an_error_with_both_numbers(place, monkeypatch, rng):
     d, e = (place(rng.standard_normal(n).astype(np.float32)) for n in (8, 7))
     monkeypatch.setattr(certificate, "ALARM", 1e-3)
-    with pytest.raises(
-        ConvergenceError, match=r"^eigh_tridiagonal: the eigenvectors are not accepted: its residual is"
-    ):
+    with pytest.raises(ConvergenceError, match=r"^eigh_tridiagonal: .* are not accepted: its residual is"):
         glla.eigh_tridiagonal(d, e)
     assert glla.eigh_tridiagonal(d, e, check_finite=False)[0].shape == (8,)
 
