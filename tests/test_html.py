@@ -1,7 +1,6 @@
 """What notebooks show: well-formed, escaped, short, and right."""
 
 import re
-import threading
 from base64 import b64decode
 from dataclasses import replace
 from io import BytesIO
@@ -21,7 +20,7 @@ from glla.lab.comparison import Comparison
 from glla.lab.measurement import Measurement
 from glla.lab.samples import Samples
 from glla.passes import Limits, Plan, Scope
-from tests.beside import spied
+from tests.beside import in_thread, spied
 from tests.markup import Page
 
 PLAIN = Limits()
@@ -98,12 +97,9 @@ def test_arrays_that_cannot_be_read():
     with glla.Device() as device:
         orphan = glla.asarray([[1]], device)
     assert "is used after it was released; make another Device" in read(orphan).text
-    array, shown = glla.asarray([[1]]), []
-    thread = threading.Thread(target=lambda: shown.append(read(array)))
-    thread.start()
-    thread.join()
-    assert "belongs to the thread that made it" in shown[0].text
-    assert not shown[0].cells
+    shown = in_thread(read, glla.asarray([[1]]))
+    assert "belongs to the thread that made it" in shown.text
+    assert not shown.cells
 
 
 def test_a_name_is_escaped():

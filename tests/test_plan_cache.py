@@ -10,6 +10,7 @@ from glla.errors import OptionError
 from glla.operations.elimination import plu
 from glla.passes import PLAIN, Draft, matrix, resident
 from glla.passes.cache import ENTRY_BYTES, STEP_BYTES, Cache, cached_plan, estimate
+from tests.beside import started
 
 
 @pytest.fixture
@@ -110,13 +111,8 @@ def test_threads_get_one_and_the_same(cache):
         both.wait(20)
         return object()
 
-    found = []
-    threads = [threading.Thread(target=lambda: found.append([build(k) for k in range(20)])) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    one, other = found
+    threads = [started(lambda: [build(k) for k in range(20)]) for _ in range(2)]
+    one, other = (thread.result(20) for thread in threads)
     assert len(one) == 20 and all(a is b for a, b in zip(one, other, strict=True))
     assert cache.nbytes == ENTRY_BYTES * cache.count <= cache.most
 

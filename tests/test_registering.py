@@ -14,6 +14,7 @@ from glla.lab.custom import gallery
 from glla.operations import OPERATIONS
 from glla.passes import PLAIN, resident
 from glla.passes.glsl import find as shaders
+from tests.beside import PATIENCE, started
 
 PRODUCT = gallery("naive_product").read_text(encoding="utf-8")
 CONTINUED = shaders.source("matmul/inner_product")  # goes on from the sums of an earlier pass, as naive_product cannot
@@ -61,10 +62,7 @@ def test_the_loop_limit_splits_its_sum():
     with registered("matmul", CONTINUED):
         forms, limits = resident((4, 40), (40, 4)), glla.Limits(loop_trips=8)
         assert OPERATIONS["matmul"].device_plan(forms, limits, variant="mine").cost.passes == 3
-    with (
-        registered("matmul", PRODUCT),
-        pytest.raises(ShaderError, match="must declare `uniform sampler2D C;` where CONT"),
-    ):
+    with registered("matmul", PRODUCT), pytest.raises(ShaderError, match="declare `uniform sampler2D C;` where CONT"):
         OPERATIONS["matmul"].device_plan(forms, limits, variant="mine")
     with registered("matmul", gallery("split_product")):
         plan = glla.plan("matmul", (64, 64), (64, 64), limits=PLAIN, variant="mine", parameters=(("PASSES", 4),))
@@ -128,14 +126,9 @@ def test_what_is_refused(tmp_path):
     for name in ("inner_product", "rank_one"):
         with pytest.raises(OptionError, match=f"register: matmul has a variant '{name}'; choose another name"):
             glla.register("matmul", name, PRODUCT)
-    with (
-        registered("matmul", PRODUCT),
-        pytest.raises(OptionError, match="register: matmul has a variant 'mine'; choose another name"),
-    ):
+    with registered("matmul", PRODUCT), pytest.raises(OptionError, match="has a variant 'mine'; choose another name"):
         glla.register("matmul", "mine", TEN_TIMES)
-    with pytest.raises(
-        OptionError, match="register: a shader of your own can do matmul, plu, rref, triangular, got 'inv'"
-    ):
+    with pytest.raises(OptionError, match=r"register: a shader .* can do matmul, plu, rref, triangular, got 'inv'"):
         glla.register("inv", "mine", PRODUCT)
     with pytest.raises(OptionError, match="register: a name has letters, digits and underscores, got 'my own'"):
         glla.register("matmul", "my own", PRODUCT)
@@ -153,7 +146,7 @@ def test_what_is_refused(tmp_path):
 
 def test_threads_register_and_look(monkeypatch):
     """One of many wins a name; whoever goes over the variants meanwhile sees a table that does not change."""
-    won, trouble, stop, all_have_looked = [], [], threading.Event(), threading.Barrier(8)
+    stop, all_have_looked = threading.Event(), threading.Barrier(8)
     read = stand_in.read
 
     def late(*args):
@@ -163,29 +156,14 @@ def test_threads_register_and_look(monkeypatch):
     monkeypatch.setattr(stand_in, "read", late)
 
     def look():
-        try:
-            while not stop.is_set():
-                for name, variant in OPERATIONS["matmul"].variants.items():
-                    assert name and variant.summary
-        except Exception as error:
-            trouble.append(error)
+        while not stop.is_set():
+            for name, variant in OPERATIONS["matmul"].variants.items():
+                assert name and variant.summary
 
-    def take():
-        try:
-            glla.register("matmul", "contested", PRODUCT)
-            won.append(1)
-        except OptionError:
-            pass
-
-    looking = threading.Thread(target=look)
-    looking.start()
-    taking = [threading.Thread(target=take) for _ in range(8)]
-    for thread in taking:
-        thread.start()
-    for thread in taking:
-        thread.join()
+    looking = started(look)
+    taking = [started(glla.register, "matmul", "contested", PRODUCT) for _ in range(8)]
+    lost = [error for one in taking if (error := one.exception(PATIENCE))]
     stop.set()
-    looking.join()
+    assert looking.exception(PATIENCE) is None
     glla.unregister("matmul", "contested")
-    assert len(won) == 1
-    assert not trouble
+    assert [type(error) for error in lost] == [OptionError] * 7

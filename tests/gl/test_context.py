@@ -19,7 +19,7 @@ from glla.gl.egl import EGLDevice, list_egl_devices
 from glla.gl.loaders import EGLLoader, GLFWLoader
 from glla.gl.select import open_context
 from tests import beside
-from tests.beside import in_thread
+from tests.beside import in_thread, started
 
 PRELUDE = """
 from glla.errors import *
@@ -286,14 +286,11 @@ def test_context_taken_meanwhile_cannot_be_restored(egl):
             taken.set()
             done.wait(10)
 
-    thread = threading.Thread(target=take)
-    try:
-        with pytest.raises(ThreadError, match=r"cannot be restored, as another thread holds it now"), first:
-            thread.start()
-            assert taken.wait(10)
-    finally:
-        done.set()
-        thread.join()
+    with pytest.raises(ThreadError, match=r"cannot be restored, as another thread holds it now"), first:
+        taking = started(take)
+        assert taken.wait(10)
+    done.set()
+    taking.result(10)
     assert current_egl() == 0
 
 

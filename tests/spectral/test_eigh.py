@@ -7,7 +7,7 @@ import pytest
 
 import glla
 from glla import array_api
-from glla.errors import ConvergenceError, LimitError, NonFiniteError, OptionError, ShapeError
+from glla.errors import LimitError, NonFiniteError, OptionError, ShapeError
 from glla.operations.orthogonal import qr_pairs
 from glla.operations.spectral import back, certificate, panels
 from glla.operations.spectral import eigh as kernel
@@ -308,27 +308,3 @@ def test_wrong_results_are_caught(seeds, device):
         holes[3, 3] = np.nan
         for values, vectors in ((w, column), (w, block), (value, v), (w, holes)):
             assert not certified(a, values, vectors, device).ok
-
-
-def test_an_alarm_is_an_error_with_both_numbers(monkeypatch, rng):
-    monkeypatch.setattr(certificate, "ALARM", 1e-3)
-    a = np.float32(normal(8, rng))
-    for place in PLACES:
-        with pytest.raises(ConvergenceError, match=r"^eigh: .* are not accepted: its residual is 0.* n u"):
-            glla.eigh(place(a))
-        assert glla.eigh(place(a), check_finite=False).eigenvalues.shape == (8,)
-
-
-@pytest.mark.parametrize(("variant", "other"), [(None, "jacobi"), ("jacobi_angles", "tridiagonal")])
-@pytest.mark.parametrize("place", PLACES)
-def test_an_alarm_is_followed_by_another_variant(place, variant, other, monkeypatch, rng):
-    a, real, seen = place(np.float32(normal(20, rng))), certificate.of, []
-
-    def of(*texels):
-        seen.append(real(*texels))
-        return seen[-1] if len(seen) > 1 else seen[-1]._replace(residual=11.0)
-
-    expected = [np.asarray(one) for one in glla.eigh(a, variant=other)]
-    monkeypatch.setattr(certificate, "of", of)
-    found = [np.asarray(one) for one in glla.eigh(a, variant=variant)]
-    assert len(seen) == 2 and [one.tobytes() for one in found] == [one.tobytes() for one in expected]
