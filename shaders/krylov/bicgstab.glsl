@@ -1,6 +1,5 @@
-// The scalars (alpha, beta, omega, rho) of the stabilised method of biconjugate gradients within an iteration.
-//
-// A quotient that is no finite number is a breakdown: rho becomes 0, and the iteration moves no more.
+// The scalars (alpha, beta, omega, rho) of the stabilised method of biconjugate gradients within an iteration. A quotient that
+// is no finite number is a breakdown: rho becomes 0, and the iteration moves no more.
 
 #ifndef HALF
 #define HALF 0  // behind the first half of a step, before omega is known (0, 1)

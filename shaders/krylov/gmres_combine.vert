@@ -1,5 +1,4 @@
-// What a vector loses along a part of the basis, computed once for each corner. The number of the pass has the round, 0 or 1,
-// how many vectors there are, and the part.
+// What a vector loses along a part of the basis. The pass's number: the round, 0 or 1, how many vectors there are, the part.
 
 #include "lib/fullscreen.glsl"
 #include "krylov/products.glsl"

@@ -10,9 +10,8 @@ uniform sampler2D q;
 uniform sampler2D v;
 uniform sampler2D r1;
 uniform sampler2D r2;
-uniform float shift;
 
-flat in vec3 c;  // (beta / beta_old, alpha / beta, alpha)
+flat in vec4 c;  // (beta / beta_old, alpha / beta, alpha, shift)
 
 layout(location = 0) out vec4 r2_next;
 layout(location = 1) out vec4 r1_next;
@@ -20,7 +19,7 @@ layout(location = 1) out vec4 r1_next;
 void main() {
     ivec2 own = ivec2(gl_FragCoord.xy);
     r1_next = texelFetch(r2, own, 0);
-    vec4 rest = texelFetch(q, own, 0) - shift * texelFetch(v, own, 0);
+    vec4 rest = texelFetch(q, own, 0) - c.a * texelFetch(v, own, 0);
     rest -= c.r * texelFetch(r1, own, 0);
     r2_next = rest - c.g * r1_next;
 }

@@ -3,7 +3,7 @@
 #include "lib/fullscreen.glsl"
 #include "krylov/minres.glsl"
 
-flat out vec3 c;
+flat out vec4 c;
 
 void main() {
     c = entry();

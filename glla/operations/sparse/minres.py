@@ -38,7 +38,7 @@ def turn(a: Plan, m: Plan | None, n: int, limits: Limits, *, shift: float = 0.0)
     q = applied(draft, "A v", taken_a, v)
     scalars = {"along": dots(draft, "v", [(v, q), (v, r1), (v, v)], limits), "K": k}
     new = (draft.slot("r2'", storage), draft.slot("r1'", storage))
-    shifts, defines = {"shift": shift}, at_once(limits)
+    shifts, defines = {"shift": shift}, {**at_once(limits), **({} if shift else {"SHIFT": "0.0"})}
     draft.draw("krylov/minres_lanczos", {"q": q, "v": v, "r1": r1, "r2": r2, **scalars}, new, shifts, defines)
     y = applied(draft, "M r", taken_m, new[0])
     targets = tuple(draft.slot(name, TEXEL) for name in ("K'", "J'", "L", "state"))
