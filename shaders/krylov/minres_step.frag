@@ -21,7 +21,7 @@ layout(location = 1) out vec4 w_next;
 layout(location = 2) out vec4 w_old_next;
 layout(location = 3) out vec4 v_next;
 
-float inverse(float a) {
+float reciprocal(float a) {
     return a > 0.0 ? quotient(1.0, a) : 0.0;
 }
 
@@ -31,7 +31,7 @@ void main() {
     w_old_next = texelFetch(w, own, 0);
     vec4 rest = texelFetch(v, own, 0) - l.a * texelFetch(w_old, own, 0);
     rest -= l.b * w_old_next;
-    w_next = inverse(l.g) * rest;
+    w_next = reciprocal(l.g) * rest;
     x_next = texelFetch(x, own, 0) + l.r * w_next;
-    v_next = inverse(texelFetch(K, ivec2(0), 0).r) * texelFetch(y, own, 0);
+    v_next = reciprocal(texelFetch(K, ivec2(0), 0).r) * texelFetch(y, own, 0);
 }
