@@ -72,14 +72,13 @@ def fold(shape: Shape, operation: str = "sum", axis: int | None = None) -> Plan:
     while True:
         smaller = (-(-size[0] // chunk[0]), -(-size[1] // chunk[1]))
         last = smaller == packed(goal)
-        target = draft.slot(f"{smaller[0]}x{smaller[1]}", matrix(goal) if last else Storage(*smaller))
         uniforms: dict[str, Uniform] = {"chunk": chunk[::-1], "size": size, **first}
         if last:
             uniforms["result_shape"] = goal
-        draft.draw(
+        (target,) = draft.draw(
             "reduce/fold",
             {"A": source, **beside},
-            target,
+            {f"{smaller[0]}x{smaller[1]}": matrix(goal) if last else Storage(*smaller)},
             uniforms,
             {**defines, "LAST": {None: 1, 0: 2, 1: 3}[axis] if last else 0},
         )

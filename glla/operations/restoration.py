@@ -102,7 +102,6 @@ def adjoint_stencil(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), s
     storage = wrapped(shape[0] * shape[1], side)
     draft = Draft("restoration_adjoint_stencil")
     kernel, x = draft.operand("K", wrapped(psf[0] * psf[1], side)), draft.operand("x", storage)
-    y = draft.slot("y", storage)
     uniforms: dict[str, Uniform] = {**_kernel(shape, psf, centre), "width": storage.width, "balance": 0.0}
-    draft.draw("restoration/stencil", {"K": kernel, "x": x, "v": x}, y, uniforms, {"ADJOINT": 1})
-    return draft.plan({"y": y}, 2 * psf[0] * psf[1] * shape[0] * shape[1])
+    made = draft.draw("restoration/stencil", {"K": kernel, "x": x, "v": x}, {"y": storage}, uniforms, {"ADJOINT": 1})
+    return draft.plan(made, 2 * psf[0] * psf[1] * shape[0] * shape[1])

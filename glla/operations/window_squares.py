@@ -80,14 +80,13 @@ def plan(forms: Forms, limits: Limits, chosen: Chosen, w: int = WINDOW, limit: f
     if variant == "frames":
         result = _frames(draft, image, shape, w, limit)
     else:
-        result = draft.slot("C", matrix(shape))
         uniforms: dict[str, Uniform] = {"shape": shape, **_limit(limit)}
         defines = {"LIMITED": int(limit is not None)}
         if variant == "separable" and w <= IN_REGISTERS:
             defines["W"] = w
         else:
             uniforms["w"] = w
-        draft.draw(f"window_squares/{variant}", {"A": image}, result, uniforms, defines)
+        (result,) = draft.draw(f"window_squares/{variant}", {"A": image}, {"C": matrix(shape)}, uniforms, defines)
     return draft.plan({"C": result}, flops(forms, w))
 
 
@@ -110,8 +109,7 @@ def _frames(draft: Draft, image: str, shape: Shape, w: int, limit: float | None)
             )  # fmt: skip
     if limit is None:
         return total
-    result = draft.slot("C", storage)
-    draft.draw("window_squares/limit", {"A": total}, result, _limit(limit))
+    (result,) = draft.draw("window_squares/limit", {"A": total}, {"C": storage}, _limit(limit))
     return result
 
 

@@ -46,7 +46,7 @@ class Draft:
         self,
         shader: str,
         inputs: Mapping[str, str],
-        outputs: str | tuple[str, ...],
+        outputs: str | tuple[str, ...] | Mapping[str, Slot],
         uniforms: Mapping[str, Uniform] | None = None,
         defines: Mapping[str, shaders.Define] | None = None,
         region: Region | None = None,
@@ -55,14 +55,17 @@ class Draft:
         step: int = 0,
         points: int = 0,
         barrier: bool = False,
-    ) -> None:
-        """Add a pass; with a `barrier` its slots may share one texture, see `glla.passes.sheet`.
+    ) -> dict[str, str]:
+        """Add a pass, to slots or to new ones by name; give them. With a `barrier` they may share one: `passes.sheet`.
 
         Several targets may then be the `inputs` drawn behind barriers; a fragment fetches its own texel of these alone.
         """
-        targets = (outputs,) if isinstance(outputs, str) else outputs
+        for one, slot in outputs.items() if isinstance(outputs, Mapping) else ():
+            self.slot(one, slot)
+        targets = (outputs,) if isinstance(outputs, str) else tuple(outputs)
         given = uniforms or {}, defines or {}, region, accumulate, blocks or {}, step, points, barrier
         self.steps.append(Pass(shader, inputs, targets, *given))
+        return dict(zip(targets, targets, strict=True))
 
     def dispatch(
         self,
@@ -156,9 +159,7 @@ def single_pass(
     """Plan of one pass, from operands that are named as the shader's samplers to results, in its order of outputs."""
     draft = Draft(operation)
     inputs = {name: draft.operand(name, slot) for name, slot in operands.items()}
-    outputs = {name: draft.slot(name, slot) for name, slot in results.items()}
-    draft.draw(shader, inputs, tuple(outputs), uniforms, defines)
-    return draft.plan(outputs, flops)
+    return draft.plan(draft.draw(shader, inputs, results, uniforms, defines), flops)
 
 
 class PingPong:

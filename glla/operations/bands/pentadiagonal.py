@@ -100,6 +100,5 @@ class BlockSystems:
 
     def unknowns(self, x: str) -> str:
         """Add the pass that makes single unknowns of pairs; give their slot."""
-        made = self.plain.slot("unknowns", self.n, 1)
-        self.plain.draw("pentadiagonal/unknowns", {"X": x}, made)
+        (made,) = self.plain.draw("pentadiagonal/unknowns", {"X": x}, {"unknowns": self.plain.storage(self.n, 1)})
         return made

@@ -107,9 +107,10 @@ class Systems:
 
     def slot(self, name: str, n: int, channels: int = 4) -> str:
         """Add a slot with n texels for each system."""
-        return self.draft.slot(name, self._storage(n, channels))
+        return self.draft.slot(name, self.storage(n, channels))
 
-    def _storage(self, n: int, channels: int) -> Storage:
+    def storage(self, n: int, channels: int = 4) -> Storage:
+        """Texture with n texels for each system."""
         full = self.stack.storage(1, n) if self.rows else self.stack.storage(n, 1)
         return Storage(full.height, full.width, channels)
 
@@ -121,20 +122,14 @@ class Systems:
         self,
         shader: str,
         inputs: Mapping[str, str],
-        outputs: str | tuple[str, ...],
+        outputs: str | tuple[str, ...] | Mapping[str, Storage],
         uniforms: Mapping[str, Uniform] | None = None,
         defines: Mapping[str, int] | None = None,
         region: Region | None = None,
-    ) -> None:
+    ) -> dict[str, str]:
         """Add a pass of ``shaders/tridiagonal`` or ``shaders/pentadiagonal``."""
-        self.draft.draw(
-            shader,
-            inputs,
-            outputs,
-            {**(uniforms or {}), **self.stack.grid},
-            {**self.defines, **(defines or {})},
-            region,
-        )
+        given = {**(uniforms or {}), **self.stack.grid}
+        return self.draft.draw(shader, inputs, outputs, given, {**self.defines, **(defines or {})}, region)
 
     # -- ways to eliminate --------------------------------------------------------------------------------------------
 
@@ -193,8 +188,8 @@ class Systems:
         return x, outputs[-1] if self.guard else "", rows
 
     def _parallel(self, equations: str, name: str) -> tuple[str, str, int]:
-        rows = PingPong(self.draft, f"{name}E", self._storage(self.n, 4), equations)
-        left = PingPong(self.draft, f"{name}left", self._storage(self.n, 1), "")
+        rows = PingPong(self.draft, f"{name}E", self.storage(self.n, 4), equations)
+        left = PingPong(self.draft, f"{name}left", self.storage(self.n, 1), "")
         reach, first = 1, True
         while first or reach < self.n:
             with self.draft.scope("reduction", reach.bit_length() - 1):
@@ -205,18 +200,17 @@ class Systems:
                 rows.swap()
                 left.swap()
                 reach, first = 2 * reach, False
-        x = self.slot(f"{name}x0", self.n, 1)
-        self.draw("tridiagonal/divide", {"E": rows.front}, x)
+        (x,) = self.draw("tridiagonal/divide", {"E": rows.front}, {f"{name}x0": self.storage(self.n, 1)})
         return x, left.front if self.guard else "", self.n
 
     def _thomas(self, equations: str, name: str) -> tuple[str, str, int]:
-        solved = PingPong(self.draft, f"{name}T", self._storage(self.n, 4), equations)
+        solved = PingPong(self.draft, f"{name}T", self.storage(self.n, 4), equations)
         for i in range(self.n):
             with self.draft.scope("row", i):
                 inputs = {"E": equations, "T": solved.front}
                 self._row("tridiagonal/forward", inputs, solved.back, i, max(i - 1, 0), i)
                 solved.swap()
-        x = PingPong(self.draft, f"{name}x", self._storage(self.n, 1), solved.front)
+        x = PingPong(self.draft, f"{name}x", self.storage(self.n, 1), solved.front)
         for number, i in enumerate(range(self.n - 1, -1, -1)):
             with self.draft.scope("row on the way back", number):
                 inputs = {"T": solved.front, "X": x.front}
@@ -264,9 +258,8 @@ class Systems:
         self.draw("tridiagonal/check_fours", inputs, diagnostics, uniforms, {**defines, "WATCH": int(given.watch)})
         if not aligned:
             storage, padded = wrapped(n * systems, texture_size), x
-            x = self.draft.slot("matrices", storage)
             lay: dict[str, Uniform] = {"lay": (n, groups, systems, storage.width)}
-            self.draft.draw("tridiagonal/together", {"X": padded}, x, lay)
+            (x,) = self.draft.draw("tridiagonal/together", {"X": padded}, {"matrices": storage}, lay)
         return x, self.worst(diagnostics, count)
 
     # -- way in and out -----------------------------------------------------------------------------------------------

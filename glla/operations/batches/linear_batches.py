@@ -223,18 +223,11 @@ def flags(
     }
     most = NARROWER * acceptance.CHECK_PIVOTS_ABOVE_IN_BATCHES * (stack.BATCH_PROBES / order) ** 0.5 / UNIT_ROUNDOFF
     limits = (NARROWER * acceptance.allowed_growth(order), acceptance.SMALL / NARROWER, most, 2.0**-acceptance.NEAR_ONE)
-    over = Over((count,), texture_size)
-    results = {
-        name: draft.slot(name, laid((count,), "float32", texture_size)) for name in ("flags", *["turns"] * turns)
-    }
-    draft.draw(
-        "stack/flag",
-        operands,
-        tuple(results.values()),
-        {**over.uniforms, "order": order, "limits": limits},
-        {**defines, **over.defines},
-    )
-    return draft.plan(results, flops=8 * count * number * order)
+    over, storage = Over((count,), texture_size), laid((count,), "float32", texture_size)
+    uniforms: dict[str, Uniform] = {**over.uniforms, "order": order, "limits": limits}
+    results = dict.fromkeys(("flags", *["turns"] * turns), storage)
+    made = draft.draw("stack/flag", operands, results, uniforms, {**defines, **over.defines})
+    return draft.plan(made, flops=8 * count * number * order)
 
 
 @cached_plan
@@ -255,7 +248,7 @@ def flags_of_triangles(count: int, columns: int, factors: bool, unit_diagonal: b
     operands = {
         name: draft.operand(name, (each if name.startswith("columns") else one).storage(texture_size)) for name in names
     }
-    over, result = Over((count,), texture_size), draft.slot("flags", laid((count,), "float32", texture_size))
+    over, result = Over((count,), texture_size), {"flags": laid((count,), "float32", texture_size)}
     defines = {"FACTORS": int(factors), "UNIT": int(unit_diagonal), **over.defines}
-    draft.draw("stack/flag_triangles", operands, result, {**over.uniforms, **uniforms}, defines)
-    return draft.plan({"flags": result}, flops=8 * count * (columns + 4))
+    made = draft.draw("stack/flag_triangles", operands, result, {**over.uniforms, **uniforms}, defines)
+    return draft.plan(made, flops=8 * count * (columns + 4))

@@ -285,11 +285,10 @@ class Passes:
         if factors:
             uniforms["order"] = order
         storage = self.stack.raw(length)
-        result = self.draft.slot("records", storage)
-        self.draft.draw(
+        (result,) = self.draft.draw(
             "stack/unpack",
             inputs,
-            result,
+            {"records": storage},
             {**uniforms, "width": storage.width},
             {
                 "MATRIX": int(bool(matrix)),
@@ -358,7 +357,6 @@ def one_pass(
     draft = Draft(operation)
     operand = draft.operand("raw", raw(count * elements, limits.texture_size))
     storage = wrapped(count * stride(length), limits.texture_size)
-    result = draft.slot("records", storage)
     extent = (count, columns, stride(length) // 4, storage.width)
-    draft.draw(shader, {"raw": operand}, result, {"extent": extent, **own}, dict(defines))
-    return draft.plan({"records": result}, count * flops)
+    made = draft.draw(shader, {"raw": operand}, {"records": storage}, {"extent": extent, **own}, dict(defines))
+    return draft.plan(made, count * flops)

@@ -187,10 +187,9 @@ class BlockedFactors:
         self._keep_records()
         m, n = self.shape
         storage = Storage(texels(m), self.panels + 1)
-        own = self.draft.slot("orders", storage)
         every: dict[str, Uniform] = {"first": 0, "end": texels(min(self.shape))}
         defines = {"INVERSE": 0, "EACH": PANEL // 2}
-        self.draft.draw("permutation/trace", {"pivots": self.records[0]}, own, every, defines)
+        (own,) = self.draft.draw("permutation/trace", {"pivots": self.records[0]}, {"orders": storage}, every, defines)
         orders = PingPong(self.draft, "orders", storage, own)
         for level in range(max(self.panels - 2, 0).bit_length()):
             self.draft.draw("permutation/compose", {"first": orders.front}, orders.back, {"distance": 1 << level})

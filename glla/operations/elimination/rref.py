@@ -130,8 +130,7 @@ def _blocked(shape: Shape, pivoting: str, limits: Limits, values: Mapping[str, i
     m, n = shape
     draft = Draft(f"rref[blocked, {pivoting}]")
     factors = factors_by(values)(draft, draft.operand("A", matrix(shape)), shape, pivoting, values)
-    diagonal = draft.slot("diagonal", Storage(texels(min(shape)), 1))
-    draft.draw("plu/diagonal", {"LU": factors.result}, diagonal)
+    (diagonal,) = draft.draw("plu/diagonal", {"LU": factors.result}, {"diagonal": Storage(texels(min(shape)), 1)})
     result = draft.slot("R", matrix(shape))
     if m < n:
         behind = (m, n - m)

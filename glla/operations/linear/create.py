@@ -67,11 +67,9 @@ def _draw_sequence(
     draft: Draft, name: str, shape: Shape, ends: Uniform, turn: tuple[int, int], dtype: str, texture_size: int
 ) -> str:
     storage = laid(shape, dtype, texture_size)
-    result = draft.slot(name, storage)
     uniforms: dict[str, Uniform] = {"extent": (math.prod(shape), storage.width), "turn": turn, "ends": ends}
     defines: dict[str, Define] = {"DIAGONAL": 0, "RESULT_INTEGER": int(dtype != "float32"), "RANK": 0}
-    draft.draw("wrapped/create", {}, result, uniforms, defines)
-    return result
+    return draft.draw("wrapped/create", {}, {name: storage}, uniforms, defines)[name]
 
 
 @cached_plan

@@ -106,12 +106,10 @@ def draw_copy(draft: Draft, name: str, a: View, source: str, texture_size: int) 
 
 
 def _draw_one(draft: Draft, name: str, function: str, a: View, source: str, dtype: str, texture_size: int) -> str:
-    over = Over(a.shape, texture_size, A=a)
-    result = draft.slot(name, laid(a.shape, dtype, texture_size))
+    over, made = Over(a.shape, texture_size, A=a), {name: laid(a.shape, dtype, texture_size)}
     defines: dict[str, Define] = {"OPERATION": f"{function}_of", "INTEGER": integer(a), **over.defines}
     defines |= {"RESULT_INTEGER": int(dtype != "float32"), "FAMILY": FAMILIES.get(function, 0)}
-    draft.draw("wrapped/unary", {"A": source}, result, over.uniforms, defines)
-    return result
+    return draft.draw("wrapped/unary", {"A": source}, made, over.uniforms, defines)[name]
 
 
 @cached_plan

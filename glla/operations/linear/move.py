@@ -254,10 +254,9 @@ def to_raw(parts: tuple[View, ...], texture_size: int) -> Plan:
     }
     elements = sum(view.count for view in parts)
     storage = raw_storage(max(elements, 1), texture_size)
-    raw = draft.slot("raw", storage)
     uniforms: dict[str, Uniform] = {"extent": (parts[0].count, elements, storage.width)}
-    draft.draw("wrapped/to_raw", inputs, raw, uniforms, {"PARTS": len(parts)})
-    return draft.plan({"raw": raw}, flops=0)
+    made = draft.draw("wrapped/to_raw", inputs, {"raw": storage}, uniforms, {"PARTS": len(parts)})
+    return draft.plan(made, flops=0)
 
 
 @cached_plan

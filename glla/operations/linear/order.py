@@ -94,8 +94,7 @@ def searchsorted(haystack: View, needles: View, right: bool, texture_size: int) 
     draft = Draft("searchsorted")
     inputs = operands(draft, texture_size, H=haystack, A=needles)
     over = Over(needles.shape, texture_size, A=needles)
-    result = draft.slot("result", laid(needles.shape, "int32", texture_size))
+    made = {"result": laid(needles.shape, "int32", texture_size)}
     line = (haystack.count, haystack.strides[0], haystack.offset)
     defines: dict[str, Define] = {"RIGHT": int(right), "INTEGER": integer(needles), **over.defines}
-    draft.draw("wrapped/search", inputs, result, {**over.uniforms, "line": line}, defines)
-    return draft.plan({"result": result}, flops=0)
+    return draft.plan(draft.draw("wrapped/search", inputs, made, {**over.uniforms, "line": line}, defines), flops=0)

@@ -81,10 +81,8 @@ class Steps:
 
 def add_pairs(draft: Draft, packed_: str, shape: Shape, cells: Cells) -> str:
     """Add the pass of T of each pair of reflectors; give its slot, a row of texels."""
-    result = draft.slot("T", cells.storage(1, texels(min(shape))))
-    uniforms: dict[str, Uniform] = {"height": texels(shape[0]), **cells.grid}
-    draft.draw("qr/pairs", {"H": packed_}, result, uniforms, cells.defines)
-    return result
+    made, uniforms = {"T": cells.storage(1, texels(min(shape)))}, {"height": texels(shape[0]), **cells.grid}
+    return draft.draw("qr/pairs", {"H": packed_}, made, uniforms, cells.defines)["T"]
 
 
 def add_applied(

@@ -89,9 +89,8 @@ def level_of_q(shape: Shape, block: int, limits: Limits) -> Plan:
     piece, above = (block, shape[1]), _above(shape, block)
     h, q = draft.operand("H", cells.matrix(piece)), draft.operand("Q", matrix(above))
     t = add_pairs(draft, h, piece, cells)
-    start = draft.slot("dealt", cells.matrix(piece))
     sizes = {"height": texels(shape[1]), "end": texels(above[0])}
-    draft.draw("qr/deal", {"A": q}, start, {**sizes, **cells.grid})
+    (start,) = draft.draw("qr/deal", {"A": q}, {"dealt": cells.matrix(piece)}, {**sizes, **cells.grid})
     found = add_applied(draft, h, t, start, piece, shape[1], ONE_PIECE, cells)
     result = draft.slot("Q of the level", matrix(shape))
     draft.draw("qr/gather", {"S": found}, result, {"height": block // 2, **cells.grid}, {"UPPER": 0})

@@ -127,10 +127,8 @@ def operand(draft: Draft, name: str, shape: Shape, transposed: bool, in_place: b
 
 def write_out(draft: Draft, source: str, name: str, shape: Shape) -> str:
     """Add the pass that writes out a transpose, of this shape; give its slot."""
-    uniforms: dict[str, Uniform] = {"placement": (1, 1, 1), "shape": shape}
-    written = draft.slot(name, matrix(shape))
-    draft.draw("elementwise/unary", {"A": source}, written, uniforms, {"OPERATION": "positive_of"})
-    return written
+    made, defines = {name: matrix(shape)}, {"OPERATION": "positive_of"}
+    return draft.draw("elementwise/unary", {"A": source}, made, {"placement": (1, 1, 1), "shape": shape}, defines)[name]
 
 
 # -- slices of the inner dimension ------------------------------------------------------------------------------------
@@ -316,11 +314,10 @@ def groups_shape(m: int, k: int, groups: int, limits: Limits) -> tuple[int, int]
 
 def assembled(task: Task, strips: tuple[str, ...], layout: Mapping[str, Define]) -> str:
     """C out of the strips of its panels, packed."""
-    result = task.draft.slot("C", matrix((task.m, task.n)))
+    made, shape = {"C": matrix((task.m, task.n))}, (task.m, task.n)
     inputs = {f"C{t}": slot for t, slot in enumerate(strips)} | ({"start": task.start} if task.start else {})
     defines = {"ONTO": int(bool(task.start)), **layout, **task.mirror}
-    task.draft.draw("matmul/assemble", inputs, result, {"shape": (task.m, task.n)}, defines)
-    return result
+    return task.draft.draw("matmul/assemble", inputs, made, {"shape": shape}, defines)["C"]
 
 
 # -- a compute shader -------------------------------------------------------------------------------------------------

@@ -313,9 +313,8 @@ def _quads(task: blocked.Task, across: int) -> str:
     sums = PingPong(draft, "quads_of_C", _quad_storage(shape, across), start)
     for before, slice_, goes_on in task.slices(sums, trips, task.slice(trips)):
         draft.draw("matmul/quads", inputs | before, sums.back, slice_, {"ACROSS": across, **goes_on})
-    result = draft.slot("C", matrix(shape))
-    draft.draw("packing/from_quads", {"quads": sums.front}, result, {"shape": shape}, {"ACROSS": across})
-    return result
+    made, defines = {"C": matrix(shape)}, {"ACROSS": across}
+    return draft.draw("packing/from_quads", {"quads": sums.front}, made, {"shape": shape}, defines)["C"]
 
 
 def _quad_storage(shape: Shape, across: int) -> Storage:
@@ -333,9 +332,8 @@ def _to_quads(task: blocked.Task, name: str, shape: Shape, across: int, whole_qu
     rows, columns = shape
     if whole_quads:
         rows, columns = (-(-rows // 4) * 4, columns) if across else (rows, -(-columns // 4) * 4)
-    quads = task.draft.slot(f"quads_of_{name}", _quad_storage((rows, columns), across))
-    task.draft.draw("packing/to_quads", {"M": name}, quads, {"size": packed(shape)}, {"ACROSS": across})
-    return quads
+    made, uniforms = {f"quads_of_{name}": _quad_storage((rows, columns), across)}, {"size": packed(shape)}
+    return task.draft.draw("packing/to_quads", {"M": name}, made, uniforms, {"ACROSS": across})[f"quads_of_{name}"]
 
 
 def flops(forms: Forms) -> int:

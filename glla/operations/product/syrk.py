@@ -185,9 +185,8 @@ def _stripes(task: blocked.Task, transposed: int) -> str:
             draft.draw(
                 "syrk/stripe", {"A": stripe}, target, uniforms, {"TRANSPOSED": transposed}, accumulate=number > 0
             )
-    result = draft.slot("C", matrix((m, m)))
-    draft.draw("packing/from_quads", {"quads": target}, result, {"shape": (m, m)}, {"ACROSS": 0})
-    return result
+    made, uniforms = {"C": matrix((m, m))}, {"shape": (m, m)}
+    return draft.draw("packing/from_quads", {"quads": target}, made, uniforms, {"ACROSS": 0})["C"]
 
 
 @cached_plan

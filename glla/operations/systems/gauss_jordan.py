@@ -73,10 +73,8 @@ def device_plan(forms: Forms, limits: Limits, chosen: Chosen) -> Plan:
                 step = k if part == "exchange" else 0
                 draft.draw(f"gauss_jordan/{part}", {"M": both.front}, both.back, own, step=step)
                 both.swap()
-    x = draft.slot("X", matrix(shape))
     place: dict[str, Uniform] = {"origin": (0, 2 * side), "down": (1, 0), "right": (0, 1), "shape": shape}
-    draft.draw("blocks/gather", {"A": both.front}, x, place)
-    return draft.plan({"X": x}, flops(forms))
+    return draft.plan(draft.draw("blocks/gather", {"A": both.front}, {"X": matrix(shape)}, place), flops(forms))
 
 
 # -- plans of a call --------------------------------------------------------------------------------------------------

@@ -32,9 +32,9 @@ from glla.operations.layouts.crossing import at_home, laid_out, read_texels, tex
 from glla.operations.linear import move
 from glla.operations.linear.view import View
 from glla.operations.record import Batch, Choice, Chosen, Filter, Float32, Function, Layout, Operation, builder
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Uniform, Variant
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Plan, Transition, Variant
 from glla.passes.cache import cached_plan
-from glla.passes.storage import matrix, texture, wrapped
+from glla.passes.storage import matrix, wrapped
 
 SEED = '"PyCuda code to invert a high number of 3x3 matrixes" (forum answer)'
 """Source of the formula, and of its division among threads."""
@@ -124,18 +124,15 @@ def _records(draft: Draft, elements: str, count: int, variant: str, limits: Limi
 @cached_plan
 def formula(count: int, texture_size: int, variant: str = "adjugate") -> Plan:
     """Plan of the adjugate formula: operand ``raw``, `count` matrices, result ``records``. Two passes, or one."""
-    draft = Draft(variant)
-    draft.operand("raw", raw(9 * count, texture_size))
-    if variant == "adjugate_fused":
-        records = draft.slot("records", wrapped(RECORD * count, texture_size))
-        draft.draw("inv3/fused", {"raw": "raw"}, records, _extent(draft, records, count))
-    else:
-        cofactors = draft.slot("cofactors", raw(9 * count, texture_size))
-        draft.draw("inv3/cofactors", {"raw": "raw"}, cofactors, _extent(draft, cofactors, count))
-        records = draft.slot("records", raw(RECORD * count, texture_size))
-        inputs = {"raw": "raw", "cofactors": cofactors}
-        draft.draw("inv3/divide", inputs, records, _extent(draft, records, count))
-    return draft.plan({"records": records}, 32 * count)
+    draft, storage = Draft(variant), raw(9 * count, texture_size)
+    inputs = {"raw": draft.operand("raw", storage)}
+    shader, records = "inv3/fused", wrapped(RECORD * count, texture_size)
+    if variant != "adjugate_fused":
+        extent = count, storage.width
+        inputs = inputs | draft.draw("inv3/cofactors", inputs, {"cofactors": storage}, {"extent": extent})
+        shader, records = "inv3/divide", raw(RECORD * count, texture_size)
+    made = draft.draw(shader, inputs, {"records": records}, {"extent": (count, records.width)})
+    return draft.plan(made, 32 * count)
 
 
 SINGULAR = Transition(
@@ -155,10 +152,6 @@ def _batch(variant: str) -> Batch:
         Layout(lambda forms: (3, 3), LINES[variant] // 3),
         Filter(lambda a, x, diagnostics, **options: np.flatnonzero(indefinite(diagnostics[:, 0])), extras=()),
     )
-
-
-def _extent(draft: Draft, slot: str, count: int) -> dict[str, Uniform]:
-    return {"extent": (count, texture(draft.slots[slot]).width)}
 
 
 # -- plans of a call --------------------------------------------------------------------------------------------------

@@ -85,8 +85,7 @@ def plan(
         x = _gets(draft, operand, shape, lower, {"UNIT": int(unit_diagonal), "TRANSPOSED": int(transposed)})
     else:
         triangle = Triangle(not lower, unit_diagonal, transposed, inverse=True)
-        start = draft.slot("I", matrix(shape))
-        draft.draw("packing/identity", {}, start, {"shape": shape})
+        (start,) = draft.draw("packing/identity", {}, {"I": matrix(shape)}, {"shape": shape})
         x = triangular.BUILDERS[variant](draft, operand, start, shape, triangle, chosen.values)
     return draft.plan({"X": x}, flops(forms))
 
