@@ -208,7 +208,7 @@ def room(name: str, budget: int, goal: int) -> Count:
 
 
 COUNTS = [
-    room("operations", 18656, 16300),
+    room("operations", 18348, 16300),
     room("linalg", 4334, 3500),
     room("kernels", 950, 950),
     room("gl", 5069, 5100),
