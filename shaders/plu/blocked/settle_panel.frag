@@ -53,11 +53,15 @@ ivec4 followed(ivec4 rows, int step) {
     return rows;
 }
 
-// Entry of column j in row i, which then was row `source`.
-float entry(int i, int source, int j) {
-    if (i >= shape.x || j >= shape.y) return 0.0;
-    vec2 pair = half_of(drawn(min((i - top) >> 1, j >> 1), ivec2(j >> 1, source >> 1)), source);
-    return (j & 1) == 0 ? pair.x : pair.y;
+// Entries of column j in rows i and i + 1, i even, which then were rows `source`. Most are of one texel still.
+vec2 entries(int i, ivec2 source, int j) {
+    if (i >= shape.x || j >= shape.y) return vec2(0.0);
+    int step = min((i - top) >> 1, j >> 1);
+    vec4 one = drawn(step, ivec2(j >> 1, source.x >> 1));
+    vec4 two = source.y >> 1 == source.x >> 1 ? one : drawn(step, ivec2(j >> 1, source.y >> 1));
+    vec4 pairs = vec4(half_of(one, source.x), half_of(two, source.y));
+    vec2 column = (j & 1) == 0 ? pairs.xz : pairs.yw;
+    return i + 1 < shape.x ? column : vec2(column.x, 0.0);
 }
 
 void main() {
@@ -70,5 +74,5 @@ void main() {
     int i = top + 16 * texel.y + 4 * (texel.x & 3);
     int j = texel.x >> 2;
     ivec4 source = followed(ivec4(i, i + 1, i + 2, i + 3), j >> 1);
-    result = vec4(entry(i, source.x, j), entry(i + 1, source.y, j), entry(i + 2, source.z, j), entry(i + 3, source.w, j));
+    result = vec4(entries(i, source.xy, j), entries(i + 2, source.zw, j));
 }
