@@ -11,7 +11,8 @@ from glla.linalg.execution import merged
 from glla.operations import OPERATIONS
 from glla.operations.batches import stack
 from glla.operations.product import residual
-from glla.passes import Call
+from glla.operations.systems.solve import FEW
+from glla.passes import Call, Transfer
 from tests.beside import spied
 
 COUNT, ORDER = 6, 40
@@ -311,6 +312,20 @@ def test_condition_numbers_differ_from_the_hosts_by_the_rounding_of_their_norms(
     assert alone <= 2 * n * 2.0**-24 * expected[1]
 
 
+@pytest.mark.parametrize("n", [1, 4, 33, 64, 65])
+def test_a_small_system_takes_the_plan_of_one_of_the_host(n, device, rng):
+    """Three read-backs, and the host's passes with those that unpack operands and pack the solution; the same bits."""
+    a, b = rng.standard_normal((n, n)).astype(np.float32), rng.standard_normal((n, 3)).astype(np.float32)
+    A, B = glla.asarray(a, device), glla.asarray(b, device)
+    few, whole = n <= FEW, glla.plan("solve", A, B)
+    assert sum(isinstance(step, Transfer) and whole.slots[step.target].host for step in whole.steps) == (
+        3 if few else 7
+    )
+    assert (whole.cost.passes == glla.plan("solve", a, b).cost.passes + 3) is few
+    assert (glla.solve(A, B).numpy().tobytes() == glla.solve(a, b).tobytes()) is few
+    np.testing.assert_array_equal(glla.inv(glla.asarray(np.eye(n)[::-1] * 4, device)), np.eye(n)[::-1] / 4)
+
+
 @pytest.mark.parametrize("n", [4, 40])
 @pytest.mark.parametrize("name", ["solve", "inv", "lu_factor", "cholesky", "qr"])
 def test_a_small_call_reads_back_behind_its_passes(name, n, device):
@@ -321,7 +336,7 @@ def test_a_small_call_reads_back_behind_its_passes(name, n, device):
     passes, expected = ([getattr(step, "shader", "") for step in one.passes] for one in (made, plan))
     assert passes == expected
     calls = sum(isinstance(step, Call) for step in made.steps)
-    assert calls == (2 if name in ("solve", "inv") else 1)  # these upload the right-hand sides of a probe
+    assert calls == (3 if name in ("solve", "inv") else 1)  # operands are read back, and the solution is uploaded
     found = getattr(glla, name)(*operands)
     with glla.trace():
         expected = getattr(glla, name)(*operands)

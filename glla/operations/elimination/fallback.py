@@ -276,6 +276,10 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     `forms`: of A, and of B if there is one. `stage`: that has run; "" for the plan of the call. `values`: ``A`` and
     ``B``; ``function`` and ``which``, for messages; ``refine``; and all results so far.
     """
+    if not stage and "rejected" in values:  # a small system was read back: a batch of one
+        if not values["rejected"]:
+            return Done()
+        stage = BATCHED
     if stage == BATCHED:
         finite = all(acceptance.finite(values, name) for name, _ in zip("AB", forms, strict=False))
         return Continue(FALLBACK) if finite else Done()  # let through on purpose
