@@ -87,9 +87,8 @@ void search_next(int start, int end) {
 
 // A row offered for the second pivot. pair: entries of the first pivot row, and of the row that it changes places with.
 void look_at_row(int i, vec2 row, vec4 pair) {
-    if (i >= shape.x) return;
+    if (i >= shape.x || i <= top + 2 * k) return;
     if (i == exchange.x) row = pair.ba;
-    if (i <= top + 2 * k) return;
     float entry = exchange.x >= 0 ? row.y - multiplier(row.x, pair.r) * pair.g : row.y;
     if (2 * k + 1 < shape.y) offer(abs(entry), -1, i);
     best.w = max(best.w, max(abs(row.x), abs(row.y)));

@@ -60,8 +60,7 @@ vec2 entries(int i, ivec2 source, int j) {
     vec4 one = drawn(step, ivec2(j >> 1, source.x >> 1));
     vec4 two = source.y >> 1 == source.x >> 1 ? one : drawn(step, ivec2(j >> 1, source.y >> 1));
     vec4 pairs = vec4(half_of(one, source.x), half_of(two, source.y));
-    vec2 column = (j & 1) == 0 ? pairs.xz : pairs.yw;
-    return i + 1 < shape.x ? column : vec2(column.x, 0.0);
+    return (j & 1) == 0 ? pairs.xz : pairs.yw;
 }
 
 void main() {
