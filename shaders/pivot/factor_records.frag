@@ -18,12 +18,6 @@
 #ifndef KEPT
 #define KEPT 0  // panels keep their records beside them (1)
 #endif
-#ifndef P0_AT
-#define P0_AT 0  // columns where they begin in one texture, see lib/sheet.glsl
-#endif
-#ifndef P1_AT
-#define P1_AT 0
-#endif
 
 #include "lib/pivots.glsl"
 

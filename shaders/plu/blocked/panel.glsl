@@ -7,3 +7,10 @@
 #ifndef SEARCHED
 #define SEARCHED 4  // texels that a fragment searches where fragments meet (1, 2, 4), fetched at once
 #endif
+
+#ifndef P0_AT
+#define P0_AT 0  // columns where the two textures of a panel at work begin in one, see lib/sheet.glsl
+#endif
+#ifndef P1_AT
+#define P1_AT 0
+#endif

@@ -10,13 +10,6 @@
 // Fetches: 0 to 4 + (steps + 7) / 8 * 8.
 // LAPACK getrf2 (laswp on the left columns).
 
-#ifndef P0_AT
-#define P0_AT 0  // columns where they begin in one texture, see lib/sheet.glsl
-#endif
-#ifndef P1_AT
-#define P1_AT 0
-#endif
-
 #include "lib/pivots.glsl"
 #include "plu/blocked/panel.glsl"
 
