@@ -65,6 +65,18 @@ def kept(variants: Mapping[str, Variant]) -> Callable[[Callable[..., Plan]], Cac
     return decorator
 
 
+def unvaried(builder: Callable[..., Plan]) -> CachedPlan[..., Plan]:
+    """Cache the plans of an operation without variants, by its own options: the usual `Way` is dropped."""
+    cached = cached_plan(builder)
+
+    @wraps(builder)
+    def plan(*given: Any, variant: None = None, parameters: Parameters = (), **options: Any) -> Plan:
+        return cached(*given, **options)
+
+    plan.cache_clear = cached.cache_clear  # type: ignore[attr-defined]
+    return cast(CachedPlan[..., Plan], plan)
+
+
 def builder(
     operation: str,
     variants: Mapping[str, Variant],

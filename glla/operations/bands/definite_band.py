@@ -27,9 +27,8 @@ from glla.operations.definite.definite import ZERO, fallback_with_factors, settl
 from glla.operations.host.scaling import Float64, Integers, Scaled, factor_system, symmetric
 from glla.operations.layouts.crossing import read_back
 from glla.operations.layouts.shapes import aligned
-from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder
+from glla.operations.record import Choice, Chosen, Float32, Function, Operation, Taken, Way, builder, unvaried
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Uniform, Variant, matrix, resident
-from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
 VARIANTS = {
@@ -259,8 +258,8 @@ def flops_of_substitution(forms: Forms) -> int:
     return forms[0].count * 4 * n * min(rows, n) * columns
 
 
-@cached_plan
-def substitution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **_: Unpack[Way]) -> Plan:
+@unvaried
+def substitution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False) -> Plan:
     """Plan of the solution of L L^T X = B on the device.
 
     Operands ``C`` and ``B``. Results ``X``, and ``diagonal``, that of L, 1 x n. Passes: 2 ceil(n / 16) + 4.

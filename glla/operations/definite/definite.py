@@ -25,7 +25,7 @@ from glla.operations.host.substitution import of_given_factors
 from glla.operations.layouts.blocks import read_diagonal
 from glla.operations.layouts.crossing import at_home, bring_in, read_back, upload, watch
 from glla.operations.layouts.shapes import aligned, by_factors, system
-from glla.operations.record import Float32, Function, Operation, Taken, Way
+from glla.operations.record import Float32, Function, Operation, Taken, Way, unvaried
 from glla.operations.triangles import triangular
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Plan, Transition, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -62,8 +62,8 @@ def flops_of_solve(forms: Forms) -> int:
     return forms[1].count * 2 * n * n * columns
 
 
-@cached_plan
-def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **_: Unpack[Way]) -> Plan:
+@unvaried
+def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True) -> Plan:
     """Plan of the solution on the device: operands ``C``, of which one triangle is read, and ``B``."""
     n, columns = forms[1].matrix
     draft = Draft("cho_solve")
@@ -71,8 +71,8 @@ def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, **_: U
     return draft.plan({"X": substitute(draft, c, b, (n, columns), limits, lower)}, flops_of_solve(forms))
 
 
-@cached_plan
-def whole_solution(kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, **_: Unpack[Way]) -> Plan:
+@unvaried
+def whole_solution(kind: Kind, forms: Forms, limits: Limits = PLAIN, *, lower: bool = False) -> Plan:
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
     c_form, b_form = forms
     if not (c_form.resident or b_form.resident):

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.elimination import equilibrate, pivot, plu
 from glla.operations.layouts.crossing import read_back, read_texels, texels_of, upload, write_texels
-from glla.operations.record import Way
 from glla.operations.triangles import triangular
-from glla.passes import Draft, Limits, Plan, Storage, matrix, resident
+from glla.passes import Draft, Limits, Parameters, Plan, Storage, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
@@ -56,14 +54,15 @@ def factor(
     *,
     equilibrated: bool = False,
     pivoting: str = "partial",
-    **way: Unpack[Way],
+    variant: str | None = None,
+    parameters: Parameters = (),
 ) -> FactorSlots:
     """Add the factorisation of the matrix in slot `a`."""
     scales: dict[str, str] = {}
     if equilibrated:
         scales = draft.call("equilibrate", equilibrate.plan(shape), A=a)
         a = scales.pop("scaled")
-    plan = plu.plan(resident(shape), limits, **way, pivoting=pivoting)
+    plan = plu.plan(resident(shape), limits, variant=variant, parameters=parameters, pivoting=pivoting)
     made = draft.call("factor", plan, A=a)
     return FactorSlots(shape, made["LU"], made["pivots"], made["health"], **scales)
 

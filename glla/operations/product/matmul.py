@@ -34,7 +34,7 @@ from glla.operations.record import (
     builder,
     kept,
 )
-from glla.passes import PLAIN, Draft, Forms, Limits, PingPong, Plan, Region, Storage, Uniform, matrix
+from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Region, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
@@ -361,10 +361,16 @@ def aligned(forms: Forms) -> Forms:
 
 
 def streamed(
-    forms: Forms, limits: Limits, room: int | None = None, *, symmetric: bool = False, **way: Unpack[Way]
+    forms: Forms,
+    limits: Limits,
+    room: int | None = None,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    symmetric: bool = False,
 ) -> Plan | None:
     """Plan of a product in tiles, all of them also where it is symmetric; None if it fits as a whole."""
-    (m, k, n), variant = sizes(forms), way.get("variant")
+    m, k, n = sizes(forms)
     if tiles.fits_whole(m, k, n, limits, room, variant, symmetric):
         return None
     return tiles.product_plan(tiles.choose(m, k, n, limits, room, variant), limits)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ from glla.operations.layouts.crossing import (
     write_texels,
 )
 from glla.operations.layouts.shapes import aligned, by_factors
-from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Trial, Way
+from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Trial, unvaried
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.triangles import triangle_batches
@@ -47,17 +46,15 @@ def flops(forms: Forms) -> int:
     return prod(forms[1].stack) * 2 * n * n * columns
 
 
-@cached_plan
-def device_plan(
-    forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, equilibrated: bool = False, **_: Unpack[Way]
-) -> Plan:
+@unvaried
+def device_plan(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, equilibrated: bool = False) -> Plan:
     """Plan of the solution on the device: operands ``LU``, ``pivots`` (records), ``B``."""
     n, columns = forms[1].matrix
     return factors.solution((n, n), columns, limits, transposed=transposed, equilibrated=equilibrated)
 
 
-@cached_plan
-def call_plan(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, **_: Unpack[Way]) -> Plan:
+@unvaried
+def call_plan(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
     """Plan of a call: upload, U's diagonal, substitution, read-back."""
     lu_form, b_form = forms
     n, columns = b_form.matrix

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from glla.operations.host.scaling import Float64
 from glla.operations.layouts.crossing import at_home, bring_in
 from glla.operations.layouts.shapes import square
 from glla.operations.product import residual
-from glla.operations.record import Layout, Operation, Taken, Trial, Way
+from glla.operations.record import Layout, Operation, Taken, Trial, unvaried
 from glla.operations.systems import solve
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Transition, Variant
 from glla.passes.cache import cached_plan
@@ -46,8 +46,8 @@ def flops(forms: Forms) -> int:
     return prod(forms[0].stack) * (elimination_flops((n, n)) + 8 * n * n)
 
 
-@cached_plan
-def call_plan(forms: Forms, limits: Limits = PLAIN, **_: Unpack[Way]) -> Plan:
+@unvaried
+def call_plan(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of the factors of a matrix, and of its norm; then come the steps of Hager's method.
 
     A matrix of the host is scaled by a power of two first. One on the device stays there: only if its entries are near

@@ -10,7 +10,7 @@ from glla.operations.layouts.crossing import upload
 from glla.operations.product.tiles import columns_at_once, in_blocks
 from glla.operations.record import Way
 from glla.operations.systems import lu_scaling as scaling
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Plan, Storage, matrix
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
@@ -59,7 +59,8 @@ def substitution(
     room: int | None = None,
     *,
     transposed: bool = False,
-    **_: Unpack[Way],
+    variant: None = None,
+    parameters: Parameters = (),
 ) -> Plan | None:
     """Plan of the solution with factors of the host, block by block; None if it goes as a whole."""
     n, columns = forms[1].matrix
