@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glla.array.convert import checked_device
-from glla.errors import OptionError, SingularMatrixError, UnsupportedError, real
+from glla.errors import NonFiniteError, OptionError, SingularMatrixError, UnsupportedError, real
 from glla.gl import DeviceLike
 from glla.operations.sparse import polynomial
 from glla.operations.sparse.compressed import Compressed
@@ -38,8 +38,8 @@ def jacobi(A: Any, *, device: DeviceLike | None = None) -> SparseMatrix:
     ------
     SingularMatrixError
         The diagonal has a zero.
-    UnsupportedError
-        A is an operator without known entries.
+    UnsupportedError, NonFiniteError
+        A is an operator without known entries; the inverse does not fit float32.
     """
     return _inverses("jacobi", A, 1, device)
 
@@ -67,8 +67,8 @@ def block_jacobi(A: Any, size: int = 4, *, device: DeviceLike | None = None) -> 
     ------
     SingularMatrixError
         A block is singular.
-    OptionError, UnsupportedError
-        Invalid size; A is an operator without known entries.
+    OptionError, UnsupportedError, NonFiniteError
+        Invalid size; A is an operator without known entries; the inverse does not fit float32.
     """
     if not isinstance(size, int | np.integer) or not 1 <= size <= 64:
         raise OptionError(f"block_jacobi: size must be a number of rows from 1 to 64, got {size!r}")
@@ -99,6 +99,8 @@ def _inverses(function: str, A: Any, size: int, device: DeviceLike | None) -> Sp
     made = Compressed.of_triplets(
         (n, n), (number * size + i)[kept], (number * size + j)[kept], inverses[number, i, j][kept]
     )
+    if not np.isfinite(made.values).all():
+        raise NonFiniteError(f"{function}: the inverse does not fit float32; multiply A and b by a power of two")
     return SparseMatrix(made, found.device)
 
 

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
-from glla.errors import ConvergenceError, OptionError, ShapeError, SingularMatrixError, UnsupportedError, one_of
+from glla.errors import (
+    ConvergenceError,
+    NonFiniteError,
+    OptionError,
+    ShapeError,
+    SingularMatrixError,
+    UnsupportedError,
+    one_of,
+)
 from glla.gl import DeviceLike
 from glla.linalg.factorise import lu_factor
 from glla.linalg.spectral.singular import svd
@@ -133,7 +141,7 @@ def eigsh(
     else:
         w, v = _of_ends(a, asked, which) if near is None else _near(a, asked, near)
     order = np.argsort(w, kind="stable")
-    values = np.ldexp(w[order], exponent).astype(np.float32)
+    values = _sized("eigsh", w[order], exponent)
     return (values, v[:, order]) if return_eigenvectors else values
 
 
@@ -303,7 +311,7 @@ def svds(
         found = svd(a @ v, full_matrices=False)
         u, s, vh = found[0].numpy(), found[1].numpy(), (found[2] @ v.T).numpy()
     order = slice(k - 1, None, -1) if k < len(s) else slice(None, None, -1)
-    u, s, vh = u[:, order], np.ldexp(s[order], exponent).astype(np.float32), vh[order]
+    u, s, vh = u[:, order], _sized("svds", s[order], exponent), vh[order]
     u, vh = (vh.T, u.T) if wide else (u, vh)
     if return_singular_vectors is False:
         return s
@@ -334,6 +342,15 @@ def _scaled(a: SparseMatrix) -> tuple[SparseMatrix, int]:
     values = np.ldexp(a.rows.values, -exponent)
     rows = Compressed(a.rows.shape, a.rows.starts, a.rows.columns, values)
     return SparseMatrix(rows, a.device, None if a.format == "points" else a.format), exponent
+
+
+def _sized(function: str, values: NDArray[Any], exponent: int) -> NDArray[np.float32]:
+    """Values times 2^exponent. Raises NonFiniteError: one does not fit float32."""
+    with np.errstate(over="ignore"):
+        found: NDArray[np.float32] = np.ldexp(values, exponent).astype(np.float32)
+    if not np.isfinite(found).all():
+        raise NonFiniteError(f"{function}: a value does not fit float32; divide A by a power of two")
+    return found
 
 
 def _number(name: str, value: Any) -> float:
