@@ -14,8 +14,6 @@ import glla
 from glla.errors import (
     DeviceMismatchError,
     DTypeError,
-    LimitError,
-    NonFiniteError,
     OptionError,
     OptionTypeError,
     ShaderError,
@@ -457,38 +455,6 @@ def test_texts_are_kept_by_use(monkeypatch):
 OUT = "layout(location = 0) out vec4 r;\nvoid main() { r = vec4(1.0); }\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("uniform float a, b;\n" + OUT, "k.frag:1: a uniform is declared in a statement and a line of its own"),
-        ("uniform float a; uniform float b;\n" + OUT, "k.frag:1: a uniform is declared in a statement and a line"),
-        ("\nuniform float a[3];\n" + OUT, "k.frag:2: a uniform is declared in a statement and a line of its own"),
-        ("uniform float a = 1.0;\n" + OUT, "k.frag:1: a uniform is declared in a statement and a line of its own"),
-        ("layout(std140) uniform Block { float a; };\n" + OUT, "k.frag:1: a uniform is declared in a statement"),
-        ("uniform sampler3D A;\n" + OUT, "k.frag:1: a sampler is a sampler2D (float32) or isampler2D (int32)"),
-        ("struct S { float a; };\nuniform S s;\n" + OUT, "k.frag:2: a uniform is a number, a vector or a matrix of"),
-        ("uniform isampler2D A;\n" + OUT, 'k.frag:1: integers do not lie as packed matrices: `#include "lib/ar'),
-        ("\n" + OUT.replace("vec4", "ivec4"), 'k.frag:2: integers do not lie as packed matrices: `#include "lib/ar'),
-        ('#include "lib/elements.glsl"\n#include "lib/array.glsl"\n' + OUT, "k.frag:2: lib/array.glsl is for arra"),
-        ('#include "lib/array.glsl"\nuniform vec2 shape;\n' + OUT, "k.frag:2: shape is an option of a kernel's call"),
-        ("uniform int repeat;\n" + OUT, "k.frag:1: repeat is an option of a kernel's call; choose another name"),
-        ("uniform vec2 shape;\n" + OUT, "k.frag:1: shape is an option of a kernel's call; choose another name"),
-        ("#version 330\n" + OUT, "k.frag:1: glla writes #version 330 core itself; remove the line"),
-        ("void main() {\n}\n", "k.frag: must declare an output, `layout(location = 0) out vec4 result;`"),
-        ("out vec4 r;\nvoid main() {}\n", "k.frag:1: an output is declared with its location, on a line of its own"),
-        ("layout(location = 0) out float r;\nvoid main() {}\n", "k.frag:1: an output, the four elements of a texel"),
-        ("layout(location = 1) out vec4 r;\nvoid main() {}\n", "k.frag:1: the locations of outputs are 0, 1, 2, ... "),
-        (OUT.replace("r = ", "if (gl_FragCoord.x > 1.0) discard; r = "), "k.frag:2: a fragment that is discarded leav"),
-        ("uniform sampler2D A;\n" + OUT.replace("vec4(1.0)", "texture(A, vec2(0.0))"), "k.frag:3: textures are read"),
-        ("#include <packed>\n" + OUT, 'k.frag:1: what is included stands in quotes, `#include "lib/packed.glsl"`'),
-        ('#include "nothing.glsl"\n' + OUT, "shader: no file nothing.glsl, which k.frag:1 includes"),
-    ],
-)  # fmt: skip
-def test_what_a_kernel_may_not_declare(text, message):
-    with pytest.raises(ShaderError, match=re.escape(message)):
-        glla.kernel(text, name="k.frag")
-
-
 def test_what_is_left_out_is_not_looked_at():
     text = "#if 0\nuniform float a, b;\n#endif\n// uniform float c, d;\n//discard;\n"
     text += "void f(inout vec4 x, out vec4 y) { y = x; }\n"
@@ -559,69 +525,7 @@ def test_a_compile_error_names_file_and_line(tmp_path, shape):
         glla.kernel(path)(A=np.zeros(shape), factor=1)
 
 
-NUMBERS = """\
-#include "lib/array.glsl"
-uniform isampler2D A;
-layout(location = 0) out ivec4 r;
-int f(int i) { return element(A, i); }
-void main() { r = each_element(f); }
-"""
-REFUSED = {
-    SCALE: [
-        ({"A": [[1]]}, OptionError, "kernel: k.frag:3 declares float factor, which was not given; pass factor=..."),
-        ({"factor": 1}, OptionError, "kernel: k.frag:2 declares sampler2D A, which was not given; pass A=..."),
-        ({"B": 1}, OptionError, "kernel: k.frag declares no B; its samplers and uniforms are: sampler2D A, "),
-        ({"A": [1, 2], "factor": 1}, ShapeError, "kernel: A must be two-dimensional, got shape (2,); reshape it"),
-        ({"A": [[1j]], "factor": 1}, DTypeError, "kernel: A must be real numbers"),
-        ({"A": [[np.nan]], "factor": 1}, NonFiniteError, "kernel: A must not hold NaN or infinity"),
-        ({"A": [[1]], "factor": "x"}, OptionTypeError, "kernel: factor, a float of k.frag:3, must be real numbers"),
-        ({"A": [[1]], "factor": [1, 2]}, OptionError, "factor, a float of k.frag:3, must be a single number"),
-        ({"A": [[1]], "factor": 1e300}, OptionError, "factor, a float of k.frag:3, must fit 32 bits, got 1e+300"),
-        ({"A": [[1]], "factor": 1, "shape": 3}, OptionTypeError, "kernel: shape must be (rows, columns), got 3"),
-        ({"A": [[1]], "factor": 1, "shape": (-1, 2)}, ShapeError, "kernel: shape must have no negative side"),
-        ({"A": [[1]], "factor": 1, "repeat": 0}, OptionError, "kernel: repeat must be at least 1, got 0"),
-        ({"A": [[1]], "factor": 1, "repeat": 1.5}, OptionTypeError, "kernel: repeat must be an integer, got 1.5"),
-        ({"A": [[1]], "factor": 1, "dtype": "int32"}, DTypeError, "k.frag:4 declares vec4 result, so the dtype is"),
-        ({"A": [[1]], "factor": 1, "repeat": 2, "shape": (2, 2)}, ShapeError, "fed back must be as its sampler is"),
-        ({"A": [[1]], "factor": 1, "device": "gpu"}, OptionError, "kernel: device must be a glla.Device, 'software'"),
-    ],
-    NUMBERS: [
-        ({"A": [0.5]}, DTypeError,
-         "kernel: A must be integers that fit int32 as k.frag:2 declares isampler2D A, got dty"),
-        ({"A": [2**31]}, DTypeError, "kernel: A must be integers that fit int32 as k.frag:2 declares isampler2D A"),
-        ({"A": [1], "size": 3}, OptionError, "kernel: size belongs to lib/array.glsl, and glla gives it; leave it out"),
-        ({"A": [1], "shape": "x"}, OptionTypeError, "kernel: shape must be a length or a tuple of them, got 'x'"),
-        ({"A": [1], "shape": -1}, ShapeError, "kernel: shape must have no negative side, got (-1,)"),
-        ({"A": [1], "shape": 2, "repeat": 2}, ShapeError, "fed back must be as its sampler is"),
-    ],
-    WAVE: [
-        ({"U": [[1]], "V": [[1]], "repeat": 2}, OptionError,
-         "repeat must know which output of k.frag (u, v) becomes which sampler"),
-    ],
-    OUT: [
-        ({}, OptionError, "kernel: shape must be given, as k.frag has no sampler"),
-        ({"shape": (1, 10**6)}, LimitError, "slot r needs"),
-    ],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "given", "error", "message"),
-    [(text, *row) for text, rows in REFUSED.items() for row in rows],
-    ids=lambda one: getattr(one, "__name__", ""),
-)
-def test_what_a_call_refuses(text, given, error, message):
-    with pytest.raises(error, match=re.escape(message)):
-        glla.kernel(text, name="k.frag")(**given)
-
-
-def test_more_refusals():
-    with pytest.raises(OptionError, match=r"feedback goes from an output \(u, v\) to a sampler \(U, V\), got 'u': 'W'"):
-        glla.kernel(WAVE, feedback={"u": "W"})
-    with pytest.raises(OptionError, match="feedback gives a sampler one output"):
-        glla.kernel(WAVE, feedback={"u": "U", "v": "U"})
-    with pytest.raises(OptionError, match=r"must be shape \(3, 3\), got shape \(3,\)"):
-        glla.kernel("examples/stencil")(A=[[1]], weights=[1, 2, 3])
+def test_files_that_are_not_there_and_numbers_that_are_none():
     with pytest.raises(FileNotFoundError):
         glla.kernel("nothing.frag")
     assert glla.kernel(SCALE)(A=[[np.inf]], factor=1, check_finite=False).numpy() == np.inf

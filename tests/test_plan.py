@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import DTypeError, GllaError, LimitError, OptionError, OutOfMemoryError, ShapeError, among
+from glla.errors import GllaError, LimitError, OptionError, OutOfMemoryError, ShapeError
 from glla.operations import OPERATIONS
-from glla.operations.elimination import plu, plu_batches
+from glla.operations.elimination import plu_batches
 from glla.operations.product import matmul, tiles
 from glla.passes import COMPUTE, Form, Limits, Plan, resident, stages
 from tests.beside import run_python
@@ -189,40 +189,6 @@ def test_a_stack_goes_in_pieces_that_the_memory_holds(software):
 
 
 SQUARES = (LARGE, LARGE), (LARGE, LARGE)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
-        (("schur", (2, 2)), {}, OptionError, f"plan: operation must be one of {among(OPERATIONS, 'schur')}"),
-        (("plu", 8, 8), {}, ShapeError, "plan: plu takes 1 shape(s) (A), got 2"),
-        (("plu",), {}, ShapeError, "plan: plu takes 1 shape(s) (A), got 0"),
-        (("plu", 8), {}, ShapeError, "plan: an operand must be a matrix, a stack of them, or a shape, got 8"),
-        (("rref", (-1, 3)), {}, ShapeError, "plan: a shape must be (rows, columns), each 0 at least, got (-1, 3)"),
-        (("rref", [["a"]]), {}, DTypeError,
-         "plan: A must be real numbers (bool, integer or float), got dtype <U1; convert it first"),
-        (("rref", (3,)), {}, ShapeError, "plan: a shape must be (rows, columns), each 0 at least, got (3,)"),
-        (("solve", (2, 4, 4), (3, 4, 1)), {}, ShapeError,
-         "plan: solve: leading dimensions must broadcast, got A (2, 4, 4) and B (3, 4, 1)"),
-        (("rref", (2, 3, 4)), {}, ShapeError, "rref: A must be two-dimensional, got shape (2, 3, 4); reshape it"),
-        (("matmul", (2, 3)), {}, ShapeError, "plan: matmul takes 2 shape(s) (A, B), got 1"),
-        (("matmul", (2, 3), (4, 5)), {}, ShapeError, "matmul: inner dimensions must agree, got A (2, 3) and B (4, 5)"),
-        (("triangular", (2, 3), (3, 1)), {}, ShapeError,
-         "triangular: T must be square and have as many rows as B, got T (2, 3) and B (3, 1)"),
-        (("matmul", (2, 3), (3, 5)), {"variant": "fast"}, OptionError,
-         f"matmul: variant must be one of {among(matmul.VARIANTS, 'fast')}"),
-        (("matmul", *SQUARES), {"variant": "inner_product", "parameters": (("UNROLL", 3),)}, OptionError,
-         "matmul[inner_product]: UNROLL must be one of 1, 2, 4, 8, got 3"),
-        (("plu", (2, 2)), {"variant": "recursive"}, OptionError,
-         f"plu: variant must be one of {among(plu.VARIANTS, 'recursive')}"),
-        (("plu", (2, 2)), {"pivoting": "rook"}, OptionError,
-         "pivoting: must be one of partial, harmonic, geometric, got 'rook'"),
-    ],
-)  # fmt: skip
-def test_messages(arguments, options, error, message):
-    with pytest.raises(error) as caught:
-        glla.plan(*arguments, limits=GPU, **options)
-    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(

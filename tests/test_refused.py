@@ -1,13 +1,6 @@
-"""What every call refuses, and how: the function is named, the operand, the matrix of a stack, and the place in it.
+"""What every call refuses, and how: the function is named, the operand, the matrix of a stack, and the place in it."""
 
-`refused.txt` has calls with what each of them raises, or gives if it is let through, word for word;
-`python -m tests.test_refused` writes it anew.
-"""
-
-import re
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -175,49 +168,3 @@ def test_an_unknown_variant_is_refused(name, rng):
     message = rf"^{CALLS[name].function}: variant must be one of .*, got 'fast'"
     with pytest.raises(OptionError, match=message):
         CALLS[name].call(*operands_of(name, 3, rng), variant="fast")
-
-
-# -- word for word ----------------------------------------------------------------------------------------------------
-
-RECORD = Path(__file__).with_name("refused.txt")
-NAMES = {name: getattr(np, name) for name in ("diag", "eye", "float32", "inf", "nan", "stack", "tril", "triu")}
-LINE = 2 * np.eye(3) - np.eye(3, k=1) - np.eye(3, k=-1)
-NAMES |= {
-    "steep": np.eye(8) - 2.0**30 * np.eye(8, k=1),  # of its inverse 2^210 is an entry
-    "unit": np.eye(8, 1, -7),
-    "banded": np.eye(17) - 1000 * np.eye(17, k=-1),
-    "poisson": np.kron(LINE, np.eye(3)) + np.kron(np.eye(3), LINE),
-    "wide": np.where(np.arange(16).reshape(4, 4) % 3, 3e38, -3e38),
-}
-NAMES |= {"array": on_device, "glla": glla, "L": glla.sparse.linalg, "np": np}
-NAMES |= {"ones": lambda *shape: np.ones(shape), "zeros": lambda *shape: np.zeros(shape)}
-
-
-def recorded() -> Iterator[tuple[str, str]]:
-    """Calls, and what they raise; three dots stand for numbers that depend on rounding."""
-    lines = RECORD.read_text(encoding="utf-8").splitlines()
-    yield from zip(lines[::2], (line.strip() for line in lines[1::2]), strict=True)
-
-
-def raised(call: str) -> str:
-    """What a call raises, or gives."""
-    try:
-        return " ".join(f"{eval(call, NAMES)}".split())
-    except (glla.errors.GllaError, TypeError) as error:
-        return f"{type(error).__name__}: {error}"
-
-
-def matches(words: str, found: str) -> bool:
-    """Whether an error has these words."""
-    return re.fullmatch(re.escape(words).replace(re.escape("..."), ".*"), found) is not None
-
-
-@pytest.mark.filterwarnings("ignore::glla.errors.GrowthWarning")
-def test_the_words_of_an_error():
-    for call, words in recorded():
-        assert matches(words, raised(call)), f"{call}: {raised(call)}"
-
-
-if __name__ == "__main__":
-    anew = [(call, words if matches(words, raised(call)) else raised(call)) for call, words in recorded()]
-    RECORD.write_text("".join(f"{call}\n  {words}\n" for call, words in anew), encoding="utf-8")

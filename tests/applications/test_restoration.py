@@ -11,9 +11,6 @@ from glla.errors import (
     LimitError,
     NonFiniteError,
     NotPositiveDefiniteError,
-    OptionError,
-    OptionTypeError,
-    ShapeError,
 )
 from glla.testing import judge_solve
 
@@ -173,41 +170,22 @@ def test_units_of_psf_and_image_do_not_matter(device, rng, variant, exponent):
     np.testing.assert_allclose(found / scale, plain, rtol=1e-5)
 
 
-PLAIN, BIG = np.ones((9, 9)), np.ones((180, 180))
+BIG = np.ones((180, 180)), np.eye(180)
 
 
 @pytest.mark.parametrize(
-    ("image", "psf", "options", "failure", "message"),
+    ("image", "psf", "variant", "message"),
     [
-        (np.ones((2, 9)), np.ones((3, 3)), {}, ShapeError, r"no more rows and columns than the image, got psf \(3"),
-        (np.ones(9), np.ones((3, 3)), {}, ShapeError, "image must be"),
-        (np.ones((0, 9)), np.ones((3, 3)), {}, ShapeError, "image must be"),
-        (PLAIN, np.ones(3), {}, ShapeError, "psf must be two-dimensional"),
-        (PLAIN, np.ones((0, 3)), {}, ShapeError, "psf must be two-dimensional and not empty"),
-        (PLAIN, SHARPEN, {"balance": -1}, OptionError, "balance must be a finite number from 0 on, got -1"),
-        (PLAIN, SHARPEN, {"balance": "much"}, OptionTypeError, "balance must be a number"),
-        (PLAIN, SHARPEN, {"variant": "fast"}, OptionError, "variant must be one of inverse, cholesky"),
-        (PLAIN, SHARPEN, {"variant": "separable"}, OptionError, "needs a PSF of rank 1"),
-        (PLAIN, SHARPEN, {"model": "blur"}, OptionError, "model must be one of convolve, correlate"),
-        (PLAIN, SHARPEN, {"as_printed": True}, OptionError, "as_printed is for variant='inverse'"),
-        (np.ones((300, 300)), SHARPEN, {"variant": "cholesky"}, LimitError, "an image may have 32768 pixels .* 90000"),
-        (BIG, np.eye(180), {"variant": "banded"}, LimitError, "a PSF may have 16383 weights .* 180"),
-        (BIG, np.eye(180), {"variant": "cg"}, LimitError, "a PSF may have 16383 weights .* 180"),
-        (PLAIN, np.zeros((3, 3)), {}, NotPositiveDefiniteError, "larger balance"),
-        (np.full((9, 9), np.nan), SHARPEN, {}, NonFiniteError, "must not hold NaN"),
-        (PLAIN, np.full((3, 3), np.inf), {}, NonFiniteError, "must not hold NaN"),
-        (PLAIN, SHARPEN, {"balance": 1e60}, OptionError, "balance must fit float32"),
-        *((np.where(np.eye(9) > 0, bad, 1), SHARPEN, None, NonFiniteError, "image must not hold NaN or infinity")
-          for bad in (np.nan, np.inf)),
+        (np.ones((300, 300)), SHARPEN, "cholesky", "an image may have 32768 pixels .* 90000"),
+        (*BIG, "banded", "a PSF may have 16383 weights .* 180"),
+        (*BIG, "cg", "a PSF may have 16383 weights .* 180"),
     ],
-)  # fmt: skip
-def test_what_is_refused(device, image, psf, options, failure, message):
-    if failure is LimitError and device.limits.texture_size != 16384:
+)
+def test_what_is_too_large(device, image, psf, variant, message):
+    if device.limits.texture_size != 16384:
         pytest.skip("the figure is llvmpipe's")
-    if options is None:  # an Array of the device that holds no numbers
-        image, options = glla.asarray(image, device, check_finite=False), {}
-    with pytest.raises(failure, match=message):
-        restore(image, psf, device=device, **options)
+    with pytest.raises(LimitError, match=message):
+        restore(image, psf, variant=variant, device=device)
 
 
 def test_a_band_goes_along_the_shorter_side(device, rng):

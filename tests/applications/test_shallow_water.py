@@ -5,7 +5,7 @@ import pytest
 
 import glla
 from glla.applications import ShallowWater
-from glla.errors import DampingWarning, DryCellError, LimitError, OptionError, ShapeError
+from glla.errors import DampingWarning, DryCellError
 
 G = 9.81
 LENGTH, DEPTH = 1000.0, 10.0
@@ -342,38 +342,6 @@ def test_basins_of_any_shape(device, scheme, shape):
             first, last = np.moveaxis(field, axis, 0)[[0, -1]]
             assert np.isfinite(field).all() and (first == (last if ring[axis] else 0 * last)).all()
             assert (last == 0).all() or ring[axis]
-
-
-def test_what_does_not_fit_is_refused(device):
-    flat = np.ones((4, 4))
-    for call, error, words in (
-        (lambda: ShallowWater(np.ones(4), 1, 1), ShapeError, r"depth must be two-dimensional.*got shape \(4,\)"),
-        (lambda: ShallowWater(flat, 0, 1), OptionError, "spacing must be above 0, got 0"),
-        (lambda: ShallowWater(flat, 1, np.nan), OptionError, "dt must be a finite number"),
-        (lambda: ShallowWater(flat, 1, 1, scheme="x"), OptionError, "scheme must be one of adi, semi_implicit"),
-        (lambda: ShallowWater(flat, 1, 1, splitting="both"), OptionError, "splitting must be one of xy, yx, alternate"),
-        (lambda: ShallowWater(flat, 1, 1, theta=0.4), OptionError, "theta must be from 0.5 to 1.0, got 0.4"),
-        (lambda: ShallowWater(flat, 1, 1, chezy=0), OptionError, "chezy must be above 0"),
-        (lambda: ShallowWater(flat, (1, 2, 3), 1), OptionError, r"spacing must be a number, or \(along x, .*got"),
-        (lambda: ShallowWater(flat, 1, 1, periodic=True), OptionError, r"periodic must be \(along x, .*\), got True"),
-        (lambda: ShallowWater(flat, 1, 1, wind=1.0), OptionError, r"wind must be \(along x, along y\), got 1.0"),
-        (lambda: ShallowWater(flat, 1, 1, tide="west"), OptionError, r"tide must be \(side, function .*\), got 'west'"),
-        (lambda: ShallowWater(flat, 1, 1, tide=("west", 1.0)), OptionError, "got 1.0 for the function"),
-        (lambda: ShallowWater(flat, 1, 1, tide=("up", float)), OptionError, "side of tide must be one of west, east"),
-        (
-            lambda: ShallowWater(flat, 1, 1, tide=("west", float), periodic=(True, False)),
-            OptionError, "a basin that is periodic there has no side 'west'",
-        ),
-        (lambda: ShallowWater(np.ones((2, 9)), 1, 1, periodic=(True, False)), ShapeError, "3 cells at least along x"),
-        (lambda: ShallowWater(np.ones((1, 40000)), 1, 1), LimitError, "at most .* cells a side on this device"),
-        (lambda: ShallowWater(-flat, 1, 1), DryCellError, r"every cell must have water, got depth -1 m in cell"),
-        (lambda: ShallowWater(flat, 1, 1).set(z=-2 * np.eye(4)), DryCellError, "make the still water deeper"),
-        (lambda: ShallowWater(flat, 1, 1).set(u=np.ones((4, 4))), ShapeError, r"u must have shape \(5, 4\), or be a"),
-        (lambda: ShallowWater(flat, 1, 1).set(v=np.ones((4, 5))), OptionError, "v must be zero on the closed walls"),
-        (lambda: ShallowWater(flat, 1, 1).step(-1), OptionError, "n must be from 0"),
-    ):  # fmt: skip
-        with pytest.raises(error, match=words):
-            call()
 
 
 @pytest.mark.sweep

@@ -5,7 +5,6 @@ import pytest
 
 import glla
 from glla.applications import window_squares
-from glla.errors import DTypeError, LimitError, NonFiniteError, OptionError, OptionTypeError, ShapeError
 from glla.operations.window_squares import VARIANTS, on_host
 
 
@@ -50,28 +49,3 @@ def test_closed_cases(device, rng):
     image = rng.integers(0, 64, (9, 9)).astype(np.float32)
     with glla.coprocessor() as gpu:  # a pending image is waited for
         assert (window_squares(gpu.asarray(image)).result() == on_host(image)).all()
-
-
-@pytest.mark.parametrize(
-    ("image", "options", "error", "message"),
-    [
-        (np.ones((4, 9)), {}, ShapeError, r"must have at least 5 rows and columns, .* got shape \(4, 9\)"),
-        (np.ones((9, 9, 3)), {}, ShapeError, "image must be two-dimensional"),
-        (np.ones((0, 0)), {"w": 1}, ShapeError, "at least 1 rows"),
-        (np.ones((9, 9)), {"w": 0}, OptionError, "w must be at least 1, got 0"),
-        (np.ones((9, 9)), {"w": 2.5}, OptionTypeError, "w must be an integer"),
-        (np.ones((9, 9)), {"limit": -1}, OptionError, "limit must be a finite number from 0 on, got -1"),
-        (np.ones((9, 9)), {"limit": np.nan}, OptionError, "limit must be a finite number"),
-        (np.ones((9, 9)), {"limit": "16 bit"}, OptionTypeError, "limit must be a number or None"),
-        (np.ones((9, 9)), {"variant": "fast"}, OptionError, "variant must be one of frames, gather, separable"),
-        (np.ones((300, 300)), {"w": 256}, LimitError, "w must be at most 255"),
-        (np.full((9, 9), 1j), {}, DTypeError, "must be real"),
-        (np.full((9, 9), np.nan), {}, NonFiniteError, "must not hold NaN"),
-        (np.full((9, 9), 1e20), {"limit": None}, NonFiniteError, "window_squares"),
-        # Where a sum of a row overflows and its factor is zero, nobody knows the product.
-        (np.float32([[3e38] * 9, *[[0] * 9] * 8]), {}, NonFiniteError, "window_squares"),
-    ],
-)
-def test_what_is_refused(device, image, options, error, message):
-    with pytest.raises(error, match=message):
-        window_squares(image, device=device, **options)

@@ -9,7 +9,7 @@ import scipy.linalg
 
 import glla
 from glla import array_api
-from glla.errors import NonFiniteError, OptionError, ShapeError
+from glla.errors import NonFiniteError
 from tests.spectral.measures import U
 
 every_place = pytest.mark.parametrize("place", [np.asarray, glla.asarray], ids=["host", "device"])
@@ -163,28 +163,6 @@ def test_inverses_of_denormal_singular_values():
     assert glla.cond(1e-25 * np.diag([1, 2]), "fro") == pytest.approx(2.5)
 
 
-def test_what_is_refused(rng):
-    a = rng.standard_normal((4, 3)).astype(np.float32)
-    bad = a.copy()
-    bad[0, 0] = np.inf
-    for call in (glla.orth, glla.null_space):
-        for given in (bad, glla.asarray(bad, check_finite=False)):
-            with pytest.raises(NonFiniteError, match=rf"^{call.__name__}: A must not hold NaN or infinity"):
-                call(given)
-    with pytest.raises(OptionError, match=r"^pinv: give either rcond or rtol"):
-        glla.pinv(a, 0.1, rtol=0.1)
-    with pytest.raises(OptionError, match=r"^matrix_rank: give either tol or rtol"):
-        glla.matrix_rank(a, 0.1, rtol=0.1)
-    with pytest.raises(OptionError, match=r"^polar: side must be one of"):
-        glla.polar(a, "above")
-    with pytest.raises(ShapeError, match=r"^orth: A must be two-dimensional"):
-        glla.orth(a[np.newaxis])
-    with pytest.raises(ShapeError, match=r"^pinv: A must be at least two-dimensional"):
-        glla.pinv(a[0])
-    with pytest.raises(ShapeError, match=r"^cond: .*square"):
-        glla.cond(a, 1)
-
-
 @pytest.mark.parametrize("n", [4, 30], ids=["batched", "looped"])
 def test_errors_name_the_function_that_was_called_and_the_matrix(n):
     a = np.stack([np.eye(n, dtype=np.float32)] * 3)
@@ -210,18 +188,12 @@ def test_a_square_root(rng, shape, placed):
     assert np.all(np.abs(root.astype(np.float64) @ root - a) <= 60 * shape[-1] * 2.0**-24 * norm)
 
 
-def test_a_root_that_is_complex():
+def test_roots_of_what_is_singular_or_not_symmetric():
     np.testing.assert_allclose(glla.sqrtm(np.ones((3, 3))), np.full((3, 3), 1 / np.sqrt(3)), atol=1e-5)
-    with pytest.raises(glla.errors.UnsupportedError, match="sqrtm: A has the eigenvalue -1: its root is complex"):
-        glla.sqrtm(np.diag([1.0, -1.0, 2.0]))
     beside = np.float32([[[1e9, 0], [0, 1e9]], [[1, 2], [0, 1]]])
     for one in (np.float32([[1, 2], [0, 1]]), glla.asarray([[1.0, 2.0], [0.0, 1.0]]), beside, glla.asarray(beside)):
         with pytest.raises(glla.errors.UnsupportedError, match="sqrtm: A is not symmetric"):
             glla.sqrtm(one)
-    with pytest.raises(ShapeError, match=r"^sqrtm: the last two dimensions of A must be square"):
-        glla.sqrtm(np.ones((2, 3)))
-    with pytest.raises(ShapeError, match=r"^pinv: A must be at least two-dimensional"):
-        glla.pinv(3.0)
 
 
 def test_eig_names_eigh():

@@ -7,7 +7,7 @@ import pytest
 
 import glla
 from glla import array_api
-from glla.errors import LimitError, NonFiniteError, OptionError, ShapeError
+from glla.errors import LimitError, NonFiniteError, OptionError
 from glla.operations.orthogonal import qr_pairs
 from glla.operations.spectral import back, certificate, panels
 from glla.operations.spectral import eigh as kernel
@@ -155,25 +155,14 @@ def test_as_numpy_and_the_array_api_have_it(rng):
 
 
 def test_what_is_refused(rng):
-    a = np.float32(normal(4, rng))
-    bad = a.copy()
+    bad = np.float32(normal(4, rng))
     bad[1, 2] = np.nan
-    with pytest.raises(ShapeError, match=r"^eigh: the last two dimensions of A must be square, got shape \(3, 4\)"):
-        glla.eigh(a[:3])
-    with pytest.raises(np.linalg.LinAlgError, match="at least two-dimensional"):
-        glla.eigh(a[0])
-    with pytest.raises(OptionError, match=r"^eigh: UPLO must be one of L, U"):
-        glla.eigh(a, "X")
-    with pytest.raises(TypeError, match="complex"):
-        glla.eigh(a + 1j)
     for place in PLACES:
         A = np.asarray(bad) if place is np.asarray else place(bad, check_finite=False)
         with pytest.raises(NonFiniteError, match=r"^eigh: A must not hold NaN or infinity"):
             glla.eigh(A, "U")
         w = glla.eigh(A, "U", check_finite=False).eigenvalues
         assert np.isnan(w if place is np.asarray else w.numpy(check_finite=False)).any()
-        with pytest.raises(NonFiniteError, match="not fit float32"):
-            glla.eigh(place(np.full((3, 3), 2e38, np.float32)))
     with pytest.raises(LimitError, match="of order 16384 at most"):
         kernel.call_plan(forms_of([(20000, 20000)]), PLAIN)
 

@@ -7,7 +7,7 @@ import pytest
 
 import glla
 from glla import array_api
-from glla.errors import ConvergenceError, LimitError, NonFiniteError, OptionError, ShapeError
+from glla.errors import ConvergenceError, LimitError, NonFiniteError
 from glla.operations.spectral import certificate, hestenes, panels, svd
 from glla.operations.spectral import svd as kernel
 from glla.operations.spectral.svd import VARIANTS
@@ -226,26 +226,14 @@ def test_as_numpy_and_the_array_api_have_it(rng):
 
 
 def test_what_is_refused(rng):
-    a = rng.standard_normal((4, 3)).astype(np.float32)
-    bad = a.copy()
+    bad = rng.standard_normal((4, 3)).astype(np.float32)
     bad[1, 2] = np.nan
-    with pytest.raises(ShapeError, match=r"^svdvals: A must be at least two-dimensional, got shape \(3,\)"):
-        glla.svdvals(a[0])
-    with pytest.raises(ShapeError, match=r"^svd: the last two dimensions of A must be square, got shape \(4, 3\)"):
-        glla.svd(a, hermitian=True)
-    with pytest.raises(TypeError, match="complex"):
-        glla.svd(a + 1j)
-    with pytest.raises(OptionError, match=r"^svd: variant must be one of"):
-        glla.svd(a, variant="none")
     for place in PLACES:
         A = bad if place is np.asarray else glla.asarray(bad, check_finite=False)
         with pytest.raises(NonFiniteError, match=r"^svd: A must not hold NaN or infinity"):
             glla.svd(A)
         with pytest.raises(NonFiniteError, match=r"^svdvals: A must not hold NaN or infinity"):
             glla.svdvals(A)
-        for function in (glla.svd, glla.svdvals):
-            with pytest.raises(NonFiniteError, match="a singular value does not fit float32"):
-                function(place(np.full((3, 3), 2e38, np.float32)))
     with pytest.raises(LimitError, match="at most, both added, on this device"):
         kernel.call_plan(forms_of([(20000, 3)]), PLAIN)
     with glla.Device(max_texture_size=32) as narrow:
@@ -341,17 +329,12 @@ def test_the_bound_of_gram_is_that_of_a_square(shape, place, rng):
     assert (np.abs(values / large - exact) * exact < 30 * k**0.5 * U * exact[..., :1] ** 2).all()
 
 
-def test_noise_and_refusals_of_gram(rng):
+def test_noise_of_gram(rng):
     a = (orthogonal(40, rng)[:, :9] * np.geomspace(1, 1e-7, 9)) @ orthogonal(9, rng)
     s = glla.svdvals(a, variant="gram")
     assert (np.abs(s - np.geomspace(1, 1e-7, 9)) < 2e-3).all() and (s[np.geomspace(1, 1e-7, 9) < 1e-4] < 2e-3).all()
     u, s, _ = glla.svd(np.ones((6, 2)), False, variant="gram")
     assert s[1] < 1e-3 and np.isfinite(u).all()
-    for options, message in (({}, "pass full_matrices=False"), ({"hermitian": True}, "leave it out, or use eigh")):
-        with pytest.raises(OptionError, match=f"^svd: .*{message}"):
-            glla.svd(a[:9] if options else a, variant="gram", **options)
-    with pytest.raises(NonFiniteError, match="does not fit float32"):
-        glla.svdvals(np.full((3, 3), 2e38, np.float32), variant="gram")
 
 
 def test_sweeps(device, rng):
