@@ -229,7 +229,7 @@ COUNTS = [
     room("cli", 1152, 1200),
     Count("lines of the package's own files", top_files, 917, 1500),
     Count("lines of glla", partial(lines, PACKAGE), 66649, 61000),
-    Count("lines of tests", partial(lines, TESTS), 37522, 33000),
+    Count("lines of tests", partial(lines, TESTS), 36915, 33000),
     Count("lines of benchmarks", partial(lines, ROOT / "benchmarks"), 4535, 4500),
     Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13098, 12500),
     Count("lines of README", partial(lines, ROOT / "README.md"), 163, 400),
