@@ -130,23 +130,19 @@ class _Step:
         inputs: Mapping[str, str],
         output: str,
         uniforms: Mapping[str, Uniform] | None = None,
-        **defines: int,
-    ) -> None:
-        """Add a pass that looks beyond a cell."""
-        self.draft.draw(
-            f"shallow_water/{shader}",
-            inputs,
-            output,
-            {"cells": self.water.cells, **(uniforms or {})},
-            {**self.water.defines, **defines},
-        )
+        defines: Mapping[str, int] | None = None,
+        storage: Storage | None = None,
+    ) -> str:
+        """Add a pass that looks beyond a cell, to a slot whose name is made one of its own; give it."""
+        made, given = self.slot(output, storage), {"cells": self.water.cells, **(uniforms or {})}
+        self.draft.draw(f"shallow_water/{shader}", inputs, made, given, {**self.water.defines, **(defines or {})})
+        return made
 
     def coefficients(self, along: int, theta: bool) -> str:
         """Add the pass of the physics; give the slot of its results."""
         water = self.water
         (dx, dy), dt = water.spacing, water.dt
         d, g = water.spacing[along], water.gravity
-        made = self.slot("V" if along else "U")
         sign = -1.0 if along else 1.0
         uniforms: dict[str, Uniform] = {
             "along": (g * dt * dt / (2 * d * d), dt / (2 * d), g * dt / d),
@@ -154,17 +150,8 @@ class _Step:
         }
         if water.convection:
             uniforms["reach"] = (dt / dx / water.pieces, dt / dy / water.pieces)
-        self.draw(
-            "coefficients",
-            {"state": self.state},
-            made,
-            uniforms,
-            ALONG=along,
-            CONVECTION=int(water.convection),
-            STEPS=water.pieces,
-            THETA=int(theta),
-        )
-        return made
+        defines = {"ALONG": along, "CONVECTION": int(water.convection), "STEPS": water.pieces, "THETA": int(theta)}
+        return self.draw("coefficients", {"state": self.state}, "V" if along else "U", uniforms, defines)
 
     def half(self, along: int, level: str) -> None:
         """Add half a step of alternating directions: one velocity and the elevation move on."""
@@ -174,17 +161,15 @@ class _Step:
         count = lines * (2 if water.periodic[along] else 1)
         stack = Stack(count, count, 1, 0) if along else Stack(count, 1, count, 0)
         rows = not along
-        equations = self.slot("E", Storage(n, count) if along else Storage(count, n))
+        storage = Storage(n, count) if along else Storage(count, n)
         inputs = {"state": self.state, "T": face} | ({"level": level} if level else {})
         rho: dict[str, Uniform] = {"rho": water.dt / (2 * water.spacing[1 - along])}
-        self.draw("equations", inputs, equations, rho, ALONG=along, **water.side)
+        equations = self.draw("equations", inputs, "E", rho, {"ALONG": along, **water.side}, storage)
         systems = Systems(draft, stack, n, rows=rows, guard=False)
         values = VARIANTS[water.variant].settle(water.variant, ())
         x, _, _ = systems.solve(equations, water.variant, values, f"{equations} ")
-        moved = self.slot("moved")
         slope: dict[str, Uniform] = {"slope": water.gravity * water.dt / water.spacing[along]}
-        self.draw("advance", {"state": self.state, "T": face, "X": x}, moved, slope, ALONG=along)
-        self.state = moved
+        self.state = self.draw("advance", {"state": self.state, "T": face, "X": x}, "moved", slope, {"ALONG": along})
 
     def watch(self, steps: int) -> None:
         """Add the search for the shallowest cell, which joins the record; `steps` are done with it."""
@@ -252,10 +237,9 @@ def system(water: Water) -> Plan:
     """
     step = _Step(Draft("system of a semi-implicit step"), water, watched=False)
     u, v = step.coefficients(0, True), step.coefficients(1, True)
-    c, s = step.slot("C"), step.slot("S")
-    step.draw("system", {"U": u, "V": v}, c)
+    c = step.draw("system", {"U": u, "V": v}, "C")
     given = {"state": step.state, "level": step.draft.operand("level", RECORD)} if water.tide else {}
-    step.draw("begin", {"C": c, **given}, s, None, **water.side)
+    s = step.draw("begin", {"C": c, **given}, "S", {}, water.side)
     return step.draft.plan({"U": u, "V": v, "C": c, "S": s}, 0)
 
 
@@ -265,9 +249,7 @@ def conclusion(water: Water) -> Plan:
     step = _Step(Draft("end of a semi-implicit step"), water)
     inputs = {"state": step.state} | {name: step.draft.operand(name, water.storage) for name in "UVS"}
     (dx, dy), factor = water.spacing, water.theta * water.gravity * water.dt
-    moved = step.slot("moved")
-    step.draw("conclude", inputs, moved, {"slopes": (factor / dx, factor / dy)})
-    step.state = moved
+    step.state = step.draw("conclude", inputs, "moved", {"slopes": (factor / dx, factor / dy)})
     step.watch(1)
     return step.plan()
 

@@ -69,33 +69,33 @@ class BlockSystems:
                     break
                 levels.append(made)
                 counts.append(n)
-        x = self.plain.slot(f"{name}x{len(levels) - 1}", counts[-1], 2)
-        self.plain.draw("pentadiagonal/back", levels[-1], x, {"n": counts[-1]}, {"TOP": 1})
+
+        def back(number: int, inputs: Rows, top: int) -> str:
+            n, made = counts[number], {f"{name}x{number}": self.plain.storage(counts[number], 2)}
+            (x,) = self.plain.draw("pentadiagonal/back", inputs, made, {"n": n}, {"TOP": top})
+            return x
+
+        x = back(len(levels) - 1, levels[-1], 1)
         for number in range(len(levels) - 2, -1, -1):
             with self.draft.scope("way back", len(levels) - 2 - number):
-                found = self.plain.slot(f"{name}x{number}", counts[number], 2)
-                self.plain.draw(
-                    "pentadiagonal/back", {**levels[number], "X": x}, found, {"n": counts[number]}, {"TOP": 0}
-                )
-                x = found
+                x = back(number, {**levels[number], "X": x}, 0)
         return x, left
 
     def refined(self, equations: Rows) -> tuple[str, str]:
         """Add the solution and a step of refinement; give slots as `solve`."""
         x, left = self.solve(equations)
-        rest = self.plain.slot("residual", self.count, 2)
-        self.plain.draw("pentadiagonal/residual", {**equations, "X": x}, rest, {"n": self.count})
+        inputs, made = {**equations, "X": x}, {"residual": self.plain.storage(self.count, 2)}
+        (rest,) = self.plain.draw("pentadiagonal/residual", inputs, made, {"n": self.count})
         change, _ = self.solve({**equations, "R": rest}, "correction ")
-        better = self.plain.slot("x", self.count, 2)
-        self.draft.draw("elementwise/sum", {"a": x, "b": change}, better)
+        made = {"x": self.plain.storage(self.count, 2)}
+        (better,) = self.draft.draw("elementwise/sum", {"a": x, "b": change}, made)
         return better, left
 
     def check(self, equations: Rows, x: str, left: str) -> str:
         """Add the check of all systems; as `Systems.check`."""
         count = -(-self.count // CHUNK)
-        diagnostics = self.plain.slot("diagnostics", count)
-        inputs = {**equations, "X": x, "G": left}
-        self.plain.draw("pentadiagonal/check", inputs, diagnostics, {"n": self.count, "chunk": CHUNK})
+        inputs, made = {**equations, "X": x, "G": left}, {"diagnostics": self.plain.storage(count)}
+        (diagnostics,) = self.plain.draw("pentadiagonal/check", inputs, made, {"n": self.count, "chunk": CHUNK})
         return self.plain.worst(diagnostics, count)
 
     def unknowns(self, x: str) -> str:

@@ -269,14 +269,10 @@ class Systems:
 
         `lines`: which row of the bands is which diagonal.
         """
-        made = self.slot("E", self.n)
-        uniforms: dict[str, Uniform] = {
-            "systems": self.stack.count,
-            "bands": tuple(row for row, _ in lines),
-            "shifts": tuple(shift for _, shift in lines),
-        }
-        self.draw("tridiagonal/equations", given.operands, made, {**uniforms, **given.uniforms}, given.defines)
-        return made
+        bands, shifts = zip(*lines, strict=True)
+        uniforms = {"systems": self.stack.count, "bands": bands, "shifts": shifts, **given.uniforms}
+        made = {"E": self.storage(self.n)}
+        return self.draw("tridiagonal/equations", given.operands, made, uniforms, given.defines)["E"]
 
     def solution(self, layout: str, x: str, columns: int, texture_size: int, diagnostics: str = "") -> str:
         """Add the pass that lays the unknowns of `columns` systems out as a matrix each; give its slot.
@@ -292,30 +288,26 @@ class Systems:
         elif layout == "wrapped":
             name, storage = "matrices", wrapped(elements, texture_size)
             uniforms["extent"] = (elements, storage.width)
-        made = self.draft.slot(name, storage)
-        uniforms |= self.stack.grid
-        self.draft.draw("tridiagonal/solution", inputs, made, uniforms, {"LAYOUT": LAYOUTS.index(layout)})
-        return made
+        given, defines = {**uniforms, **self.stack.grid}, {"LAYOUT": LAYOUTS.index(layout)}
+        return self.draft.draw("tridiagonal/solution", inputs, {name: storage}, given, defines)[name]
 
     # -- operands and results --------------------------------------------------------------------------------------
 
     def refined(self, equations: str, variant: str, values: Mapping[str, int]) -> tuple[str, str, int]:
         """Add a variant and a step of refinement with it; give slots as `solve`."""
         x, left, rows = self.solve(equations, variant, values)
-        rest = self.slot("residual", self.n)
-        self.draw("tridiagonal/residual", {"E": equations, "X": x}, rest, {"n": self.n})
+        inputs, made = {"E": equations, "X": x}, {"residual": self.storage(self.n)}
+        (rest,) = self.draw("tridiagonal/residual", inputs, made, {"n": self.n})
         change, _, _ = self.solve(rest, variant, values, "correction ")
-        better = self.slot("x", self.n, 1)
-        self.draft.draw("elementwise/sum", {"a": x, "b": change}, better)
+        (better,) = self.draft.draw("elementwise/sum", {"a": x, "b": change}, {"x": self.storage(self.n, 1)})
         return better, left, rows
 
     def check(self, equations: str, x: str, left: str, left_rows: int) -> str:
         """Add the check of all systems; give the slot with a texel (error, left, rhs, x) for each of them."""
         count = -(-self.n // CHUNK)
-        diagnostics = self.slot("diagnostics", count)
-        inputs = {"E": equations, "X": x, "L": left}
-        uniforms: dict[str, Uniform] = {"n": self.n, "chunk": CHUNK, "left_rows": left_rows}
-        self.draw("tridiagonal/check", inputs, diagnostics, uniforms, {"FOLD": 0})
+        inputs, made = {"E": equations, "X": x, "L": left}, {"diagnostics": self.storage(count)}
+        uniforms = {"n": self.n, "chunk": CHUNK, "left_rows": left_rows}
+        (diagnostics,) = self.draw("tridiagonal/check", inputs, made, uniforms, {"FOLD": 0})
         return self.worst(diagnostics, count)
 
     def worst(self, diagnostics: str, count: int) -> str:

@@ -132,7 +132,7 @@ def fallback_plan(system: System, forms: Forms, equilibrate: bool = True) -> Pla
         ZERO,
     )
     if system.refine:
-        after += (Transition("entries are not finite, which was let through", REFINE, partial(refine, system)),)
+        after += (Transition("entries are not finite, which was let through", error=DIVERGED),)
     return draft.plan(results, after=after)
 
 
@@ -330,7 +330,7 @@ def _factored(values: Values, last: bool, u: acceptance.Floats, largest: accepta
     """After the factors of the scaled system, with partial pivoting, or with complete pivoting, the `last` resort."""
     refining = bool(values.get("refine"))
     if refining and not (np.isfinite(values["A"]).all() and np.isfinite(values["B"]).all()):
-        return _begun({**values, "let": True})  # let through on purpose; it does not converge
+        return Refinement(best_error=np.nan).error(values["function"])  # let through on purpose
     growth = acceptance.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
     grew = acceptance.grew(growth, len(u))
     known = {"grew": grew, "last": last, "least": min(growth, values.get("least", np.inf))}
@@ -386,9 +386,8 @@ def _begun(values: Values) -> Verdict:
     """Begin to refine: from zero."""
     n = len(values["scaled A"])
     if values.get("refine"):
-        order = np.arange(n) if values.get("let") else _order(values)
-        wide = np.asarray(values["A"])
-        a, b = (wide if values.get("let") else wide[:, order]), values["B"]
+        order = _order(values)
+        a, b = np.asarray(values["A"])[:, order], values["B"]
         rows, columns = values["row exponents"], values["column exponents"][:, order]
     else:
         a, b = values["scaled A"][:, _order(values)].astype(np.float64), values["scaled B"]
@@ -406,7 +405,7 @@ def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residua
     if not now.converged:
         return _not_converged(values, now)
     assert now.best is not None
-    back = now.best if values.get("let") else now.best[np.argsort(_order(values))]
+    back = now.best[np.argsort(_order(values))]
     return refined(values, now, back) if values.get("refine") else scaled_back(values, back)
 
 
@@ -415,7 +414,7 @@ def turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual
     now, pending = so_far.judged(values["A in float64"], values["B in float64"], x, residual)
     if pending is None:
         return now
-    known = {name: values[name] for name in ("let", "fallback") if name in values}
+    known = {"fallback": values["fallback"]} if "fallback" in values else {}
     return Continue(REFINE, {**given, **known, "refinement": now, "X so far": x, "residual": pending})
 
 
@@ -428,9 +427,7 @@ def refined(values: Values, now: Refinement, x: Float64 | None) -> Verdict:
 
 def _not_converged(values: Values, now: Refinement) -> Verdict:
     if values.get("refine"):
-        if values.get("let") or values["last"] or not values["grew"]:
-            return now.error(values["function"])
-        return Continue(COMPLETE)
+        return now.error(values["function"]) if values["last"] or not values["grew"] else Continue(COMPLETE)
     if values["fallback"] is not None:
         return scaled_back(values, values["fallback"])
     return _hopeless(values) if values["last"] else Continue(COMPLETE)
