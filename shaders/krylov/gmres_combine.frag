@@ -25,10 +25,11 @@ void main() {
     FIND_OWN(w)
     w_next = OWN(w);
     for (int g = 0; 4 * g <= held; ++g) {
-        for (int t = 0; t < 4; ++t) {
-            int row = height * max(min(4 * g + t, held) - 1, 0);
-            w_next -= c[g][t] * AT(V, own + ivec2(0, row), scale);
-        }
+        ivec4 rows = height * max(min(ivec4(0, 1, 2, 3) + 4 * g, held) - 1, 0);
+        w_next -= c[g].r * AT(V, own + ivec2(0, rows.r), scale);
+        w_next -= c[g].g * AT(V, own + ivec2(0, rows.g), scale);
+        w_next -= c[g].b * AT(V, own + ivec2(0, rows.b), scale);
+        w_next -= c[g].a * AT(V, own + ivec2(0, rows.a), scale);
     }
     w_next *= factor;
 }

@@ -32,11 +32,11 @@ void main() {
     vec4 total[4] = vec4[4](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
     for (int y = first.y; y < end.y; y += 4) {
         for (int x = first.x; x < end.x; x += 4) {
-            vec4 mine = AT(w, ivec2(x, y), scale);
-            for (int t = 0; t < 4; ++t) {
-                vec4 other = AT(V, ivec2(x, y + rows[t]), scale_of_V);
-                total[t] += mine * (t == 0 && squares ? mine : other);
-            }
+            vec4 mine = AT(w, ivec2(x, y), scale);  // fetches are written out: a processor fetches ahead for each
+            total[0] += mine * (squares ? mine : AT(V, ivec2(x, y + rows.r), scale_of_V));
+            total[1] += mine * AT(V, ivec2(x, y + rows.g), scale_of_V);
+            total[2] += mine * AT(V, ivec2(x, y + rows.b), scale_of_V);
+            total[3] += mine * AT(V, ivec2(x, y + rows.a), scale_of_V);
         }
     }
     for (int t = 0; t < 4; ++t) sums[t] = (total[t].r + total[t].g) + (total[t].b + total[t].a);
