@@ -1,6 +1,6 @@
 // sums' = the sum of BLOCK x BLOCK texels: a step from many partial sums to few.
 //
-// sums  partial sums, a channel for each inner product        folded  likewise
+// sums  partial sums, a channel for each inner product        total  likewise
 // Cost per fragment: BLOCK^2 fetches, 4 BLOCK^2 flop.
 // Fetches: 1 to BLOCK * BLOCK.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 2.2.4 (reduction).
@@ -13,14 +13,13 @@
 #define OWN ivec2(gl_FragCoord.xy)  // texel of the sums that is drawn
 #endif
 
+#include "krylov/krylov.glsl"
+
 uniform sampler2D sums;
 
-layout(location = 0) out vec4 folded;
+layout(location = 0) out vec4 total;
 
 void main() {
     ivec2 first = BLOCK * (OWN);
-    ivec2 end = min(first + BLOCK, textureSize(sums, 0));
-    folded = vec4(0.0);
-    for (int y = first.y; y < end.y; ++y)
-        for (int x = first.x; x < end.x; ++x) folded += texelFetch(sums, ivec2(x, y), 0);
+    total = folded(sums, first, min(ivec2(BLOCK), textureSize(sums, 0) - first));
 }

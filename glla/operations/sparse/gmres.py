@@ -6,7 +6,7 @@ triangular matrix from rotations; and its solution. Steps after convergence do n
 
 from __future__ import annotations
 
-from glla.operations.sparse.krylov import TEXEL, applied, at_once, copied, operator, reduction, sampled, zeros
+from glla.operations.sparse.krylov import BLOCK, TEXEL, applied, at_once, copied, operator, reduction, sampled, zeros
 from glla.operations.sparse.layout import vector
 from glla.passes import Draft, Limits, Plan, Region, Storage
 from glla.passes.cache import cached_plan
@@ -95,14 +95,18 @@ class _Basis:
         self.cut: dict[str, Define] = {"STEPS": steps, "PART": self._part}
         self.defines = {**self.cut, **at_once(limits)}
         self._vectors = {**self.cut, **sampled(limits)}
-        (self._first, side), sizes = reduction(storage, limits)
+        self._first, sizes = reduction(storage, limits)
         height, width = sizes.pop()
         self.products = draft.slot("products", Storage(2 * self.groups * height, (steps + 1) * width))
         self._sums = [(self.products, (height, width))]
         blocks = (f"ivec2({width}, {fours * height})" for fours in (self.groups, self._stride))
-        self._folded: dict[str, Define] = {"BLOCK": side, "OWN": " % ".join(("ivec2(gl_FragCoord.xy)", *blocks))}
+        self._folded: dict[str, Define] = {
+            "BLOCK": BLOCK,
+            **at_once(limits),
+            "OWN": " % ".join(("ivec2(gl_FragCoord.xy)", *blocks)),
+        }
         for number in range(len(sizes)):  # each block is folded into whole texels of the next
-            height, width = side * height, side * width
+            height, width = BLOCK * height, BLOCK * width
             self._sums.insert(0, (draft.slot(f"sums {number}", Storage(self._stride * height, width)), (height, width)))
         heights = [storage.height * min(self._part, steps - first) for first in range(0, steps, self._part)]
         self._textures = [draft.slot(f"V {i}", Storage(height, storage.width)) for i, height in enumerate(heights)]
@@ -132,7 +136,7 @@ class _Basis:
             x, y = (self._count - 1) * width * of_all, (part * self._stride + turn * self.groups) * height * of_all
             region = Region(x, y, width, groups * height)
             if before:
-                folded = self._folded if of_all else {"BLOCK": self._folded["BLOCK"]}
+                folded = {name: one for name, one in self._folded.items() if of_all or name != "OWN"}
                 self._draft.draw("krylov/fold", {"sums": before}, sums, None, folded, region)
             else:
                 defines, block = {**self._vectors, "BLOCK": self._first}, {"block": (width, height)}

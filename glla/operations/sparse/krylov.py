@@ -11,15 +11,18 @@ from glla.passes.glsl.find import Define
 TEXEL = Storage(1, 1)
 """Storage of a scalar."""
 
-BLOCK, BLOCK_IN_SOFTWARE = 8, 16
-"""Side of the block of texels that one fragment sums: on a GPU, which needs many fragments, and on a software
-rasteriser, on which passes are expensive. Both are guesses."""
+BLOCK = 16
+"""Side of the block of partial sums that one fragment adds, and on a software rasteriser of the texels that it sums."""
 
-BLOCK_OF_MANY, MANY = 4, 1 << 16
-"""Side of the first block in software for so many texels: llvmpipe has a thread for 64 x 64 texels of the sums, and by
-blocks of 16 those of 512 x 512 texels would all be one thread's."""
+FEW, MANY = 4, 1 << 16
+"""Side of the block of texels that one fragment sums on a GPU, which needs many fragments: each waits for its fetches.
+In software that of vectors of so many texels: llvmpipe has a thread for 64 x 64 texels of the sums, and by blocks of 16
+those of 512 x 512 texels would all be one thread's. A guess."""
 
-AT_ONCE = 16
+LEFT, LEFT_IN_SOFTWARE = 8, 16
+"""Side of the partial sums that are left to those who read them."""
+
+AT_ONCE = 32
 """Partial sums that a GPU fetches at once. A guess."""
 
 VECTORS = 5
@@ -56,40 +59,39 @@ def at_once(limits: Limits) -> dict[str, Define]:
 
 
 def dots(draft: Draft, name: str, pairs: Sequence[tuple[str, str]], limits: Limits) -> str:
-    """Add inner products; give a slot of partial sums, `BLOCK` texels a side at most, a channel for each product."""
+    """Add inner products; give a slot of partial sums, `LEFT` texels a side at most, a channel for each product."""
     sums, vectors = "", list(dict.fromkeys(slot for pair in pairs for slot in pair))
     products = (
         f"DOT(sum_{c}, v{vectors.index(v)}, v{vectors.index(w)})" for c, (v, w) in zip("rgba", pairs, strict=False)
     )
     inputs = {f"V{number}": slot for number, slot in enumerate(vectors + (VECTORS - len(vectors)) * vectors[:1])}
-    (first, block), sizes = reduction(texture(draft.slots[vectors[0]]), limits)
+    first, sizes = reduction(texture(draft.slots[vectors[0]]), limits)
     defines: dict[str, Define] = {
         "VECTORS": len(vectors), "DOTS": " ".join(products), "BLOCK": first, **sampled(limits),
     }  # fmt: skip
     for number, size in enumerate(sizes):
         target = draft.slot(f"{name} sums {number}", Storage(*size))
         if number:
-            draft.draw("krylov/fold", {"sums": sums}, target, defines={"BLOCK": block})
+            draft.draw("krylov/fold", {"sums": sums}, target, defines={"BLOCK": BLOCK, **at_once(limits)})
         else:
             draft.draw("krylov/dots", inputs, target, defines=defines)
         sums = target
     return sums
 
 
-def reduction(whole: Storage, limits: Limits) -> tuple[tuple[int, int], list[tuple[int, int]]]:
-    """Sides of the block of texels that a fragment sums, at first and later, and sizes of the partial sums, in turn.
+def reduction(whole: Storage, limits: Limits) -> tuple[int, list[tuple[int, int]]]:
+    """Side of the block of texels that a fragment sums, and sizes of the partial sums, in turn.
 
     >>> reduction(Storage(300, 200), Limits())
-    ((8, 8), [(40, 28), (5, 4)])
+    (4, [(76, 52), (5, 4)])
     """
-    block = BLOCK_IN_SOFTWARE if limits.software else BLOCK
-    first = BLOCK_OF_MANY if limits.software and whole.height * whole.width >= MANY else block
+    first = BLOCK if limits.software and whole.height * whole.width < MANY else FEW
     height, width = (min(side, 4 * -(-side // (4 * first))) for side in (whole.height, whole.width))
     sizes = [(height, width)]
-    while max(sizes[-1]) > block:
-        height, width = -(-height // block), -(-width // block)
+    while max(sizes[-1]) > (LEFT_IN_SOFTWARE if limits.software else LEFT):
+        height, width = -(-height // BLOCK), -(-width // BLOCK)
         sizes.append((height, width))
-    return (first, block), sizes
+    return first, sizes
 
 
 def zeros(draft: Draft, name: str, storage: Storage) -> str:
