@@ -109,6 +109,15 @@ def test_more_values_of_both_signs_and_one_magnitude_than_the_block_has_columns(
     np.testing.assert_allclose(np.sort(np.abs(w)), np.sort(np.abs(values))[-k:], atol=100 * U)
 
 
+def test_more_values_on_both_sides_of_a_number_than_the_block_has_columns(rng):
+    values = np.repeat(np.arange(-3.0, 5.0), 20)
+    q = np.linalg.qr(rng.standard_normal((160, 160)))[0]
+    a = sparse.csr_matrix((q * values) @ q.T)
+    w, v = eigsh(a, 5, sigma=0.5)
+    check(a, w, v, np.round(w))
+    assert set(np.round(w)) <= {0.0, 1.0}
+
+
 def test_one_large_value_beside_small_ones(rng):
     """A filter of a high degree would leave nothing of the others but rounding."""
     values = np.concatenate([[50.0], 1 + 0.01 * np.arange(199)])

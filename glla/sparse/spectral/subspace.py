@@ -204,11 +204,24 @@ def find(
             if stalled and step is None:
                 x = b.filtered(x, wanted, wanted.wide(values, b.ends), SHORT)
             x = b.basis(x)
+            x = _nearest(x, step) if stalled and step is not None and worst > ENOUGH else x
             x = x + noise if turn < len(DEGREES) - 1 else x
     raise ConvergenceError(
         f"{function}: after {most} filters a residual is {worst:.3g} times as large as asked for; raise maxiter, ncv "
         "or tol, or ask for fewer pairs"
     )
+
+
+def _nearest(x: Array, inverse: Callable[[Array], Array]) -> Array:
+    """As many vectors, nearest to a number on both of its sides, of the space of X and of its product.
+
+    Powers of (B - sigma I)^-1 leave sums of eigenvectors of sigma + d and of sigma - d.
+    """
+    both = orthonormal(concatenate([x, inverse(x)], axis=1))
+    small: Any = eigh(both.T @ inverse(both), check_finite=False)
+    w, vectors = small
+    nearest: Array = both @ vectors[:, np.argsort(-np.abs(w.numpy()), kind="stable")[: x.shape[1]]]
+    return nearest
 
 
 def ends(rows: Compressed) -> tuple[float, float]:
