@@ -353,7 +353,7 @@ class BandCaller(Caller):
                 device_stacks.refuse_nonfinite(self.function, name, np.abs(part).max(axis=(1, 2)), batch, places)
             solved = self._solved_on_host(ab, b, places, batch)
             finite_result(self.function, solved, self.check_finite)
-            x = device_stacks.replaced(x, dict(zip(places.tolist(), solved, strict=True)))
+            x = device_stacks.replaced(x, places, solved)
         return {"X": x}
 
     def _piece(self, operands: tuple[Resident, ...]) -> Solved:

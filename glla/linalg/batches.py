@@ -221,7 +221,7 @@ class Batches:
                 where = np.concatenate([at for at, _ in new])
                 x = np.concatenate([np.reshape(fix, (len(at), *values.shape[1:])) for at, fix in new])
                 finite_result(self.function, x, self.check_finite)
-                found[name] = device_stacks.replaced(values, dict(zip(where.tolist(), x, strict=True)))
+                found[name] = device_stacks.replaced(values, where, x)
 
     @np.errstate(all="ignore")  # matrices out of range go on alone
     def _once_more(

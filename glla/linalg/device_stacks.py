@@ -92,12 +92,9 @@ def matrix_at(a: Resident, index: int) -> Resident:
     return layouts.best(a.seen(a.view.sliced(index)))
 
 
-def replaced(matrices: Resident, fixes: dict[int, Float32]) -> Resident:
-    """Put matrices of the host into a stack on the device; beside them a number for each matrix goes there."""
-    if not fixes:
-        return matrices
-    places = np.array(list(fixes), dtype=np.int32)
-    return blocks.put(matrices, (places,), from_array(np.stack(list(fixes.values())), matrices.device))
+def replaced(matrices: Resident, places: NDArray[np.intp], fixes: Float32) -> Resident:
+    """Put matrices of the host into a stack on the device."""
+    return blocks.put(matrices, (places.astype(np.int32),), from_array(fixes, matrices.device))
 
 
 def joined_results(parts: list[Any]) -> Any:

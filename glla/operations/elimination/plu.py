@@ -502,16 +502,10 @@ def _warning(function: str, best: Packed) -> GrowthWarning | None:
     )
 
 
-def _packed(forms: Forms, results: Mapping[str, Float32]) -> Any:
-    k = min(forms[0].matrix)
-    found = {name: exchanges(results[name], k) for name in ("pivots", "columns") if name in results}
-    return results["LU"], *found.values()
-
-
-def _named(forms: Forms, results: Mapping[str, Float32]) -> dict[str, Float32]:
+def _named(forms: Forms, results: Mapping[str, Float32]) -> dict[str, NDArray[Any]]:
     """Packed factors by name: P and L and U would have to be made of them."""
-    names = [name for name in ("LU", "pivots", "columns") if name in results]
-    return dict(zip(names, _packed(forms, results), strict=True))
+    exchanged = (name for name in ("pivots", "columns") if name in results)
+    return {"LU": results["LU"], **{name: exchanges(results[name], min(forms[0].matrix)) for name in exchanged}}
 
 
 INTERFACE = Interface(
@@ -562,17 +556,10 @@ def _batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     return replace(plu_batches.factor(forms, limits), after=(Transition(GREW, ALONE, again),))
 
 
-def exchanges_of(diagnostics: Float32) -> NDArray[np.int32]:
-    """Exchanges of a batch, from the diagnostics of its plan, or their last line alone."""
-    return diagnostics[:, -1].astype(np.int32)
-
-
 def _results(known: Mapping[str, Any]) -> dict[str, Any]:
-    """Packed factors and exchanges of a batch."""
-    return {
-        "lu": known["matrices"],
-        "piv": exchanges_of(known["line_2"] if "line_2" in known else known["diagnostics"]),
-    }
+    """Packed factors of a batch, and exchanges, from the diagnostics of its plan, or their last line alone."""
+    lines = known["line_2"] if "line_2" in known else known["diagnostics"]
+    return {"lu": known["matrices"], "piv": lines[:, -1].astype(np.int32)}
 
 
 @np.errstate(all="ignore")  # the range is checked afterwards
@@ -592,7 +579,7 @@ LU_FACTOR = replace(
     results=("lu", "piv"),
     check=lambda forms: None,
     call_plan=partial(call_plan, packed=True),
-    trial=replace(PLU.trial, values=_packed),
+    trial=replace(PLU.trial, values=lambda forms, results: tuple(_named(forms, results).values())),
     batch=Batch(
         plu_batches.most_factors,
         _batched,

@@ -96,11 +96,6 @@ class Tiling:
         return ELEMENT_BYTES * rows * columns * self.rows * self.columns
 
     @property
-    def rank(self) -> int:
-        """Place of the variant, the fastest first."""
-        return FASTEST_FIRST.index(self.variant)
-
-    @property
     def effort(self) -> float:
         """Bytes over the bus; those that slabs move within the device, to read C and write it again, count less."""
         return self.traffic + 2 * (self.counts[1] - 1) * self._bytes_of_c / DEVICE_TO_BUS
@@ -216,7 +211,7 @@ def choose(m: int, k: int, n: int, limits: Limits, room: int | None = None, vari
         tilings.append(Tiling((m, k, n), rows, inner, columns, *way))
     smallest = tilings[-1]
     possible = [tiling for tiling in tilings if room is None or tiling.bytes_of() <= room]
-    ranked = sorted(possible, key=lambda tiling: (variant is None and tiling.rank, tiling.effort))
+    ranked = sorted(possible, key=lambda one: (variant is None and FASTEST_FIRST.index(one.variant), one.effort))
     for tiling in sorted(ranked, key=lambda tiling: tiling not in panels):
         plan = tiling.plan(limits)
         nbytes = tiling.bytes_of(plan)

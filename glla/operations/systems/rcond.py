@@ -140,15 +140,13 @@ def step(n: int, limits: Limits, name: str) -> Plan:
     draft = Draft(name)
     slots = {name: draft.operand(name, plan.slots[name]) for name in plan.operands}
     x = draft.call("solution", plan, **slots)["X"]
-    last = Transition("it did not: for a vector of alternating signs", LAST, partial(step, n, limits, LAST))
     further = {
-        STEP: (Transition("the estimate grew", TRANSPOSED, partial(step, n, limits, TRANSPOSED)), last),
-        TRANSPOSED: (
-            Transition("another corner is higher, at most 5 times", STEP, partial(step, n, limits, STEP)),
-            last,
-        ),
+        STEP: (TRANSPOSED, "the estimate grew"),
+        TRANSPOSED: (STEP, "another corner is higher, at most 5 times"),
     }
-    return draft.plan({"X": x}, after=further.get(name, ()))
+    stages = [further[name], (LAST, "it did not: for a vector of alternating signs")] if name in further else []
+    after = (Transition(when, stage, partial(step, n, limits, stage)) for stage, when in stages)
+    return draft.plan({"X": x}, after=tuple(after))
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:

@@ -41,7 +41,7 @@ def with_triangles(
     side = move.triangle(a, not lower, (-1 if lower else 1) * unit_diagonal, size)
     kept, view = draft.call("triangle", side, A=t)["result"], View.of(a.shape)
     factors, flipped = kept, lower != unit_diagonal
-    seen = _turned(view) if flipped else view
+    seen = view.moved(-2, -1) if flipped else view
     if unit_diagonal:
         ones = draft.call("ones", create.eye(a.shape[-2:], "float32", size))["result"]
         plan = elementwise.binary(seen, View.of(a.shape[-2:]), "add", size)
@@ -52,7 +52,7 @@ def with_triangles(
     add_diagnostic = partial(_add_diagnostic, draft, diagnostics, size)
     add_diagnostic("most_A", t, a, "max_magnitude", (-2, -1))
     diagnostics |= draft.call("ends of the triangle", extremes_of(view, False, size), A=kept)
-    rows = fold.fold(_turned(view) if transposed else view, "max_magnitude", (-1,), size)
+    rows = fold.fold(view.moved(-2, -1) if transposed else view, "max_magnitude", (-1,), size)
     of_rows = draft.call("rows", rows, A=kept)["total"]
     add_diagnostic("row", of_rows, View.of((*a.shape[:-1], 1)), "min_magnitude", (-2, -1))
     if not unit_diagonal:
@@ -120,11 +120,6 @@ def _with_diagnostics(draft: Draft, x: str, diagnostics: dict[str, str], numbers
 
 SAMPLERS = {"least_U": "least", "most_U": "most", "most_A": "whole"}
 """Diagnostics whose samplers in ``stack/flag_triangles.frag`` have other names."""
-
-
-def _turned(view: View) -> View:
-    """View of the transposes of matrices."""
-    return view.permute((*range(view.ndim - 2), view.ndim - 1, view.ndim - 2))
 
 
 def _diagonal(a: View) -> View:
