@@ -338,10 +338,6 @@ def test_bounds_beyond_int32_bound_nothing():
     for low, high in ((0, 2**40), (-(2**40), 5), (-(2**70), 2**70), (None, 10**400)):
         same(A.clip(low, high), np.clip(a, low, high) if high != 10**400 else a)
         same(xp.clip(A, low, high), np.clip(A, low, high).numpy())
-    with pytest.raises(DTypeError, match="maximum: B must fit int32"):
-        A.clip(2**40)
-    with pytest.raises(DTypeError, match="minimum: B must fit int32"):
-        (A > 0).clip(0, 2**40)  # which would be int64
     assert A.clip() is not A
 
 

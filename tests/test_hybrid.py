@@ -533,14 +533,6 @@ def test_an_error_of_the_stream_comes_behind_the_results(gpu):
     assert list(stream) == []
 
 
-def test_options_are_checked():
-    with pytest.raises(OptionError, match=r"hybrid\.map: op must be one of .*lu_factor.*, got 'rcond'"):
-        glla.hybrid.map("rcond", [])
-    for ratio in (-1, math.nan):
-        with pytest.raises(OptionError, match=r"hybrid\.map: ratio must be None or a number from 0, got"):
-            glla.hybrid.map("inv", [], ratio=ratio)
-
-
 # -- the end ----------------------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,6 @@ import tracemalloc
 
 import pytest
 
-import glla
 from glla.errors import OptionError
 from glla.operations.elimination import plu
 from glla.passes import PLAIN, Draft, matrix, resident
@@ -115,12 +114,6 @@ def test_threads_get_one_and_the_same(cache):
     one, other = (thread.result(20) for thread in threads)
     assert len(one) == 20 and all(a is b for a, b in zip(one, other, strict=True))
     assert cache.nbytes == ENTRY_BYTES * cache.count <= cache.most
-
-
-@pytest.mark.parametrize("given", [-1, 2.5, True])
-def test_a_bound_that_is_none(given):
-    with pytest.raises(OptionError, match="max_plan_bytes: must be a number of bytes from 0, got"):
-        glla.gl.set_max_plan_bytes(given)
 
 
 def test_the_environment_sets_the_bound(monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 
 import glla
-from glla.errors import NonFiniteError, NotPositiveDefiniteError, OptionError, SingularMatrixError
+from glla.errors import NonFiniteError, NotPositiveDefiniteError, SingularMatrixError
 from glla.linalg import device_stacks as there
 from glla.operations.bands import banded as kernel
 from glla.operations.bands import tridiagonal
@@ -88,8 +88,6 @@ def test_solve_takes_the_diagonal_of_a_dense_matrix(device, place, rng):
         a, b = rng.uniform(1, 2, (2, n, n)).astype(np.float32), rng.standard_normal((2, n, 2)).astype(np.float32)
         x = np.asarray(glla.solve(place(a), b, assume_a="diagonal", device=device))
         assert backward(a * np.eye(n), x, b) < LIMIT
-    with pytest.raises(OptionError, match="refine must be False with assume_a='tridiagonal'"):
-        glla.solve(np.eye(2), [1, 2], refine=True, assume_a="tridiagonal", device=device)
 
 
 @pytest.mark.parametrize("variant", [None, "thomas", "parallel_cyclic_reduction"])

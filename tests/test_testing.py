@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from glla import testing as t
-from glla.errors import ShapeError
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -86,12 +85,6 @@ def test_singular_has_its_rank_exactly(rank: int) -> None:
     a = t.singular(12, 9, np.random.default_rng(rank), rank=rank)
     assert len(t.exact_rref(a)[1]) == rank
     assert np.array_equal(a, np.round(a)) and np.abs(a).max() < 2**24
-
-
-def test_singular_refuses_an_impossible_rank() -> None:
-    """The message names the rank and the shape."""
-    with pytest.raises(ShapeError, match=r"singular: rank must be from 0 to min.* got 4 for 3 x 5"):
-        t.singular(3, 5, np.random.default_rng(0), rank=4)
 
 
 def test_wilkinson_grows_as_stated() -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import glla
-from glla import array_api
+from glla import array_api, cluster, testing
 from glla.applications import ShallowWater, restore, window_squares
 from tests.matrix import on_device
 from tests.test_kernels import OUT, SCALE, WAVE
@@ -65,6 +66,7 @@ NAMES = {name: getattr(np, name) for name in ("diag", "eye", "float32", "inf", "
     "ones": lambda *shape: np.ones(shape), "zeros": lambda *shape: np.zeros(shape),
     "made": made, "into": into, "assign": assign, "Elsewhere": Elsewhere,
     "kernel": partial(glla.kernel, name="k.frag"), "SCALE": SCALE, "WAVE": WAVE, "OUT": OUT, "NUMBERS": NUMBERS,
+    "cluster": cluster, "sp": scipy.sparse, "testing": testing,
     "ShallowWater": ShallowWater, "restore": restore, "window_squares": window_squares,
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from glla import cluster
 from glla.cluster import layout as layouts
 from glla.cluster.algorithms import OPERATIONS, branch
 from glla.cluster.steps import Receive, Schedule, Send, Work
-from glla.errors import OptionError, PlanError, ShapeError
+from glla.errors import PlanError
 
 GRIDS = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2), (1, 4), (5, 1)]
 
@@ -129,23 +129,6 @@ def test_slopes_follow_issue_and_memory(look_ahead):
     host = replace(free, memory=1.0, bus=inf, rate=12.0)  # an engine in the host's thread
     flop = sum(step.flop for step in work if step.name.startswith("update"))
     assert cluster.simulate(schedule, host).seconds == pytest.approx(copied + flop / 12.0)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: cluster.plan("qr", 4), OptionError, "operation must be one of plu, matmul, solve, got 'qr'"),
-        (lambda: cluster.plan("plu", -1), ShapeError, "must not be negative"),
-        (lambda: cluster.plan("plu", 4, 3), OptionError, "nb must be an even number from 2"),
-        (lambda: cluster.plan("plu", 4, 2, (0, 1)), OptionError, "grid must be"),
-        (lambda: cluster.plan("plu", 4, 2, "2y2"), OptionError, "grid must be"),
-        (lambda: cluster.plan("plu", 4, variant="best"), OptionError, "tournament, partial, local, got 'best'"),
-        (lambda: cluster.Parameters(network=0), OptionError, "network must be a number above 0"),
-    ],
-)
-def test_wrong_calls_say_what_is_right(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
 
 
 def test_the_command_predicts_and_draws(tmp_path, capsys):

@@ -248,19 +248,3 @@ def test_a_coprocessor_takes_a_name(software):
             glla.hybrid.map("inv", [A], gpu=gpu, device="software")
     with glla.hybrid.map("inv", [A], device="software", ratio=0) as stream:
         assert np.allclose(next(stream) @ A, np.eye(2), atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"device": glla.default_device},
-         r"^coprocessor: device must be .*; the coprocessor makes one in its own thread$"),
-        ({"device": "gpu"}, r"^coprocessor: device must be 'software', 'hardware' or an index .*, got 'gpu'$"),
-        ({"device": "0", "index": 0},
-         r"^coprocessor: device stands for index and software, .*; leave one of them out$"),
-        ({"device": 0, "software": False}, r"^coprocessor: device stands for index and software, got device 0"),
-    ],
-)  # fmt: skip
-def test_a_coprocessor_refuses_others(options, text):
-    with pytest.raises(OptionError, match=text):
-        glla.coprocessor(**{name: one() if callable(one) else one for name, one in options.items()})

@@ -94,10 +94,6 @@ def test_denormal_factors_of_which_too_little_is_left_are_an_error():
     assert (u == np.float32([[2.0**-148, 2.0**-149], [0, 2.0**-149]])).all()
 
 
-def test_numbers_of_lstsq_that_do_not_fit_are_an_error():
+def test_squared_residuals_may_be_large():
     a, b = np.float32([[1], [1]]), np.float32([1, -1])
     assert glla.lstsq(a, 2.0**60 * b)[1] == pytest.approx(2.0**121, rel=1e-5)
-    with pytest.raises(glla.errors.NonFiniteError, match="squared residuals must fit float32"):
-        glla.lstsq(a, 2.0**80 * b)
-    with pytest.raises(glla.errors.NonFiniteError, match="singular values must fit float32"):
-        glla.lstsq(np.full((4, 4), np.finfo(np.float32).max), np.ones(4))

@@ -10,9 +10,8 @@ from concurrent.futures import CancelledError
 import numpy as np
 import pytest
 
-from glla.errors import CoprocessorError, DeviceMismatchError, LimitError, OptionError, ShapeError, ThreadError
+from glla.errors import CoprocessorError, DeviceMismatchError, LimitError, ShapeError, ThreadError
 from glla.queue import Coprocessor
-from glla.queue import coprocessor as glla_coprocessor
 from tests.beside import PATIENCE, started, wait_until
 
 from .conftest import Gate, HostEngine, Lost
@@ -336,18 +335,7 @@ def test_operands_of_another_queue_are_refused(host):
         host().submit(int, 1) + host().submit(int, 2)
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "wanted"),
-    [
-        ("capacity", (0, -1, 2.5, True, None), "an int from 1"),
-        ("switch_interval", (0, -1, float("nan"), float("inf")), "None or a number of seconds above 0"),
-        ("timeout", (-1, float("nan")), "None or a number of seconds from 0"),
-    ],
-)
-def test_options_that_are_none(name, values, wanted):
-    for value in values:
-        with pytest.raises(OptionError, match=f"coprocessor: {name} must be {wanted}, got {value!r}"):
-            glla_coprocessor(**{name: value})
+def test_an_engine_that_does_not_open_says_why():
     with pytest.raises(OSError, match="no such device"):
         Coprocessor(lambda: fail(OSError("no such device")))
 

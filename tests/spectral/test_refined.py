@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import ConvergenceError, GrowthWarning, NonFiniteError, ShapeError
+from glla.errors import ConvergenceError, GrowthWarning
 from glla.linalg.spectral import refined
 from glla.testing.spectral import symmetric as lower_half
 from tests.spectral.matrices import normal, symmetric, with_values
@@ -68,10 +68,6 @@ def test_stacks_arrays_triangles_and_subsets(rng):
 
 def test_what_is_refused(monkeypatch, rng):
     a = normal(5, rng)
-    with pytest.raises(NonFiniteError, match="NaN"):
-        glla.eigh(np.where(np.eye(5) == 1, np.nan, a), refine=True)
-    with pytest.raises(ShapeError, match="must be square"):
-        glla.eigh(a[:3], refine=True)
     monkeypatch.setattr(refined, "LOST", 0.0)
     with pytest.warns(GrowthWarning, match=r"^eigh: eigenvectors are orthogonal to .* n u of float64 only"):
         glla.eigh(a, refine=True)
@@ -103,10 +99,6 @@ def test_bounds_of_any_vectors(rng):
     expected = np.linalg.norm(a @ v - v * w[:, np.newaxis], axis=1) / np.linalg.norm(v, axis=1)
     assert glla.eigen_bounds(a, w, v) == pytest.approx(expected, rel=1e-4)
     assert glla.eigen_bounds([[1e-36]], [0.0], [[1e-3]]) > 1e-36  # whose product a device flushes to zero
-    with pytest.raises(ShapeError, match=r"^eigen_bounds: for A \(2, 7, 7\) w must have shape"):
-        glla.eigen_bounds(a, w[:, :2], v)
-    with pytest.raises(ShapeError, match=r"^eigen_bounds: .* must be square"):
-        glla.eigen_bounds(a[:, :2], w, v)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert not np.isfinite(glla.eigen_bounds(a[0], w[0], 0 * v[0])).any()
