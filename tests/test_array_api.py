@@ -83,30 +83,6 @@ def test_nothing_is_there_that_the_standard_has_not():
         assert hasattr(xp, name)
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "message"),
-    [
-        (xp, "complex64", "array API: complex64 is not there: an Array is float32, int32 or bool"),
-        (xp, "uint8", "array API: uint8 is not there: an Array is float32, int32 or bool"),
-        (xp, "imag", "array API: imag is not there: an Array is float32, int32 or bool"),
-        (xp, "fft", "array API: fft is not there: glla has no Fourier transforms"),
-        (xp, "colour", "module 'glla.interop.namespace' has no attribute 'colour'"),
-        (
-            xp.linalg,
-            "eig",
-            "array API: linalg.eig is not there yet: it needs complex numbers; numpy.linalg.eig(A.numpy()) computes it "
-            "on the host; for symmetric A use eigh",
-        ),
-        (xp.linalg, "colour", "module 'glla.interop.namespace.linalg' has no attribute 'colour'"),
-    ],
-)
-def test_what_is_not_there_says_why(module, name, message):
-    assert not hasattr(module, name)
-    with pytest.raises(AttributeError) as caught:
-        getattr(module, name)
-    assert str(caught.value).startswith(message)
-
-
 OWN_DEFAULTS = {"from_dlpack", "astype"}
 """Functions where strict marks what was not given in its own way."""
 

@@ -82,7 +82,7 @@ def raised(call: str) -> str:
     with glla.asarray(np.eye(2)) as A:  # NumPy keeps it for ever where a method of an override's ufunc raises
         try:
             text = f"{eval(call, NAMES | {'A': A})}"
-        except (glla.errors.GllaError, TypeError, ValueError, BufferError) as error:
+        except (glla.errors.GllaError, AttributeError, TypeError, ValueError, BufferError) as error:
             text = f"{type(error).__name__}: {error}"
         np.testing.assert_array_equal(A.numpy(), np.eye(2))
     return " ".join(text.split())

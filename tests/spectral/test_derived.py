@@ -194,8 +194,3 @@ def test_roots_of_what_is_singular_or_not_symmetric():
     for one in (np.float32([[1, 2], [0, 1]]), glla.asarray([[1.0, 2.0], [0.0, 1.0]]), beside, glla.asarray(beside)):
         with pytest.raises(glla.errors.UnsupportedError, match="sqrtm: A is not symmetric"):
             glla.sqrtm(one)
-
-
-def test_eig_names_eigh():
-    with pytest.raises(AttributeError, match=r"for symmetric A use eigh$"):
-        _ = glla.eig
