@@ -404,7 +404,8 @@ def events(run):
             patch.setattr(Device, name, lambda *a, name=name, **k: pytest.fail(f"waits for the GPU: {name}"))
         real = Download.result
         patch.setattr(Download, "result", lambda self, out: (log.append(("wait", None)), real(self, out))[1])
-        run(lambda what, tile: log.append((what, tile)))
+        patch.setattr(tiling, "seen", lambda what, tile: log.append((what, tile)))
+        run()
     return log
 
 
@@ -427,7 +428,7 @@ def test_tiles_of_a_product_overlap(small, rng, shape):
     m, k, n = shape
     a, b, out = whole_numbers(rng, m, k), whole_numbers(rng, k, n), np.empty((m, n), np.float32)
     made = []
-    log = events(lambda watch: made.append(tiling.matmul(small, a, b, out, watch=watch)))
+    log = events(lambda: made.append(tiling.matmul(small, a, b, out)))
     check_overlap(log, made[0].counts[0] * made[0].counts[2])
     assert sum(made[0].uploads[:2]) == sum(what == "upload" for what, _ in log)
     testing.assert_exact(out, testing.product(a, b))
@@ -438,7 +439,7 @@ def test_blocks_of_right_hand_sides_overlap(small, rng):
     x = np.empty_like(b)
     factors = factored(a, small)
     size = width(factors, 300)
-    log = events(lambda watch: tiling.solve(factors, b, x, watch=watch))
+    log = events(lambda: tiling.solve(factors, b, x))
     check_overlap(log, -(-300 // size))
     testing.assert_solve(a, x, b)
 
@@ -449,7 +450,7 @@ class Stop(Exception):
 
 @pytest.mark.parametrize("what", ["upload", "compute", "read back", "fetch"])
 @pytest.mark.parametrize("tile", [0, 1, 2])
-def test_a_failure_in_the_middle_leaves_nothing(small, rng, what, tile):
+def test_a_failure_in_the_middle_leaves_nothing(small, rng, what, tile, monkeypatch):
     a, b = whole_numbers(rng, 67, 60), whole_numbers(rng, 60, 50)
     out = np.empty((67, 50), np.float32)
 
@@ -457,16 +458,18 @@ def test_a_failure_in_the_middle_leaves_nothing(small, rng, what, tile):
         if event == (what, tile):
             raise Stop
 
-    with pytest.raises(Stop):
-        tiling.matmul(small, a, b, out, watch=watch)
+    with pytest.raises(Stop), monkeypatch.context() as patch:
+        patch.setattr(tiling, "seen", watch)
+        tiling.matmul(small, a, b, out)
     assert small.stats().textures == 0
     tiling.matmul(small, a, b, out)
     testing.assert_exact(out, testing.product(a, b))
     x, system = np.empty((10, 300), np.float32), testing.conditioned(10, 10, rng)
     factors = factored(system, small)
     before = small.stats().textures
+    monkeypatch.setattr(tiling, "seen", watch)
     with pytest.raises(Stop):
-        tiling.solve(factors, np.ones((10, 300), np.float32), x, watch=watch)
+        tiling.solve(factors, np.ones((10, 300), np.float32), x)
     assert small.stats().textures == before
 
 
@@ -474,7 +477,7 @@ def test_a_failure_gives_the_results_on_their_way_back(device):
     """Even while somebody looks at the exception, and at what it holds."""
     a = glla.asarray(np.ones((4, 4)), device)
     before = device.stats().textures
-    with pytest.raises(Stop), tiling._Results(device, lambda what, tile: None) as results:
+    with pytest.raises(Stop), tiling._Results(device) as results:
         results.queue(0, a, np.empty((4, 4), np.float32))
         assert device.stats().textures == before + 1
         raise Stop

@@ -192,7 +192,7 @@ def _banded(model: Model, images: Images) -> Images:
     _must_fit(model)
     _must_be_narrow(model)
     right = model.applied(model.columns(images), adjoint=True)
-    band = model.run(restoration.normal_band(*model.terms, model.balance))
+    band = model.run(restoration.normal(*model.terms, model.balance, band=True))
     return model.images(solve_definite_band("restore", band, right, lower=True))
 
 

@@ -53,13 +53,11 @@ class Held:
         return Array(self.device, made["X"], shape)
 
 
-Watch = Callable[[str, int], None]
-"""Called after each step of a tile with its name and the tile's number: "upload", "compute" and "read back" when it is
-queued, "fetch" when the result is in the host's memory."""
+def seen(what: str, tile: int) -> None:
+    """Called after each step of a tile: "upload", "compute" and "read back" when it is queued, "fetch" at its end.
 
-
-def _silent(what: str, tile: int) -> None:
-    pass
+    Tests and benchmarks put a function of theirs in its place.
+    """
 
 
 # -- streaming --------------------------------------------------------------------------------------------------------
@@ -71,9 +69,8 @@ class _Results:
     If anything fails, none is waited for.
     """
 
-    def __init__(self, device: Device, watch: Watch) -> None:
+    def __init__(self, device: Device) -> None:
         self._device = device
-        self._watch = watch
         self._open: tuple[int, Download, Float32] | None = None
 
     def __enter__(self) -> _Results:
@@ -90,7 +87,7 @@ class _Results:
     def queue(self, tile: int, result: Array, target: Float32) -> None:
         """Queue the read-back of a tile, and fetch the one before."""
         download = self._device.download_later(result.texture, result.value.matrix)
-        self._watch("read back", tile)
+        seen("read back", tile)
         try:
             self._fetch()
         except BaseException:
@@ -106,18 +103,17 @@ class _Results:
                 download.result(target)
             finally:
                 download.release()
-            self._watch("fetch", tile)
+            seen("fetch", tile)
 
 
 class _Operand:
     """An operand that passes by tile by tile: the tile that was used last stays until another one is asked for."""
 
-    def __init__(self, device: Device, uploads: Uploads, array: Float32, shape: tuple[int, int], watch: Watch) -> None:
+    def __init__(self, device: Device, uploads: Uploads, array: Float32, shape: tuple[int, int]) -> None:
         self._device = device
         self._uploads = uploads
         self._array = array
         self._shape = shape
-        self._watch = watch
         self._held: tuple[tuple[int, int], Array] | None = None
 
     def at(self, top: int, left: int, tile: int) -> Array:
@@ -127,19 +123,17 @@ class _Operand:
             rows, columns = self._shape
             texture = self._uploads.upload(self._array[top : top + rows, left : left + columns], self._shape)
             self._held = ((top, left), Array(self._device, texture, self._shape))
-            self._watch("upload", tile)
+            seen("upload", tile)
         return self._held[1]
 
 
-def matmul(
-    device: Device, a: Float32, b: Float32, out: Float32, variant: str | None = None, watch: Watch = _silent
-) -> Tiling:
+def matmul(device: Device, a: Float32, b: Float32, out: Float32, variant: str | None = None) -> Tiling:
     """Multiply two matrices tile by tile. Synchronises.
 
     How it was cut.
     `device`: its `room` is kept to. `a`, `b`, (m, k): not empty; of any strides, or mapped from files. `out`, (m, n):
     where the product goes. Shares no memory with the operands. `variant`: a key of
-    `glla.operations.product.matmul.VARIANTS`. `watch`: called after every step, see `Watch`.
+    `glla.operations.product.matmul.VARIANTS`.
     Raises OutOfMemoryError, LimitError: as `choose`. Where the device's memory ends before its cap does, smaller tiles
     are tried first.
 
@@ -150,7 +144,7 @@ def matmul(
     tiling = choose(*shape, device.limits, device.room, variant)
     while True:
         try:
-            _stream(device, a, b, out, tiling, watch)
+            _stream(device, a, b, out, tiling)
             return tiling
         except OutOfMemoryError as error:
             try:
@@ -159,11 +153,11 @@ def matmul(
                 raise error from None
 
 
-def _stream(device: Device, a: Float32, b: Float32, out: Float32, tiling: Tiling, watch: Watch) -> None:
+def _stream(device: Device, a: Float32, b: Float32, out: Float32, tiling: Tiling) -> None:
     rows, inner, columns = tiling.rows, tiling.inner, tiling.columns
-    with device.current(), device.uploads(tiling.largest_upload) as uploads, _Results(device, watch) as results:
-        left_operand = _Operand(device, uploads, a, (rows, inner), watch)
-        right_operand = _Operand(device, uploads, b, (inner, columns), watch)
+    with device.current(), device.uploads(tiling.largest_upload) as uploads, _Results(device) as results:
+        left_operand = _Operand(device, uploads, a, (rows, inner))
+        right_operand = _Operand(device, uploads, b, (inner, columns))
         for tile, (top, left) in enumerate(tiling.order()):
             total: Array | None = None
             for first in range(0, a.shape[1], inner):
@@ -172,17 +166,16 @@ def _stream(device: Device, a: Float32, b: Float32, out: Float32, tiling: Tiling
                 way: Way = {"variant": tiling.variant, "parameters": tiling.parameters}
                 total = product("matmul", slab_a, slab_b, total, **way)
                 del slab_a, slab_b  # held by the operands alone, which let go of them before the next upload
-                watch("compute", tile)
+                seen("compute", tile)
             assert total is not None
             results.queue(tile, total, out[top : top + rows, left : left + columns])
             del total
 
 
-def solve(factors: Held, b: Float32 | None, out: Float32, watch: Watch = _silent) -> None:
+def solve(factors: Held, b: Float32 | None, out: Float32) -> None:
     """Solve A X = B block by block of B's columns. Synchronises.
 
-    `factors`: of a regular matrix of order n. `b`: None for the identity. `out`, (n, k): where X goes. `watch`: called
-    after every step, see `Watch`.
+    `factors`: of a regular matrix of order n. `b`: None for the identity. `out`, (n, k): where X goes.
     Raises OutOfMemoryError: there is no room beside the factors for a single right-hand side.
     """
     device, (order, columns) = factors.device, out.shape
@@ -195,23 +188,23 @@ def solve(factors: Held, b: Float32 | None, out: Float32, watch: Watch = _silent
     )
     while True:
         try:
-            return _stream_columns(factors, b, out, size, watch)
+            return _stream_columns(factors, b, out, size)
         except OutOfMemoryError:  # the device's memory ended before its cap did
             if size == 1:
                 raise
             size = -(-size // 2)
 
 
-def _stream_columns(factors: Held, b: Float32 | None, out: Float32, size: int, watch: Watch) -> None:
+def _stream_columns(factors: Held, b: Float32 | None, out: Float32, size: int) -> None:
     device, (order, columns) = factors.device, out.shape
-    with device.current(), device.uploads(order * size) as uploads, _Results(device, watch) as results:
+    with device.current(), device.uploads(order * size) as uploads, _Results(device) as results:
         for tile, left in enumerate(starts(columns, size)):
             place = slice(left, left + size)
             right = Array(device, uploads.upload(some_columns(b, order, place)), (order, size))
-            watch("upload", tile)
+            seen("upload", tile)
             x = factors.solve(right)
             del right
-            watch("compute", tile)
+            seen("compute", tile)
             results.queue(tile, x, out[:, place])
             del x
 

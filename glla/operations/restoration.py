@@ -38,17 +38,16 @@ def system(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1)) -> Plan:
 
 
 @cached_plan
-def normal(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), balance: float = 0.0) -> Plan:
-    """Plan of ``N`` = H^T H + balance I, from the kernel ``K``: one pass."""
-    pixels = shape[0] * shape[1]
-    return _normal("N", (pixels, pixels), _kernel(shape, psf, centre), psf, balance, band=False)
+def normal(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), balance: float = 0.0, band: bool = False) -> Plan:
+    """Plan of ``N`` = H^T H + balance I, from the kernel ``K``: one pass.
 
-
-@cached_plan
-def normal_band(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), balance: float = 0.0) -> Plan:
-    """Plan of the band ``ab`` of the same matrix as LAPACK stores its lower half, `diagonals` x n: one pass."""
-    size = diagonals(shape, psf), shape[0] * shape[1]
-    return _normal("ab", size, _kernel(shape, psf, centre), psf, balance, band=True)
+    Or of its `band` ``ab``, as LAPACK stores the lower half, `diagonals` x n.
+    """
+    pixels, given = shape[0] * shape[1], {"K": matrix(psf)}
+    name, size = ("ab", (diagonals(shape, psf), pixels)) if band else ("N", (pixels, pixels))
+    uniforms: dict[str, Uniform] = {**_kernel(shape, psf, centre), "balance": balance, "shape": size}
+    title, defines = f"restoration_normal{'_band' if band else ''}", {"BAND": int(band)}
+    return single_pass(title, "restoration/normal", given, {name: matrix(size)}, uniforms, defines)
 
 
 def diagonals(shape: Shape, psf: Shape = (3, 3)) -> int:
@@ -58,12 +57,6 @@ def diagonals(shape: Shape, psf: Shape = (3, 3)) -> int:
     131
     """
     return min((psf[0] - 1) * shape[1] + psf[1], shape[0] * shape[1])
-
-
-def _normal(name: str, size: Shape, kernel: dict[str, Uniform], psf: Shape, balance: float, band: bool) -> Plan:
-    uniforms: dict[str, Uniform] = {**kernel, "balance": balance, "shape": size}
-    given, made, title = {"K": matrix(psf)}, {name: matrix(size)}, f"restoration_normal{'_band' if band else ''}"
-    return single_pass(title, "restoration/normal", given, made, uniforms, {"BAND": int(band)})
 
 
 @cached_plan

@@ -3,17 +3,11 @@
 // Lines are rows, or, turned, columns. One program serves both: it compiles in much longer than it runs.
 // A fragment computes the exponents of two lines: (e_2y, e_2y+1, 0, 0); 0 for a line of zeros. Those of columns are in a
 // column of texels, too, because they will scale the rows of a solution.
-// MEAN takes the mean of floor(log2(|a_ij| 2^-f_j)) over the line's non-zero entries, rounded, in place of the largest.
-// Zeros, infinities and NaN do not count. A mean does not change if the other lines were scaled before; the largest entry
-// may: which one is the largest depends on that scaling.
+// Zeros, infinities and NaN do not count. Which entry is the largest depends on how the other lines were scaled before.
 // A   m x n, packed      others   column of texels (f_2x, f_2x+1, 0, 0), if they are known; f = 0 otherwise
 // Cost per fragment: 1 (known: 2) fetches per trip, `count` trips.
 // Fetches: count * (1 + known).
-// LAPACK geequb (powers of the radix, so that scaling rounds nothing); Fulkerson and Wolfe (1962) (geometric mean).
-
-#ifndef MEAN
-#define MEAN 0  // which exponent of a line it is scaled by: the largest (0), the mean (1)
-#endif
+// LAPACK geequb (powers of the radix, so that scaling rounds nothing).
 
 #include "lib/packed.glsl"
 #include "lib/exponent.glsl"
@@ -26,36 +20,18 @@ uniform int known;   // whether the other lines are scaled by exponents (0, 1)
 
 layout(location = 0) out vec4 exponents;
 
-const int BIAS = 4096;  // makes dividends positive
+const int NONE = -100000;  // of a line of zeros; smaller than every exponent
 
-// The largest exponent or the sum of all, and how many there are.
-struct Line {
-    int total;
-    int count;
-};
-
-const Line NO_LINE = Line(MEAN == 1 ? 0 : NO_EXPONENT, 0);
-
-// Take in the entry a, whose column (row) is scaled by 2^-f.
-void take(inout Line line, float a, float f) {
+// Take the entry a, whose column (row) is scaled by 2^-f, into the largest exponent of a line.
+void take(inout int line, float a, float f) {
     int own = exponent_of(a);
-    if (own == NO_EXPONENT) return;
-    own -= int(f);
-    line.total = MEAN == 1 ? line.total + own : line.count == 0 ? own : max(line.total, own);
-    ++line.count;
-}
-
-// 0 for a line of zeros.
-int line_exponent(Line line) {
-    if (line.count == 0) return 0;
-    if (MEAN == 0) return line.total;
-    return (2 * (line.total + BIAS * line.count) + line.count) / (2 * line.count) - BIAS;
+    if (own != NO_EXPONENT) line = max(line, own - int(f));
 }
 
 void main() {
     int y = own_texel().y;
-    Line first = NO_LINE;
-    Line second = NO_LINE;
+    int first = NONE;
+    int second = NONE;
     for (int x = 0; x < count; ++x) {
         vec4 block = texelFetch(A, at(turned == 1 ? ivec2(y, x) : ivec2(x, y)), 0);
         if (turned == 1) block = block.rbga;
@@ -66,5 +42,5 @@ void main() {
         take(second, block.b, f.x);
         take(second, block.a, f.y);
     }
-    exponents = vec4(line_exponent(first), line_exponent(second), 0.0, 0.0);
+    exponents = vec4(first == NONE ? 0 : first, second == NONE ? 0 : second, 0.0, 0.0);
 }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from glla.operations.elimination.equilibrate import plan, scale
+from glla.operations.host.scaling import both
 from glla.testing import MATRICES, assert_exact, normal
 
 
@@ -89,10 +90,9 @@ def mean_exponents(exponents):
 
 
 @pytest.mark.parametrize("name", ["normal", "graded", "tiny", "huge", "zeros", "integers", "permutation"])
-def test_sweeps_of_the_geometric_mean(run, rng, name):
+def test_sweeps_of_the_geometric_mean(rng, name):
     for shape, sweeps in product(((1, 1), (2, 3), (17, 13), (13, 29)), (1, 2, 5)):
         a = MATRICES[name](*shape, rng)
-        results = run(plan(shape, sweeps), A=a)
         own = np.where(a != 0, np.frexp(a.astype(np.float64))[1] - 1.0, np.nan)
         f = np.zeros(shape[1])
         for _ in range(sweeps):
@@ -100,16 +100,16 @@ def test_sweeps_of_the_geometric_mean(run, rng, name):
             f = mean_exponents((own - e[:, None]).T)
         e = exponent_model(np.ldexp(a.astype(np.float64), -f.astype(int)))
         f = exponent_model(np.ldexp(a.astype(np.float64), -e[:, None]).T)
-        np.testing.assert_array_equal(exponents(results["row_exponents"], shape[0]), e)
-        np.testing.assert_array_equal(exponents(results["column_exponents"], shape[1]), f)
-        assert_exact(results.matrix("scaled", shape), np.ldexp(a.astype(np.float64), -e[:, None] - f))
+        rows, columns = both(a, sweeps)
+        np.testing.assert_array_equal(rows[:, 0], e)
+        np.testing.assert_array_equal(columns[0], f)
 
 
 @pytest.mark.parametrize("spread", [10, 50])
-def test_without_zeros_one_sweep_undoes_any_scaling(run, rng, spread):
+def test_without_zeros_one_sweep_undoes_any_scaling(rng, spread):
     a = rng.integers(1, 2, (7, 10)) * np.float32(1.5)
     graded = np.ldexp(a, rng.integers(-spread, spread, (7, 1)) + rng.integers(-spread, spread, 10))
-    assert_exact(run(plan(a.shape, 1), A=graded).matrix("scaled", a.shape), a)
+    np.testing.assert_array_equal(np.ldexp(graded, -sum(both(graded, 1))), a)
 
 
 def test_denormal_and_huge_side_by_side(run):

@@ -16,5 +16,5 @@ def test_corners_of_the_band_are_zero(run, rng):
     shape, psf = (4, 5), (3, 3)
     rows, pixels = restoration.diagonals(shape, psf), 20
     kernel = rng.integers(1, 9, psf).astype(np.float32)
-    band = run(restoration.normal_band(shape, psf, (1, 1), 0.5), K=kernel).matrix("ab", (rows, pixels))
+    band = run(restoration.normal(shape, psf, (1, 1), 0.5, True), K=kernel).matrix("ab", (rows, pixels))
     assert band[:, 0].any() and not any(band[k, pixels - k :].any() for k in range(rows))

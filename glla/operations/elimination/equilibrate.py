@@ -12,27 +12,21 @@ from glla.passes.layout import Shape, packed, texels
 
 
 @cached_plan
-def plan(shape: Shape, sweeps: int = 0) -> Plan:
+def plan(shape: Shape) -> Plan:
     """Plan that equilibrates an m x n matrix.
 
     Operand ``A``. Results ``scaled`` (packed), ``row_exponents`` e and ``column_exponents`` f, with scaled[i, j] = A[i,
-    j] 2^-(e_i + f_j), every row's and column's largest entry below 2 and the columns' at least 1. 3 + 2 `sweeps`
-    passes.
-    `sweeps`: before the largest entries of rows, then columns, are brought near 1, bring the geometric means of their
-    non-zero entries there, so often. With 0 the result depends on how A was scaled: an entry may be the largest of its
-    row because its column is large. The sweeps converge to one that does not, for a matrix without zeros at once, for
-    sparse ones within 4 to 10.
+    j] 2^-(e_i + f_j), every row's and column's largest entry below 2 and the columns' at least 1. 3 passes.
     """
     draft = Draft("equilibrate")
     source, result = draft.operand("A", matrix(shape)), draft.slot("scaled", matrix(shape))
-    exponents = add(draft, source, shape, result, sweeps=sweeps)
-    return draft.plan({"scaled": result, **exponents})
+    return draft.plan({"scaled": result, **add(draft, source, shape, result)})
 
 
-def add(draft: Draft, source: str, shape: Shape, target: str, cells: Cells = SINGLE, sweeps: int = 0) -> dict[str, str]:
+def add(draft: Draft, source: str, shape: Shape, target: str, cells: Cells = SINGLE) -> dict[str, str]:
     """Add these passes, of one matrix or of a batch, whose textures may hold more beside it; give the exponents."""
     height, width = packed(shape)
-    made = exponents(draft, source, shape, cells, sweeps)
+    made = exponents(draft, source, shape, cells)
     draft.draw(
         "equilibrate/scale",
         {"A": source, **made},
@@ -44,17 +38,14 @@ def add(draft: Draft, source: str, shape: Shape, target: str, cells: Cells = SIN
     return made
 
 
-def exponents(draft: Draft, source: str, shape: Shape, cells: Cells = SINGLE, sweeps: int = 0) -> dict[str, str]:
+def exponents(draft: Draft, source: str, shape: Shape, cells: Cells = SINGLE) -> dict[str, str]:
     """Add the passes that find the exponents alone; give them."""
     height, width = packed(shape)
     made = {f"{line}_exponents": draft.slot(f"{line}_exponents", cells.storage(size, 1))
             for line, size in (("row", height), ("column", width))}  # fmt: skip
     rows, columns = made.values()
-    for sweep in range(sweeps + 1):
-        with draft.scope("sweep", sweep):
-            mean = int(sweep < sweeps)
-            add_exponents(draft, source, rows, width, columns if sweep else "", mean=mean, cells=cells)
-            add_exponents(draft, source, columns, height, rows, turned=1, mean=mean, cells=cells)
+    add_exponents(draft, source, rows, width, cells=cells)
+    add_exponents(draft, source, columns, height, rows, turned=1, cells=cells)
     return made
 
 
@@ -65,7 +56,6 @@ def add_exponents(
     count: int,
     others: str = "",
     turned: int = 0,
-    mean: int = 0,
     cells: Cells = SINGLE,
 ) -> None:
     """Add the pass that finds the exponents of rows of `count` texels, or, `turned`, of columns.
@@ -74,7 +64,7 @@ def add_exponents(
     """
     inputs = {"A": source, "others": others or source}
     uniforms: dict[str, Uniform] = {"count": count, "turned": turned, "known": int(bool(others)), **cells.grid}
-    draft.draw("equilibrate/exponents", inputs, target, uniforms, {"MEAN": mean, **cells.defines})
+    draft.draw("equilibrate/exponents", inputs, target, uniforms, cells.defines)
 
 
 @cached_plan

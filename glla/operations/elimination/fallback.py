@@ -206,10 +206,10 @@ def substituted(system: System) -> Plan:
 
 
 @cached_plan
-def solution(n: int, columns: int, limits: Limits, transposed: bool = False, equilibrated: bool = False) -> Plan:
+def solution(n: int, columns: int, limits: Limits, transposed: bool = False) -> Plan:
     """Plan of A X = B from host to host, by factors that are there."""
     draft = Draft("solution")
-    made = factors.operands(draft, (n, n), equilibrated)
+    made = factors.operands(draft, (n, n), False)
     b = upload(draft, draft.operand("B", HostArray((n, columns))), (n, columns), limits)
     x = factors.substitute(draft, made, b, columns, limits, transposed=transposed)
     return draft.plan({"X": read_back(draft, x, (n, columns), limits, "solution")})

@@ -50,7 +50,10 @@ def by_one(a: Float64) -> tuple[Float64, int]:
 def both(a: Floats, sweeps: int = 0) -> tuple[Integers, Integers]:
     """Exponents e and f that bring the largest entry of each row, then column, of A 2^-(e_i + f_j) near 1.
 
-    As `glla.operations.elimination.equilibrate` does it on the device, which explains `sweeps`.
+    As `glla.operations.elimination.equilibrate` does it on the device. `sweeps`: before, bring the geometric means of
+    their non-zero entries there, so often. With 0 the result depends on how A was scaled: an entry may be the largest
+    of its row because its column is large. The sweeps converge to one that does not, for a matrix without zeros at
+    once, for sparse ones within 4 to 10.
 
     >>> a = np.array([[2.0**300, 0], [0, 3 * 2.0**-300]])
     >>> e, f = both(a)
