@@ -14,10 +14,8 @@ TEXEL = Storage(1, 1)
 BLOCK = 16
 """Side of the block of partial sums that one fragment adds, and on a software rasteriser of the texels that it sums."""
 
-FEW, MANY = 4, 1 << 16
-"""Side of the block of texels that one fragment sums on a GPU, which needs many fragments: each waits for its fetches.
-In software that of vectors of so many texels: llvmpipe has a thread for 64 x 64 texels of the sums, and by blocks of 16
-those of 512 x 512 texels would all be one thread's. A guess."""
+FEW = 8
+"""Side of the block of texels that one fragment sums on a GPU, which needs many: each waits for its fetches."""
 
 LEFT, LEFT_IN_SOFTWARE = 8, 16
 """Side of the partial sums that are left to those who read them."""
@@ -83,9 +81,9 @@ def reduction(whole: Storage, limits: Limits) -> tuple[int, list[tuple[int, int]
     """Side of the block of texels that a fragment sums, and sizes of the partial sums, in turn.
 
     >>> reduction(Storage(300, 200), Limits())
-    (4, [(76, 52), (5, 4)])
+    (8, [(40, 28), (3, 2)])
     """
-    first = BLOCK if limits.software and whole.height * whole.width < MANY else FEW
+    first = BLOCK if limits.software else FEW
     height, width = (min(side, 4 * -(-side // (4 * first))) for side in (whole.height, whole.width))
     sizes = [(height, width)]
     while max(sizes[-1]) > (LEFT_IN_SOFTWARE if limits.software else LEFT):
