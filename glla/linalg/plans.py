@@ -75,12 +75,14 @@ def plan(
     one_of("plan: operation", operation, OPERATIONS)
     target, chosen, room = _target(device, limits)
     record = OPERATIONS[operation]
+    if options.get("parameters") is not None:
+        options["parameters"] = _pairs(options["parameters"])
     try:
         result = shown(record, forms, chosen, target, room=room, **options)
     except DTypeError:
         raise
     except TypeError as error:
-        raise OptionError(f"plan: {operation}: {error}") from None
+        raise OptionError(f"plan: {operation}: {str(error).rpartition('() ')[2]}") from None
     result.check(chosen)
     return result
 
@@ -228,6 +230,15 @@ def _on_host(operation: Operation, forms: Forms, limits: Limits, room: int | Non
             raw = draft.operand(f"raw_{number}", part.slots["raw"])
             draft.call(f"piece {number}", part, raw=raw)
     return draft.plan({}, after=chosen.plan.after)
+
+
+def _pairs(parameters: Any) -> tuple[tuple[Any, Any], ...]:
+    """Pairs of names and values. Raises OptionError: they are none."""
+    try:
+        return tuple(dict(parameters).items())
+    except (TypeError, ValueError):
+        rule = 'parameters must be pairs of names and values, such as (("UNROLL", 4),)'
+        raise OptionError(f"plan: {rule}, got {parameters!r}") from None
 
 
 def _with_a_variant(operation: Operation, forms: Forms, limits: Limits, options: dict[str, Any]) -> dict[str, Any]:
