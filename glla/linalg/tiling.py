@@ -46,12 +46,6 @@ class Held:
     operands: Mapping[str, Texture]  # of the plan of a solution, by name, the matrix first
     solution: Callable[[int], Plan]  # (columns) -> plan of the solution for as many right-hand sides, a plan of plans
 
-    def solve(self, b: Array) -> Array:
-        """Solve for right-hand sides on the device. Does not synchronise."""
-        shape = b.value.matrix
-        made = self.device.run(self.solution(shape[1]), **self.operands, B=b.texture)
-        return Array(self.device, made["X"], shape)
-
 
 def seen(what: str, tile: int) -> None:
     """Called after each step of a tile: "upload", "compute" and "read back" when it is queued, "fetch" at its end.
@@ -202,7 +196,8 @@ def _stream_columns(factors: Held, b: Float32 | None, out: Float32, size: int) -
             place = slice(left, left + size)
             right = Array(device, uploads.upload(some_columns(b, order, place)), (order, size))
             seen("upload", tile)
-            x = factors.solve(right)
+            made = device.run(factors.solution(size), **factors.operands, B=right.texture)
+            x = Array(device, made.pop("X"), (order, size))
             del right
             seen("compute", tile)
             results.queue(tile, x, out[:, place])

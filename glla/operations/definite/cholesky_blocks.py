@@ -151,9 +151,7 @@ class InPanels:
     panel after each 16 (0). Attributes: `result`: slot of L.
     """
 
-    samples_panels = (
-        False  # whether products sample the panel of L as an operand, so that it needs a texture of its own
-    )
+    samples_panels = False  # whether products sample the panel of L, so that it needs a texture of its own
 
     def __init__(self, draft: Draft, source: str, n: int, values: Mapping[str, int]) -> None:
         self.draft, self.n, self.panel, self.written_out = draft, n, values["PANEL"], values["UNROLL"]

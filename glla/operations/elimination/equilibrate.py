@@ -50,13 +50,7 @@ def exponents(draft: Draft, source: str, shape: Shape, cells: Cells = SINGLE) ->
 
 
 def add_exponents(
-    draft: Draft,
-    source: str,
-    target: str,
-    count: int,
-    others: str = "",
-    turned: int = 0,
-    cells: Cells = SINGLE,
+    draft: Draft, source: str, target: str, count: int, others: str = "", turned: int = 0, cells: Cells = SINGLE
 ) -> None:
     """Add the pass that finds the exponents of rows of `count` texels, or, `turned`, of columns.
 

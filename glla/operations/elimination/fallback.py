@@ -374,10 +374,8 @@ def _substituted(values: Values) -> Verdict:
     x = np.empty(b.shape)
     x[_order(values)] = values["X"]
     good = not values["grew"] or residual(a, x, b) <= acceptance.GOOD
-    lost = bool(
-        ((b != 0) & (np.abs(b.astype(np.float32)) < acceptance.NORMAL)).any()
-    )  # beside larger ones, in a column
-    if good and not lost:
+    lost = (b != 0) & (np.abs(b.astype(np.float32)) < acceptance.NORMAL)  # beside larger ones, in a column
+    if good and not lost.any():
         return scaled_back(values, x)
     return _begun({**values, "fallback": x if good else None})
 

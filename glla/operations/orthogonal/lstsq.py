@@ -130,9 +130,8 @@ def call_plan(forms: Forms, limits: Limits = PLAIN, *, rcond: float | None = Non
     (m, n), (_, columns) = (form.matrix for form in forms)
     draft = Draft("lstsq")
     results: dict[str, str] = {}
-    small: dict[str, tuple[int, ...]] = {
-        "residuals": (columns,) if m > n else (0,), "rank": (1,), "s": (min(m, n),),
-    }  # fmt: skip
+    left = (columns,) if m > n else (0,)
+    small: dict[str, tuple[int, ...]] = {"residuals": left, "rank": (1,), "s": (min(m, n),)}
     shape = _factored_shape(forms)
     if qr_rows.is_tall((m, n + columns), limits):
         triangle = _triangle(draft, forms, limits, results, **way)

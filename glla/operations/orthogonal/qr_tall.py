@@ -73,13 +73,11 @@ def level(shape: Shape, block: int, limits: Limits) -> Plan:
     """Plan of the factors of all blocks: operand ``A``; results ``H``, a stack, and ``R``, one below the other."""
     draft, cells = Draft("qr/level"), _cells(shape, block, limits)
     piece, above = (block, shape[1]), _above(shape, block)
-    given = draft.slot("dealt", cells.matrix(piece))
-    sizes = {"height": block // 2, "end": texels(shape[0])}
-    draft.draw("qr/deal", {"A": draft.operand("A", matrix(shape))}, given, {**sizes, **cells.grid})
+    a, sizes = draft.operand("A", matrix(shape)), {"height": block // 2, "end": texels(shape[0])}
+    (given,) = draft.draw("qr/deal", {"A": a}, {"dealt": cells.matrix(piece)}, {**sizes, **cells.grid})
     h = add_reflectors(draft, given, piece, ONE_PIECE, cells)
-    r = draft.slot("R", matrix(above))
-    draft.draw("qr/gather", {"S": h}, r, {"height": texels(shape[1]), **cells.grid}, {"UPPER": 1})
-    return draft.plan({"H": h, "R": r})
+    size = {"height": texels(shape[1]), **cells.grid}
+    return draft.plan({"H": h, **draft.draw("qr/gather", {"S": h}, {"R": matrix(above)}, size, {"UPPER": 1})})
 
 
 @cached_plan
@@ -92,6 +90,6 @@ def level_of_q(shape: Shape, block: int, limits: Limits) -> Plan:
     sizes = {"height": texels(shape[1]), "end": texels(above[0])}
     (start,) = draft.draw("qr/deal", {"A": q}, {"dealt": cells.matrix(piece)}, {**sizes, **cells.grid})
     found = add_applied(draft, h, t, start, piece, shape[1], ONE_PIECE, cells)
-    result = draft.slot("Q of the level", matrix(shape))
-    draft.draw("qr/gather", {"S": found}, result, {"height": block // 2, **cells.grid}, {"UPPER": 0})
+    made, size = {"Q of the level": matrix(shape)}, {"height": block // 2, **cells.grid}
+    (result,) = draft.draw("qr/gather", {"S": found}, made, size, {"UPPER": 0})
     return draft.plan({"Q": result})
