@@ -324,6 +324,13 @@ def test_a_small_system_takes_the_plan_of_one_of_the_host(n, device, rng):
     np.testing.assert_array_equal(glla.inv(glla.asarray(np.eye(n)[::-1] * 4, device)), np.eye(n)[::-1] / 4)
 
 
+@pytest.mark.parametrize("n", [1, 70])
+def test_a_matrix_of_denormals_is_not_zero(n, device):
+    a = glla.asarray(np.eye(n) * np.float32(3e-39), device)
+    x = glla.solve(a, np.full((n, 65), 1e-3), equilibrate=False).numpy()
+    np.testing.assert_allclose(x, np.float32(1e-3) / np.float64(np.float32(3e-39)), rtol=1e-6)
+
+
 @pytest.mark.parametrize("n", [4, 40])
 @pytest.mark.parametrize("name", ["solve", "inv", "lu_factor", "cholesky", "qr"])
 def test_a_small_call_reads_back_behind_its_passes(name, n, device):
