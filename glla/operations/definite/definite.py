@@ -56,19 +56,13 @@ def substitute(draft: Draft, c: str, b: str, shape: Shape, limits: Limits, lower
 # -- by factors that are there ----------------------------------------------------------------------------------------
 
 
-def flops_of_solve(forms: Forms) -> int:
-    """Additions and multiplications: 2 n^2 for each right-hand side."""
-    n, columns = forms[1].matrix
-    return forms[1].count * 2 * n * n * columns
-
-
 @unvaried
 def solution(forms: Forms, limits: Limits = PLAIN, *, lower: bool = True) -> Plan:
     """Plan of the solution on the device: operands ``C``, of which one triangle is read, and ``B``."""
     n, columns = forms[1].matrix
     draft = Draft("cho_solve")
     c, b = draft.operand("C", matrix((n, n))), draft.operand("B", matrix((n, columns)))
-    return draft.plan({"X": substitute(draft, c, b, (n, columns), limits, lower)}, flops_of_solve(forms))
+    return draft.plan({"X": substitute(draft, c, b, (n, columns), limits, lower)}, triangular.flops_of_both(forms))
 
 
 @unvaried
@@ -267,7 +261,7 @@ CHO_SOLVE = Operation(
     operands=("C", "B"),
     results=("X",),
     check=partial(by_factors, "cho_solve", name="c"),
-    flops=flops_of_solve,
+    flops=triangular.flops_of_both,
     device_plan=solution,
     call_plan=partial(whole_solution, BY_FACTORS, lower=True),
     example=example_of_factor,

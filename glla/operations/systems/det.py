@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from math import e, prod
+from math import e
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from glla.operations import acceptance
 from glla.operations.acceptance import BATCHED, FALLBACK, Continue, Done, Values, Verdict
 from glla.operations.batches import stack
-from glla.operations.elimination import factors, fallback, pivot, plu, plu_batches
+from glla.operations.elimination import factors, fallback, plu, plu_batches
 from glla.operations.host import scaling
 from glla.operations.layouts.crossing import bring_in, read_texels
 from glla.operations.layouts.shapes import square
@@ -203,18 +203,13 @@ def _tame(n: int, rng: np.random.Generator) -> tuple[Float32, ...]:
     return ((rng.standard_normal((n, n)) * np.sqrt(e / n)).astype(np.float32),)
 
 
-def flops(forms: Forms) -> int:
-    """Additions and multiplications, those of the factors."""
-    return prod(forms[0].stack) * pivot.flops(forms[0].matrix)
-
-
 SLOGDET = Operation(
     name="slogdet",
     formula="sign, log(abs(det(A)))",
     operands=("A",),
     results=("sign", "logabsdet"),
     check=partial(square, "slogdet"),
-    flops=flops,
+    flops=plu.PLU.flops,
     device_plan=device_plan,
     call_plan=call_plan,
     example=plu.example,

@@ -31,6 +31,7 @@ from glla.operations.record import Batch, Filter, Float32, Function, Layout, Ope
 from glla.operations.systems import lu_scaling as scaling
 from glla.operations.systems import streams
 from glla.operations.triangles import triangle_batches
+from glla.operations.triangles.triangular import flops_of_both
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Plan, Storage, Transition, Variant, texture
 from glla.passes.cache import cached_plan
 
@@ -38,12 +39,6 @@ ZERO = Transition("U has a zero on its diagonal", error="SingularMatrixError: na
 
 FAR = "U or right-hand sides are near float32's limits"
 """The stage in float64, and its condition."""
-
-
-def flops(forms: Forms) -> int:
-    """Additions and multiplications: 2 n^2 for each right-hand side."""
-    n, columns = forms[1].matrix
-    return prod(forms[1].stack) * 2 * n * n * columns
 
 
 @unvaried
@@ -89,7 +84,8 @@ def fallback_plan(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fa
     def solved(lu: Float32, b: Float32, records: Float32) -> tuple[Float32]:
         return (scaling.in_float64(lu, b, permutation_of(exchanges(records, n), n), transposed),)
 
-    return draft.plan(draft.host(scaling.IN_FLOAT64, solved, tuple(given), {"X": forms[1].matrix}), flops(forms))
+    made = draft.host(scaling.IN_FLOAT64, solved, tuple(given), {"X": forms[1].matrix})
+    return draft.plan(made, flops_of_both(forms))
 
 
 @cached_plan
@@ -188,7 +184,7 @@ LU_SOLVE = Operation(
     operands=("lu", "B"),
     results=("X",),
     check=partial(by_factors, "lu_solve", name="lu"),
-    flops=flops,
+    flops=flops_of_both,
     device_plan=device_plan,
     call_plan=call_plan,
     example=example,

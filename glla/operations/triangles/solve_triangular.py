@@ -56,12 +56,6 @@ def of_triangle(options: Mapping[str, Any]) -> dict[str, bool]:
     return {name: options.get(name, False) for name in ("lower", "unit_diagonal", "transposed")}
 
 
-def flops(forms: Forms) -> int:
-    """Additions and multiplications: n^2 for each right-hand side."""
-    n, columns = forms[1].matrix
-    return prod(forms[1].stack) * n * n * columns
-
-
 @kept(triangular.VARIANTS)
 def device_plan(
     forms: Forms,
@@ -119,7 +113,7 @@ def fallback_plan(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan
     draft = Draft(FALLBACK)
     t, b = (at_home(draft, name, form, limits) for name, form in zip("TB", forms, strict=True))
     x = draft.host(IN_FLOAT64, lambda t, b: in_float64(t, b, **options), (t, b), {"X": forms[1].matrix})
-    return draft.plan(x, flops=flops(forms))
+    return draft.plan(x, triangular.flops(forms))
 
 
 @cached_plan
@@ -341,7 +335,7 @@ SOLVE_TRIANGULAR = Operation(
     operands=("T", "B"),
     results=("X",),
     check=partial(system, "solve_triangular", name="a"),
-    flops=flops,
+    flops=triangular.flops,
     device_plan=device_plan,
     call_plan=call_plan,
     example=example,

@@ -120,13 +120,18 @@ def plan(
     start = draft.operand("B", matrix((n, columns)))
     triangle = Triangle(upper, unit, transposed)
     result = BUILDERS[chosen.variant](draft, operand, start, (n, columns), triangle, chosen.values)
-    return draft.plan({"X": result}, flops=flops(forms))
+    return draft.plan({"X": result}, flops=n * n * columns)
 
 
 def flops(forms: Forms) -> int:
     """Additions and multiplications: n^2 for each right-hand side."""
     n, columns = forms[1].matrix
-    return n * n * columns
+    return forms[1].count * n * n * columns
+
+
+def flops_of_both(forms: Forms) -> int:
+    """Those of two substitutions, with the factors of a matrix."""
+    return 2 * flops(forms)
 
 
 def substitute(
