@@ -1,39 +1,41 @@
-"""Ctrl-C during a call into moderngl.
+"""Ctrl-C, and other signals with a handler of Python's, during a call into moderngl.
 
 ``Context.program`` calls back into Python for each uniform and attribute of a program, and ignores exceptions there: a
-KeyboardInterrupt ends the process with a segmentation fault. So Ctrl-C waits until it has returned.
+KeyboardInterrupt, or what a handler of SIGALRM raises, ends the process with a segmentation fault. So they wait until
+it has returned.
 """
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 
 @contextmanager
 def put_off() -> Iterator[None]:
-    """Defer Ctrl-C until the block is left; then the handler that was set before runs.
+    """Defer signals until the block is left; then the handlers that were set before run.
 
     Python runs handlers in the main thread of the main interpreter only, so other threads have nothing to defer. A
     handler that is not Python's raises nothing, and stays.
     """
-    handler = signal.getsignal(signal.SIGINT)
-    came = list[bool]()
-    taken = callable(handler) and _set(lambda *_: came.append(True))
+    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    came = list[int]()
+    taken = [number for number in handlers if callable(handlers[number]) and _set(number, lambda n, _: came.append(n))]
     try:
         yield
     finally:
-        if taken:
-            signal.signal(signal.SIGINT, handler)
-        if came:
-            signal.raise_signal(signal.SIGINT)
+        for number in taken:
+            signal.signal(number, handlers[number])
+        with ExitStack() as stack:  # each one's handler runs, whatever another one's raises
+            for one in came:
+                stack.callback(signal.raise_signal, one)
 
 
-def _set(handler: Callable[..., object]) -> bool:
-    """Set the handler of Ctrl-C; False where Python takes none, as in the main thread of a subinterpreter."""
+def _set(number: int, handler: Callable[..., object]) -> bool:
+    """Set the handler of a signal; False where Python takes none, as in the main thread of a subinterpreter."""
     try:
-        signal.signal(signal.SIGINT, handler)
+        signal.signal(number, handler)
     except ValueError:
         return False
     return True

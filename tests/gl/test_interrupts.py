@@ -62,16 +62,17 @@ def test_ctrl_c_while_a_shader_compiles_is_no_crash():
     assert run_python(COMPILE) == "True\n"
 
 
-def test_ctrl_c_waits_for_the_end_of_the_block():
-    before, reached = signal.getsignal(signal.SIGINT), []
+@pytest.mark.parametrize("name", ["SIGINT", "SIGALRM"])
+def test_a_signal_waits_for_the_end_of_the_block(name):
+    number, reached = getattr(signal, name, signal.SIGINT), []
+    before = signal.signal(number, signal.default_int_handler)
     try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         with pytest.raises(KeyboardInterrupt), interrupts.put_off():
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
             reached.append(True)
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert signal.getsignal(number) is signal.default_int_handler
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
     assert reached
 
 
