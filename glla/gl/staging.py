@@ -136,16 +136,21 @@ class Staging:
         """Map the first elements of a buffer as an array, to read or to write, once the GPU is done with it."""
         self.done(buffer, wait=True)
         access = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT if write else GL_MAP_READ_BIT
-        self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, handle(buffer).glo)
-        address = self._calls.map_buffer_range(GL_PIXEL_PACK_BUFFER, 0, 4 * elements, access)
-        self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
-        if not address:
-            raise DeviceError("transfer: the driver does not map the buffer; release matrices, or use smaller blocks")
+        name, address = handle(buffer).glo, None
         try:
+            self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, name)
+            address = self._calls.map_buffer_range(GL_PIXEL_PACK_BUFFER, 0, 4 * elements, access)
+            self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
+            if not address:
+                raise DeviceError(
+                    "transfer: the driver does not map the buffer; release matrices, or use smaller blocks"
+                )
             yield np.ctypeslib.as_array((ctypes.c_float * elements).from_address(address))
         finally:
-            self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, buffer.gl.glo)
+            self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, name)
             self._calls.unmap_buffer(GL_PIXEL_PACK_BUFFER)
+            if not address:  # mapped, where an interrupt came before its address, or not: then that was an error
+                self._calls.get_error()
             self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
 
 

@@ -168,3 +168,20 @@ def test_a_driver_that_cannot_wait(device, download, monkeypatch):
     waits = 0x911D
     with pytest.raises(DeviceError, match="fence: the driver cannot wait for it; the context is lost"):
         download.result()
+
+
+def test_an_interrupt_at_a_map_leaves_no_buffer_mapped(device, monkeypatch):
+    """A second map of it would fail, and so would each later call."""
+    a, b = np.eye(150) + 1 / 150, np.ones((150, 3))
+    expected, calls = glla.solve(a, b, device=device), device.staging._calls
+    mapping = calls.map_buffer_range
+
+    def interrupted(*given):
+        mapping(*given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(calls, "map_buffer_range", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        glla.solve(a, b, device=device)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(glla.solve(a, b, device=device), expected)
