@@ -319,8 +319,8 @@ def test_inner_products(device, limits, count, rng):
     draft, storage = Draft("inner products"), vector(count, limits)
     u, v = draft.operand("u", storage), draft.operand("v", storage)
     plan = draft.plan({"sums": krylov.dots(draft, "uv", [(u, v), (v, v), (u, u)], limits)}, 0)
-    block = krylov.BLOCK_IN_SOFTWARE if limits.software else krylov.BLOCK
-    assert max(plan.slots[plan.results["sums"]].height, plan.slots[plan.results["sums"]].width) <= block
+    left = krylov.LEFT_IN_SOFTWARE if limits.software else krylov.LEFT
+    assert max(plan.slots[plan.results["sums"]].height, plan.slots[plan.results["sums"]].width) <= left
     values = rng.integers(-8, 9, (2, count)).astype(np.float32)
     given = {name: device.write_texels(filled(x, storage)) for name, x in zip("uv", values, strict=True)}
     sums = device.read(device.run(plan, **given)["sums"]).sum(axis=(0, 1))
