@@ -18,7 +18,12 @@ from glla.operations.elimination import plu
 from glla.passes import Forms, Host, Limits, Pass, Plan, Transfer, stages, touched
 from glla.passes.plan import read, written
 
-OPTIONS: Mapping[str, Mapping[str, Any]] = {"cho_factor": {"lower": True}, "inv_pos": {"lower": True}}
+OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "cho_factor": {"lower": True},
+    "inv_pos": {"lower": True},
+    "solve": {"few": 0},
+    "inv": {"few": 0},
+}
 """Options with which the plan of a call runs the passes of the operation on the operand as it is."""
 
 READ_BACK = ("solve", "inv")

@@ -67,11 +67,13 @@ def call_plan(
     equilibrate: bool = True,
     inverse: bool = False,
     refine: bool = False,
+    few: int = FEW,
     **way: Unpack[Way],
 ) -> Plan:
     """Plan of a call: with the diagnostics by which the solution is judged.
 
-    With `inverse` B is the identity. With `refine` the matrix is scaled in float64 on the host, and corrections follow.
+    With `inverse` B is the identity. Systems on the device up to order `few` are read back. With `refine` the matrix is
+    scaled in float64 on the host, and corrections follow.
     """
     if refine:
         system = fallback.System(*forms[-1].matrix, limits, True)
@@ -79,8 +81,8 @@ def call_plan(
     a_form, b_form = (*forms, Form(forms[0].shape))[:2]
     n, columns = b_form.matrix
     homes = tuple(Form((1, *form.matrix)) for form in forms)
-    few = max(n, columns) <= FEW and not any(way.values()) and most_batched(homes, limits)
-    if few and any(form.resident for form in forms):
+    small = max(n, columns) <= few and not any(way.values()) and most_batched(homes, limits)
+    if small and any(form.resident for form in forms):
         return read_back_plan(forms, limits, equilibrate)
     draft = Draft("inv" if inverse else "solve")
     results: dict[str, str] = {}
