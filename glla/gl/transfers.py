@@ -58,6 +58,7 @@ class Transfers:
             handle(texture).read_into(result)
         else:
             result = np.empty((storage.height, storage.width, storage.channels), dtype=storage.dtype)
+            self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)  # an interrupt may have left one bound
             self._read_into(texture.gl, storage, result.ctypes.data)
         self._calls.check("read back")
         return result

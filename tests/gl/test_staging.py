@@ -5,6 +5,7 @@ import pytest
 
 import glla
 from glla.errors import DeviceError, OptionError, OutOfMemoryError, ReleasedError, ShapeError
+from glla.gl.calls import GL_PIXEL_PACK_BUFFER
 from glla.gl.staging import staging
 from glla.passes import Buffer, Storage
 from glla.testing import assert_exact, normal
@@ -185,3 +186,9 @@ def test_an_interrupt_at_a_map_leaves_no_buffer_mapped(device, monkeypatch):
         glla.solve(a, b, device=device)
     monkeypatch.undo()
     np.testing.assert_array_equal(glla.solve(a, b, device=device), expected)
+
+
+def test_a_buffer_that_an_interrupt_left_bound_takes_no_read(device):
+    texture, buffer = glla.asarray([[1.0]], device=device).texture, device.lend(staging(4))
+    device.staging._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, buffer.gl.glo)
+    assert device.read(texture)[0, 0, 0] == 1
