@@ -14,7 +14,6 @@ from typing import Any
 
 from glla.errors import GllaError
 from glla.operations import Operation
-from glla.operations.elimination import plu
 from glla.passes import Forms, Host, Limits, Pass, Plan, Transfer, stages, touched
 from glla.passes.plan import read, written
 
@@ -25,9 +24,6 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "inv": {"few": 0},
 }
 """Options with which the plan of a call runs the passes of the operation on the operand as it is."""
-
-READ_BACK = ("solve", "inv")
-"""Operations whose call reads small operands back unless a variant is asked for; a page shows the device's passes."""
 
 FROM_THE_PAGE = frozenset({"A in float64", "B in float64", "X so far", "residual", "e", "f", "B"})
 """Operands of plans that the decision before them makes."""
@@ -47,12 +43,9 @@ class After:
 
 def whole_of(found: Operation, forms: Forms, limits: Limits, variant: str | None) -> Plan | None:
     """Plan of a call on operands that lie on the device; None where there is none with this variant."""
-    there = tuple(one.on_device for one in forms)
-    if variant is None and found.name in READ_BACK:
-        variant = plu.choose(there[:1], limits)[0]
     options = ({} if variant is None else {"variant": variant}) | dict(OPTIONS.get(found.name, {}))
     try:
-        made: Plan = found.call_plan(there, limits, **options)
+        made: Plan = found.call_plan(tuple(one.on_device for one in forms), limits, **options)
         return made
     except GllaError:
         return None
