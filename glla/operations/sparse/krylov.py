@@ -14,8 +14,10 @@ TEXEL = Storage(1, 1)
 BLOCK = 16
 """Side of the block of partial sums that one fragment adds, and on a software rasteriser of the texels that it sums."""
 
-FEW = 8
-"""Side of the block of texels that one fragment sums on a GPU, which needs many: each waits for its fetches."""
+FEW = 4
+"""Side of the block of texels that one fragment sums on a GPU, which needs many: each waits for its fetches. A step of
+`gmres` takes an NVIDIA H100 0.096 ms with 4 and 0.133 with 8, of 4096 unknowns, an iteration of `bicgstab` 0.082 and
+0.091 (nvidia-h100-80gb-hbm3-pcie-sse2/experiments/2026-11-28-krylov.json)."""
 
 LEFT, LEFT_IN_SOFTWARE = 8, 16
 """Side of the partial sums that are left to those who read them."""
@@ -81,7 +83,7 @@ def reduction(whole: Storage, limits: Limits) -> tuple[int, list[tuple[int, int]
     """Side of the block of texels that a fragment sums, and sizes of the partial sums, in turn.
 
     >>> reduction(Storage(300, 200), Limits())
-    (8, [(40, 28), (3, 2)])
+    (4, [(76, 52), (5, 4)])
     """
     first = BLOCK if limits.software else FEW
     height, width = (min(side, 4 * -(-side // (4 * first))) for side in (whole.height, whole.width))
