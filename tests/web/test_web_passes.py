@@ -240,6 +240,8 @@ def test_every_pass_has_the_same_bits(browser, tmp_path, size):
 
     All of it in one page, which compiles a program once.
     """
+    if not glla.default_device().limits.software:
+        pytest.skip("pages are planned for software, whose layout of diagonals is another")
     found = [*exportable(size, beside=size > 8), *own_shaders(size, tmp_path)]
     loop, given, iterated = counted()
     arrays = operations.inputs(OPERATIONS["rref"], 6)
