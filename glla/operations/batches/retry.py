@@ -20,7 +20,7 @@ from glla.operations import acceptance
 from glla.operations.acceptance import rounding_errors
 from glla.operations.elimination import plu_batches
 from glla.operations.host.scaling import Float64, Integers, Scaled, right_sides
-from glla.operations.layouts.crossing import laid_out, read_texels, texels_of, write_texels
+from glla.operations.layouts.crossing import laid_out, records_of, texels_of
 from glla.operations.record import Batch, Float32
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, Storage, Transition, texture
 from glla.passes.cache import cached_plan
@@ -99,8 +99,7 @@ def scaled_plan(batch: Batch, forms: Forms, limits: Limits, **options: Any) -> P
     shapes |= {"e": (count, n, 1), "f": (count, n, 1), "sizes": (count, 1, forms[-1].shape[-1]), "lost": (count,)}
     scale = partial(batch.filter.scaled, **options)
     made = draft.host(SCALE, partial(_scaled, scale, storage), given, {"raw": texels_of(storage), **shapes})
-    records = draft.call("stack", inner, raw=write_texels(draft, made.pop("raw"), storage))["records"]
-    read = read_texels(draft, records, "records")
+    read = records_of(draft, "stack", inner, made.pop("raw"))
     shapes = {"matrices": (count, *batch.layout.matrix(forms)), "diagnostics": (count, *lines)}
     results = draft.host(BACK, partial(_back, batch, forms), (read, made["f"], made["sizes"]), shapes)
     after = (Transition("a pivot is small, or an inverse large", PIVOT_CHECK, partial(pivot_check, forms[0], limits)),)
@@ -115,8 +114,7 @@ def pivot_check(form: Form, limits: Limits) -> Plan:
     draft = Draft(PIVOT_CHECK)
     a = draft.operand("scaled A", HostArray(form.shape))
     (raw,) = draft.host("lay matrices out", partial(laid_out, storage), (a,), {"raw": texels_of(storage)})
-    records = draft.call("factors", inner, raw=write_texels(draft, raw, storage))["records"]
-    read, work = read_texels(draft, records, "records"), 4 * count * form.shape[-1] ** 3
+    read, work = records_of(draft, "factors", inner, raw), 4 * count * form.shape[-1] ** 3
     return draft.plan(draft.host(ERRORS, partial(_accepted, form), (read,), {"accepted": (count,)}, flops=work))
 
 

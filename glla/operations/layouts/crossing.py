@@ -157,6 +157,12 @@ def write_texels(draft: Draft, source: str, storage: Storage) -> str:
     return target
 
 
+def records_of(draft: Draft, step: str, plan: Plan, raw: str) -> str:
+    """Add a plan of a batch whose operands the host has laid out, `raw`; give the slot of its records, read back."""
+    made = draft.call(step, plan, raw=write_texels(draft, raw, texture(plan.slots["raw"])))
+    return read_texels(draft, made["records"], "records")
+
+
 def texels_of(storage: Storage) -> HostArray:
     """Array of the host that holds the texels of a texture, a row for each."""
     return HostArray((storage.height * storage.width, storage.channels))

@@ -20,11 +20,10 @@ from glla.operations.layouts.crossing import (
     at_home,
     bring_in,
     read_back,
-    read_texels,
+    records_of,
     texels_of,
     upload,
     watch,
-    write_texels,
 )
 from glla.operations.layouts.shapes import aligned, by_factors
 from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Trial, unvaried
@@ -118,8 +117,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
     raw = draft.operand("raw", texels_of(storage))
     shapes = {"scaled": texels_of(storage), "exponents": HostArray((count, 1, columns))}
     elements, exponents = draft.host(scaling.SCALE, scaled, (raw,), shapes)
-    made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
-    given = (raw, elements, read_texels(draft, made, "records"), exponents)
+    given = (raw, elements, records_of(draft, "substitute", inner, elements), exponents)
     (x,) = draft.host(scaling.BACK, back, given, {"X": solutions})
     return draft.plan({"records": x}, after=(ZERO,))
 

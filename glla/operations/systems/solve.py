@@ -20,11 +20,10 @@ from glla.operations.layouts.crossing import (
     bring_in,
     laid_out,
     read_back,
-    read_texels,
+    records_of,
     texels_of,
     upload,
     watch,
-    write_texels,
 )
 from glla.operations.layouts.shapes import aligned, square, system
 from glla.operations.record import Batch, Filter, Float32, Function, Layout, Operation, Taken, Way
@@ -114,7 +113,7 @@ def read_back_plan(forms: Forms, limits: Limits, equilibrate: bool) -> Plan:
     made = batched(homes, limits, equilibrate=equilibrate)
     storage = texture(made.slots["raw"])
     raw = draft.host("lay operands out", partial(laid_out, storage), given, {"raw": texels_of(storage)})["raw"]
-    records = draft.call("batch of one", made, raw=write_texels(draft, raw, storage))["records"]
+    records = records_of(draft, "batch of one", made, raw)
 
     def judged(texels: Float32, *operands: Float32) -> tuple[Any, ...]:
         x, diagnostics = layout.parted(homes, texels.reshape(1, -1)[:, : layout.length(homes)])
@@ -122,7 +121,7 @@ def read_back_plan(forms: Forms, limits: Limits, equilibrate: bool) -> Plan:
         return (x[0], rejected.size, *(np.abs(one).max(keepdims=True) for one in (x[0], *operands)))
 
     shapes = {"solution": shape, "rejected": (), **{f"largest_{name}": (1, 1) for name in ("X", *names)}}
-    results = draft.host("acceptance", judged, (read_texels(draft, records, "records"), *given), shapes)
+    results = draft.host("acceptance", judged, (records, *given), shapes)
     results["X"] = upload(draft, results.pop("solution"), shape, limits)
     return draft.plan(results, after=_unless_accepted(forms, limits, equilibrate))
 

@@ -24,11 +24,10 @@ from glla.operations.layouts.crossing import (
     at_home,
     bring_in,
     read_back,
-    read_texels,
+    records_of,
     texels_of,
     upload,
     watch,
-    write_texels,
 )
 from glla.operations.layouts.shapes import aligned, system
 from glla.operations.product.tiles import columns_at_once, in_blocks
@@ -154,8 +153,7 @@ def batched(
     draft = Draft(inner.operation)
     raw = draft.operand("raw", HostArray((count * n * (n + columns), 1)))
     (elements,) = draft.host(FACTORS, factors, (raw,), {"factors": texels_of(storage)})
-    made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
-    (x,) = draft.host(AGAIN, again, (raw, read_texels(draft, made, "records")), {"X": sides})
+    (x,) = draft.host(AGAIN, again, (raw, records_of(draft, "substitute", inner, elements)), {"X": sides})
     return draft.plan({"records": x}, after=() if unit_diagonal else (_SINGULAR,))
 
 
